@@ -1,0 +1,56 @@
+"""Scaling for people. Everything inside wulf is in SI base units; only what is printed is scaled, here."""
+
+from __future__ import annotations
+
+_SCALES = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "bit/s": ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")),
+    "Hz": ((1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")),
+    "B": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
+}
+
+
+def _significant(value: float, digits: int) -> str:
+    """`value` with so many significant digits, never in exponent form."""
+    if value == 0:
+        return "0"
+    text = f"{value:.{digits}g}"
+    if "e" not in text:
+        return text
+    return f"{float(text):.0f}" if abs(value) >= 1 else f"{float(text):.12f}".rstrip("0")
+
+
+def scale_for(value: float, unit: str) -> tuple[float, str]:
+    """The divisor and the unit's name in which `value` reads best; rates in B/s are shown in bit/s.
+
+    Returns
+    -------
+    tuple
+        `(divisor, name)`: `value / divisor` is a number of `name`.
+    """
+    if unit == "B/s":
+        divisor, name = scale_for(value * 8, "bit/s")
+        return divisor / 8, name
+    scales = _SCALES.get(unit)
+    if scales is None:
+        return 1.0, "" if unit == "1" else unit
+    for divisor, name in scales:
+        if abs(value) >= divisor * 0.9995:
+            return divisor, name
+    return scales[-1]
+
+
+def show(value: float | None, unit: str, digits: int = 3) -> str:
+    """A figure for people: `18.5 µs`, `9.41 Gbit/s`; a dash where there is none."""
+    if value is None:
+        return "–"
+    divisor, name = scale_for(value, unit)
+    return f"{_significant(value / divisor, digits)} {name}".rstrip()
+
+
+def show_interval(low: float | None, high: float | None, unit: str, digits: int = 3) -> str:
+    """An interval for people, both ends in one unit: `18.3–18.8 µs`."""
+    if low is None or high is None:
+        return "–"
+    divisor, name = scale_for(high, unit)
+    return f"{_significant(low / divisor, digits)}–{_significant(high / divisor, digits)} {name}".rstrip()

@@ -1,0 +1,253 @@
+"""A run on disk: a directory that is append-only while it is measured and usable after kill -9.
+
+run.json           id, command, version, seed, started, ended, state
+plan.json          every cell, and the order with its seed
+fingerprint.json   the facts of every node
+records.jsonl      one record a line, in the order measured; a torn last line is ignored
+findings.json      what stands out
+report.html
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from wulf import __version__
+from wulf.core.errors import UsageError, WulfError
+from wulf.core.findings import Finding
+from wulf.core.records import Record
+
+Facts = dict[str, dict[str, Any]]
+"""Of one node: fact name → {"value", "unit"?, "provenance"} or {"value": null, "reason"}."""
+
+
+class StoreError(WulfError):
+    """A run can't be written or read: disk full, no permission, torn."""
+
+
+def utc_now() -> str:
+    """Now, as records and runs hold it: ISO 8601, UTC, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def new_run_id(command: str) -> str:
+    """A run's identifier: sortable by time, readable, unique on a shared file system."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{command}-{secrets.token_hex(2)}"
+
+
+def runs_directory() -> Path:
+    """Where runs go that were not told where: $WULF_RUNS, else ./runs."""
+    return Path(os.environ.get("WULF_RUNS", "runs"))
+
+
+@dataclass
+class Run:
+    """A run as read back from disk."""
+
+    path: Path
+    meta: dict[str, Any]
+    plan: dict[str, Any] = field(default_factory=dict)
+    fingerprint: dict[str, Facts] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    torn: int = 0
+    """Lines of records.jsonl that could not be read (a run cut short leaves at most one)."""
+
+    @property
+    def id(self) -> str:
+        """The run's identifier."""
+        return str(self.meta["id"])
+
+
+class RunWriter:
+    """Writes one run. Use as a context manager; leaving it by an exception marks the run interrupted or failed.
+
+    Parameters
+    ----------
+    path
+        The directory; made if it is absent. One that holds a run already is refused.
+    command
+        The command's name, for the identifier.
+    meta
+        More fields for run.json: argv, seed, nodes.
+
+    Raises
+    ------
+    UsageError
+        Another wulf is writing there, or a run is there already, or there is no permission.
+    StoreError
+        The disk is full, or a write failed.
+    """
+
+    def __init__(self, path: Path | None, command: str, meta: dict[str, Any] | None = None) -> None:
+        self.id = new_run_id(command)
+        self.path = path if path is not None else runs_directory() / self.id
+        self._lock = self._claim()
+        self._meta = {
+            "id": self.id, "command": command, "version": __version__, "state": "running",
+            "started": utc_now(), "ended": None, **(meta or {}),
+        }  # fmt: skip
+        self._records = self.path / "records.jsonl"
+        self.write_json("run.json", self._meta)
+        self._out = self._records.open("ab", buffering=0)
+
+    def _claim(self) -> int:
+        """Make the directory and hold its lock, so that two commands never write into one run."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.path / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise UsageError(
+                f"can't write a run into {self.path}: {error.strerror}", "choose another directory with --out"
+            ) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(lock)
+            raise UsageError(
+                f"another wulf is writing into {self.path}", "wait for it, or choose another --out"
+            ) from error
+        if (self.path / "run.json").exists():
+            os.close(lock)
+            raise UsageError(
+                f"{self.path} already holds a run; runs are never overwritten",
+                "choose another directory with --out",
+            )
+        return lock
+
+    def write_json(self, name: str, content: Any) -> None:
+        """Replace one of the run's JSON files atomically and durably."""
+        target = self.path / name
+        try:
+            with tempfile.NamedTemporaryFile("w", dir=self.path, prefix=f".{name}.", delete=False) as out:
+                json.dump(content, out, indent=1, ensure_ascii=False)
+                out.write("\n")
+                out.flush()
+                os.fsync(out.fileno())
+                Path(out.name).chmod(0o644)
+            Path(out.name).replace(target)
+        except OSError as error:
+            raise StoreError(
+                f"can't write {target}: {error.strerror}", "free some space; what was measured before is kept"
+            ) from error
+
+    def append(self, record: Record) -> None:
+        """Append one record. A write that fails half-way leaves at most one torn line, which readers skip."""
+        line = record.model_dump_json().encode() + b"\n"
+        try:
+            written = self._out.write(line)
+            if written != len(line):
+                raise OSError(28, "No space left on device")
+        except OSError as error:
+            raise StoreError(
+                f"can't write {self._records}: {error.strerror}",
+                "free some space; the records before this one are kept",
+            ) from error
+
+    def write_findings(self, findings: list[Finding]) -> None:
+        """Write findings.json."""
+        self.write_json("findings.json", [finding.model_dump(mode="json") for finding in findings])
+
+    def finish(self, state: str, **more: Any) -> None:
+        """Mark the run `complete`, `interrupted` or `failed`, with more fields for run.json."""
+        self._meta |= {"state": state, "ended": utc_now(), **more}
+        self.write_json("run.json", self._meta)
+
+    def close(self) -> None:
+        """Release the files and the lock."""
+        self._out.close()
+        os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is not None and self._meta["state"] == "running":
+                self.finish("interrupted" if issubclass(kind, KeyboardInterrupt) else "failed")
+        finally:
+            self.close()
+
+
+def _read_json(path: Path, absent: Any) -> Any:
+    """A JSON file's content, or `absent` when there is none."""
+    if not path.exists():
+        return absent
+    try:
+        return json.loads(path.read_text())
+    except json.JSONDecodeError as error:
+        raise StoreError(f"{path}:{error.lineno}: not JSON: {error.msg}") from error
+
+
+def read_records(path: Path) -> tuple[list[Record], int]:
+    """The records of one records.jsonl, and the number of lines that could not be read."""
+    records: list[Record] = []
+    torn = 0
+    if not path.exists():
+        return records, torn
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                records.append(Record.model_validate_json(line))
+            except ValueError:
+                torn += 1
+    return records, torn
+
+
+def read_run(path: Path) -> Run:
+    """Read a run back.
+
+    Raises
+    ------
+    UsageError
+        `path` is not a run.
+    """
+    if not (path / "run.json").is_file():
+        raise UsageError(f"{path} is not a run: it has no run.json", "`wulf runs` lists the runs")
+    records, torn = read_records(path / "records.jsonl")
+    return Run(
+        path=path,
+        meta=_read_json(path / "run.json", {}),
+        plan=_read_json(path / "plan.json", {}),
+        fingerprint=_read_json(path / "fingerprint.json", {}),
+        records=records,
+        findings=[Finding.model_validate(f) for f in _read_json(path / "findings.json", [])],
+        torn=torn,
+    )
+
+
+def list_runs(directory: Path | None = None) -> Iterator[Path]:
+    """The runs under a directory, oldest first."""
+    root = directory if directory is not None else runs_directory()
+    if root.is_dir():
+        yield from sorted(path.parent for path in root.glob("*/run.json"))
+
+
+def find_run(name: str, directory: Path | None = None) -> Path:
+    """The run that a user named: a path, an identifier, its unambiguous beginning, or `last`.
+
+    Raises
+    ------
+    UsageError
+        None, or several, answer to the name.
+    """
+    if (Path(name) / "run.json").is_file():
+        return Path(name)
+    runs = list(list_runs(directory))
+    root = directory if directory is not None else runs_directory()
+    if name == "last" and runs:
+        return runs[-1]
+    matches = [run for run in runs if run.name.startswith(name)]
+    if len(matches) == 1:
+        return matches[0]
+    what = "no run" if not matches else f"{len(matches)} runs"
+    raise UsageError(f"{what} named {name!r} under {root}", "`wulf runs` lists the runs")
