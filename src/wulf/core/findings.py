@@ -39,9 +39,7 @@ class Finding(BaseModel):
 
     kind: str = Field(description="'node', 'link', 'fact', 'failed', 'noise' or 'note'.")
     severity: Severity
-    subject: str = Field(
-        description="The node ('n3'), pair ('n1>n3') or fact ('kernel.release') it is about."
-    )
+    subject: str = Field(description="The node ('n3'), pair ('n1>n3') or fact ('kernel.release') it is about.")
     text: str = Field(description="One or two sentences for a person, with figure and interval.")
     next_step: str = ""
     evidence: list[Evidence] = Field(default_factory=list)

@@ -42,24 +42,16 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="allow", title="wulf record")
 
     run: str = Field(description="Identifier of the run that the record belongs to.")
-    subject: str = Field(
-        description="A node ('n1') or an ordered pair ('n1>n2': n1 is the client, or the sender)."
-    )
+    subject: str = Field(description="A node ('n1') or an ordered pair ('n1>n2': n1 is the client, or the sender).")
     probe: str = Field(description="The program that measured: 'net', 'node', 'mpi'.")
-    metric: str = Field(
-        description="What was measured, as the probe's --describe names it: 'rtt', 'throughput'."
-    )
+    metric: str = Field(description="What was measured, as the probe's --describe names it: 'rtt', 'throughput'.")
     unit: str = Field(description="SI base unit: 's', 'B', 'B/s', 'Hz', '1' for a ratio or count.")
     params: dict[str, Param] = Field(default_factory=dict, description="The cell's parameters.")
-    value: float | None = Field(
-        default=None, description="The estimate; null when there is none (see reason)."
-    )
+    value: float | None = Field(default=None, description="The estimate; null when there is none (see reason).")
     low: float | None = Field(default=None, description="Lower bound of the interval.")
     high: float | None = Field(default=None, description="Upper bound of the interval.")
     confidence: float | None = Field(default=None, description="Coverage of the interval, at least: 0.95.")
-    statistic: str | None = Field(
-        default=None, description="What value estimates: 'median' of the replicates."
-    )
+    statistic: str | None = Field(default=None, description="What value estimates: 'median' of the replicates.")
     replicates: int = Field(default=0, ge=0, description="Independent executions behind the value.")
     quantiles: dict[str, float] = Field(
         default_factory=dict,
@@ -69,9 +61,7 @@ class Record(BaseModel):
     reason: str | None = Field(default=None, description="Why the verdict is not ok, or the value null.")
     provenance: Provenance = Provenance.MEASURED
     counters: dict[str, Any] = Field(default_factory=dict, description="Counter deltas of both ends, summed.")
-    samples: list[float] = Field(
-        default_factory=list, description="One value a replicate, in the order measured."
-    )
+    samples: list[float] = Field(default_factory=list, description="One value a replicate, in the order measured.")
     at: str = Field(description="When the record was complete: ISO 8601, UTC.")
 
     @model_validator(mode="after")
