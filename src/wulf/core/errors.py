@@ -6,7 +6,7 @@ Each names what happened, to what, why, and what to do next; `next_step` may be 
 from __future__ import annotations
 
 OK, FOUND, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
-"""Exit codes of every command: all well; the command found something wrong; usage or configuration; incomplete; interrupted."""
+"""Exit codes of every command: all well; something wrong was found; usage or configuration; incomplete; interrupted."""
 
 
 class WulfError(Exception):
