@@ -15,11 +15,13 @@ import json
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from errno import ENOSPC
+from io import FileIO
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from wulf import __version__
 from wulf.core.errors import UsageError, WulfError
@@ -59,13 +61,26 @@ class Run:
     fingerprint: dict[str, Facts] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    replicates: list[dict[str, Any]] = field(default_factory=list)
     torn: int = 0
-    """Lines of records.jsonl that could not be read (a run cut short leaves at most one)."""
+    """Lines that could not be read (a run cut short leaves at most one a file)."""
 
     @property
     def id(self) -> str:
         """The run's identifier."""
         return str(self.meta["id"])
+
+    @property
+    def being_written(self) -> bool:
+        """True while the wulf that measures it is alive; a run 'running' that nobody writes was cut short."""
+        try:
+            with (self.path / ".lock").open() as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
 
 
 class RunWriter:
@@ -96,9 +111,9 @@ class RunWriter:
             "id": self.id, "command": command, "version": __version__, "state": "running",
             "started": utc_now(), "ended": None, **(meta or {}),
         }  # fmt: skip
-        self._records = self.path / "records.jsonl"
         self.write_json("run.json", self._meta)
-        self._out = self._records.open("ab", buffering=0)
+        self._records = (self.path / "records.jsonl").open("ab", buffering=0)
+        self._replicates = (self.path / "replicates.jsonl").open("ab", buffering=0)
 
     def _claim(self) -> int:
         """Make the directory and hold its lock, so that two commands never write into one run."""
@@ -140,18 +155,23 @@ class RunWriter:
                 f"can't write {target}: {error.strerror}", "free some space; what was measured before is kept"
             ) from error
 
-    def append(self, record: Record) -> None:
-        """Append one record. A write that fails half-way leaves at most one torn line, which readers skip."""
-        line = record.model_dump_json().encode() + b"\n"
+    def _append(self, out: FileIO, line: bytes) -> None:
+        """Append one line. A write that fails half-way leaves at most one torn line, which readers skip."""
         try:
-            written = self._out.write(line)
-            if written != len(line):
-                raise OSError(28, "No space left on device")
+            if out.write(line) != len(line):
+                raise OSError(ENOSPC, os.strerror(ENOSPC))
         except OSError as error:
             raise StoreError(
-                f"can't write {self._records}: {error.strerror}",
-                "free some space; the records before this one are kept",
+                f"can't write {out.name!s}: {error.strerror}", "free some space; what was measured before is kept"
             ) from error
+
+    def append(self, record: Record) -> None:
+        """Append one complete record."""
+        self._append(self._records, record.model_dump_json().encode() + b"\n")
+
+    def append_replicate(self, replicate: Mapping[str, Any]) -> None:
+        """Append what a probe answered to one replicate, so that even kill -9 loses nothing measured."""
+        self._append(self._replicates, json.dumps(replicate, separators=(",", ":")).encode() + b"\n")
 
     def write_findings(self, findings: list[Finding]) -> None:
         """Write findings.json."""
@@ -164,7 +184,8 @@ class RunWriter:
 
     def close(self) -> None:
         """Release the files and the lock."""
-        self._out.close()
+        self._records.close()
+        self._replicates.close()
         os.close(self._lock)
 
     def __enter__(self) -> Self:
@@ -188,19 +209,29 @@ def _read_json(path: Path, absent: Any) -> Any:
         raise StoreError(f"{path}:{error.lineno}: not JSON: {error.msg}") from error
 
 
-def read_records(path: Path) -> tuple[list[Record], int]:
-    """The records of one records.jsonl, and the number of lines that could not be read."""
-    records: list[Record] = []
+def _parse_object(line: bytes) -> dict[str, Any]:
+    """One JSON object; ValueError for anything else."""
+    parsed = json.loads(line)
+    if not isinstance(parsed, dict):
+        raise ValueError("not an object")
+    return parsed
+
+
+T = TypeVar("T")
+
+
+def _read_lines(path: Path, parse: Callable[[bytes], T]) -> tuple[list[T], int]:
+    """The lines of a JSON Lines file that `parse` takes, and the number of those it refuses."""
+    good: list[T] = []
     torn = 0
-    if not path.exists():
-        return records, torn
-    with path.open("rb") as lines:
-        for line in lines:
-            try:
-                records.append(Record.model_validate_json(line))
-            except ValueError:
-                torn += 1
-    return records, torn
+    if path.exists():
+        with path.open("rb") as lines:
+            for line in lines:
+                try:
+                    good.append(parse(line))
+                except ValueError:
+                    torn += 1
+    return good, torn
 
 
 def read_run(path: Path) -> Run:
@@ -213,7 +244,8 @@ def read_run(path: Path) -> Run:
     """
     if not (path / "run.json").is_file():
         raise UsageError(f"{path} is not a run: it has no run.json", "`wulf runs` lists the runs")
-    records, torn = read_records(path / "records.jsonl")
+    records, torn_records = _read_lines(path / "records.jsonl", Record.model_validate_json)
+    replicates, torn_replicates = _read_lines(path / "replicates.jsonl", _parse_object)
     return Run(
         path=path,
         meta=_read_json(path / "run.json", {}),
@@ -221,7 +253,8 @@ def read_run(path: Path) -> Run:
         fingerprint=_read_json(path / "fingerprint.json", {}),
         records=records,
         findings=[Finding.model_validate(f) for f in _read_json(path / "findings.json", [])],
-        torn=torn,
+        replicates=replicates,
+        torn=torn_records + torn_replicates,
     )
 
 

@@ -1,0 +1,140 @@
+"""From replicates to records: pure, so that a run cut short by kill -9 is collected later from what is on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wulf.core.records import Provenance, Record, Verdict
+from wulf.measure.plan import Cell, Metric, Plan
+from wulf.stats.intervals import Estimate, median_interval
+
+Replicate = Mapping[str, Any]
+"""One line of replicates.jsonl: {"cell", "at", "ok", "metrics", "counters", "info", "seconds"} or {"cell", "at",
+"ok": false, "error": {"code", "message"}}."""
+
+
+def samples_of(metric: str, replicates: Iterable[Replicate]) -> list[float]:
+    """The metric's value in each replicate that has one, in the order measured."""
+    answers = (r["metrics"].get(metric, {}) for r in replicates if r["ok"])
+    return [float(answer["value"]) for answer in answers if answer.get("value") is not None]
+
+
+def add_counters(total: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Add nested counter deltas to `total`, in place; what is not a number is kept as last seen."""
+    for name, value in more.items():
+        if isinstance(value, Mapping):
+            add_counters(total.setdefault(name, {}), value)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            total[name] = total.get(name, 0) + value
+        else:
+            total[name] = value
+
+
+def _first_reason(metric: str, replicates: Sequence[Replicate]) -> str | None:
+    """Why the probe gave no value, in its own words."""
+    for replicate in replicates:
+        if not replicate["ok"]:
+            return str(replicate["error"]["message"])
+        reason = replicate["metrics"].get(metric, {}).get("reason")
+        if reason:
+            return str(reason)
+    return None
+
+
+def _verdict(
+    estimate: Estimate, *, primary: bool, wish: float, failure: str | None, why_none: str | None
+) -> tuple[Verdict, str | None]:
+    """Verdict and reason of one record; only the primary metric is held to the wish."""
+    if failure:
+        return Verdict.FAILED, failure
+    if estimate.value is None:
+        if estimate.n == 0 and why_none:
+            return Verdict.UNRESOLVED, why_none
+        return Verdict.UNRESOLVED, estimate.reason
+    if primary and estimate.width is not None and estimate.width > wish:
+        return Verdict.NOISY, f"interval {estimate.width:.1%} wide after {estimate.n} replicates, wished {wish:.1%}"
+    return Verdict.OK, None
+
+
+def _quantiles(metric: str, replicates: Iterable[Replicate]) -> dict[str, float]:
+    """The median over replicates of each quantile of the single samples."""
+    seen: dict[str, list[float]] = {}
+    for replicate in replicates:
+        for name, value in (replicate["metrics"].get(metric, {}).get("quantiles") or {}).items():
+            if value is not None:
+                seen.setdefault(name, []).append(value)
+    return {name: float(np.median(values)) for name, values in seen.items()}
+
+
+def records_of(
+    cell: Cell, replicates: Sequence[Replicate], plan: Plan, run: str, *, at: str, failure: str | None = None
+) -> list[Record]:
+    """One record a metric of the cell.
+
+    Parameters
+    ----------
+    replicates
+        The cell's replicates in the order measured; failed ones included.
+    failure
+        Why the cell was given up; what was measured before is kept beside it.
+    """
+    good = [replicate for replicate in replicates if replicate["ok"]]
+    counters: dict[str, Any] = {}
+    for replicate in good:
+        add_counters(counters, replicate.get("counters") or {})
+
+    def record(metric: Metric, *, primary: bool) -> Record:
+        samples = samples_of(metric.name, good)
+        estimate = median_interval(samples, plan.confidence)
+        verdict, reason = _verdict(
+            estimate,
+            primary=primary,
+            wish=plan.wish,
+            failure=failure,
+            why_none=_first_reason(metric.name, replicates),
+        )
+        extra = {"phase": cell.phase, "failed_replicates": len(replicates) - len(good)}
+        if good and good[-1].get("info"):
+            extra["info"] = good[-1]["info"]
+        return Record(
+            run=run,
+            subject=cell.subject,
+            probe="net",
+            metric=metric.name,
+            unit=metric.unit,
+            params={"transport": cell.transport, "pattern": cell.pattern, **cell.params},
+            value=estimate.value,
+            low=estimate.low,
+            high=estimate.high,
+            confidence=estimate.confidence,
+            statistic="median" if estimate.value is not None else None,
+            replicates=estimate.n,
+            quantiles=_quantiles(metric.name, good),
+            verdict=verdict,
+            reason=reason,
+            provenance=Provenance.MEASURED,
+            counters=counters if primary else {},
+            samples=samples,
+            at=at,
+            **extra,
+        )
+
+    return [record(metric, primary=index == 0) for index, metric in enumerate(cell.metrics)]
+
+
+def records_of_run(
+    plan: Plan, replicates: Sequence[Replicate], run: str, *, at: str, failures: Mapping[int, str] | None = None
+) -> list[Record]:
+    """All records of a plan from all its replicates, as `records_of` a cell."""
+    by_cell: dict[int, list[Replicate]] = {cell.id: [] for cell in plan.cells}
+    for replicate in replicates:
+        by_cell[replicate["cell"]].append(replicate)
+    failures = failures or {}
+    return [
+        record
+        for cell in plan.cells
+        for record in records_of(cell, by_cell[cell.id], plan, run, at=at, failure=failures.get(cell.id))
+    ]

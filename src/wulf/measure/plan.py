@@ -1,0 +1,175 @@
+"""Plans: which cells to measure, and in which order so that pairs that run together do not disturb each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from wulf.core.records import Param
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a probe's --describe says of one quantity it measures."""
+
+    name: str
+    unit: str
+    better: str = "lower"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a plan: a probe's pattern with its parameters on a pair of nodes.
+
+    Attributes
+    ----------
+    id
+        Unique within the plan.
+    client, server
+        Node names. For a stream the client is the sender.
+    params
+        What the probe is asked, in SI base units.
+    metrics
+        What it measures; the first decides when the cell has been measured long enough.
+    phase
+        The part of the command that wanted it: 'pairs', 'sweep', 'single'.
+    """
+
+    id: int
+    client: str
+    server: str
+    transport: str
+    pattern: str
+    params: Mapping[str, Param]
+    metrics: tuple[Metric, ...]
+    phase: str = "single"
+
+    @property
+    def subject(self) -> str:
+        """The pair, as records name it."""
+        return f"{self.client}>{self.server}"
+
+    @property
+    def pair(self) -> Pair:
+        """The two nodes without direction."""
+        return (self.client, self.server) if self.client <= self.server else (self.server, self.client)
+
+    @property
+    def seconds(self) -> float:
+        """How long one replicate measures, warm-up included, where the parameters say so."""
+        return sum(float(self.params.get(name) or 0.0) for name in ("seconds", "warmup_seconds"))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All cells of a run with what the order and the stopping need.
+
+    Attributes
+    ----------
+    wish
+        Full width of each interval relative to its value.
+    budget
+        Seconds of measuring; None = until all wishes are met or the last look.
+    hosts
+        Node → machine it lives on: nodes that share one are never measured at the same time.
+    """
+
+    cells: tuple[Cell, ...]
+    seed: int
+    wish: float = 0.05
+    confidence: float = 0.95
+    budget: float | None = None
+    looks: tuple[int, ...] = (6, 10, 16, 24, 40)
+    hosts: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """What plan.json holds."""
+        return {
+            "seed": self.seed,
+            "wish": self.wish,
+            "confidence": self.confidence,
+            "budget": self.budget,
+            "looks": list(self.looks),
+            "hosts": dict(self.hosts),
+            "phases": sorted({cell.phase for cell in self.cells}),
+            "order": (
+                "every pass measures each open cell once; a pass is rounds of disjoint pairs, "
+                "nodes, rounds and cells in random order from the seed"
+            ),
+            "cells": [asdict(cell) | {"params": dict(cell.params)} for cell in self.cells],
+        }
+
+    @staticmethod
+    def from_json(content: Mapping[str, Any]) -> Plan:
+        """The inverse of `to_json`."""
+        cells = tuple(
+            Cell(**{**cell, "metrics": tuple(Metric(**metric) for metric in cell["metrics"])})
+            for cell in content["cells"]
+        )
+        return Plan(
+            cells=cells,
+            seed=content["seed"],
+            wish=content["wish"],
+            confidence=content["confidence"],
+            budget=content["budget"],
+            looks=tuple(content["looks"]),
+            hosts=content["hosts"],
+        )
+
+
+def disjoint_rounds(nodes: Sequence[str]) -> list[list[Pair]]:
+    """All pairs of N nodes in N-1 rounds (N if N is odd), each node at most once a round.
+
+    The circle method for round-robin tournaments (Kirkman 1847).
+    """
+    ring: list[str | None] = list(nodes)
+    if len(ring) % 2:
+        ring.append(None)
+    rounds = []
+    for _ in range(len(ring) - 1):
+        half = len(ring) // 2
+        facing = zip(ring[:half], reversed(ring[half:]), strict=True)
+        rounds.append([(a, b) for a, b in facing if a is not None and b is not None])
+        ring = [ring[0], ring[-1], *ring[1:-1]]
+    return rounds if len(nodes) > 1 else []
+
+
+def _split_by_host(cells: Iterable[Cell], hosts: Mapping[str, str]) -> list[list[Cell]]:
+    """Cells into the fewest groups, first fit, in which no machine serves two cells."""
+    groups: list[tuple[set[str], list[Cell]]] = []
+    for cell in cells:
+        needs = {hosts.get(cell.client, cell.client), hosts.get(cell.server, cell.server)}
+        for busy, members in groups:
+            if not busy & needs:
+                busy.update(needs)
+                members.append(cell)
+                break
+        else:
+            groups.append((needs, [cell]))
+    return [members for _, members in groups]
+
+
+def order_pass(cells: Sequence[Cell], hosts: Mapping[str, str], random: np.random.Generator) -> list[list[Cell]]:
+    """One pass over the cells: waves that may run at the same time, in random order.
+
+    Each wave is drawn from one round of disjoint pairs over randomly permuted nodes, and split where nodes share a
+    machine. Every cell appears once.
+    """
+    waiting: dict[Pair, list[Cell]] = {}
+    for index in random.permutation(len(cells)):
+        waiting.setdefault(cells[index].pair, []).append(cells[index])
+    alone = [pair for pair in waiting if pair[0] == pair[1]]
+    nodes = sorted({node for pair in waiting if pair[0] != pair[1] for node in pair})
+    rounds = disjoint_rounds([nodes[i] for i in random.permutation(len(nodes))])
+    waves: list[list[Cell]] = []
+    for pairs in [*rounds, *([pair] for pair in alone)]:
+        queues = [waiting[key] for a, b in pairs if (key := (a, b) if a <= b else (b, a)) in waiting]
+        for depth in range(max((len(queue) for queue in queues), default=0)):
+            layer = [queue[depth] for queue in queues if depth < len(queue)]
+            waves.extend(_split_by_host(layer, hosts))
+    return [waves[i] for i in random.permutation(len(waves))]
