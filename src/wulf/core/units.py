@@ -54,3 +54,8 @@ def show_interval(low: float | None, high: float | None, unit: str, digits: int 
         return "–"
     divisor, name = scale_for(high, unit)
     return f"{_significant(low / divisor, digits)}–{_significant(high / divisor, digits)} {name}".rstrip()
+
+
+def show_in(value: float | None, divisor: float, digits: int = 3) -> str:
+    """A bare figure in a unit chosen for a whole table (see `scale_for`): `0.192`; a dash where there is none."""
+    return "–" if value is None else _significant(value / divisor, digits)

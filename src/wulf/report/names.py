@@ -1,0 +1,39 @@
+"""Names for people: nodes in natural order, folded node sets, text that is safe to print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_FOLDABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key under which n2 stands before n10."""
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
+
+
+def fold(names: Iterable[str], limit: int = 8) -> str:
+    """Node names as ClusterShell folds them: `n[1-2,4]`.
+
+    Names that it would read as something else (an IPv6 address, `@group`) are listed, the first `limit` of them.
+    """
+    ordered = sorted(set(names), key=natural)
+    if len(ordered) > 1 and all(_FOLDABLE.fullmatch(name) for name in ordered):
+        from ClusterShell.NodeSet import NodeSet  # slow to import, needed for many nodes alone
+
+        return str(NodeSet.fromlist(ordered))
+    if len(ordered) > limit:
+        return f"{', '.join(ordered[:limit])} and {len(ordered) - limit} more"
+    return ", ".join(ordered)
+
+
+def printable(text: object) -> str:
+    """Text without control characters, so that a name or fact can't drive a terminal or turn a line around."""
+    return "".join(c if c.isprintable() else " " if c in "\n\t" else "\ufffd" for c in str(text))
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """`1 record`, `1,234 records`."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
