@@ -234,6 +234,14 @@ def _read_lines(path: Path, parse: Callable[[bytes], T]) -> tuple[list[T], int]:
     return good, torn
 
 
+def read_meta(path: Path) -> dict[str, Any]:
+    """A run's run.json; a run that says it is running but that nobody writes any more is shown as `cut short`."""
+    meta: dict[str, Any] = _read_json(path / "run.json", {})
+    if meta.get("state") == "running" and not Run(path, meta).being_written:
+        meta["state"] = "cut short"
+    return meta
+
+
 def read_run(path: Path) -> Run:
     """Read a run back.
 

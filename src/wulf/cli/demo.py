@@ -1,0 +1,37 @@
+"""`wulf demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wulf.cli.options import colour_console, seed_or_new
+
+NODES, SLOW, RATE = 4, "n3", "200mbit"
+
+
+@click.command(epilog="Example: wulf demo --out demo")
+@click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>].")
+@click.option("--quick", is_flag=True, help="Six replicates a figure.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded].")
+@click.option("--backend", type=click.Choice(["netns", "loopback"]), help="Of the lab [what this machine allows].")
+def command(out: Path | None, quick: bool, seed: int | None, backend: str | None) -> int:
+    """Make a four-node cluster, slow one node's link, survey it, and see whether the survey finds it.
+
+    Exits 0 when the findings name the slowed node and no other, 1 when they do not.
+    """
+    from wulf.cli.progress import progress_line
+    from wulf.report.terminal import print_report
+    from wulf.store.run import RunWriter
+    from wulf.workflow.demo import demo, verdict
+
+    drawn = seed_or_new(seed)
+    meta = {"argv": ["demo"], "seed": drawn}
+    with RunWriter(out, "demo", meta) as writer, progress_line() as line:
+        shown = demo(NODES, SLOW, RATE, writer, drawn, quick=quick, backend=backend, line=line)
+    print_report(shown.outcome.run, colour_console())
+    code, text = verdict(shown, SLOW)
+    click.echo(text)
+    click.echo(f"report: {shown.outcome.run.path.resolve() / 'report.html'}")
+    return code

@@ -1,0 +1,111 @@
+"""The `wulf` command: finds a command's module when it is needed, and turns errors into text and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from wulf import __version__
+from wulf.core.errors import INTERRUPTED, WulfError
+
+COMMANDS = {
+    "survey": ("wulf.cli.survey", "Facts, all pairs, findings and a report: the main job."),
+    "demo": ("wulf.cli.demo", "Survey a four-node cluster made for the occasion, one link slowed."),
+    "net": ("wulf.cli.net", "Measure one pair: ping-pong, stream."),
+    "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
+    "runs": ("wulf.cli.runs", "List what was measured."),
+    "report": ("wulf.cli.report", "Show a run, and write its HTML report."),
+    "query": ("wulf.cli.query", "Ask the records of many runs in SQL."),
+    "schema": ("wulf.cli.schema", "Print the JSON schema of a record."),
+    "completion": ("wulf.cli.completion", "Print the completion script for your shell."),
+}
+"""Name → module whose `command` it is, and one line of help: kept here so that `wulf --help` imports none of them."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are modules, imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order that a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command's own module, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)  # noqa: S101 - a programming error, not a user's
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands' list from the table above, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with a guess at what was meant."""
+        from difflib import get_close_matches
+
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
+            raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="wulf")
+def cli() -> None:
+    r"""wulf measures, explains, tunes and predicts the performance of commodity Linux clusters.
+
+    \b
+    Examples:
+      wulf demo                              a four-node cluster on this machine, surveyed
+      wulf survey --nodes 'n[1-4]'           your cluster, over ssh
+      wulf net pingpong n1 n2 --transport tcp --bytes 1
+
+    \b
+    Exit codes: 0 all well; 1 something stands out; 2 usage or configuration;
+    3 incomplete; 130 interrupted, with what was measured kept.
+    """
+
+
+def main() -> None:
+    """Entry point: run, and map errors to exit codes. Only here are errors turned into text."""
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except WulfError as error:
+        _show(error)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # the reader of our output went away (`wulf runs | head`): not an error; keep the interpreter from flushing
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _show(error: WulfError) -> None:
+    """An error for people on stderr, or one JSON object with --json, so that programs can read it too."""
+    if "--json" in sys.argv:
+        content = {"error": error.what, "next_step": error.next_step, "exit_code": error.exit_code}
+        click.echo(json.dumps(content), err=True)
+        return
+    click.echo(click.style("error: ", fg="red", bold=True) + error.what, err=True)
+    if error.next_step:
+        click.echo(f"  → {error.next_step}", err=True)
+
+
+if __name__ == "__main__":
+    main()

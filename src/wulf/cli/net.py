@@ -1,0 +1,125 @@
+"""`wulf net PATTERN CLIENT SERVER`: one command a pattern, with the options that the probe's --describe names."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wulf.cli.options import colour_console, inventory_of, measure_options, node_options, seed_or_new
+from wulf.measure.probes import ParamSpec, Pattern, Probe
+
+_CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
+
+
+def _probe() -> Probe:
+    from wulf.cluster.programs import find_program
+
+    return Probe.from_describe(find_program("wulf-net").describe())
+
+
+def _option(param: ParamSpec) -> click.Option:
+    """A command-line option from a parameter's description."""
+    unit = f" [{param.unit}]" if param.unit and param.unit != "1" else ""
+    shown = "" if param.default is None else f" (default {param.default})"
+    return click.Option(
+        [f"--{param.name.replace('_', '-')}", param.name],
+        type=_CLICK_TYPES[param.type],
+        default=None,
+        help=f"{param.help}{unit}{shown}",
+    )
+
+
+class NetGroup(click.Group):
+    """The patterns of wulf-net as commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """As the probe names them."""
+        return list(_probe().patterns)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The pattern's command, or None."""
+        probe = _probe()
+        return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
+
+
+def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
+    @click.argument("client")
+    @click.argument("server")
+    @node_options
+    @measure_options
+    @click.option(
+        "--transport",
+        type=click.Choice(pattern.transports),
+        default=pattern.transports[0],
+        show_default=True,
+        help="What carries the messages.",
+    )
+    def run(**options: Any) -> int:
+        return _measure(probe, pattern, {p.name: options.pop(p.name) for p in pattern.params}, **options)
+
+    run.__doc__ = f"{pattern.help}"
+    command = click.command(
+        pattern.name, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {pattern.transports[0]}"
+    )(run)
+    command.params.extend(_option(param) for param in pattern.params)
+    return command
+
+
+def _measure(
+    probe: Probe,
+    pattern: Pattern,
+    given: dict[str, Any],
+    *,
+    client: str,
+    server: str,
+    transport: str,
+    as_json: bool,
+    out: Path | None,
+    quick: bool,
+    seed: int | None,
+    wish: float,
+    budget: float | None,
+    **where: Any,
+) -> int:
+    """One cell, measured to its wish, printed and kept as a run."""
+    from wulf.cli.progress import progress_line
+    from wulf.report.terminal import print_records
+    from wulf.store.run import RunWriter
+    from wulf.workflow.survey import Effort, single
+
+    params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
+    if not any(where.get(source) for source in ("nodes", "inventory_file", "hostfile", "lab")):
+        where["nodes"] = f"{client},{server}"
+    with inventory_of(**where) as inventory:
+        chosen = inventory.pick((client, server))
+        drawn = seed_or_new(seed)
+        meta = {"argv": sys.argv[1:], "seed": drawn, "nodes": [node.name for node in chosen.nodes]}
+        with RunWriter(out, f"net-{pattern.name}", meta) as writer, progress_line() as line:
+            outcome = single(
+                chosen,
+                (client, server),
+                transport,
+                pattern.name,
+                params,
+                Effort(wish, budget, quick),
+                writer,
+                drawn,
+                say=line.say,
+                on_progress=line.on_progress,
+            )
+    if as_json:
+        for record in outcome.run.records:
+            click.echo(record.model_dump_json())
+    else:
+        print_records(outcome.run.records, colour_console())
+        for finding in outcome.run.findings:
+            click.echo(f"{finding.kind}: {finding.text}", err=True)
+    return outcome.exit_code
+
+
+@click.group(cls=NetGroup)
+def command() -> None:
+    """Measure one pair: `wulf net pingpong n1 n2 --transport tcp --bytes 1`."""

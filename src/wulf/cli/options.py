@@ -1,0 +1,195 @@
+"""Options that many commands share, and the inventory that they add up to."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from wulf.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from wulf.cluster.inventory import Inventory
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+RUNNING_LAB = "running"
+LAB_NODES = 4
+
+
+class Percent(click.ParamType):
+    """`5%` or `0.05`: a ratio above 0."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """To a ratio."""
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        try:
+            ratio = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        except ValueError:
+            self.fail(f"{value!r} is not a percentage such as 5% or 0.05", param, ctx)
+        if not 0 < ratio <= 1:
+            self.fail(f"{value!r} is not between 0 and 100 %", param, ctx)
+        return ratio
+
+
+class Seconds(click.ParamType):
+    """`60s`, `5m`, `1h` or a plain number of seconds, above 0."""
+
+    name = "duration"
+    _FACTORS = {"s": 1.0, "m": 60.0, "h": 3600.0}  # noqa: RUF012 - constant
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """To seconds."""
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        factor = self._FACTORS.get(text[-1:], 0.0)
+        try:
+            seconds = float(text[:-1]) * factor if factor else float(text)
+        except ValueError:
+            self.fail(f"{value!r} is not a duration such as 60s, 5m or 1h", param, ctx)
+        if not 0 < seconds < float("inf"):
+            self.fail(f"{value!r} is not above 0", param, ctx)
+        return seconds
+
+
+def _apply(options: list[Callable[[F], F]]) -> Callable[[F], F]:
+    return lambda function: functools.reduce(lambda f, option: option(f), reversed(options), function)
+
+
+def node_options(function: F) -> F:
+    """Where a command takes nodes: --nodes, --inventory, --hostfile, --launcher, --lab, --network, --ssh-config."""
+    return _apply(
+        [
+            click.option("--nodes", metavar="NODESET", help="Nodes in ClusterShell syntax: 'n[1-4]', @group."),
+            click.option(
+                "--inventory",
+                "inventory_file",
+                type=click.Path(path_type=Path),
+                help="A cluster.toml (see docs/inventory.md).",
+            ),
+            click.option("--hostfile", type=click.Path(path_type=Path), help="An MPI hostfile."),
+            click.option(
+                "--launcher", type=click.Choice(["local", "ssh"]), default=None, help="How nodes are reached [ssh]."
+            ),
+            click.option(
+                "--lab",
+                is_flag=False,
+                flag_value=RUNNING_LAB,
+                default=None,
+                metavar="[N]",
+                help="The running lab, or one of N nodes made for this command.",
+            ),
+            click.option("--network", metavar="CIDR", help="Measure over the addresses in this network: 10.0.0.0/24."),
+            click.option(
+                "--ssh-config", type=click.Path(path_type=Path), default=None, help="Instead of ~/.ssh/config."
+            ),
+        ]
+    )(function)
+
+
+def measure_options(function: F) -> F:
+    """Everywhere that something is measured: --json, --out, --quick, --seed, --wish, --budget."""
+    return _apply(
+        [
+            click.option("--json", "as_json", is_flag=True, help="Records as JSON Lines on stdout."),
+            click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>]."),
+            click.option("--quick", is_flag=True, help="Six replicates a figure, whatever their spread."),
+            click.option("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded]."),
+            click.option(
+                "--wish", type=Percent(), default="5%", show_default=True, help="Width of the intervals wished for."
+            ),
+            click.option("--budget", type=Seconds(), help="Stop measuring after this long: 60s, 5m."),
+        ]
+    )(function)
+
+
+def seed_or_new(seed: int | None) -> int:
+    """The seed given, or one drawn; recorded either way."""
+    return secrets.randbelow(2**31) if seed is None else seed
+
+
+@contextmanager
+def inventory_of(
+    *,
+    nodes: str | None,
+    inventory_file: Path | None,
+    hostfile: Path | None,
+    launcher: str | None,
+    lab: str | None,
+    network: str | None,
+    ssh_config: Path | None,
+) -> Iterator[Inventory]:
+    """The nodes that the options name; a lab made for the command is gone when the block ends, however it ends.
+
+    Raises
+    ------
+    UsageError
+        More than one source of nodes, or one that can't be read.
+    """
+    from wulf.cluster import inventory as inventories
+
+    sources = {"--inventory": inventory_file, "--hostfile": hostfile, "--lab": lab}
+    given = [name for name, value in sources.items() if value is not None]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} both name the nodes", "give one of them")
+    if hostfile is not None and nodes is not None:
+        raise UsageError("--hostfile and --nodes both name the nodes", "give one of them")
+    if lab is not None:
+        with _lab(lab) as running:
+            chosen = inventories.from_lab(running)
+            yield chosen.select(nodes) if nodes else chosen
+        return
+    if inventory_file is not None:
+        chosen = inventories.from_toml(inventory_file)
+        chosen = chosen.select(nodes) if nodes else chosen
+    elif hostfile is not None:
+        chosen = inventories.from_hostfile(hostfile)
+    elif nodes is not None:
+        chosen = inventories.from_nodeset(nodes, launcher=launcher or "ssh")
+    else:
+        chosen = inventories.this_machine()
+    yield chosen.with_options(launcher=launcher, network=network, ssh_config=ssh_config)
+
+
+@contextmanager
+def _lab(wanted: str) -> Iterator[Any]:
+    """The running lab, or one for the length of the block."""
+    from wulf import lab as labs
+
+    if wanted == RUNNING_LAB:
+        running = labs.find()
+        if running is not None:
+            yield running
+            return
+        count = LAB_NODES
+    elif wanted.isdecimal() and int(wanted) > 0:
+        count = int(wanted)
+    else:
+        raise UsageError(
+            f"--lab {wanted!r} is not a number of nodes", "write --lab 4, or put --lab after the command's arguments"
+        )
+    click.echo(f"making a lab of {count} nodes", err=True)
+    with labs.up(count, keep=False) as made:
+        if made.note:
+            click.echo(f"note: {made.note}", err=True)
+        yield made
+
+
+def colour_console(*, stderr: bool = False) -> Any:
+    """A rich console on stdout or stderr; rich itself respects NO_COLOR and pipes."""
+    from rich.console import Console
+
+    return Console(
+        stderr=stderr, highlight=False, width=None if (sys.stderr if stderr else sys.stdout).isatty() else 100
+    )

@@ -1,0 +1,63 @@
+"""Progress on stderr: what is being done, how far, and the time left. Silent where stderr is not a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from wulf.measure.runner import Progress
+
+
+@dataclass
+class Bar:
+    """A progress line; `say` changes its words, `on_progress` its length."""
+
+    _display: Any
+    _task: Any
+
+    def say(self, what: str) -> None:
+        """Words before there is anything to count."""
+        self._display.update(self._task, description=what)
+
+    def on_progress(self, progress: Progress) -> None:
+        """After every wave of replicates."""
+        left = "" if progress.seconds_left is None else f"{progress.seconds_left:4.0f} s left"
+        self._display.update(
+            self._task, description=progress.now, completed=progress.done, total=progress.expected, left=left
+        )
+
+
+class Plain:
+    """Where there is no terminal: one line a step, none while measuring."""
+
+    def say(self, what: str) -> None:
+        """One line."""
+        sys.stderr.write(f"{what}\n")
+
+    def on_progress(self, progress: Progress) -> None:
+        """Nothing: a log file wants no bars."""
+
+
+@contextmanager
+def progress_line() -> Iterator[Bar | Plain]:
+    """A live line while the block runs; it disappears afterwards."""
+    if not sys.stderr.isatty():
+        yield Plain()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Display
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description:<34.34}"),
+        BarColumn(bar_width=16),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}"),
+        TimeElapsedColumn(),
+    )
+    with Display(*columns, console=Console(stderr=True), transient=True) as display:
+        yield Bar(display, display.add_task("starting", total=None, left=""))

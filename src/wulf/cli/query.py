@@ -1,0 +1,31 @@
+"""`wulf query "SQL"`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from wulf.cli.options import colour_console
+
+
+@click.command(epilog="Example: wulf query \"SELECT subject, value FROM records WHERE metric = 'rtt' ORDER BY value\"")
+@click.argument("sql")
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def command(sql: str, directory: Path | None, as_json: bool) -> None:
+    """Ask the records of many runs in SQL (DuckDB). Tables: records, runs."""
+    from rich.table import Table
+
+    from wulf.store.query import query
+
+    answer = query(sql, directory)
+    if as_json:
+        for row in answer.objects():
+            click.echo(json.dumps(row, default=str))
+        return
+    table = Table(*answer.columns, box=None, pad_edge=False)
+    for row in answer.rows:
+        table.add_row(*("–" if value is None else str(value) for value in row))
+    colour_console().print(table)

@@ -1,0 +1,15 @@
+"""`wulf schema`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command(epilog="Example: wulf schema > record.schema.json")
+def command() -> None:
+    """Print the JSON schema of a record, as `--json` prints them."""
+    from wulf.core.records import record_schema
+
+    click.echo(json.dumps(record_schema(), indent=2, ensure_ascii=False))

@@ -1,0 +1,71 @@
+"""`wulf survey`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wulf.cli.options import colour_console, inventory_of, measure_options, node_options, seed_or_new
+from wulf.core.errors import UsageError
+
+
+def parse_pair(text: str | None) -> tuple[str, str] | None:
+    """`n1,n2` or `n1>n2` to a pair."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.replace(">", ",").split(",")]
+    if len(names) != 2 or not all(names):
+        raise UsageError(f"--sweep-pair {text!r} is not a pair", "write n1,n2")
+    return names[0], names[1]
+
+
+@click.command(epilog="Example: wulf survey --nodes 'n[1-4]' --out monday")
+@node_options
+@measure_options
+@click.option("--sweep-pair", metavar="A,B", help="The pair of the size sweep [the first two nodes].")
+def command(
+    as_json: bool,
+    out: Path | None,
+    quick: bool,
+    seed: int | None,
+    wish: float,
+    budget: float | None,
+    sweep_pair: str | None,
+    **where: Any,
+) -> int:
+    """Facts, all pairs' latency and bandwidth, findings, and one HTML report.
+
+    Without nodes: this machine.
+    """
+    from wulf.cli.progress import progress_line
+    from wulf.report.terminal import print_report
+    from wulf.store.run import RunWriter
+    from wulf.workflow.survey import Effort, survey
+
+    pair = parse_pair(sweep_pair)
+    with inventory_of(**where) as inventory:
+        names = [node.name for node in inventory.nodes]
+        if pair:
+            inventory.pick(pair)
+        drawn = seed_or_new(seed)
+        meta = {"argv": sys.argv[1:], "seed": drawn, "nodes": names}
+        with RunWriter(out, "survey", meta) as writer, progress_line() as line:
+            outcome = survey(
+                inventory,
+                Effort(wish, budget, quick),
+                writer,
+                drawn,
+                sweep_pair=pair,
+                say=line.say,
+                on_progress=line.on_progress,
+            )
+    if as_json:
+        for record in outcome.run.records:
+            click.echo(record.model_dump_json())
+    else:
+        print_report(outcome.run, colour_console())
+    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
+    return outcome.exit_code

@@ -1,0 +1,112 @@
+"""What a probe can do, read from its --describe: the one source of options, validation and documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from wulf.core.errors import UsageError
+from wulf.core.records import Param
+from wulf.measure.plan import Metric
+
+_TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
+
+
+@dataclass(frozen=True)
+class ParamSpec:
+    """One parameter of a pattern; `default` None = the probe chooses, as `help` says."""
+
+    name: str
+    type: str
+    unit: str
+    help: str
+    default: Param = None
+    min: float | None = None
+    max: float | None = None
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One pattern of a probe: its parameters and what it measures, the primary metric first."""
+
+    name: str
+    help: str
+    transports: tuple[str, ...]
+    params: tuple[ParamSpec, ...]
+    metrics: tuple[Metric, ...]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A session program as it describes itself."""
+
+    program: str
+    version: str
+    max_bytes: Mapping[str, int]
+    patterns: Mapping[str, Pattern]
+
+    @staticmethod
+    def from_describe(described: Mapping[str, Any]) -> Probe:
+        """Read a --describe object (ARCHITECTURE.md, The session)."""
+        patterns = {}
+        for entry in described["patterns"]:
+            params = tuple(
+                ParamSpec(**{k: v for k, v in param.items() if k in ParamSpec.__dataclass_fields__})
+                for param in ({"unit": "", "help": "", **given} for given in entry["params"])
+            )
+            metrics = tuple(Metric(m["name"], m["unit"], m.get("better", "lower")) for m in entry["metrics"])
+            patterns[entry["name"]] = Pattern(
+                entry["name"], entry.get("help", ""), tuple(entry["transports"]), params, metrics
+            )
+        limits = {transport["name"]: int(transport["max_bytes"]) for transport in described["transports"]}
+        return Probe(described["program"], described["version"], limits, patterns)
+
+    def pattern(self, name: str) -> Pattern:
+        """The pattern, or a UsageError that names those there are."""
+        if name not in self.patterns:
+            raise UsageError(f"{self.program} has no pattern {name!r}", f"it has: {', '.join(self.patterns)}")
+        return self.patterns[name]
+
+    def check(self, pattern: str, transport: str, params: Mapping[str, Param]) -> dict[str, Param]:
+        """The parameters that were given, validated before any node is touched.
+
+        Raises
+        ------
+        UsageError
+            Names the field, the value and the limit.
+        """
+        spec = self.pattern(pattern)
+        if transport not in spec.transports:
+            raise UsageError(
+                f"{pattern} can't use transport {transport!r}", f"transports: {', '.join(spec.transports)}"
+            )
+        known = {param.name: param for param in spec.params}
+        for name, value in params.items():
+            if name not in known:
+                close = get_close_matches(name, known, n=1)
+                raise UsageError(
+                    f"{pattern} has no parameter {name!r}",
+                    f"did you mean {close[0]!r}?" if close else f"parameters: {', '.join(known)}",
+                )
+            _check_value(known[name], value)
+        size = params.get("bytes")
+        limit = self.max_bytes.get(transport)
+        if isinstance(size, int) and limit is not None and size > limit:
+            raise UsageError(f"bytes = {size} is more than {transport} carries in one message", f"at most {limit} B")
+        return dict(params)
+
+
+def _check_value(spec: ParamSpec, value: Param) -> None:
+    """Type and range of one parameter."""
+    if value is None:
+        return
+    if not isinstance(value, _TYPES[spec.type]) or (isinstance(value, bool) and spec.type != "bool"):
+        raise UsageError(f"{spec.name} = {value!r} is not {'an' if spec.type == 'int' else 'a'} {spec.type}")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        unit = f" {spec.unit}" if spec.unit else ""
+        if spec.min is not None and value < spec.min:
+            raise UsageError(f"{spec.name} = {value}{unit} is too small", f"at least {spec.min:g}{unit}")
+        if spec.max is not None and value > spec.max:
+            raise UsageError(f"{spec.name} = {value}{unit} is too large", f"at most {spec.max:g}{unit}")

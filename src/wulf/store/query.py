@@ -1,0 +1,100 @@
+"""SQL over the records of many runs, by DuckDB."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from wulf.core.errors import UsageError
+from wulf.store.run import list_runs
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Column names, and rows of plain values."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """One dictionary a row."""
+        for row in self.rows:
+            yield dict(zip(self.columns, row, strict=True))
+
+
+def query(sql: str, directory: Path | None = None) -> Answer:
+    """Run SQL over the tables `records` and `runs` of all runs under a directory.
+
+    `records` has the record's fields as columns (`params` as JSON: `params->>'transport'`); `runs` has run.json's.
+
+    Raises
+    ------
+    UsageError
+        No runs there, or DuckDB refuses the statement; its own message says where.
+    """
+    runs = list(list_runs(directory))
+    if not runs:
+        raise UsageError(f"no runs under {directory or 'runs'}", "`wulf survey` makes one")
+    with duckdb.connect(":memory:") as db:
+        _load_runs(db, runs)
+        _load_records(db, runs)
+        db.execute("SET enable_external_access = false")
+        try:
+            result = db.execute(sql)
+            columns = [column[0] for column in result.description or []]
+            return Answer(columns, result.fetchall())
+        except duckdb.Error as error:
+            raise UsageError(
+                f"the query failed: {error}", "tables: records, runs; `DESCRIBE records` shows the columns"
+            ) from error
+
+
+def _load_runs(db: duckdb.DuckDBPyConnection, runs: list[Path]) -> None:
+    db.execute(
+        "CREATE TABLE runs (id VARCHAR, command VARCHAR, version VARCHAR, state VARCHAR, started VARCHAR, "
+        "ended VARCHAR, seed BIGINT, nodes VARCHAR[], exit_code INTEGER, path VARCHAR)"
+    )
+    for path in runs:
+        meta = json.loads((path / "run.json").read_text())
+        fields = ("id", "command", "version", "state", "started", "ended", "seed", "nodes", "exit_code")
+        db.execute("INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)", [*(meta.get(f) for f in fields), str(path)])
+
+
+_COLUMNS = {
+    "run": "VARCHAR",
+    "subject": "VARCHAR",
+    "probe": "VARCHAR",
+    "metric": "VARCHAR",
+    "unit": "VARCHAR",
+    "params": "JSON",
+    "value": "DOUBLE",
+    "low": "DOUBLE",
+    "high": "DOUBLE",
+    "confidence": "DOUBLE",
+    "statistic": "VARCHAR",
+    "replicates": "INTEGER",
+    "quantiles": "JSON",
+    "verdict": "VARCHAR",
+    "reason": "VARCHAR",
+    "provenance": "VARCHAR",
+    "counters": "JSON",
+    "samples": "DOUBLE[]",
+    "phase": "VARCHAR",
+    "at": "VARCHAR",
+}
+
+
+def _load_records(db: duckdb.DuckDBPyConnection, runs: list[Path]) -> None:
+    """All records.jsonl in one read; torn lines are skipped, as everywhere."""
+    files = [str(path / "records.jsonl") for path in runs if (path / "records.jsonl").exists()]
+    columns = "{" + ", ".join(f"'{name}': '{kind}'" for name, kind in _COLUMNS.items()) + "}"
+    db.execute(
+        "CREATE TABLE records AS SELECT * FROM read_json(?, format='newline_delimited', ignore_errors=true, "
+        f"maximum_object_size=67108864, columns={columns})",
+        [files],
+    )

@@ -1,0 +1,116 @@
+"""From an inventory to open, measured-ready sessions: facts first, then the network probe on every node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from wulf.cluster.addresses import data_addresses
+from wulf.cluster.inventory import Inventory
+from wulf.cluster.launchers import make_launcher
+from wulf.cluster.launchers.base import Launcher
+from wulf.cluster.programs import agent_program, find_program
+from wulf.cluster.session import Session
+from wulf.core.errors import NodeError
+from wulf.measure.probes import Probe
+from wulf.store.run import Facts
+
+FACTS_TIMEOUT = 30.0
+"""Seconds for one node to read its facts; a node that hangs on a dead file system must not hold the others up."""
+
+
+@dataclass
+class Connected:
+    """What a workflow measures with.
+
+    Attributes
+    ----------
+    sessions
+        Node → session of wulf-net.
+    addresses
+        Node → address for the probes.
+    fingerprint
+        Node → facts; a node whose facts could not be read has the reason under `agent`.
+    failed
+        Node → why it can't be measured.
+    uniform
+        Names of the facts that a cluster's nodes are expected to share.
+    """
+
+    sessions: dict[str, Session]
+    addresses: dict[str, str]
+    probe: Probe
+    fingerprint: dict[str, Facts] = field(default_factory=dict)
+    failed: dict[str, NodeError] = field(default_factory=dict)
+    uniform: frozenset[str] = frozenset()
+
+    @property
+    def hosts(self) -> dict[str, str]:
+        """Node → the machine it runs on, by its boot id: the lab's nodes share one."""
+        hosts = {}
+        for node, facts in self.fingerprint.items():
+            boot = facts.get("kernel.boot_id", {}).get("value")
+            if boot:
+                hosts[node] = str(boot)
+        return hosts
+
+
+def _facts_of(sessions: Mapping[str, Session]) -> dict[str, Facts]:
+    """All nodes' facts, read at the same time."""
+    pending: dict[str, Future[dict[str, Any]]] = {node: session.call("facts") for node, session in sessions.items()}
+    facts: dict[str, Facts] = {}
+    for node, future in pending.items():
+        try:
+            facts[node] = future.result(timeout=FACTS_TIMEOUT)["facts"]
+        except FutureTimeout:
+            facts[node] = {"agent": {"value": None, "reason": f"no facts within {FACTS_TIMEOUT:g} s"}}
+        except NodeError as error:
+            facts[node] = {"agent": {"value": None, "reason": error.what}}
+    return facts
+
+
+def _uniform_facts(sessions: Mapping[str, Session]) -> frozenset[str]:
+    """The facts that the agent says should not differ; patterns such as `nic.*.mtu` stay patterns."""
+    for session in sessions.values():
+        described = session.request("describe", timeout=FACTS_TIMEOUT)["describe"]
+        return frozenset(fact["name"] for fact in described["facts"] if fact.get("uniform"))
+    return frozenset()
+
+
+def _read_facts(launcher: Launcher, inventory: Inventory, connected: Connected) -> None:
+    """Fingerprint and addresses. A node without Python is measured all the same; its facts are null with the reason."""
+    opened = launcher.open(inventory.nodes, agent_program())
+    try:
+        connected.fingerprint = _facts_of(opened.sessions)
+        connected.uniform = _uniform_facts(opened.sessions)
+        for node, error in opened.failed.items():
+            connected.fingerprint[node] = {"agent": {"value": None, "reason": error.what}}
+        connected.addresses = data_addresses(inventory, opened.sessions)
+    finally:
+        for session in opened.sessions.values():
+            session.close()
+
+
+@contextmanager
+def connect(inventory: Inventory, say: Callable[[str], None] = lambda _: None) -> Iterator[Connected]:
+    """Open the probe on every node of the inventory; nothing is left running afterwards.
+
+    Parameters
+    ----------
+    say
+        Told what happens, in a few words, for the progress line.
+    """
+    program = find_program("wulf-net")
+    with make_launcher(inventory) as launcher:
+        connected = Connected({}, {}, Probe.from_describe(program.describe()))
+        say("reading facts")
+        _read_facts(launcher, inventory, connected)
+        say("starting the probes")
+        opened = launcher.open(inventory.nodes, program)
+        connected.sessions = opened.sessions
+        connected.failed = dict(opened.failed)
+        yield connected

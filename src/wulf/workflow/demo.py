@@ -1,0 +1,60 @@
+"""The demo: a lab with one slowed link, surveyed like any cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from wulf import lab as labs
+from wulf.cluster.inventory import from_lab
+from wulf.core.errors import FOUND, OK
+from wulf.measure.runner import Progress
+from wulf.store.run import RunWriter
+from wulf.workflow.survey import Effort, Outcome, survey
+
+
+class Line(Protocol):
+    """Where progress goes."""
+
+    say: Callable[[str], None]
+    on_progress: Callable[[Progress], None]
+
+
+@dataclass
+class Demo:
+    """The survey's outcome, and whether the lab could slow the link at all."""
+
+    outcome: Outcome
+    slowed: bool
+
+
+def demo(
+    nodes: int,
+    slow: str,
+    rate: str,
+    writer: RunWriter,
+    seed: int,
+    *,
+    quick: bool,
+    backend: str | None,
+    line: Line,
+) -> Demo:
+    """Make the lab, survey it, take it down. A lab of loopback processes has no link to slow, and says so."""
+    line.say(f"making a lab of {nodes} nodes")
+    kind = backend or labs.probe_backend()[0]
+    rates = {slow: rate} if kind == "netns" else None
+    with labs.up(nodes, keep=False, backend=kind, rates=rates) as lab:
+        outcome = survey(from_lab(lab), Effort(quick=quick), writer, seed, say=line.say, on_progress=line.on_progress)
+    return Demo(outcome, slowed=rates is not None)
+
+
+def verdict(shown: Demo, slow: str) -> tuple[int, str]:
+    """Exit code and sentence: do the findings name the slowed node, and only it?"""
+    accused = {f.subject for f in shown.outcome.run.findings if f.kind in ("node", "link", "failed")}
+    if not shown.slowed:
+        clean = "nothing stands out, as it should be" if not accused else f"stands out: {', '.join(sorted(accused))}"
+        return (OK if not accused else FOUND), f"demo: no link could be slowed here (loopback lab); {clean}"
+    if accused == {slow}:
+        return OK, f"demo: {slow}'s link was slowed, and the findings name {slow} and only {slow}"
+    return FOUND, f"demo: {slow}'s link was slowed, but the findings name {', '.join(sorted(accused)) or 'nobody'}"

@@ -1,0 +1,240 @@
+"""What stands out in a run, in plain words: a pure function of its records, facts and failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from wulf.core.errors import NodeError
+from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.records import Record, Verdict
+from wulf.core.units import show, show_interval
+from wulf.stats.intervals import Estimate
+from wulf.stats.outliers import Link, Outlier, slow_links, slow_nodes
+from wulf.store.run import Facts
+from wulf.workflow.deviations import deviating_facts
+
+_NAMES = {
+    ("tcp", "pingpong"): ("TCP round trip", "rtt", True),
+    ("udp", "pingpong"): ("UDP round trip", "rtt", True),
+    ("tcp", "stream"): ("TCP throughput", "throughput", False),
+}
+"""What is compared over all pairs: (transport, pattern) → words, metric, lower is better."""
+
+
+def _estimate(record: Record) -> Estimate:
+    return Estimate(record.value, record.low, record.high, record.confidence, record.replicates, record.reason)
+
+
+def _links(records: Sequence[Record], transport: str, pattern: str, metric: str) -> dict[Link, Estimate]:
+    """(client, server) → estimate of one metric over the pairs phase."""
+    found: dict[Link, Estimate] = {}
+    for record in records:
+        params = record.params
+        if (params.get("transport"), params.get("pattern"), record.metric) != (transport, pattern, metric):
+            continue
+        if (record.model_extra or {}).get("phase") == "pairs" and record.verdict is not Verdict.FAILED:
+            client, server = record.nodes
+            found[client, server] = _estimate(record)
+    return found
+
+
+def _times(times: float) -> str:
+    return f"{times:.1f} times" if times < 10 else f"{times:.0f} times"
+
+
+def _node_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Finding:
+    node = str(outlier.subject)
+    interval = show_interval(outlier.low, outlier.high, unit)
+    text = (
+        f"{node} stands out: {words} over its links is {show(outlier.value, unit)} ({interval}), where the other "
+        f"nodes reach {show(outlier.expected, unit)}: {_times(outlier.times)} worse."
+    )
+    return Finding(
+        kind="node",
+        severity=Severity.BAD,
+        subject=node,
+        text=text,
+        next_step=f"look at {node}'s cable, switch port, negotiated speed and qdisc, then measure it again",
+        evidence=[_evidence(node, metric, unit, outlier)],
+    )
+
+
+def _link_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Finding:
+    subject = ">".join(outlier.subject)
+    text = (
+        f"The link {subject} stands out: {words} is {show(outlier.value, unit)} "
+        f"({show_interval(outlier.low, outlier.high, unit)}), where the other links reach "
+        f"{show(outlier.expected, unit)}: {_times(outlier.times)} worse. Neither node is slow elsewhere."
+    )
+    return Finding(
+        kind="link",
+        severity=Severity.BAD,
+        subject=subject,
+        text=text,
+        next_step="look at the path between the two: routing, the switches' uplink, a full port buffer",
+        evidence=[_evidence(subject, metric, unit, outlier)],
+    )
+
+
+def _evidence(subject: str, metric: str, unit: str, outlier: Outlier) -> Evidence:
+    return Evidence(
+        subject=subject,
+        metric=metric,
+        unit=unit,
+        value=outlier.value,
+        low=outlier.low,
+        high=outlier.high,
+        expected=outlier.expected,
+    )
+
+
+def standing_out(records: Sequence[Record]) -> list[Finding]:
+    """Slow nodes, then slow links that no slow node explains."""
+    nodes: list[Finding] = []
+    links: list[Finding] = []
+    blamed: set[str] = set()
+    compared = []
+    for (transport, pattern), (words, metric, lower) in _NAMES.items():
+        estimates = _links(records, transport, pattern, metric)
+        unit = "s" if metric == "rtt" else "B/s"
+        compared.append((words, metric, unit, lower, estimates))
+        for outlier in slow_nodes(estimates, lower_is_better=lower):
+            blamed.add(str(outlier.subject))
+            nodes.append(_node_finding(words, unit, metric, outlier))
+    for words, metric, unit, lower, estimates in compared:
+        links += [
+            _link_finding(words, unit, metric, outlier)
+            for outlier in slow_links(estimates, lower_is_better=lower, explained=frozenset(blamed))
+        ]
+    return nodes + links
+
+
+def _fact_findings(fingerprint: Mapping[str, Facts], uniform: Callable[[str], bool]) -> list[Finding]:
+    """Facts that differ between the nodes of the run."""
+    findings = []
+    for deviation in deviating_facts({n: dict(f) for n, f in fingerprint.items()}, uniform):
+        others = "" if deviation.majority is None else f"; the other nodes have {deviation.majority!r}"
+        who = ", ".join(f"{node} has {value!r}" for node, value in sorted(deviation.nodes.items())[:6])
+        more = f" and {len(deviation.nodes) - 6} more" if len(deviation.nodes) > 6 else ""
+        findings.append(
+            Finding(
+                kind="fact",
+                severity=Severity.WARN,
+                subject=", ".join(sorted(deviation.nodes)[:6]) + more,
+                text=f"{deviation.fact} differs: {who}{more}{others}.",
+                evidence=[
+                    Evidence(
+                        subject=node, metric=deviation.fact, value=_text(value), expected=_text(deviation.majority)
+                    )
+                    for node, value in sorted(deviation.nodes.items())
+                ],
+            )
+        )
+    return findings
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _failures(records: Sequence[Record], failed: Mapping[str, NodeError]) -> list[Finding]:
+    """Nodes that could not be reached or died, then what else failed or has no answer."""
+    findings = [
+        Finding(
+            kind="failed",
+            severity=Severity.BAD,
+            subject=node,
+            text=f"{error.what}. It was not measured; the others were.",
+            next_step=error.next_step,
+        )
+        for node, error in failed.items()
+    ]
+    rest = [r for r in records if r.verdict is Verdict.FAILED and not set(r.nodes) & set(failed)]
+    by_reason: dict[str, list[Record]] = {}
+    for record in rest:
+        by_reason.setdefault(record.reason or "", []).append(record)
+    for reason, group in by_reason.items():
+        subjects = sorted({record.subject for record in group})
+        named = ", ".join(subjects[:4]) + (f" and {len(subjects) - 4} more" if len(subjects) > 4 else "")
+        findings.append(
+            Finding(
+                kind="failed",
+                severity=Severity.BAD,
+                subject=subjects[0] if len(subjects) == 1 else named,
+                text=f"{named}: {len(group)} records failed: {reason}",
+            )
+        )
+    return findings
+
+
+def _uncertain(records: Sequence[Record]) -> list[Finding]:
+    """How much of the run is wider than wished or has no answer."""
+    primary = [record for record in records if record.metric in ("rtt", "throughput")]
+    noisy = [record for record in primary if record.verdict is Verdict.NOISY]
+    none = [record for record in primary if record.verdict is Verdict.UNRESOLVED]
+    findings = []
+    if noisy:
+        widest = max(noisy, key=lambda record: _estimate(record).width or 0.0)
+        findings.append(
+            Finding(
+                kind="noise",
+                severity=Severity.INFO,
+                subject=widest.subject,
+                text=(
+                    f"{len(noisy)} of {len(primary)} figures have intervals wider than wished; "
+                    f"the widest is {widest.subject} {widest.metric} "
+                    f"({show_interval(widest.low, widest.high, widest.unit)})."
+                ),
+                next_step="a longer --budget or a wider --wish; a quiet machine helps most",
+            )
+        )
+    if none:
+        findings.append(
+            Finding(
+                kind="noise",
+                severity=Severity.WARN,
+                subject=none[0].subject,
+                text=(
+                    f"{len(none)} of {len(primary)} figures have no answer; "
+                    f"the first: {none[0].subject}: {none[0].reason}"
+                ),
+                next_step="a longer --budget",
+            )
+        )
+    return findings
+
+
+def matcher(patterns: frozenset[str]) -> Callable[[str], bool]:
+    """Whether a fact's name is one of the names or patterns (`nic.*.mtu`)."""
+    exact = {p for p in patterns if "*" not in p}
+    globs = [p for p in patterns if "*" in p]
+    return lambda name: name in exact or any(fnmatchcase(name, glob) for glob in globs)
+
+
+def find(
+    records: Sequence[Record],
+    fingerprint: Mapping[str, Facts],
+    failed: Mapping[str, NodeError],
+    uniform: frozenset[str],
+    notes: Sequence[str] = (),
+) -> list[Finding]:
+    """All findings, the gravest first.
+
+    Parameters
+    ----------
+    failed
+        Nodes that could not be opened, or died.
+    uniform
+        Names or patterns of the facts that should not differ.
+    notes
+        What the user should know of the circumstances: a lab without namespaces, nodes that share a machine.
+    """
+    noted = [Finding(kind="note", severity=Severity.INFO, subject="", text=note) for note in notes]
+    return [
+        *_failures(records, failed),
+        *standing_out(records),
+        *_fact_findings(fingerprint, matcher(uniform)),
+        *_uncertain(records),
+        *noted,
+    ]

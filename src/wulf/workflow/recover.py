@@ -1,0 +1,31 @@
+"""Runs that were cut short: what their replicates say, collected into records as the runner would have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wulf.measure.collect import records_of_run
+from wulf.measure.plan import Plan
+from wulf.store.run import Run, read_run
+from wulf.workflow.findings import find
+
+
+def load(path: Path) -> Run:
+    """A run from disk; one that kill -9 cut short gets records for the cells that have replicates but no record.
+
+    Nothing on disk is changed: the run stays what it was.
+    """
+    run = read_run(path)
+    if run.meta.get("state") != "running" or run.being_written or not run.plan:
+        return run
+    plan = Plan.from_json(run.plan)
+    at = str(run.replicates[-1]["at"]) if run.replicates else str(run.meta["started"])
+    have = {(r.subject, r.metric, str(sorted(r.params.items(), key=str))) for r in run.records}
+    for record in records_of_run(plan, run.replicates, run.id, at=at):
+        if (record.subject, record.metric, str(sorted(record.params.items(), key=str))) not in have:
+            if record.reason:
+                record.reason = f"{record.reason}; the run was cut short"
+            run.records.append(record)
+    run.meta = {**run.meta, "state": "interrupted"}
+    run.findings = find(run.records, run.fingerprint, {}, frozenset(), ["This run was cut short before it was judged."])
+    return run

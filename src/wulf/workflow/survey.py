@@ -1,0 +1,219 @@
+"""The survey: facts, all pairs, one size sweep, findings, report: the main job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wulf.cluster.inventory import Inventory
+from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
+from wulf.core.findings import Finding, Severity
+from wulf.core.records import Param, Record, Verdict
+from wulf.measure.plan import Cell, Plan
+from wulf.measure.probes import Probe
+from wulf.measure.runner import Progress, Runner
+from wulf.store.run import Run, RunWriter, read_run
+from wulf.workflow.connect import Connected, connect
+from wulf.workflow.findings import find
+
+SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
+"""1 B to 4 MiB."""
+
+QUICK_LOOKS = (6,)
+LOOKS = (6, 10, 16, 24)
+
+PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.05, 0.1, 0.03
+"""Of one replicate. Long enough for hundreds of round trips; short, because drift is caught between replicates."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long and how well: width of the intervals wished, seconds to spend, declared looks."""
+
+    wish: float = 0.05
+    budget: float | None = None
+    quick: bool = False
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """The numbers of replicates at which to look."""
+        return QUICK_LOOKS if self.quick else LOOKS
+
+
+@dataclass
+class Outcome:
+    """What a measuring command leaves: the run as it stands on disk, and its exit code."""
+
+    run: Run
+    exit_code: int
+
+
+def ordered_pairs(nodes: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Every unordered pair once, in the order of the inventory; one node alone is paired with itself (loopback)."""
+    if len(nodes) == 1:
+        yield nodes[0], nodes[0]
+    for i, first in enumerate(nodes):
+        for second in nodes[i + 1 :]:
+            yield first, second
+
+
+def survey_cells(nodes: Sequence[str], probe: Probe, sweep_pair: tuple[str, str] | None = None) -> tuple[Cell, ...]:
+    """All pairs' TCP and UDP round trip and both directions' TCP stream, and the size sweep on one pair.
+
+    A round trip is the same from either end; a stream is not.
+    """
+    wanted: list[tuple[str, str, str, str, dict[str, Param], str]] = []
+    pairs = list(ordered_pairs(nodes))
+    for a, b in pairs:
+        wanted.append((a, b, "tcp", "pingpong", {"bytes": 1, "seconds": PINGPONG_SECONDS}, "pairs"))
+        wanted.append((a, b, "udp", "pingpong", {"bytes": 1, "seconds": PINGPONG_SECONDS}, "pairs"))
+        for sender, receiver in dict.fromkeys([(a, b), (b, a)]):
+            wanted.append((sender, receiver, "tcp", "stream", {"seconds": STREAM_SECONDS}, "pairs"))
+    a, b = sweep_pair or pairs[0]
+    wanted.extend((a, b, "tcp", "pingpong", {"bytes": size, "seconds": SWEEP_SECONDS}, "sweep") for size in SWEEP_SIZES)
+    return tuple(
+        Cell(
+            id=index,
+            client=client,
+            server=server,
+            transport=transport,
+            pattern=pattern,
+            params=probe.check(pattern, transport, params),
+            metrics=probe.pattern(pattern).metrics,
+            phase=phase,
+        )
+        for index, (client, server, transport, pattern, params, phase) in enumerate(wanted)
+    )
+
+
+def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: str) -> int:
+    """0 all well, 1 something stands out, 3 incomplete, 130 interrupted (design: exit codes)."""
+    if state == "interrupted":
+        return INTERRUPTED
+    primary = [record for record in records if record.metric in ("rtt", "throughput")]
+    failed = any(finding.kind == "failed" for finding in findings)
+    if failed or any(record.verdict in (Verdict.FAILED, Verdict.UNRESOLVED) for record in primary):
+        return INCOMPLETE
+    return FOUND if any(finding.severity is Severity.BAD for finding in findings) else OK
+
+
+def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
+    """What a reader of the findings has to know of how they came about."""
+    notes = [inventory.note] if inventory.note else []
+    hosts = connected.hosts
+    if len(hosts) > 1 and len(set(hosts.values())) < len(hosts):
+        notes.append(
+            f"{len(hosts)} nodes share {len(set(hosts.values()))} machine(s): pairs on one machine were measured one "
+            "at a time, and their figures are those of its CPU and kernel, not of a wire."
+        )
+    return notes
+
+
+def measure(
+    inventory: Inventory,
+    make_cells: Callable[[Sequence[str], Probe], tuple[Cell, ...]],
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> Outcome:
+    """Connect, measure the cells, judge, and leave a complete run on disk.
+
+    An interrupt keeps what was measured: the outcome then has exit code 130.
+
+    Parameters
+    ----------
+    make_cells
+        (names of the nodes that answered, probe) → cells.
+    say, on_progress
+        Told what happens, for people.
+    """
+    records: list[Record] = []
+    failed: dict[str, NodeError] = {}
+    state = "complete"
+    notes: list[str] = []
+    connected = None
+    try:
+        with connect(inventory, say) as connected:
+            writer.write_json("fingerprint.json", connected.fingerprint)
+            failed = dict(connected.failed)
+            notes = circumstances(inventory, connected)
+            alive = [node.name for node in inventory.nodes if node.name in connected.sessions]
+            cells = make_cells(alive, connected.probe) if alive else ()
+            plan = Plan(cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts)
+            writer.write_json("plan.json", plan.to_json())
+            runner = Runner(plan, connected.sessions, connected.addresses, writer, on_progress=on_progress)
+            try:
+                runner.run()
+            finally:
+                records = runner.records
+                failed |= {
+                    node: NodeError(node, f"died while it was measured: {why}") for node, why in runner.lost.items()
+                }
+    except KeyboardInterrupt:
+        state = "interrupted"
+    fingerprint = connected.fingerprint if connected else {}
+    findings = find(records, fingerprint, failed, connected.uniform if connected else frozenset(), notes)
+    writer.write_findings(findings)
+    code = exit_code_of(records, findings, state)
+    writer.finish(state, exit_code=code)
+    return Outcome(read_run(writer.path), code)
+
+
+def survey(
+    inventory: Inventory,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    sweep_pair: tuple[str, str] | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> Outcome:
+    """Survey the nodes of an inventory (see the module's first line), report included."""
+    outcome = measure(
+        inventory,
+        lambda nodes, probe: survey_cells(nodes, probe, sweep_pair),
+        effort,
+        writer,
+        seed,
+        say=say,
+        on_progress=on_progress,
+    )
+    write_html(outcome.run)
+    return outcome
+
+
+def single(
+    inventory: Inventory,
+    pair: tuple[str, str],
+    transport: str,
+    pattern: str,
+    params: dict[str, Param],
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+) -> Outcome:
+    """Measure one cell on one pair; `params` were checked against the probe's description."""
+
+    def cells(nodes: Sequence[str], probe: Probe) -> tuple[Cell, ...]:
+        if not set(pair) <= set(nodes):
+            return ()
+        return (Cell(0, *pair, transport, pattern, params, probe.pattern(pattern).metrics),)
+
+    return measure(inventory, cells, effort, writer, seed, say=say, on_progress=on_progress)
+
+
+def write_html(run: Run) -> Path:
+    """Write a run's report.html beside its records."""
+    from wulf.report.html import write_report
+
+    path = run.path / "report.html"
+    write_report(run, path)
+    return path
