@@ -1,0 +1,44 @@
+"""Ways to start programs on nodes. A module of this package is a launcher of its name; `null` is the template.
+
+A launcher's module has a class `LAUNCHER`, a `wulf.cluster.launchers.base.Launcher`. Nothing else need be changed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING
+
+from wulf.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from wulf.cluster.inventory import Inventory
+    from wulf.cluster.launchers.base import Launcher
+
+
+@functools.cache
+def launcher_names() -> tuple[str, ...]:
+    """The names of all launchers."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base"))
+
+
+def make_launcher(inventory: Inventory) -> Launcher:
+    """The launcher that the inventory names.
+
+    Raises
+    ------
+    UsageError
+        There is none of that name.
+    """
+    names = launcher_names()
+    if inventory.launcher not in names:
+        close = difflib.get_close_matches(inventory.launcher, names, n=1)
+        raise UsageError(
+            f"{inventory.launcher!r} is no launcher",
+            f"did you mean {close[0]}?" if close else f"there are: {', '.join(names)}",
+        )
+    module = importlib.import_module(f"{__name__}.{inventory.launcher}")
+    launcher: Launcher = module.LAUNCHER(inventory)
+    return launcher

@@ -1,0 +1,96 @@
+"""Where the probes of one node reach another."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from wulf.cluster.inventory import Inventory, Node, parse_network
+from wulf.cluster.session import Session
+from wulf.core.errors import UsageError
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def data_addresses(inventory: Inventory, sessions: Mapping[str, Session] | None = None) -> dict[str, str]:
+    """The IP address of each node on the network that is to be measured.
+
+    In this order: what the inventory gives; the node's own address within the inventory's network; what its name
+    resolves to on this machine, unless that is loopback; the node's first global address. Nodes that are all this
+    machine meet at 127.0.0.1.
+
+    Parameters
+    ----------
+    sessions
+        The agent's sessions, by node name, which are asked for the nodes' addresses. With them, the result has
+        these nodes; without, all nodes of the inventory.
+
+    Returns
+    -------
+    dict
+        Address by node name.
+
+    Raises
+    ------
+    UsageError
+        A node has no address that others could reach it at.
+    NodeError
+        The agent of a node failed at it.
+    """
+    nodes = inventory.nodes if sessions is None else inventory.pick(sessions)
+    asked = {node.name: sessions[node.name].call("addresses") for node in nodes} if sessions else {}
+    found = {}
+    for node in nodes:
+        own = _global_addresses(asked[node.name].result()) if node.name in asked else []
+        found[node.name] = str(_address_of(node, inventory, own))
+    return found
+
+
+def _address_of(node: Node, inventory: Inventory, own: list[Address]) -> Address:
+    if node.address is not None:
+        return _given(node, node.address)
+    if inventory.launcher == "local" or (inventory.launcher == "lab" and inventory.ssh_config is None):
+        return ipaddress.IPv4Address("127.0.0.1")
+    if inventory.network is not None:
+        return _within(node, inventory.network, own)
+    for candidate in (*(a for a in _resolve(node.name) if not a.is_loopback), *own):
+        return candidate
+    raise UsageError(
+        f"{node}: no address for the probes: its name does not resolve here, and the node has no global address",
+        f"give it in cluster.toml: [node.{node}] address = …, or network = …",
+    )
+
+
+def _given(node: Node, text: str) -> Address:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        for address in _resolve(text):
+            return address
+    raise UsageError(f"{node}: its address {text!r} is no IP address and does not resolve here", "check its spelling")
+
+
+def _within(node: Node, network: str, own: list[Address]) -> Address:
+    wanted = parse_network(network)
+    for address in own or _resolve(node.name):
+        if address in wanted:
+            return address
+    has = ", ".join(map(str, own)) or "none that is known"
+    raise UsageError(f"{node}: no address within {network}; it has {has}", "is that the network of the cluster?")
+
+
+def _global_addresses(answer: Mapping[str, Any]) -> list[Address]:
+    """The usable ones of what the agent lists: neither loopback nor link-local; IPv4 first."""
+    listed = [ipaddress.ip_address(entry["address"].partition("%")[0]) for entry in answer["addresses"]]
+    usable = [a for a in listed if not (a.is_loopback or a.is_link_local or a.is_multicast)]
+    return sorted(usable, key=lambda address: address.version)
+
+
+def _resolve(name: str) -> list[Address]:
+    try:
+        answers = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return []
+    return [ipaddress.ip_address(str(answer[4][0]).partition("%")[0]) for answer in answers]

@@ -1,0 +1,199 @@
+"""The format of cluster.toml, and errors that name file, line and field.
+
+nodes = "n[1-4]"               # ClusterShell syntax; or a list: ["login", "n[1-4]"]
+launcher = "ssh"               # local, ssh, lab, null; default ssh
+network = "10.0.0.0/24"        # the network that the probes use; default: by the nodes' names
+ssh_config = "ssh_config"      # for ssh -F, relative to this file; default: your own
+
+[node.n3]                      # what differs for one node
+address = "10.0.0.13"          # where the probes reach it
+ssh = "admin@n3.example.org"   # where ssh reaches it
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from wulf.cluster.inventory import Node, expand, parse_network
+from wulf.cluster.launchers import launcher_names
+from wulf.core.errors import UsageError
+
+Location = tuple[int | str, ...]
+"""The way to a value from the top of the document: keys, and indices into lists."""
+
+
+def _patterns(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _expanded(patterns: list[str]) -> list[str]:
+    try:
+        return [name for pattern in patterns for name in expand(pattern)]
+    except UsageError as error:
+        raise ValueError(str(error.what)) from error
+
+
+def _launcher(name: str) -> str:
+    if name not in launcher_names():
+        raise ValueError(f"{name!r} is no launcher: {', '.join(launcher_names())}")
+    return name
+
+
+def _network(text: str) -> str:
+    try:
+        return str(parse_network(text))
+    except UsageError as error:
+        raise ValueError(f"{error.what} ({error.next_step})") from error
+
+
+class _NodeTable(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    address: str | None = Field(default=None, min_length=1)
+    ssh: str | None = Field(default=None, min_length=1)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    nodes: Annotated[list[str], BeforeValidator(_patterns), AfterValidator(_expanded)]
+    launcher: Annotated[str, AfterValidator(_launcher)] = "ssh"
+    network: Annotated[str, AfterValidator(_network)] | None = None
+    ssh_config: str | None = None
+    node: dict[str, _NodeTable] = {}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The fields of an `Inventory`.
+
+    Raises
+    ------
+    UsageError
+        Every fault of the file, each with its line and field.
+    """
+    text = _text(path)
+    try:
+        parsed = _File.model_validate(_parse(path, text))
+    except ValidationError as error:
+        faults = [(tuple(fault["loc"]), _reason(fault)) for fault in error.errors()]
+        raise _faults(path, text, faults) from None
+    strangers = [name for name in parsed.node if name not in parsed.nodes]
+    if strangers:
+        raise _faults(path, text, [(("node", name), _stranger(name, parsed.nodes)) for name in strangers])
+    return {
+        "nodes": tuple(_nodes(path, text, parsed)),
+        "launcher": parsed.launcher,
+        "network": parsed.network,
+        "ssh_config": _beside(path, text, parsed.ssh_config),
+    }
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from error
+    except OSError as error:
+        raise UsageError(f"{path}: can't read the inventory: {error.strerror}") from error
+
+
+def _parse(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason, _, place = str(error).partition(" (at ")
+        at = re.match(r"line (\d+), column (\d+)", place)
+        # tomllib counts no line for what is missing at the end of the document
+        line, column = at.groups() if at else (str(text.count("\n") + 1), "1")
+        raise UsageError(f"{path}:{line}:{column}: not TOML: {reason}", "the format: docs/cluster.toml") from error
+
+
+def _reason(fault: Any) -> str:
+    key = str(fault["loc"][-1])
+    if fault["type"] == "extra_forbidden":
+        fields = (_NodeTable if fault["loc"][0] == "node" else _File).model_fields
+        close = difflib.get_close_matches(key, fields, n=1)
+        return "unknown key" + (f"; did you mean {close[0]!r}?" if close else f"; there are: {', '.join(fields)}")
+    if fault["type"] == "missing":
+        return "is missing"
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return message if fault["type"] == "value_error" else f"{message}, not {fault['input']!r}"
+
+
+def _stranger(name: str, nodes: list[str]) -> str:
+    close = difflib.get_close_matches(name, nodes, n=1)
+    return f"{name} is not among nodes" + (f"; did you mean {close[0]!r}?" if close else "")
+
+
+def _nodes(path: Path, text: str, parsed: _File) -> Iterator[Node]:
+    seen: set[str] = set()
+    for name in parsed.nodes:
+        if name in seen:
+            raise _faults(path, text, [(("nodes",), f"{name} stands in it more than once")])
+        seen.add(name)
+        table = parsed.node.get(name, _NodeTable())
+        try:
+            yield Node(name, table.address, table.ssh)
+        except UsageError as error:
+            location = ("node", name, "ssh") if table.ssh else ("nodes",)
+            raise _faults(path, text, [(location, error.what)]) from error
+
+
+def _beside(path: Path, text: str, ssh_config: str | None) -> Path | None:
+    if ssh_config is None:
+        return None
+    found = path.parent / Path(ssh_config).expanduser()
+    if not found.is_file():
+        raise _faults(path, text, [(("ssh_config",), f"{found} is not a file")])
+    return found.resolve()
+
+
+def _faults(path: Path, text: str, faults: Sequence[tuple[Location, str]]) -> UsageError:
+    lines = [f"{path}:{line_of(text, loc)}: {_dotted(loc)}: {reason}" for loc, reason in faults]
+    return UsageError("\n".join(lines), "the format: docs/cluster.toml")
+
+
+def _dotted(location: Location) -> str:
+    return ".".join(key for key in location if isinstance(key, str))
+
+
+def line_of(text: str, location: Location) -> int:
+    """The line, from 1, of the key that ``location`` leads to, or of the longest part of the way that the text has.
+
+    tomllib keeps no positions. Each line that is a header or starts with a key is parsed by itself; a line within a
+    string of several lines that looks like a key can mislead it, to a wrong line at worst.
+    """
+    keys = [key for key in location if isinstance(key, str)]
+    table: list[str] = []
+    best, found = 0, 1
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = line.split("#")[0].strip()
+        if header.startswith("[") and (path := _path(header)) is not None:
+            table = here = path
+        elif (match := re.match(r"\s*([^=#]+?)\s*=", line)) and (path := _path(f"{match[1]}=0")) is not None:
+            here = table + path
+        else:
+            continue
+        shared = len(here) if here == keys[: len(here)] else 0
+        if shared > best:
+            best, found = shared, number
+    return found
+
+
+def _path(snippet: str) -> list[str] | None:
+    try:
+        value: Any = tomllib.loads(snippet)
+    except tomllib.TOMLDecodeError:
+        return None
+    path = []
+    while isinstance(value, dict) and value:
+        key, value = next(iter(value.items()))
+        path.append(key)
+    return path

@@ -1,0 +1,187 @@
+"""Which nodes there are, and how they are reached."""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import re
+import socket
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from wulf.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from wulf.lab import Lab
+
+# No ">" (it separates the nodes of a pair), no leading "-" (ssh would take it for an option), nothing for a shell.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:%-]*")
+_DESTINATION = re.compile(r"[^\s-]\S*")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A host.
+
+    Parameters
+    ----------
+    name
+        What records and messages call it; the ssh destination unless ``ssh`` says otherwise.
+    address
+        Where the probes of other nodes reach it: an IP address or a host name. None: found by `data_addresses`.
+    ssh
+        Destination for ssh, as its manual page has it: ``host``, ``user@host`` or ``ssh://user@host:port``.
+    """
+
+    name: str
+    address: str | None = None
+    ssh: str | None = None
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise UsageError(f"{self.name!r} is not a node name: letters, digits, '.', '_', '-' and ':' only")
+        if self.ssh is not None and not _DESTINATION.fullmatch(self.ssh):
+            raise UsageError(f"{self.name}: {self.ssh!r} is not an ssh destination (host, user@host, ssh://…)")
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def destination(self) -> str:
+        """What ssh is asked to connect to."""
+        return self.ssh or self.name
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The nodes of a cluster and how to reach them.
+
+    Parameters
+    ----------
+    nodes
+        Each name once.
+    launcher
+        Name of a module in `wulf.cluster.launchers`.
+    network
+        The network that the probes use, as CIDR ("10.0.0.0/24"); None where the nodes have only one.
+    ssh_config
+        Given to ssh with ``-F`` in place of the user's own configuration.
+    lab
+        Name of the lab that the nodes belong to.
+
+    Raises
+    ------
+    UsageError
+        No node, a node twice, a name or network that is none.
+    """
+
+    nodes: tuple[Node, ...]
+    launcher: str = "ssh"
+    network: str | None = None
+    ssh_config: Path | None = None
+    lab: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.nodes:
+            raise UsageError("the inventory has no nodes", "name some: --nodes 'n[1-4]'")
+        twice = sorted(name for name, times in Counter(self.names).items() if times > 1)
+        if twice:
+            raise UsageError(f"more than once in the inventory: {', '.join(twice)}", "name each node once")
+        if self.network is not None:
+            parse_network(self.network)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(node.name for node in self.nodes)
+
+    def pick(self, names: Iterable[str]) -> tuple[Node, ...]:
+        """The nodes of these names, in the order asked for.
+
+        Raises
+        ------
+        UsageError
+            Names every node that the inventory lacks, with those it has that are spelt alike.
+        """
+        known = {node.name: node for node in self.nodes}
+        wanted = list(names)
+        unknown = [name for name in wanted if name not in known]
+        if unknown:
+            raise UsageError(f"not in the inventory: {', '.join(unknown)}", _did_you_mean(unknown, list(known)))
+        return tuple(known[name] for name in wanted)
+
+    @classmethod
+    def from_nodeset(cls, pattern: str, launcher: str = "ssh", **fields: Any) -> Self:
+        """From ClusterShell's syntax: ``n[1-4,7]``, ``a1,b[2-3]``, ``@group``, ``n[1-9]!n3``.
+
+        ``fields`` are further fields of the inventory.
+        """
+        return cls(tuple(Node(name) for name in expand(pattern)), launcher=launcher, **fields)
+
+    @classmethod
+    def from_toml(cls, path: Path | str) -> Self:
+        """From a ``cluster.toml``; its format stands in `wulf.cluster.cluster_toml`."""
+        from wulf.cluster.cluster_toml import read
+
+        return cls(**read(Path(path)))
+
+    @classmethod
+    def from_hostfile(cls, path: Path | str, launcher: str = "ssh", **fields: Any) -> Self:
+        """From an MPI hostfile; the dialects stand in `wulf.cluster.hostfile`."""
+        from wulf.cluster.hostfile import read
+
+        return cls(read(Path(path)), launcher=launcher, **fields)
+
+    @classmethod
+    def from_lab(cls, lab: Lab) -> Self:
+        """The nodes of a running lab. A loopback lab has no sshd: its programs are started directly."""
+        return cls(
+            tuple(Node(node.name, address=node.address) for node in lab.nodes),
+            launcher="lab",
+            ssh_config=Path(lab.ssh_config) if lab.backend == "netns" and lab.ssh_config else None,
+            lab=lab.name,
+        )
+
+    @classmethod
+    def this_machine(cls) -> Self:
+        """The host that wulf runs on, alone, without ssh."""
+        name = socket.gethostname().partition(".")[0]
+        return cls((Node(name if _NAME.fullmatch(name) else "localhost"),), launcher="local")
+
+
+def expand(pattern: str) -> list[str]:
+    """The names that a pattern in ClusterShell's syntax stands for, in its order.
+
+    Raises
+    ------
+    UsageError
+        The pattern can't be parsed, names an unknown group, or stands for nothing.
+    """
+    from ClusterShell.NodeSet import NodeSet, NodeSetException
+
+    try:
+        names = [str(name) for name in NodeSet(pattern)]
+    except NodeSetException as error:
+        raise UsageError(f"{pattern!r} is not a node set: {error}", "examples: n[1-4]   a1,b[2-3]   @rack1") from error
+    if not names:
+        raise UsageError(f"the node set {pattern!r} is empty", "examples: n[1-4]   a1,b[2-3]   @rack1")
+    return names
+
+
+def parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    """A network in CIDR; host bits are forgiven ("10.0.0.7/24" is 10.0.0.0/24)."""
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError as error:
+        raise UsageError(f"{text!r} is not a network: {error}", "write it as 10.0.0.0/24") from error
+
+
+def _did_you_mean(unknown: list[str], known: list[str]) -> str:
+    close = {match: None for name in unknown for match in difflib.get_close_matches(name, known, n=3)}
+    if close:
+        return f"did you mean {', '.join(close)}?"
+    from ClusterShell.NodeSet import NodeSet
+
+    return f"it has {NodeSet.fromlist(known)}"

@@ -1,0 +1,30 @@
+"""Programs started directly on this machine, one for each node's name. No network, no copy."""
+
+from __future__ import annotations
+
+import platform
+import sys
+
+from wulf.cluster.inventory import Node
+from wulf.cluster.launchers.base import ProcessLauncher
+from wulf.cluster.programs import Program
+from wulf.cluster.session import Session, explain_exit
+from wulf.core.errors import NodeError
+
+
+class LocalLauncher(ProcessLauncher):
+    """Every node is this machine."""
+
+    async def connect(self, node: Node, program: Program) -> Session:
+        here = platform.machine()
+        if program.arch not in (None, here):
+            raise NodeError(
+                node.name,
+                f"this machine is {here}, but {program.path} is built for {program.arch}",
+                f"build {program.name} for {here}: run `make build` here",
+            )
+        argv = [sys.executable, str(program.path)] if program.python else [str(program.path)]
+        return await self.launch(node, program, argv, explain_exit(program.name))
+
+
+LAUNCHER = LocalLauncher

@@ -1,0 +1,85 @@
+"""Programs started over ssh, from a private cache on each node.
+
+A normal start is one connection: the node checks its machine and the digest of its copy, and becomes the program.
+Where the copy is missing, a second connection brings it, once per node and version. Nothing is taken from the
+environment or the arguments that a key could be read from, and no check of ssh is weakened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wulf.cluster.channel import Exit
+from wulf.cluster.inventory import Inventory, Node
+from wulf.cluster.launchers.base import ProcessLauncher
+from wulf.cluster.node_scripts import FALLBACK, HOME, NEEDS_COPY, NO_PLACE, WRONG_ARCH, NodeCommand
+from wulf.cluster.programs import Program
+from wulf.cluster.session import Session, SessionLost
+from wulf.cluster.ssh_words import SSH_FAILED, arch_of, explain_copy, explain_ssh
+from wulf.core.errors import NodeError
+
+CONNECT_TIMEOUT = 10
+"""Seconds until a node that does not answer counts as unreachable."""
+
+# Options given here come before the user's ssh_config. None of them touches StrictHostKeyChecking or the keys.
+_OPTIONS = (
+    "-T",
+    "-oBatchMode=yes",  # nobody is there to be asked
+    f"-oConnectTimeout={CONNECT_TIMEOUT}",
+    "-oServerAliveInterval=5",  # a node that loses power says nothing: noticed after 15 s
+    "-oServerAliveCountMax=3",
+    "-oForwardAgent=no",
+    "-oForwardX11=no",
+    "-oClearAllForwardings=yes",
+    "-oControlMaster=no",  # use a connection that is there already, but leave none behind
+    "-oLogLevel=ERROR",
+)
+
+
+class SshLauncher(ProcessLauncher):
+    """OpenSSH, with the user's configuration or the inventory's."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        super().__init__(inventory)
+        config = ("-F", str(inventory.ssh_config)) if inventory.ssh_config else ()
+        self._ssh = ("ssh", *config, *_OPTIONS, "--")
+
+    async def connect(self, node: Node, program: Program) -> Session:
+        try:
+            return await self._start(node, program)
+        except SessionLost as lost:
+            if lost.end.status == WRONG_ARCH and (other := program.for_arch(arch_of(lost.stderr))):
+                return await self.connect(node, other)
+            if lost.end.status != NEEDS_COPY:
+                raise
+        await self._copy(node, program)
+        return await self._start(node, program)
+
+    async def _start(self, node: Node, program: Program) -> Session:
+        argv = (*self._ssh, node.destination, NodeCommand(program).start)
+        return await self.launch(node, program, argv, explain_ssh(node, program))
+
+    async def _copy(self, node: Node, program: Program) -> None:
+        """Bring the program into the node's cache; into /tmp where its home can't take it."""
+        end, stderr = await self._copy_to(HOME, node, program)
+        if end.status == NO_PLACE:
+            what, _ = explain_copy(end, program, stderr)
+            home_stderr = stderr
+            end, stderr = await self._copy_to(FALLBACK, node, program)
+            if end.status == 0:
+                self.notes[node.name] = f"{program.name} is kept in /tmp there, since in ~/.cache {what}"
+                return
+            stderr = [*home_stderr, *stderr]
+        if end.status == 0:
+            return
+        if end.status == SSH_FAILED:
+            raise NodeError(node.name, *explain_ssh(node, program)(end, stderr))
+        raise NodeError(node.name, *explain_copy(end, program, stderr))
+
+    async def _copy_to(self, place: str, node: Node, program: Program) -> tuple[Exit, Sequence[str]]:
+        argv = (*self._ssh, node.destination, NodeCommand(program).copy(place))
+        end, _, stderr = await self.complete(argv, program.path)
+        return end, stderr
+
+
+LAUNCHER = SshLauncher

@@ -1,0 +1,103 @@
+"""The programs that run on nodes, as files with a digest."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from wulf.core.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Program:
+    """A session program.
+
+    Parameters
+    ----------
+    name
+        What its greeting calls it: ``wulf-net``.
+    path
+        The file on this machine.
+    digest
+        SHA-256 of the file, in hexadecimal digits: the name of its copies on the nodes.
+    arch
+        Machine that it is built for, as ``uname -m`` prints it; None: any.
+    python
+        A Python program (for ``python3``, 3.9 or newer), not a native one.
+    """
+
+    name: str
+    path: Path
+    digest: str
+    arch: str | None = None
+    python: bool = False
+
+    @classmethod
+    def of(cls, path: Path, name: str | None = None, arch: str | None = None, python: bool = False) -> Self:
+        """The program in a file."""
+        try:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            raise UsageError(f"{path}: can't read the program: {error.strerror}") from error
+        return cls(name or path.name, path, digest, arch, python)
+
+    def for_arch(self, arch: str) -> Program | None:
+        """The same program for another machine, where it has been built too."""
+        path = self.path.parent.parent / arch / self.name
+        return Program.of(path, self.name, arch) if self.arch and path.is_file() else None
+
+
+def programs_dir() -> Path:
+    """Where the built programs are: ``<arch>/<name>``. The environment's WULF_PROGRAMS comes before the package's."""
+    given = os.environ.get("WULF_PROGRAMS")
+    return Path(given) if given else Path(__file__).parent.parent / "programs"
+
+
+def find_program(name: str, arch: str | None = None) -> Program:
+    """A built native program.
+
+    Parameters
+    ----------
+    name
+        ``wulf-net``.
+    arch
+        As ``uname -m`` prints it; None: this machine's. A node of another one gets its own, where it has been built.
+
+    Raises
+    ------
+    UsageError
+        It has not been built.
+    """
+    arch = arch or platform.machine()
+    path = programs_dir() / arch / name
+    if not path.is_file():
+        raise UsageError(
+            f"{path} is missing: {name} has not been built for {arch}",
+            "run `make build`; or set WULF_PROGRAMS to a directory that has <arch>/" + name,
+        )
+    return Program.of(path, name, arch)
+
+
+def agent_program() -> Program:
+    """The agent, one file of Python that any node with Python 3.9 runs; packed once per process."""
+    return Program.of(_agent_file(), "wulf-agent", python=True)
+
+
+@functools.cache
+def _agent_file() -> Path:
+    from wulf.agent.bundle import build
+
+    directory = _temporary_directory()
+    return build(Path(directory.name))
+
+
+@functools.cache
+def _temporary_directory() -> tempfile.TemporaryDirectory[str]:
+    # the cache keeps it alive; it is removed when the interpreter ends
+    return tempfile.TemporaryDirectory(prefix="wulf-agent-")
