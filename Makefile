@@ -1,0 +1,76 @@
+# Each target sets up what it needs by itself (tools/setup.py), once; `make` alone lists them.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
+
+PYTHON ?= python3
+VENV := .venv/bin
+SETUP := $(PYTHON) tools/setup.py
+SYSROOT := $(CURDIR)/build/sysroot
+# what `make test ARGS="-k histogram"` hands to pytest, `make demo ARGS=…` to wulf
+ARGS ?=
+ONLY ?=
+
+# Programs that the set-up put into the clone, where it could not install them.
+ifneq ($(wildcard $(SYSROOT)),)
+export WULF_SYSROOT := $(SYSROOT)
+export PATH := $(PATH):$(SYSROOT)/usr/bin:$(SYSROOT)/usr/sbin:$(SYSROOT)/bin:$(SYSROOT)/sbin
+endif
+
+.PHONY: help demo build test native-test lint format bench wheel clean distclean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: ## survey a lab of four nodes, one behind a slow link, and write the report
+	@$(SETUP) demo
+	@$(VENV)/wulf demo $(ARGS)
+
+build: ## the virtual environment and the native probes
+	@$(SETUP) build
+
+# Labs and browsers have the machine to themselves; the rest shares it.
+test: ## all tests: native, Python, lab, browser (ARGS="-k name" hands on to pytest)
+	@$(SETUP) test
+	@status=0; \
+	build/native/wulf-native-tests || status=1; \
+	$(VENV)/pytest -q -n 2 -m "not lab and not browser and not slow" $(ARGS) || status=1; \
+	$(VENV)/pytest -q -m "lab or browser or slow" $(ARGS) || status=1; \
+	exit $$status
+
+native-test: ## the native tests with gcc and clang, and under ASan, UBSan and TSan
+	@$(SETUP) native-test
+	@$(PYTHON) tools/native_test.py
+
+lint: ## ruff, mypy, import-linter; clang-format and clang-tidy
+	@$(SETUP) lint
+	@status=0; \
+	$(VENV)/ruff check . || status=1; \
+	$(VENV)/ruff format --check . || status=1; \
+	$(VENV)/mypy || status=1; \
+	$(VENV)/lint-imports || status=1; \
+	$(PYTHON) tools/native_lint.py || status=1; \
+	exit $$status
+
+format: ## put Python and C++ sources into their format
+	@$(SETUP) format
+	@$(VENV)/ruff check -q --fix-only .
+	@$(VENV)/ruff format .
+	@$(VENV)/clang-format -i $$(find native -name '*.cpp' -o -name '*.hpp')
+
+bench: ## wulf beside its peers (ONLY=net for a part)
+	@$(SETUP) bench
+	@$(VENV)/python bench/run.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+wheel: ## a wheel that carries the static probes: dist/wulf-*.whl
+	@$(SETUP) wheel
+	@$(VENV)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .
+	@ls dist/*.whl
+
+clean: ## remove what was built
+	rm -rf build dist src/wulf/programs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+distclean: clean ## remove the virtual environment too
+	rm -rf .venv
