@@ -23,7 +23,18 @@ MEANINGS = {
 METRICS = {"rtt": "round trip", "throughput": "bandwidth"}
 HIGHER_IS_BETTER = frozenset({"throughput", "bandwidth", "rate"})
 
-_OF_INTEREST = re.compile(r"retrans|drop|squeez|err|overflow|timeout|steal|lost|loss|fail|prune|collapse", re.IGNORECASE)
+_OF_INTEREST = re.compile(
+    r"retrans|drop|squeez|err|overflow|timeout|steal|lost|loss|fail|prune|collapse", re.IGNORECASE
+)
+
+
+_NOT_IN_NAMES = frozenset({"seconds", "warmup_seconds", "warmup"})
+"""Parameters of how long, not of what; they stand in the plan."""
+
+
+def usable(record: Record) -> bool:
+    """Whether the value may be drawn and compared: there is one, and its cell did not fail."""
+    return record.value is not None and record.verdict in (Verdict.OK, Verdict.NOISY)
 
 
 def phase(record: Record) -> str:
@@ -44,7 +55,9 @@ def cell_name(record: Record) -> str:
     size = params.pop("bytes", None)
     if isinstance(size, int | float):
         parts.append(show(size, "B"))
-    parts += [f"{key} {value}" for key, value in sorted(params.items()) if value is not None]
+    parts += [
+        f"{key} {value}" for key, value in sorted(params.items()) if value is not None and key not in _NOT_IN_NAMES
+    ]
     return ", ".join(parts)
 
 

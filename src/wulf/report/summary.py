@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, USAGE
@@ -44,7 +44,7 @@ def exit_code(run: Run) -> int:
     return FOUND if any(f.severity is Severity.BAD for f in run.findings) else OK
 
 
-def _times(evidence: Evidence) -> float:
+def times(evidence: Evidence) -> float:
     """By what factor a figure differs from the peers' (at least 1); 0 where it can't be said."""
     value, expected = evidence.value, evidence.expected
     if not isinstance(value, int | float) or not isinstance(expected, int | float) or value <= 0 or expected <= 0:
@@ -54,7 +54,7 @@ def _times(evidence: Evidence) -> float:
 
 def against_peers(evidence: Evidence) -> str:
     """`reach 0.19 Gbit/s where the others reach 21 Gbit/s`; empty where evidence has no two figures."""
-    if not _times(evidence):
+    if not times(evidence):
         return ""
     value, expected = float(evidence.value or 0), float(evidence.expected or 0)
     larger, smaller = max(value, expected), min(value, expected)
@@ -70,7 +70,7 @@ def against_peers(evidence: Evidence) -> str:
 
 
 def _stands_out(finding: Finding) -> str:
-    best = max(finding.evidence, key=_times, default=None)
+    best = max(finding.evidence, key=times, default=None)
     figures = against_peers(best) if best is not None else ""
     if not figures or best is None:
         return f"{finding.subject} stands out."
@@ -85,7 +85,7 @@ def headline(run: Run) -> str:
     subjects = sorted({f.subject for f in slow}, key=natural)
     if len(subjects) == 1:
         own = [f for f in slow if f.subject == subjects[0]]
-        return _stands_out(max(own, key=lambda f: max(map(_times, f.evidence), default=0.0)))
+        return _stands_out(max(own, key=lambda f: max(map(times, f.evidence), default=0.0)))
     if subjects:
         return f"{plural(len(subjects), 'place')} stand out: {fold(subjects)}."
     counts = verdict_counts(run.records)
@@ -143,6 +143,7 @@ def started(run: Run) -> str:
 
 def _moment(text: Any) -> datetime | None:
     try:
-        return datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except (TypeError, ValueError):
         return None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

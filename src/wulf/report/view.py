@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
-from wulf.report.figures import HIGHER_IS_BETTER, metric_name, phase
+from wulf.report.figures import HIGHER_IS_BETTER, metric_name, phase, usable
 from wulf.report.names import natural
 from wulf.store.run import Run
 
@@ -74,8 +74,8 @@ class Matrix:
 
     @property
     def values(self) -> list[float]:
-        """The values that there are."""
-        return [record.value for record in self.cells.values() if record.value is not None]
+        """The values that may be compared."""
+        return [record.value for record in self.cells.values() if record.value is not None and usable(record)]
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -88,12 +88,11 @@ class Matrix:
         return found if found is not None or self.directed else self.cells.get((b, a))
 
     def worst(self, count: int = 10) -> list[tuple[Pair, Record]]:
-        """The pairs without a value, then the slowest: at most `count`."""
+        """The pairs without a usable value, then the slowest: at most `count`."""
         sign = -1.0 if self.higher_is_better else 1.0
 
         def badness(item: tuple[Pair, Record]) -> tuple[bool, float]:
-            value = item[1].value
-            return (value is None, sign * (value or 0.0))
+            return (not usable(item[1]), sign * (item[1].value or 0.0))
 
         return sorted(self.measured, key=badness, reverse=True)[:count]
 
@@ -101,7 +100,7 @@ class Matrix:
         """For each node the median over its links; nodes without a value are absent."""
         values: dict[str, list[float]] = defaultdict(list)
         for pair, record in self.cells.items():
-            if record.value is not None:
+            if record.value is not None and usable(record):
                 for node in pair:
                     values[node].append(record.value)
         return {node: statistics.median(values[node]) for node in self.nodes if node in values}
@@ -206,7 +205,7 @@ def effective_bandwidth(point: Point) -> Interval | None:
     The interval's ends swap, since bandwidth falls as time grows; an order statistic survives the transformation.
     """
     record = point.record
-    if record.metric != "rtt" or not record.value:
+    if record.metric != "rtt" or not record.value or not usable(record):
         return None
     moved = 2.0 * point.bytes
     return Interval(

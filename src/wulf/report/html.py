@@ -1,0 +1,91 @@
+"""The HTML report: one file that needs no network, now or ever.
+
+Its content security policy allows no connection at all, and no script but the three whose digests it lists; so a node
+name or a fact that smuggles markup in could not run even if it were not escaped, which it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from wulf.core.units import show
+from wulf.report.page import page
+from wulf.store.run import Run, StoreError
+
+
+def write_report(run: Run, path: Path) -> None:
+    """Write the report of a run, atomically: `path` is the whole report, or what it was before.
+
+    Raises
+    ------
+    StoreError
+        The disk is full, or there is no permission.
+    """
+    content = render(run)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", newline="\n", delete=False
+        ) as out:
+            temporary = Path(out.name)
+            try:
+                out.write(content)
+                out.flush()
+                os.fsync(out.fileno())
+                temporary.chmod(0o644)
+                temporary.replace(path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise StoreError(
+            f"can't write the report {path} ({show(len(content), 'B')}): {error.strerror}",
+            "free some space or give another path; the run itself is kept, `wulf report RUN` writes the page again",
+        ) from error
+
+
+def render(run: Run) -> str:
+    """The report of a run as one HTML document."""
+    import jinja2  # jinja2 and plotly are slow to import, and only reports need them
+    from plotly.offline import get_plotlyjs
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    context = page(run)
+    charts = context.pop("charts")
+    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), _template("report.js")
+    return environment.get_template("report.html.j2").render(
+        context,
+        style=_template("report.css"),
+        charts=json_for_script(charts),
+        has_charts=bool(charts),
+        plotly=plotly,
+        script=script,
+        script_digests=[_digest(plotly), _digest(script)],
+    )
+
+
+def _template(name: str) -> str:
+    return (files("wulf.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _digest(script: str) -> str:
+    """A script's digest as a content security policy writes it (CSP level 3, hash-source)."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def json_for_script(content: Any) -> str:
+    """JSON that can stand inside a script element: no `<` that could end it or begin a comment."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
