@@ -62,7 +62,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="wulf")
 def cli() -> None:
-    r"""wulf measures, explains, tunes and predicts the performance of commodity Linux clusters.
+    """wulf measures, explains, tunes and predicts the performance of commodity Linux clusters.
 
     \b
     Examples:
@@ -73,7 +73,7 @@ def cli() -> None:
     \b
     Exit codes: 0 all well; 1 something stands out; 2 usage or configuration;
     3 incomplete; 130 interrupted, with what was measured kept.
-    """
+    """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
 
 
 def main() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from wulf.cli.options import colour_console, inventory_of, measure_options, node_options, seed_or_new
+from wulf.measure.plan import Cell
 from wulf.measure.probes import ParamSpec, Pattern, Probe
 
 _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
@@ -17,7 +19,7 @@ _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": c
 def _probe() -> Probe:
     from wulf.cluster.programs import find_program
 
-    return Probe.from_describe(find_program("wulf-net").describe())
+    return Probe.of_program(find_program("wulf-net").path)
 
 
 def _option(param: ParamSpec) -> click.Option:
@@ -94,16 +96,13 @@ def _measure(
     if not any(where.get(source) for source in ("nodes", "inventory_file", "hostfile", "lab")):
         where["nodes"] = f"{client},{server}"
     with inventory_of(**where) as inventory:
-        chosen = inventory.pick((client, server))
+        chosen = replace(inventory, nodes=inventory.pick(dict.fromkeys((client, server))))
         drawn = seed_or_new(seed)
         meta = {"argv": sys.argv[1:], "seed": drawn, "nodes": [node.name for node in chosen.nodes]}
         with RunWriter(out, f"net-{pattern.name}", meta) as writer, progress_line() as line:
             outcome = single(
                 chosen,
-                (client, server),
-                transport,
-                pattern.name,
-                params,
+                Cell(0, client, server, transport, pattern.name, params, pattern.metrics),
                 Effort(wish, budget, quick),
                 writer,
                 drawn,

@@ -7,6 +7,7 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +24,7 @@ RUNNING_LAB = "running"
 LAB_NODES = 4
 
 
-class Percent(click.ParamType):
+class Percent(click.ParamType[float]):
     """`5%` or `0.05`: a ratio above 0."""
 
     name = "percent"
@@ -42,7 +43,7 @@ class Percent(click.ParamType):
         return ratio
 
 
-class Seconds(click.ParamType):
+class Seconds(click.ParamType[float]):
     """`60s`, `5m`, `1h` or a plain number of seconds, above 0."""
 
     name = "duration"
@@ -137,29 +138,28 @@ def inventory_of(
     UsageError
         More than one source of nodes, or one that can't be read.
     """
-    from wulf.cluster import inventory as inventories
+    from wulf.cluster.inventory import Inventory, expand
 
     sources = {"--inventory": inventory_file, "--hostfile": hostfile, "--lab": lab}
     given = [name for name, value in sources.items() if value is not None]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} both name the nodes", "give one of them")
-    if hostfile is not None and nodes is not None:
-        raise UsageError("--hostfile and --nodes both name the nodes", "give one of them")
+    options = {"launcher": launcher, "network": network, "ssh_config": ssh_config}
+    changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if lab is not None:
+        if changes:
+            raise UsageError("--lab decides how its nodes are reached", "leave the other option out")
         with _lab(lab) as running:
-            chosen = inventories.from_lab(running)
-            yield chosen.select(nodes) if nodes else chosen
+            chosen = Inventory.from_lab(running)
+            yield replace(chosen, nodes=chosen.pick(expand(nodes))) if nodes else chosen
         return
-    if inventory_file is not None:
-        chosen = inventories.from_toml(inventory_file)
-        chosen = chosen.select(nodes) if nodes else chosen
-    elif hostfile is not None:
-        chosen = inventories.from_hostfile(hostfile)
-    elif nodes is not None:
-        chosen = inventories.from_nodeset(nodes, launcher=launcher or "ssh")
+    if inventory_file is not None or hostfile is not None:
+        chosen = Inventory.from_toml(inventory_file) if inventory_file else Inventory.from_hostfile(hostfile or "")
+        if nodes is not None:
+            changes["nodes"] = chosen.pick(expand(nodes))
     else:
-        chosen = inventories.this_machine()
-    yield chosen.with_options(launcher=launcher, network=network, ssh_config=ssh_config)
+        chosen = Inventory.from_nodeset(nodes) if nodes else Inventory.this_machine()
+    yield replace(chosen, **changes)
 
 
 @contextmanager

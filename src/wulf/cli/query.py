@@ -22,8 +22,8 @@ def command(sql: str, directory: Path | None, as_json: bool) -> None:
 
     answer = query(sql, directory)
     if as_json:
-        for row in answer.objects():
-            click.echo(json.dumps(row, default=str))
+        for item in answer.objects():
+            click.echo(json.dumps(item, default=str))
         return
     table = Table(*answer.columns, box=None, pad_edge=False)
     for row in answer.rows:

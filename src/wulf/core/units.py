@@ -44,6 +44,8 @@ def show(value: float | None, unit: str, digits: int = 3) -> str:
     """A figure for people: `18.5 µs`, `9.41 Gbit/s`; a dash where there is none."""
     if value is None:
         return "–"
+    if unit == "1" and float(value).is_integer():
+        return f"{value:.0f}"
     divisor, name = scale_for(value, unit)
     return f"{_significant(value / divisor, digits)} {name}".rstrip()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import UsageError
@@ -62,6 +65,15 @@ class Probe:
             )
         limits = {transport["name"]: int(transport["max_bytes"]) for transport in described["transports"]}
         return Probe(described["program"], described["version"], limits, patterns)
+
+    @staticmethod
+    def of_program(path: Path) -> Probe:
+        """Ask a program on this machine what it can do."""
+        try:
+            answer = subprocess.run([path, "--describe"], capture_output=True, text=True, check=True, timeout=10)
+            return Probe.from_describe(json.loads(answer.stdout))
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            raise UsageError(f"{path} does not describe itself: {error}", "run `make build`") from error
 
     def pattern(self, name: str) -> Pattern:
         """The pattern, or a UsageError that names those there are."""

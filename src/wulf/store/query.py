@@ -92,9 +92,8 @@ _COLUMNS = {
 def _load_records(db: duckdb.DuckDBPyConnection, runs: list[Path]) -> None:
     """All records.jsonl in one read; torn lines are skipped, as everywhere."""
     files = [str(path / "records.jsonl") for path in runs if (path / "records.jsonl").exists()]
-    columns = "{" + ", ".join(f"'{name}': '{kind}'" for name, kind in _COLUMNS.items()) + "}"
     db.execute(
-        "CREATE TABLE records AS SELECT * FROM read_json(?, format='newline_delimited', ignore_errors=true, "
-        f"maximum_object_size=67108864, columns={columns})",
-        [files],
+        "CREATE TABLE records AS SELECT * FROM read_json($files, format='newline_delimited', ignore_errors=true, "
+        "maximum_object_size=67108864, columns=$columns)",
+        {"files": files, "columns": _COLUMNS},
     )

@@ -106,7 +106,7 @@ def connect(inventory: Inventory, say: Callable[[str], None] = lambda _: None) -
     """
     program = find_program("wulf-net")
     with make_launcher(inventory) as launcher:
-        connected = Connected({}, {}, Probe.from_describe(program.describe()))
+        connected = Connected({}, {}, Probe.of_program(program.path))
         say("reading facts")
         _read_facts(launcher, inventory, connected)
         say("starting the probes")

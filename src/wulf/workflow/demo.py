@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from wulf import lab as labs
-from wulf.cluster.inventory import from_lab
+from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, OK
 from wulf.measure.runner import Progress
 from wulf.store.run import RunWriter
@@ -17,8 +16,11 @@ from wulf.workflow.survey import Effort, Outcome, survey
 class Line(Protocol):
     """Where progress goes."""
 
-    say: Callable[[str], None]
-    on_progress: Callable[[Progress], None]
+    def say(self, what: str) -> None:
+        """What is being done."""
+
+    def on_progress(self, progress: Progress) -> None:
+        """How far it is."""
 
 
 @dataclass
@@ -45,7 +47,9 @@ def demo(
     kind = backend or labs.probe_backend()[0]
     rates = {slow: rate} if kind == "netns" else None
     with labs.up(nodes, keep=False, backend=kind, rates=rates) as lab:
-        outcome = survey(from_lab(lab), Effort(quick=quick), writer, seed, say=line.say, on_progress=line.on_progress)
+        outcome = survey(
+            Inventory.from_lab(lab), Effort(quick=quick), writer, seed, say=line.say, on_progress=line.on_progress
+        )
     return Demo(outcome, slowed=rates is not None)
 
 

@@ -100,7 +100,9 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
 
 def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
     """What a reader of the findings has to know of how they came about."""
-    notes = [inventory.note] if inventory.note else []
+    notes = []
+    if inventory.lab and inventory.ssh_config is None:
+        notes.append("This lab has no namespaces: its nodes are processes on this machine's loopback interface.")
     hosts = connected.hosts
     if len(hosts) > 1 and len(set(hosts.values())) < len(hosts):
         notes.append(
@@ -189,10 +191,7 @@ def survey(
 
 def single(
     inventory: Inventory,
-    pair: tuple[str, str],
-    transport: str,
-    pattern: str,
-    params: dict[str, Param],
+    cell: Cell,
     effort: Effort,
     writer: RunWriter,
     seed: int,
@@ -200,12 +199,10 @@ def single(
     say: Callable[[str], None] = lambda _: None,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> Outcome:
-    """Measure one cell on one pair; `params` were checked against the probe's description."""
+    """Measure one cell, whose parameters were checked against the probe's description."""
 
-    def cells(nodes: Sequence[str], probe: Probe) -> tuple[Cell, ...]:
-        if not set(pair) <= set(nodes):
-            return ()
-        return (Cell(0, *pair, transport, pattern, params, probe.pattern(pattern).metrics),)
+    def cells(nodes: Sequence[str], _: Probe) -> tuple[Cell, ...]:
+        return (cell,) if {cell.client, cell.server} <= set(nodes) else ()
 
     return measure(inventory, cells, effort, writer, seed, say=say, on_progress=on_progress)
 

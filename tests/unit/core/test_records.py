@@ -1,0 +1,46 @@
+"""The record's contract: nulls need reasons, unknown fields stay, the published schema is the code's."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from wulf.core.records import Record, record_schema
+
+ROOT = Path(__file__).parents[3]
+
+
+def make(**changes: object) -> Record:
+    fields = {
+        "run": "r", "subject": "n1>n2", "probe": "net", "metric": "rtt", "unit": "s",
+        "value": 1.0, "verdict": "ok", "at": "2026-01-01T00:00:00.000Z",
+    }  # fmt: skip
+    return Record.model_validate(fields | changes)
+
+
+def test_a_null_value_needs_a_reason() -> None:
+    with pytest.raises(ValidationError, match="a null value needs a reason"):
+        make(value=None)
+    assert make(value=None, verdict="unresolved", reason="no samples").value is None
+
+
+@pytest.mark.parametrize("verdict", ["failed", "unresolved"])
+def test_a_bad_verdict_needs_a_reason(verdict: str) -> None:
+    with pytest.raises(ValidationError, match="needs a reason"):
+        make(verdict=verdict)
+
+
+def test_fields_of_newer_versions_survive() -> None:
+    line = make(colour="blue").model_dump_json()
+    assert Record.model_validate_json(line).model_extra == {"colour": "blue"}
+
+
+def test_nodes_of_a_pair_and_of_a_node() -> None:
+    assert make().nodes == ("n1", "n2")
+    assert make(subject="n1").nodes == ("n1",)
+
+
+def test_published_schema_is_the_code() -> None:
+    published = json.loads((ROOT / "docs" / "record.schema.json").read_text())
+    assert published == record_schema(), "run `wulf schema > docs/record.schema.json`"

@@ -1,0 +1,158 @@
+"""The runner: interleaves, stops, survives nodes that die, keeps everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.measure.fakes import Clock, FakeSession, Sink, answer, cell
+from wulf.core.errors import NodeError
+from wulf.core.records import Verdict
+from wulf.measure.plan import Cell, Plan
+from wulf.measure.runner import Progress, Runner
+
+
+def run(
+    cells: list[Cell], sessions: dict[str, FakeSession], clock: Clock | None = None, **plan: Any
+) -> tuple[Runner, Sink, list[Progress]]:
+    sink, seen = Sink(), []
+    addresses = {node: f"10.0.0.{i}" for i, node in enumerate(sessions, 1)}
+    runner = Runner(
+        Plan(tuple(cells), seed=1, **plan), sessions, addresses, sink, clock=clock or Clock(), on_progress=seen.append
+    )
+    return runner, sink, seen
+
+
+def three() -> dict[str, FakeSession]:
+    return {name: FakeSession(name) for name in ("n1", "n2", "n3")}
+
+
+def test_cells_are_interleaved_and_stop_at_the_first_look() -> None:
+    cells = [cell(0, "n1", "n2"), cell(1, "n1", "n3"), cell(2, "n2", "n3")]
+    runner, sink, seen = run(cells, three())
+    records = runner.run()
+    assert [r["cell"] for r in sink.replicates].count(0) == 6
+    for start in range(0, 18, 3):
+        assert {r["cell"] for r in sink.replicates[start : start + 3]} == {0, 1, 2}, "each pass holds each cell once"
+    assert {r.verdict for r in records} == {Verdict.OK}
+    assert sink.records == records
+    assert (seen[-1].done, seen[-1].expected) == (18, 18)
+
+
+def test_one_server_a_node_and_transport_with_its_own_key() -> None:
+    sessions = three()
+    runner, _, _ = run([cell(0, "n1", "n2"), cell(1, "n3", "n2"), cell(2, "n1", "n3")], sessions)
+    runner.run()
+    serves = [fields for session in sessions.values() for op, fields in session.calls if op == "serve"]
+    assert len(serves) == 2
+    assert len({fields["key"] for fields in serves}) == 2
+    assert all(len(fields["key"]) == 32 for fields in serves)
+    runs = [fields for op, fields in sessions["n1"].calls if op == "run"]
+    assert {fields["port"] for fields in runs} == {4242}
+
+
+def test_a_noisy_cell_goes_on_while_the_others_have_stopped() -> None:
+    values = iter([1e-5, 2e-5] * 50)
+    sessions = three()
+    sessions["n1"].on_run = lambda _: answer(next(values))
+    runner, sink, _ = run([cell(0, "n1", "n2"), cell(1, "n2", "n3")], sessions, looks=(6, 10))
+    records = runner.run()
+    assert [r["cell"] for r in sink.replicates].count(0) == 10
+    assert [r["cell"] for r in sink.replicates].count(1) == 6
+    assert {r.subject: r.verdict for r in records if r.metric == "rtt"} == {
+        "n1>n2": Verdict.NOISY,
+        "n2>n3": Verdict.OK,
+    }
+
+
+def test_the_budget_ends_it_and_says_so() -> None:
+    runner, sink, _ = run([cell(0, "n1", "n2")], three(), clock=Clock(step=1.0), budget=4.0)
+    records = runner.run()
+    assert len(sink.replicates) < 6
+    assert records[0].verdict is Verdict.UNRESOLVED
+    assert "budget of 4 s" in (records[0].reason or "")
+
+
+def test_a_node_that_dies_fails_its_cells_only() -> None:
+    sessions = three()
+
+    def die(_: dict[str, Any]) -> dict[str, Any]:
+        if len(sessions["n3"].calls) > 2:
+            sessions["n3"].alive = False
+            raise NodeError("n3", "ssh: connection closed")
+        return answer()
+
+    sessions["n3"].on_run = die
+    runner, _, _ = run([cell(0, "n1", "n2"), cell(1, "n3", "n2"), cell(2, "n1", "n3")], sessions)
+    records = runner.run()
+    verdicts = {r.subject: (r.verdict, r.reason) for r in records if r.metric == "rtt"}
+    assert verdicts["n1>n2"] == (Verdict.OK, None)
+    assert verdicts["n3>n2"] == (Verdict.FAILED, "n3: ssh: connection closed")
+    assert verdicts["n1>n3"][0] is Verdict.FAILED
+    assert runner.lost == {"n3": "ssh: connection closed"}
+
+
+def test_a_cell_that_fails_three_times_is_given_up() -> None:
+    sessions = three()
+
+    def refuse(_: dict[str, Any]) -> dict[str, Any]:
+        raise NodeError("n1", "no route to 10.0.0.2")
+
+    sessions["n1"].on_run = refuse
+    runner, sink, _ = run([cell(0, "n1", "n2")], sessions)
+    records = runner.run()
+    assert len(sink.replicates) == 3
+    assert records[0].verdict is Verdict.FAILED
+    assert "no route to 10.0.0.2" in (records[0].reason or "")
+    assert runner.lost == {}
+
+
+def test_a_single_failure_is_forgiven_and_counted() -> None:
+    failures = iter([True] + [False] * 20)
+    sessions = three()
+
+    def sometimes(_: dict[str, Any]) -> dict[str, Any]:
+        if next(failures):
+            raise NodeError("n1", "timeout")
+        return answer()
+
+    sessions["n1"].on_run = sometimes
+    records = run([cell(0, "n1", "n2")], sessions)[0].run()
+    assert records[0].verdict is Verdict.OK
+    assert (records[0].model_extra or {})["failed_replicates"] == 1
+
+
+def test_a_node_without_a_session_fails_its_cells() -> None:
+    sessions = three()
+    runner, _, _ = run([cell(0, "n1", "n9"), cell(1, "n1", "n2")], sessions)
+    records = runner.run()
+    assert [r.verdict for r in records if r.subject == "n1>n9"] == [Verdict.FAILED] * 2
+    assert [r.verdict for r in records if r.subject == "n1>n2"] == [Verdict.OK] * 2
+
+
+def test_answers_without_a_value_end_at_the_first_look() -> None:
+    sessions = three()
+    sessions["n1"].on_run = lambda _: answer(None)
+    runner, sink, _ = run([cell(0, "n1", "n2")], sessions)
+    records = runner.run()
+    assert len(sink.replicates) == 6
+    assert records[0].reason == "all 5 datagrams were lost"
+
+
+def test_an_interrupt_keeps_what_was_measured() -> None:
+    count = iter(range(100))
+    sessions = three()
+
+    def interrupted(_: dict[str, Any]) -> dict[str, Any]:
+        if next(count) == 7:
+            raise KeyboardInterrupt
+        return answer()
+
+    sessions["n1"].on_run = interrupted
+    runner, sink, _ = run([cell(0, "n1", "n2"), cell(1, "n1", "n3")], sessions, looks=(10,))
+    with pytest.raises(KeyboardInterrupt):
+        runner.run()
+    assert len(sink.replicates) == 7
+    assert {r.subject for r in runner.records} == {"n1>n2", "n1>n3"}
+    assert all("interrupted" in (r.reason or "") for r in runner.records if r.value is None)
