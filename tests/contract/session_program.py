@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A session program for the tests of launchers, with the ops that a launcher can be tried with. Standard library only."""
+"""A session program for the tests of launchers; standard library only."""
 
 import json
 import os

@@ -5,13 +5,17 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import Any
 
 from wulf.cluster.inventory import Inventory, Node, parse_network
 from wulf.cluster.session import Session
-from wulf.core.errors import UsageError
+from wulf.core.errors import NodeError, UsageError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+ANSWER_TIMEOUT = 30.0
+"""Seconds for the agents to list their nodes' addresses."""
 
 
 def data_addresses(inventory: Inventory, sessions: Mapping[str, Session] | None = None) -> dict[str, str]:
@@ -24,28 +28,40 @@ def data_addresses(inventory: Inventory, sessions: Mapping[str, Session] | None 
     Parameters
     ----------
     sessions
-        The agent's sessions, by node name, which are asked for the nodes' addresses. With them, the result has
-        these nodes; without, all nodes of the inventory.
+        The agent's sessions, by node name, which are asked for the nodes' addresses.
 
     Returns
     -------
     dict
-        Address by node name.
+        Address by node name. With ``sessions``, a node that has none is left out where it has no address either: it
+        is probably down.
 
     Raises
     ------
     UsageError
-        A node has no address that others could reach it at.
-    NodeError
-        The agent of a node failed at it.
+        A node that is up has no address that others could reach it at.
     """
-    nodes = inventory.nodes if sessions is None else inventory.pick(sessions)
-    asked = {node.name: sessions[node.name].call("addresses") for node in nodes} if sessions else {}
+    asked = {name: session.call("addresses") for name, session in (sessions or {}).items()}
     found = {}
-    for node in nodes:
-        own = _global_addresses(asked[node.name].result()) if node.name in asked else []
-        found[node.name] = str(_address_of(node, inventory, own))
+    for node in inventory.nodes:
+        answer = asked.get(node.name)
+        own, trouble = _own_addresses(answer) if answer else ([], "")
+        try:
+            found[node.name] = str(_address_of(node, inventory, own))
+        except UsageError as error:
+            if sessions is None or answer is not None:
+                raise UsageError(error.what + trouble, error.next_step) from error
     return found
+
+
+def _own_addresses(answer: Future[dict[str, Any]]) -> tuple[list[Address], str]:
+    """The usable ones of what the agent lists, IPv4 first; or none, and why."""
+    try:
+        listed = [_parse(entry["address"]) for entry in answer.result(ANSWER_TIMEOUT)["addresses"]]
+    except (NodeError, TimeoutError) as error:
+        return [], f"; asking its agent failed: {error or 'no answer'}"
+    usable = [a for a in listed if not (a.is_loopback or a.is_link_local or a.is_multicast)]
+    return sorted(usable, key=lambda address: address.version), ""
 
 
 def _address_of(node: Node, inventory: Inventory, own: list[Address]) -> Address:
@@ -81,16 +97,13 @@ def _within(node: Node, network: str, own: list[Address]) -> Address:
     raise UsageError(f"{node}: no address within {network}; it has {has}", "is that the network of the cluster?")
 
 
-def _global_addresses(answer: Mapping[str, Any]) -> list[Address]:
-    """The usable ones of what the agent lists: neither loopback nor link-local; IPv4 first."""
-    listed = [ipaddress.ip_address(entry["address"].partition("%")[0]) for entry in answer["addresses"]]
-    usable = [a for a in listed if not (a.is_loopback or a.is_link_local or a.is_multicast)]
-    return sorted(usable, key=lambda address: address.version)
-
-
 def _resolve(name: str) -> list[Address]:
     try:
         answers = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except OSError:
         return []
-    return [ipaddress.ip_address(str(answer[4][0]).partition("%")[0]) for answer in answers]
+    return [_parse(str(answer[4][0])) for answer in answers]
+
+
+def _parse(text: str) -> Address:
+    return ipaddress.ip_address(text.partition("%")[0])  # without an IPv6 scope

@@ -38,7 +38,7 @@ class Engine:
     def __init__(self) -> None:
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="wulf-engine", daemon=True)
-        self._channels: set[ProcessChannel] = set()
+        self._processes: set[_Running] = set()
         self._stopping = False
         self._start_lock = threading.Lock()
 
@@ -83,19 +83,19 @@ class Engine:
             _log.exception("the engine failed; its sessions are lost")
         finally:
             self._stopping = True
-            for channel in list(self._channels):
-                channel.end_now()
+            for process in list(self._processes):
+                process.end_now()
             if task in type(task)._tasks.values():
                 task.abort(kill=True)
 
-    def add(self, channel: ProcessChannel, worker: StreamWorker) -> None:
-        """Serve a channel's streams."""
-        self._channels.add(channel)
+    def add(self, process: _Running, worker: StreamWorker) -> None:
+        """Serve a process's streams. Only from the engine's thread."""
+        self._processes.add(process)
         self._task.schedule(worker)
 
-    def discard(self, channel: ProcessChannel) -> None:
-        """Forget a channel that has ended."""
-        self._channels.discard(channel)
+    def discard(self, process: _Running) -> None:
+        """Forget a process that has ended."""
+        self._processes.discard(process)
 
     @property
     def stopping(self) -> bool:
@@ -120,45 +120,29 @@ class ProcessChannel:
         self._engine = engine
         self._argv = list(argv)
         self._stdin = stdin
-        self._process: subprocess.Popen[bytes] | None = None
-        self._worker: StreamWorker | None = None
+        self._running: _Running | None = None
 
     def start(self, listener: Listener) -> None:
-        self._listener = listener
-        self._engine.post(self._spawn)
+        self._engine.post(lambda: self._start(listener))
 
     def send(self, line: bytes) -> None:
-        self._engine.post(lambda: self._write(line + b"\n"))
+        self._engine.post(lambda: self._running.write(line + b"\n") if self._running else None)
 
     def close_input(self) -> None:
-        self._engine.post(lambda: self._worker.set_write_eof("stdin") if self._worker else None)
+        self._engine.post(lambda: self._running.close_input() if self._running else None)
 
     def kill(self) -> None:
-        self._engine.post(self._kill)
+        self._engine.post(lambda: self._running.kill() if self._running else None)
 
-    # From here on: the engine's thread.
-
-    def _spawn(self) -> None:
+    def _start(self, listener: Listener) -> None:
         try:
             process = self._popen()
         except OSError as error:
             # the shell's two statuses: not found, found but not executable
-            self._listener.on_stderr(f"{self._argv[0]}: {error.strerror}")
-            self._listener.on_close(Exit(status=127 if isinstance(error, FileNotFoundError) else 126))
+            listener.on_stderr(f"{self._argv[0]}: {error.strerror}")
+            listener.on_close(Exit(status=127 if isinstance(error, FileNotFoundError) else 126))
             return
-        self._process = process
-        self._worker = worker = StreamWorker(
-            _Handler(on_read=self._on_read, on_end=lambda: self._reap(0.002)), key=str(process.pid)
-        )
-        assert process.stdout is not None and process.stderr is not None
-        worker.set_reader("stdout", _detached(process.stdout))
-        # Not retained: a process left behind with our standard error must not keep the session looking alive.
-        # Not closed by ClusterShell: it is read to its end when the program is gone.
-        worker.set_reader("stderr", process.stderr, retain=False, closefd=False)
-        os.set_blocking(process.stderr.fileno(), False)
-        if process.stdin is not None:
-            worker.set_writer("stdin", _detached(process.stdin), retain=False)
-        self._engine.add(self, worker)
+        self._running = _Running(self._engine, process, listener)
 
     def _popen(self) -> subprocess.Popen[bytes]:
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "bufsize": 0}
@@ -167,9 +151,41 @@ class ProcessChannel:
         with self._stdin.open("rb") as source:
             return subprocess.Popen(self._argv, stdin=source, start_new_session=True, **pipes)
 
-    def _write(self, data: bytes) -> None:
-        if self._worker is not None:
-            self._worker.write(data, "stdin")
+
+class _Running:
+    """A process that has been started. All of it happens on the engine's thread."""
+
+    def __init__(self, engine: Engine, process: subprocess.Popen[bytes], listener: Listener) -> None:
+        self._engine = engine
+        self._process = process
+        self._listener = listener
+        self._worker = StreamWorker(_Handler(on_read=self._on_read, on_end=self._reap), key=str(process.pid))
+        self._worker.set_reader("stdout", _descriptor(process.stdout))
+        # Not retained: a process left behind with our standard error must not keep the session looking alive.
+        # Not closed by ClusterShell: it is read to its end when the program is gone.
+        self._stderr = _descriptor(process.stderr)
+        self._worker.set_reader("stderr", self._stderr, retain=False, closefd=False)
+        if process.stdin is not None:
+            self._worker.set_writer("stdin", _descriptor(process.stdin), retain=False)
+        engine.add(self, self._worker)
+
+    def write(self, data: bytes) -> None:
+        self._worker.write(data, "stdin")
+
+    def close_input(self) -> None:
+        self._worker.set_write_eof("stdin")
+
+    def kill(self) -> None:
+        """The program with all that it started."""
+        if self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def end_now(self) -> None:
+        """Kill, wait, and tell the listener: when the engine stops."""
+        self.kill()
+        self._process.wait()
+        self._finish()
 
     def _on_read(self, sname: str, line: bytes) -> None:
         if sname == "stdout":
@@ -177,51 +193,40 @@ class ProcessChannel:
         else:
             self._listener.on_stderr(line.decode(errors="replace").rstrip())
 
-    def _kill(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-
-    def _reap(self, delay: float) -> None:
+    def _reap(self, delay: float = 0.002) -> None:
         """Collect the exit status, which comes some time after the end of the output."""
-        assert self._process is not None
         if self._engine.stopping:
-            self.end_now()
-        elif self._process.poll() is not None:
+            return  # `Engine.stop` ends whatever is left
+        if self._process.poll() is not None:
             self._finish()
-        else:
-            if delay > REAP_GRACE:
-                self._kill()
-            self._engine.later(delay, lambda: self._reap(delay * 2))
-
-    def end_now(self) -> None:
-        """Kill, wait, and tell the listener: when the engine stops."""
-        if self._process is not None and self in self._engine._channels:
-            self._kill()
-            self._process.wait()
-            self._finish()
+            return
+        if delay > REAP_GRACE:
+            self.kill()
+        self._engine.later(delay, lambda: self._reap(delay * 2))
 
     def _finish(self) -> None:
-        assert self._process is not None
         self._engine.discard(self)
-        self._worker = None
-        self._read_rest_of_stderr()
+        for line in _rest(self._stderr).splitlines():
+            self._listener.on_stderr(line.decode(errors="replace").rstrip())
+        os.close(self._stderr)
         self._listener.on_close(Exit.of(self._process.returncode))
 
-    def _read_rest_of_stderr(self) -> None:
-        assert self._process is not None and self._process.stderr is not None
-        with self._process.stderr as stderr:
-            rest = stderr.read(1 << 20) or b""  # not blocking: None where a process left behind holds it open
-        for line in rest.splitlines():
-            self._listener.on_stderr(line.decode(errors="replace").rstrip())
 
-
-def _detached(pipe: Any) -> int:
-    """A non-blocking descriptor of a pipe, for ClusterShell to close."""
+def _descriptor(pipe: Any) -> int:
+    """A non-blocking descriptor of a pipe, which outlives the file object."""
     descriptor = os.dup(pipe.fileno())
     pipe.close()
     os.set_blocking(descriptor, False)
     return descriptor
+
+
+def _rest(descriptor: int) -> bytes:
+    """What can still be read, without waiting for a process left behind that holds the other end."""
+    parts = []
+    with contextlib.suppress(BlockingIOError):
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+    return b"".join(parts)
 
 
 class _Handler(EventHandler):  # type: ignore[misc]

@@ -42,6 +42,26 @@ class Opened:
     failed: dict[str, NodeError] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
+    def close(self, grace: float = 2.0) -> None:
+        """End these sessions, all at once; the launcher can go on to open others."""
+        close_sessions(self.sessions.values(), grace)
+
+
+def close_sessions(sessions: Iterable[Session], grace: float = 2.0) -> None:
+    """End sessions: all are asked at once, and after ``grace`` seconds the rest is killed."""
+    left = list(sessions)
+    for session in left:
+        session.close_input()
+    left = _still_there(left, grace)
+    for session in left:
+        session.kill()
+    _still_there(left, grace)
+
+
+def _still_there(sessions: list[Session], patience: float) -> list[Session]:
+    deadline = time.monotonic() + patience
+    return [s for s in sessions if not s.wait_ended(max(0.0, deadline - time.monotonic()))]
+
 
 class Launcher(ABC):
     """Starts programs on the nodes of an inventory; as a context manager, it ends them too."""
@@ -111,15 +131,7 @@ class Launcher(ABC):
     def close(self, grace: float = 2.0) -> None:
         """End every session: all are asked at once, and after ``grace`` seconds the rest is killed."""
         sessions, self._sessions = self._sessions, []
-        for session in sessions:
-            session.close_input()
-        for end_it in (lambda _: None, Session.kill):
-            deadline = time.monotonic() + grace
-            sessions = [s for s in sessions if not s.wait_ended(0)]
-            for session in sessions:
-                end_it(session)
-            for session in sessions:
-                session.wait_ended(max(0.0, deadline - time.monotonic()))
+        close_sessions(sessions, grace)
 
     def __enter__(self) -> Self:
         return self

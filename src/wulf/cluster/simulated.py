@@ -1,0 +1,268 @@
+"""A cluster that exists in memory alone: what wulf-net and wulf-agent would answer, with seeded values and no I/O.
+
+The null launcher puts it behind sessions. Tests of all that stands above sessions choose its values and its faults.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import secrets
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from typing import Any, Literal
+
+Answer = dict[str, Any]
+
+Value = Callable[[str, str, Mapping[str, Any]], float | None]
+"""From client, server, and the run's parameters with "pattern" and "transport": round-trip time in seconds for
+pingpong, bytes per second for stream. None: nothing came back."""
+
+NETWORK = IPv4Address("10.0.0.0")
+"""The simulated node number i has the i-th address from here on, in a /8."""
+
+
+class Refusal(Exception):  # noqa: N818 - an answer whose "ok" is false, not a fault of this program
+    """The simulated program refuses a request."""
+
+    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.error = {"code": code, "message": message} | ({"field": field} if field else {})
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong on a node, and when.
+
+    Parameters
+    ----------
+    node
+        Its name.
+    op
+        The operation at which it happens.
+    call
+        At the how-manieth call of that operation on that node, from 1.
+    kind
+        ``error`` answers with ``code`` and ``message``; ``die`` ends the program; ``silence`` never answers.
+    """
+
+    node: str
+    op: str
+    call: int = 1
+    kind: Literal["error", "die", "silence"] = "error"
+    code: str = "internal"
+    message: str = "a simulated fault"
+
+
+@dataclass
+class SimulatedCluster:
+    """The nodes' state and behaviour. Thread-safe.
+
+    Parameters
+    ----------
+    names
+        The nodes.
+    seed
+        Of the values' noise.
+    value
+        What a run measures; None: 50 µs and 1 ns per byte there and back, 117 MB/s, with 2 % noise.
+    facts
+        The facts of a node, by its name.
+    faults
+        What goes wrong.
+    unreachable
+        Nodes that can't be opened, with the reason.
+    """
+
+    names: Sequence[str]
+    seed: int = 0
+    value: Value | None = None
+    facts: Callable[[str], Mapping[str, Answer]] = lambda name: {
+        "cpu.model": {"value": "Simulated CPU", "provenance": "reported"},
+        "host.name": {"value": name, "provenance": "reported"},
+    }
+    faults: Sequence[Fault] = ()
+    unreachable: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._address = {name: str(NETWORK + i) for i, name in enumerate(self.names, start=1)}
+        self._random = random.Random(self.seed)  # noqa: S311 - noise, not a secret
+        self._servers: dict[tuple[str, int], tuple[str, str, str]] = {}  # address, port → node, transport, key
+        self._numbers = itertools.count(1)
+        self._calls: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def fault(self, node: str, op: str) -> Fault | None:
+        """Count one call of ``op`` on ``node``; what goes wrong at it, if anything."""
+        with self._lock:
+            self._calls[node, op] += 1
+            now = self._calls[node, op]
+        return next((f for f in self.faults if (f.node, f.op, f.call) == (node, op, now)), None)
+
+    def answer(self, node: str, program: str, request: Mapping[str, Any]) -> Answer:
+        """What the program on the node answers.
+
+        Raises
+        ------
+        Refusal
+            It answers with an error.
+        """
+        operation = _OPERATIONS.get(program, {}).get(request.get("op", ""))
+        if operation is None:
+            raise Refusal("unknown-op", f"{program} has no op {request.get('op')!r}", "op")
+        with self._lock:
+            return operation(self, node, request)
+
+    def _describe_net(self, _node: str, _request: Mapping[str, Any]) -> Answer:
+        return {"describe": WULF_NET}
+
+    def _describe_agent(self, node: str, _request: Mapping[str, Any]) -> Answer:
+        facts = [{"name": name, "uniform": name != "host.name", "help": ""} for name in sorted(self.facts(node))]
+        described = {"program": "wulf-agent", "version": "0.1.0", "protocol": 1, "ops": sorted(_AGENT), "facts": facts}
+        return {"describe": described}
+
+    def _facts(self, node: str, _request: Mapping[str, Any]) -> Answer:
+        return {"facts": dict(self.facts(node))}
+
+    def _addresses(self, node: str, _request: Mapping[str, Any]) -> Answer:
+        entry = {"interface": "eth0", "address": self._address[node], "prefix": 8, "family": "inet"}
+        return {"addresses": [entry]}
+
+    def _ping(self, _node: str, _request: Mapping[str, Any]) -> Answer:
+        return {}
+
+    def _counters(self, _node: str, _request: Mapping[str, Any]) -> Answer:
+        return {"counters": {}}
+
+    def _clock(self, _node: str, _request: Mapping[str, Any]) -> Answer:
+        return {"overhead": 2e-8, "resolution": 1e-9}
+
+    def _serve(self, node: str, request: Mapping[str, Any]) -> Answer:
+        address = request.get("address")
+        if address != self._address[node]:
+            raise Refusal("address", f"{address} is not an address of this node", "address")
+        _known("transport", request.get("transport"), WULF_NET["transports"])
+        if not request.get("key"):
+            raise Refusal("bad-parameter", "a server needs a key", "key")
+        number = next(self._numbers)
+        port = 40000 + number
+        self._servers[str(address), port] = (node, str(request["transport"]), str(request["key"]))
+        return {"server": number, "address": address, "port": port}
+
+    def _stop(self, node: str, request: Mapping[str, Any]) -> Answer:
+        where = next((at for at, s in self._servers.items() if s[0] == node and at[1] == _port_of(request)), None)
+        if where is None:
+            raise Refusal("bad-parameter", f"there is no server {request.get('server')}", "server")
+        del self._servers[where]
+        return {"accepted": 0, "wrong_key": 0, "malformed": 0}
+
+    def _run(self, node: str, request: Mapping[str, Any]) -> Answer:
+        pattern = _known("pattern", request.get("pattern"), WULF_NET["patterns"])
+        params = _resolve(pattern["params"], request.get("params", {}))
+        where = (str(request.get("address")), int(request.get("port", 0)))
+        server, transport, key = self._servers.get(where, ("", "", ""))
+        if not server or transport != request.get("transport"):
+            raise Refusal("connect", f"nobody serves {request.get('address')} port {request.get('port')}")
+        if not secrets.compare_digest(key, str(request.get("key"))):
+            raise Refusal("refused", "the server refused the key", "key")
+        value = self._value(node, server, {**params, "pattern": pattern["name"], "transport": transport})
+        metric = pattern["metrics"][0]
+        return {
+            "metrics": {metric["name"]: _metric(metric["unit"], value)},
+            "seconds": params["seconds"],
+            "counters": {"client": {}, "server": {}},
+            "info": {"simulated": True},
+        }
+
+    def _value(self, client: str, server: str, params: Mapping[str, Any]) -> float | None:
+        if self.value is not None:
+            return self.value(client, server, params)
+        noise = self._random.lognormvariate(0.0, 0.02)
+        return (50e-6 + 2e-9 * params["bytes"]) * noise if params["pattern"] == "pingpong" else 117e6 * noise
+
+
+def _port_of(request: Mapping[str, Any]) -> int:
+    return 40000 + int(request.get("server", 0))
+
+
+def _metric(unit: str, value: float | None) -> Answer:
+    if value is None:
+        return {"unit": unit, "value": None, "reason": "nothing came back"}
+    spread = {"0.5": 1.0, "0.9": 1.1, "0.99": 1.3, "0.999": 1.8}
+    return {
+        "unit": unit, "value": value, "n": 1000, "mean": value * 1.02, "min": value * 0.9, "max": value * 2,
+        "quantiles": {quantile: value * factor for quantile, factor in spread.items()},
+    }  # fmt: skip
+
+
+def _known(what: str, name: Any, entries: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    for entry in entries:
+        if entry["name"] == name:
+            return entry
+    raise Refusal("bad-parameter", f"there is no {what} {name!r}", what)
+
+
+def _resolve(specs: Sequence[Mapping[str, Any]], given: Mapping[str, Any]) -> Answer:
+    unknown = set(given) - {spec["name"] for spec in specs}
+    if unknown:
+        raise Refusal("bad-parameter", f"there is no parameter {min(unknown)!r}", min(unknown))
+    resolved = {}
+    for spec in specs:
+        name, value = spec["name"], given.get(spec["name"], spec["default"])
+        low, high = spec.get("min"), spec.get("max")
+        if value is not None and ((low is not None and value < low) or (high is not None and value > high)):
+            raise Refusal("bad-parameter", f"{name} = {value} is not within {low} and {high}", name)
+        resolved[name] = value
+    return resolved
+
+
+def _param(name: str, kind: str, unit: str, default: Any, limits: tuple[float, float]) -> Answer:
+    low, high = limits
+    return {"name": name, "type": kind, "unit": unit, "default": default, "min": low, "max": high, "help": ""}
+
+
+_TIMES = [
+    _param("seconds", "float", "s", 0.1, (0.001, 3600)),
+    _param("warmup_seconds", "float", "s", 0.0, (0, 3600)),
+    _param("timeout", "float", "s", 5.0, (0.001, 3600)),
+]
+
+WULF_NET: Answer = {
+    "program": "wulf-net", "version": "0.1.0", "protocol": 1,
+    "ops": ["ping", "describe", "counters", "clock", "serve", "stop", "run"],
+    "transports": [
+        {"name": "tcp", "help": "simulated", "max_bytes": 16777216},
+        {"name": "udp", "help": "simulated", "max_bytes": 65507},
+    ],
+    "patterns": [
+        {"name": "pingpong", "help": "simulated", "transports": ["tcp", "udp"],
+         "params": [_param("bytes", "int", "B", 1, (1, 16777216)), *_TIMES],
+         "metrics": [{"name": "rtt", "unit": "s", "better": "lower", "help": ""}]},
+        {"name": "stream", "help": "simulated", "transports": ["tcp", "udp"],
+         "params": [_param("bytes", "int", "B", None, (1, 16777216)), _param("streams", "int", "1", 1, (1, 256)), *_TIMES],
+         "metrics": [{"name": "throughput", "unit": "B/s", "better": "higher", "help": ""}]},
+    ],
+}  # fmt: skip
+"""What the simulated wulf-net's `--describe` would print."""
+
+_Operation = Callable[[SimulatedCluster, str, Mapping[str, Any]], Answer]
+
+_NET: dict[str, _Operation] = {
+    "ping": SimulatedCluster._ping,
+    "describe": SimulatedCluster._describe_net,
+    "counters": SimulatedCluster._counters,
+    "clock": SimulatedCluster._clock,
+    "serve": SimulatedCluster._serve,
+    "stop": SimulatedCluster._stop,
+    "run": SimulatedCluster._run,
+}
+_AGENT: dict[str, _Operation] = {
+    "ping": SimulatedCluster._ping,
+    "describe": SimulatedCluster._describe_agent,
+    "facts": SimulatedCluster._facts,
+    "addresses": SimulatedCluster._addresses,
+}
+_OPERATIONS = {"wulf-net": _NET, "wulf-agent": _AGENT}
