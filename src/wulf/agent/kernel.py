@@ -1,0 +1,176 @@
+"""What the kernel answers through system calls rather than files.
+
+Each question is one method named `ask_...`; it returns plain JSON values, so that a recorded tree can stand in.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import platform
+import resource
+import socket
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wulf.agent.unknown import Unknown, refused
+
+if TYPE_CHECKING:
+    from wulf.agent.netlink import Netlink
+
+DAEMONS = {"chronyd", "ntpd", "ntpd-rs", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "irqbalance", "tuned"}
+"""Daemons that facts ask about, as /proc/PID/comm has them (the kernel cuts names after 15 characters)."""
+
+_SIOCETHTOOL, _ETHTOOL_GDRVINFO = 0x8946, 0x3  # linux/sockios.h, linux/ethtool.h
+_DRVINFO = struct.Struct("=I32s32s32s32s")  # head of struct ethtool_drvinfo: cmd, driver, version, fw, bus_info
+_DRVINFO_BYTES = 196
+
+
+class LiveKernel:
+    """The kernel that runs us."""
+
+    def __init__(self) -> None:
+        self._netlink: Netlink | Unknown | None = None
+
+    def ask(self, question: str, *arguments: str) -> Any:
+        """Answer a question: 'adjtimex', 'drvinfo eth0', ... Unknown when the kernel refuses."""
+        answer: Any = getattr(self, f"ask_{question}")(*arguments)
+        return answer
+
+    def close(self) -> None:
+        """Close the netlink sockets, if any were opened."""
+        if self._netlink is not None and not isinstance(self._netlink, Unknown):
+            self._netlink.close()
+
+    def _netlink_or_unknown(self) -> Netlink:
+        if self._netlink is None:
+            self._netlink = _open_netlink()
+        if isinstance(self._netlink, Unknown):
+            raise self._netlink
+        return self._netlink
+
+    def ask_adjtimex(self) -> dict[str, int]:
+        """State of the kernel's clock discipline, read-only: adjtimex(2) with modes = 0."""
+        return adjtimex()
+
+    def ask_architecture(self) -> str:
+        return platform.machine()
+
+    def ask_python(self) -> str:
+        return platform.python_version()
+
+    def ask_libc(self) -> str:
+        try:
+            version = os.confstr("CS_GNU_LIBC_VERSION")
+        except (ValueError, OSError):
+            version = None
+        if not version:
+            raise Unknown("the C library does not say its version (not glibc?)")
+        return version
+
+    def ask_limit(self, name: str) -> int | str:
+        """Soft limit of this process as getrlimit(2) has it; 'unlimited' where there is none."""
+        soft, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))
+        return "unlimited" if soft == resource.RLIM_INFINITY else soft
+
+    def ask_interfaces(self) -> dict[str, int]:
+        """Index of every interface of this process's network namespace, by name."""
+        return {name: index for index, name in socket.if_nameindex()}
+
+    def ask_daemons(self) -> list[str]:
+        """Which of DAEMONS run."""
+        if not Path("/proc/1/comm").exists():
+            raise Unknown("/proc hides the processes of others (hidepid)")
+        return sorted(DAEMONS.intersection(_comm(process) for process in Path("/proc").glob("[0-9]*")))
+
+    def ask_path(self) -> list[str]:
+        """Folders in which this user's programs are looked for."""
+        return [folder for folder in os.environ.get("PATH", "").split(":") if folder.startswith("/")]
+
+    def ask_drvinfo(self, interface: str) -> dict[str, str]:
+        """Driver and firmware of an interface. An ioctl: ethtool's netlink family does not carry them."""
+        request = bytearray(_DRVINFO_BYTES)
+        struct.pack_into("=I", request, 0, _ETHTOOL_GDRVINFO)
+        try:
+            _interface_ioctl(interface, request)
+        except OSError as error:
+            raise refused(error, "driver information") from error
+        _, driver, version, firmware, bus = _DRVINFO.unpack_from(request)
+        fields = {"driver": driver, "version": version, "firmware": firmware, "bus": bus}
+        return {name: raw.split(b"\0")[0].decode("utf-8", "replace") for name, raw in fields.items()}
+
+    def ask_qdisc(self, interface: str) -> str:
+        return self._netlink_or_unknown().qdisc(interface)
+
+    def ask_addresses(self) -> list[dict[str, Any]]:
+        return self._netlink_or_unknown().addresses()
+
+    def ask_ethtool(self, topic: str, interface: str) -> dict[str, Any]:
+        return self._netlink_or_unknown().ethtool(topic, interface)
+
+
+def _open_netlink() -> Netlink | Unknown:
+    try:
+        from wulf.agent.netlink import Netlink
+
+        return Netlink()
+    except ImportError as error:
+        return Unknown(f"pyroute2 can't be imported on this node: {error}")
+    except OSError as error:
+        return Unknown(f"no netlink socket: {error}")
+
+
+def _comm(process: Path) -> str:
+    try:
+        return (process / "comm").read_text(errors="replace").strip()
+    except OSError:  # it ended since the listing
+        return ""
+
+
+def _interface_ioctl(interface: str, request: bytearray) -> None:
+    """SIOCETHTOOL with `request` as its data, in place: struct ifreq holds a pointer to it (linux/if.h)."""
+    data = (ctypes.c_char * len(request)).from_buffer(request)
+    ifreq = struct.pack("@16sP16x", interface.encode(), ctypes.addressof(data))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as endpoint:
+        fcntl.ioctl(endpoint, _SIOCETHTOOL, ifreq)
+
+
+class _Timex(ctypes.Structure):
+    """struct timex of adjtimex(2), up to the last field that we read; the rest is room for the kernel."""
+
+    _fields_ = (
+        ("modes", ctypes.c_uint),
+        ("offset", ctypes.c_long),
+        ("freq", ctypes.c_long),
+        ("maxerror", ctypes.c_long),
+        ("esterror", ctypes.c_long),
+        ("status", ctypes.c_int),
+        ("room", ctypes.c_char * 256),
+    )
+
+
+def adjtimex() -> dict[str, int]:
+    """The kernel's clock discipline: status bits, offset (ns if STA_NANO, else µs), errors (µs), frequency (2^-16 ppm).
+
+    Raises Unknown where the C library has no adjtimex or the kernel refuses.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    state = _Timex(modes=0)
+    try:
+        returned = libc.adjtimex(ctypes.byref(state))
+    except AttributeError as error:
+        raise Unknown("the C library has no adjtimex", absent=True) from error
+    if returned < 0:
+        code = ctypes.get_errno() or errno.EINVAL
+        raise refused(OSError(code, os.strerror(code)), "the clock's state (adjtimex)")
+    return {
+        "state": returned,
+        "status": state.status,
+        "offset": state.offset,
+        "frequency": state.freq,
+        "maxerror": state.maxerror,
+        "esterror": state.esterror,
+    }

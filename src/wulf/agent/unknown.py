@@ -1,0 +1,45 @@
+"""What a fact raises when it has no value: the reason, and whether the thing is absent or only unreadable."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+_ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.EOPNOTSUPP, errno.ENODATA, errno.ENOSYS}
+_FORBIDDEN = {errno.EPERM, errno.EACCES}
+
+
+class Unknown(Exception):  # noqa: N818 - not an error: a node without cpufreq is in order
+    """A fact has no value.
+
+    Parameters
+    ----------
+    reason
+        Why, in words for a person.
+    absent
+        True: the node has no such thing, which is knowledge and compares with other nodes. False: it may have, but
+        we could not tell (no permission, odd contents), which compares with nothing.
+    """
+
+    def __init__(self, reason: str, absent: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.absent = absent
+
+
+def unreadable(error: OSError, path: str) -> Unknown:
+    """The Unknown that stands for a failed system call on `/path`."""
+    if error.errno in _FORBIDDEN:
+        return Unknown(f"no permission to read /{path}")
+    if error.errno in {errno.ENOENT, errno.ENOTDIR}:
+        return Unknown(f"no /{path}", absent=True)
+    return Unknown(f"/{path}: {os.strerror(error.errno or 0)}", absent=error.errno in _ABSENT)
+
+
+def refused(error: OSError, what: str) -> Unknown:
+    """The Unknown that stands for a failed request to the kernel: `what` it was about, in words."""
+    if error.errno == errno.EOPNOTSUPP:
+        return Unknown(f"the driver does not support {what}", absent=True)
+    if error.errno in _FORBIDDEN:
+        return Unknown(f"no permission to read {what}")
+    return Unknown(f"{what}: {os.strerror(error.errno or 0)}", absent=error.errno in _ABSENT)
