@@ -94,6 +94,6 @@ def _load_records(db: duckdb.DuckDBPyConnection, runs: list[Path]) -> None:
     files = [str(path / "records.jsonl") for path in runs if (path / "records.jsonl").exists()]
     db.execute(
         "CREATE TABLE records AS SELECT * FROM read_json($files, format='newline_delimited', ignore_errors=true, "
-        "maximum_object_size=67108864, columns=$columns)",
+        "maximum_object_size=67108864, columns=$columns) WHERE verdict IS NOT NULL",
         {"files": files, "columns": _COLUMNS},
     )

@@ -1,0 +1,157 @@
+"""Runs on disk: exclusive, append-only, readable after kill -9 and on a full disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from wulf.core.errors import UsageError
+from wulf.core.findings import Finding, Severity
+from wulf.core.records import Record
+from wulf.store.run import RunWriter, StoreError, find_run, list_runs, read_meta, read_run
+
+
+def record(run: str, value: float = 1.0) -> Record:
+    return Record(
+        run=run, subject="n1>n2", probe="net", metric="rtt", unit="s", value=value, verdict="ok", at="2026-01-01T00:00:00Z"
+    )  # type: ignore[arg-type]
+
+
+def write(path: Path, count: int = 2) -> RunWriter:
+    with RunWriter(path, "survey", {"seed": 7, "nodes": ["n1", "n2"]}) as writer:
+        for i in range(count):
+            writer.append_replicate({"cell": i, "ok": True})
+            writer.append(record(writer.id, float(i)))
+        writer.write_json("fingerprint.json", {"n1": {"cpu.model": {"value": "x", "provenance": "reported"}}})
+        writer.write_findings([Finding(kind="node", severity=Severity.BAD, subject="n2", text="slow")])
+        writer.finish("complete", exit_code=1)
+    return writer
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    writer = write(tmp_path / "run")
+    run = read_run(tmp_path / "run")
+    assert run.id == writer.id
+    assert run.meta["state"] == "complete"
+    assert (run.meta["seed"], run.meta["exit_code"]) == (7, 1)
+    assert [r.value for r in run.records] == [0.0, 1.0]
+    assert [r["cell"] for r in run.replicates] == [0, 1]
+    assert run.findings[0].subject == "n2"
+    assert run.fingerprint["n1"]["cpu.model"]["value"] == "x"
+    assert run.torn == 0
+
+
+def test_a_torn_last_line_is_ignored_and_counted(tmp_path: Path) -> None:
+    write(tmp_path / "run")
+    with (tmp_path / "run" / "records.jsonl").open("a") as out:
+        out.write('{"run": "x", "subj')
+    run = read_run(tmp_path / "run")
+    assert len(run.records) == 2
+    assert run.torn == 1
+
+
+def test_two_commands_never_write_into_one_directory(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "run", "survey"), pytest.raises(UsageError, match="another wulf is writing"):
+        RunWriter(tmp_path / "run", "survey")
+
+
+def test_a_run_is_never_overwritten(tmp_path: Path) -> None:
+    write(tmp_path / "run")
+    with pytest.raises(UsageError, match="already holds a run"):
+        RunWriter(tmp_path / "run", "survey")
+    assert len(read_run(tmp_path / "run").records) == 2
+
+
+def test_no_permission_is_said_with_the_path(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(UsageError, match="can't write a run into") as caught:
+        RunWriter(blocked / "run", "survey")
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(("kind", "state"), [(KeyboardInterrupt, "interrupted"), (RuntimeError, "failed")])
+def test_leaving_by_an_exception_is_recorded(tmp_path: Path, kind: type[BaseException], state: str) -> None:
+    with pytest.raises(kind), RunWriter(tmp_path / "run", "survey") as writer:
+        writer.append(record(writer.id))
+        raise kind
+    run = read_run(tmp_path / "run")
+    assert run.meta["state"] == state
+    assert len(run.records) == 1
+
+
+def test_kill_9_leaves_a_readable_run_and_frees_the_lock(tmp_path: Path) -> None:
+    script = textwrap.dedent(
+        """
+        import sys, time
+        from pathlib import Path
+        from tests.unit.store.test_run import record
+        from wulf.store.run import RunWriter
+        writer = RunWriter(Path(sys.argv[1]), "survey", {"seed": 1})
+        writer.append(record(writer.id))
+        writer.append_replicate({"cell": 0, "ok": True})
+        print("ready", flush=True)
+        time.sleep(60)
+        """
+    )
+    root = Path(__file__).parents[3]
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "run")], stdout=subprocess.PIPE, cwd=root
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        assert read_run(tmp_path / "run").being_written
+        process.send_signal(signal.SIGKILL)
+    run = read_run(tmp_path / "run")
+    assert not run.being_written
+    assert (len(run.records), len(run.replicates)) == (1, 1)
+    assert read_meta(tmp_path / "run")["state"] == "cut short"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_said_and_what_was_there_is_kept(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "run", "survey") as writer:
+        writer.append(record(writer.id))
+        kept, writer._records = writer._records, open("/dev/full", "ab", buffering=0)  # noqa: SIM115
+        with pytest.raises(StoreError, match="No space left on device"):
+            writer.append(record(writer.id))
+        writer._records.close()
+        writer._records = kept
+    assert len(read_run(tmp_path / "run").records) == 1
+
+
+def test_runs_are_listed_oldest_first_and_found_by_name(tmp_path: Path) -> None:
+    for name in ("20260102T000000-survey-aa", "20260101T000000-survey-bb"):
+        write(tmp_path / name)
+    assert [path.name[:8] for path in list_runs(tmp_path)] == ["20260101", "20260102"]
+    assert find_run("last", tmp_path).name.startswith("20260102")
+    assert find_run("20260101", tmp_path).name.endswith("bb")
+    assert find_run(str(tmp_path / "20260101T000000-survey-bb")).exists()
+    with pytest.raises(UsageError, match="2 runs named '2026'"):
+        find_run("2026", tmp_path)
+    with pytest.raises(UsageError, match="no run named 'x'"):
+        find_run("x", tmp_path)
+
+
+def test_not_a_run(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a run"):
+        read_run(tmp_path)
+    (tmp_path / "run.json").write_text("{broken")
+    with pytest.raises(StoreError, match=r"run.json:1: not JSON"):
+        read_run(tmp_path)
+
+
+def test_json_files_are_replaced_whole(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "run", "survey") as writer:
+        writer.write_json("plan.json", {"a": 1})
+        writer.write_json("plan.json", {"a": 2})
+        writer.finish("complete")
+    assert json.loads((tmp_path / "run" / "plan.json").read_text()) == {"a": 2}
+    assert not list((tmp_path / "run").glob(".plan*")), "no temporary files stay"

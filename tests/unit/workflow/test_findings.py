@@ -1,0 +1,106 @@
+"""What stands out, in plain words."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+import pytest
+
+from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
+from wulf.core.findings import Severity
+from wulf.core.records import Record, Verdict
+from wulf.workflow.findings import find, matcher
+from wulf.workflow.survey import exit_code_of
+
+
+def record(subject: str, value: float | None, pattern: str = "stream", **changes: object) -> Record:
+    fields: dict[str, object] = {
+        "run": "r", "subject": subject, "probe": "net", "metric": "throughput" if pattern == "stream" else "rtt",
+        "unit": "B/s" if pattern == "stream" else "s", "params": {"transport": "tcp", "pattern": pattern},
+        "value": value, "low": value and value * 0.98, "high": value and value * 1.02, "replicates": 6,
+        "verdict": "ok", "at": "now", "phase": "pairs",
+    }  # fmt: skip
+    return Record.model_validate(fields | changes)
+
+
+def cluster(slow: Mapping[str, float], n: int = 4) -> list[Record]:
+    names = [f"n{i}" for i in range(1, n + 1)]
+    streams = [
+        record(f"{a}>{b}", min(slow.get(a, 2.5e9), slow.get(b, 2.5e9))) for a, b in itertools.permutations(names, 2)
+    ]
+    trips = [record(f"{a}>{b}", 2e-5, "pingpong") for a, b in itertools.combinations(names, 2)]
+    return streams + trips
+
+
+def test_the_shaped_node_and_only_it() -> None:
+    found = find(cluster({"n3": 2.4e7}), {}, {}, frozenset())
+    assert [f.subject for f in found] == ["n3"]
+    assert found[0].severity is Severity.BAD
+    assert "192 Mbit/s" in found[0].text
+    assert "20 Gbit/s" in found[0].text
+    assert "104 times worse" in found[0].text
+    assert found[0].evidence[0].expected == 2.5e9
+    assert exit_code_of(cluster({}), found, "complete") == FOUND
+
+
+def test_a_healthy_cluster_has_nothing_to_say() -> None:
+    assert find(cluster({}), {}, {}, frozenset()) == []
+    assert exit_code_of(cluster({}), [], "complete") == OK
+
+
+def test_a_dead_node_is_named_with_its_reason_and_the_run_is_incomplete() -> None:
+    dead = NodeError("n2", "died while it was measured: ssh: connection closed", "look at its console")
+    records = [r for r in cluster({}) if "n2" not in r.nodes]
+    records.append(record("n1>n2", None, verdict="failed", reason="n2: gone"))
+    found = find(records, {}, {"n2": dead}, frozenset())
+    assert [f.subject for f in found] == ["n2"], "its records are not listed again"
+    assert "connection closed" in found[0].text
+    assert found[0].next_step == "look at its console"
+    assert exit_code_of(records, found, "complete") == INCOMPLETE
+
+
+def test_failed_records_are_grouped_by_reason() -> None:
+    records = [*cluster({}), *(record(f"n1>n{i}", None, verdict="failed", reason="refused") for i in range(5, 12))]
+    found = find(records, {}, {}, frozenset())
+    assert len(found) == 1
+    assert "and 3 more" in found[0].text
+    assert "refused" in found[0].text
+
+
+def test_noise_is_information_not_an_accusation() -> None:
+    records = cluster({})
+    records[0] = record("n1>n2", 2.5e9, low=2e9, high=3e9, verdict="noisy", reason="wide")
+    found = find(records, {}, {}, frozenset())
+    assert [(f.kind, f.severity) for f in found] == [("noise", Severity.INFO)]
+    assert exit_code_of(records, found, "complete") == OK
+
+
+def test_unresolved_makes_it_incomplete() -> None:
+    records = [*cluster({}), record("n1>n2", None, verdict=Verdict.UNRESOLVED, reason="2 replicates are too few")]
+    found = find(records, {}, {}, frozenset())
+    assert "too few" in found[0].text
+    assert exit_code_of(records, found, "complete") == INCOMPLETE
+
+
+def test_interrupted_is_130() -> None:
+    assert exit_code_of([], [], "interrupted") == INTERRUPTED
+
+
+def test_facts_that_differ_are_named_with_their_node() -> None:
+    def facts(mtu: int) -> dict[str, dict[str, object]]:
+        return {"nic.eth0.mtu": {"value": mtu, "provenance": "reported"}, "host.name": {"value": str(mtu)}}
+
+    fingerprint = {"n1": facts(1500), "n2": facts(1500), "n3": facts(9000), "n4": facts(1500)}
+    found = find(cluster({}), fingerprint, {}, frozenset({"nic.*.mtu"}))
+    assert [(f.kind, f.subject) for f in found] == [("fact", "n3")]
+    assert "nic.eth0.mtu" in found[0].text
+    assert "9000" in found[0].text
+    assert "1500" in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("nic.eth0.mtu", True), ("kernel.release", True), ("kernel.boot_id", False)]
+)
+def test_names_and_patterns_of_uniform_facts(name: str, expected: bool) -> None:
+    assert matcher(frozenset({"nic.*.mtu", "kernel.release"}))(name) is expected
