@@ -1,0 +1,110 @@
+"""A lab's first process: everything of the lab lives below it and ends with it.
+
+The kernel kills every process of a PID namespace when its first process ends, and removes the interfaces and mounts
+with the last process in their namespaces (pid_namespaces(7)). So one SIGKILL takes a lab down, whatever state it is in.
+"""
+
+# ruff: noqa: PTH
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+
+from . import linux, node
+
+
+def main(arguments: list[str]) -> int:
+    """`init STATE CONTROL OWNER GO host|user SSHD NODE…`.
+
+    CONTROL is a socket to whoever makes the lab: nodes report there, "keep" comes from there, and until then its end
+    is the lab's. OWNER is a pidfd of the same process, or -1 where the kernel has none. GO closes when the network is
+    made.
+    """
+    state, control, owner, go = arguments[0], *(int(text) for text in arguments[1:4])
+    own_user, sshd, names = arguments[4] == "user", arguments[5], arguments[6:]
+    for fd in (control, owner, go):
+        if fd >= 0:
+            os.set_inheritable(fd, False)
+    try:
+        linux.isolate(own_user)
+    except OSError as error:
+        os.write(control, f"failed - {error.strerror or error}".encode())
+        return 1
+    if os.fork() > 0:
+        return 0  # only a child is in the new PID namespace
+    os.write(control, b"init -")
+    signal.signal(signal.SIGCHLD, _reap)
+    for name in names:
+        _start_node(name, state, sshd, go, control)
+    os.close(go)
+    _live(state, control, owner)
+    return 0
+
+
+def _start_node(name: str, state: str, sshd: str, go: int, control: int) -> None:
+    """Two forks: the first process to be born after unshare(2) is the node's first; its parent is not in it."""
+    if os.fork() > 0:
+        return
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        linux.unshare(linux.NODE_NAMESPACES)
+    except OSError as error:
+        os.write(control, f"failed {name} {error.strerror}".encode())
+        os._exit(1)
+    if os.fork() > 0:
+        os._exit(0)
+    try:
+        node.main(name, state, sshd, go, control)
+    finally:
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def _live(state: str, control: int, owner: int) -> None:
+    """Wait for "keep" (then for ever), or for the end of whoever made the lab (then leave nothing behind)."""
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    if owner >= 0:
+        poll.register(owner, select.POLLIN)
+    while True:
+        ready = [fd for fd, _ in poll.poll()]
+        if control in ready and os.read(control, 16) == b"keep":
+            break
+        if ready:
+            _vanish(state)
+    for fd in (control, owner):
+        if fd >= 0:
+            os.close(fd)
+    while True:
+        signal.pause()
+
+
+def _vanish(state: str) -> None:
+    if os.getpid() == 1:  # never outside a PID namespace of our own
+        os.kill(-1, signal.SIGKILL)  # all others of the lab, so that nobody writes below `state` any more
+        _remove(state)
+    os._exit(0)
+
+
+def _remove(path: str) -> None:
+    """rm -rf that follows no link; what another process removes meanwhile is as well."""
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    _remove(entry.path)
+                else:
+                    os.unlink(entry.path)
+        os.rmdir(path)
+    except OSError as error:
+        print(f"can't remove {path}: {error}", file=sys.stderr)
+
+
+def _reap(*_: object) -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return

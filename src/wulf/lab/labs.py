@@ -1,0 +1,160 @@
+"""A lab as the rest of wulf sees it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wulf.core.errors import LabError
+
+from . import netns, rates, state
+
+_nurseries: dict[str, netns.Nursery] = {}
+"""Ephemeral labs of this process, held open by it."""
+
+
+@dataclass(frozen=True)
+class LabNode:
+    """One node. `rate` is its link's, as tc writes it, or None for an unshaped link; `address6` None without IPv6."""
+
+    name: str
+    address: str
+    address6: str | None
+    rate: str | None
+
+
+class Lab:
+    """A lab that is up. As a context manager, it is taken down at the end.
+
+    Attributes
+    ----------
+    name, backend
+        `backend` is "netns" or "loopback".
+    ssh_config
+        For `ssh -F`; None with loopback.
+    state
+        Directory of its files.
+    note
+        What the user should be told about this lab, or None.
+    """
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self._data = data
+        self.name: str = data["name"]
+        self.backend: str = data["backend"]
+        self.note: str | None = data["note"]
+        self.state: Path = state.root() / self.name
+        self.ssh_config: Path | None = self.state / "ssh_config" if self.backend == "netns" else None
+
+    def __repr__(self) -> str:
+        return f"<Lab {self.name}: {len(self.nodes)} nodes, {self.backend}>"
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.down()
+
+    @property
+    def nodes(self) -> tuple[LabNode, ...]:
+        """Its nodes, in order."""
+        return tuple(
+            LabNode(node["name"], node["address"], node["address6"], node["rate"]) for node in self._data["nodes"]
+        )
+
+    @property
+    def owner(self) -> int | None:
+        """The process with which an ephemeral lab ends; None for one that stays until it is taken down."""
+        return int(self._data["owner"]["pid"]) if self._data["owner"] else None
+
+    def is_up(self, node: str) -> bool:
+        """Whether a node's first process still runs."""
+        return state.alive(self._node(node)["process"])
+
+    def set_rate(self, node: str, rate: str | None) -> None:
+        """Shape both directions of a node's link to `rate` (as tc writes it); None or "none" for no limit.
+
+        LabError where the rate is malformed or refused, the node unknown, or the backend can't; then all is as before.
+        """
+        self._node(node)
+        bits = rates.parse(rate or "none", node)
+        if self.backend == "loopback":
+            raise LabError(
+                f"{node}: can't set a rate: loopback nodes share one network", "Use a lab of namespaces (netns)."
+            )
+        with state.lock(self.name), netns.Wire() as wire:
+            self._data = state.load(self.name) or self._data  # another process may have set a rate since
+            found = self._living_node(node)
+            before = rates.parse(found["rate"] or "none", node)
+            cable = {"name": node, "pid": found["process"]["pid"]}
+            netns.shape(wire, self._data["init"]["pid"], cable, bits, before=before)
+            found["rate"] = None if bits is None else rates.show(bits)
+            state.save(self.state, self._data)
+
+    def exec(self, node: str, argv: Sequence[str]) -> int:
+        """Run a command on a node, in /, with our standard streams; returns its exit status (128 + n for signal n)."""
+        if not argv:
+            raise LabError(f"{node}: no command to run", "Give one after --: `wulf lab exec n1 -- hostname`.")
+        process = self._living_node(node)["process"]
+        if process is None:
+            return _run_here(argv)
+        words = [sys.executable, "-I", "-S", str(state.INSIDE), "enter", str(process["pid"]), process["start"]]
+        return subprocess.call([*words, *argv])
+
+    def kill_node(self, node: str) -> None:
+        """Cut a node's power: its link goes dead without a farewell, then all its processes. For tests of failure."""
+        process = self._living_node(node)["process"]
+        if process is None:
+            raise LabError(f"{node}: a loopback node can't be killed", "Use a lab of namespaces (netns).")
+        netns.pull_plug(self._data["init"]["pid"], node, process)
+
+    def down(self) -> None:
+        """Take the lab down; nothing of it is left. Does nothing when it is down already."""
+        remove(self.name)
+
+    def _node(self, name: str) -> dict[str, Any]:
+        nodes: list[dict[str, Any]] = self._data["nodes"]
+        for node in nodes:
+            if node["name"] == name:
+                return node
+        raise LabError(
+            f"the lab {self.name!r} has no node {name!r}", f"It has {nodes[0]['name']} to {nodes[-1]['name']}."
+        )
+
+    def _living_node(self, name: str) -> dict[str, Any]:
+        node = self._node(name)
+        if not state.alive(node["process"]) or not state.alive(self._data["init"]):
+            raise LabError(f"{name}: the node is down", "`wulf lab down`, then `wulf lab up`, make a fresh lab.")
+        return node
+
+
+def _run_here(argv: Sequence[str]) -> int:
+    """A command on a loopback node: on this machine, with a shell's exit status."""
+    try:
+        status = subprocess.call(list(argv), cwd="/")
+    except OSError as error:
+        print(f"can't run {argv[0]}: {error.strerror}", file=sys.stderr)
+        return 127 if isinstance(error, FileNotFoundError) else 126
+    return status if status >= 0 else 128 - status
+
+
+def hold(name: str, nursery: netns.Nursery) -> None:
+    """Keep an ephemeral lab for as long as this process lives."""
+    _nurseries[name] = nursery
+
+
+def remove(name: str) -> bool:
+    """Take the lab `name` down, or clear what is left of it. Whether there was anything."""
+    with state.lock(name):
+        data = state.load(name)
+        if data and data["init"]:
+            state.kill(data["init"])
+        found = state.clear(name)
+    nursery = _nurseries.pop(name, None)
+    if nursery:
+        nursery.control.close()
+    return found or data is not None
