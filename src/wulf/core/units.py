@@ -59,5 +59,11 @@ def show_interval(low: float | None, high: float | None, unit: str, digits: int 
 
 
 def show_in(value: float | None, divisor: float, digits: int = 3) -> str:
-    """A bare figure in a unit chosen for a whole table (see `scale_for`): `0.192`; a dash where there is none."""
-    return "–" if value is None else _significant(value / divisor, digits)
+    """A bare figure in a unit chosen for a whole table (see `scale_for`): `0.192`, `18.0`; a dash where there is none.
+
+    Unlike `show` it keeps trailing zeros, so that the figures of a column claim the same precision.
+    """
+    if value is None:
+        return "–"
+    text = f"{value / divisor:#.{digits}g}".rstrip(".")
+    return _significant(value / divisor, digits) if "e" in text else text

@@ -21,6 +21,9 @@ MAX_HEAT_NODES = 128
 LOG_SPAN = 8.0
 """Values that span more than this factor are coloured on a log scale, else one slow link hides all the others."""
 
+LEAST_SPAN = 1.5
+"""A colour scale spans at least this factor, so that small differences look small."""
+
 Chart = dict[str, Any]
 
 
@@ -76,13 +79,13 @@ def heat_map(matrix: Matrix, why_absent: str) -> Chart:
         "kind": "heat",
         "id": matrix.key,
         "nodes": [label(node, 18) for node in matrix.nodes],
-        "axes": ["receiver", "sender"] if matrix.directed else ["", ""],
         "z": z,
         "text": text,
         "hover": hovers,
         "noisy": noisy,
         "missing": missing,
         "yellowHigh": not matrix.higher_is_better,
+        "range": _colour_range(matrix, divisor, logarithmic),
         "unit": f"{unit}{', log scale' if logarithmic else ''}",
         "ticks": _colour_ticks(matrix, divisor, logarithmic),
     }
@@ -129,23 +132,39 @@ def _cell_hover(matrix: Matrix, a: str, b: str, record: Record | None, why_absen
     return hover(arrow(matrix, a, b), [matrix.title, *lines])
 
 
+def _colour_range(matrix: Matrix, divisor: float, logarithmic: bool) -> list[float | None]:
+    """Both ends of the colour scale; at least `LEAST_SPAN` apart, about the middle of the values."""
+    positive = [value / divisor for value in matrix.values if value > 0]
+    if not positive:
+        return [None, None]
+    low, high = min(positive), max(positive)
+    if high / low < LEAST_SPAN:
+        middle = math.sqrt(low * high)
+        low, high = middle / math.sqrt(LEAST_SPAN), middle * math.sqrt(LEAST_SPAN)
+    return [_position(low, logarithmic), _position(high, logarithmic)]
+
+
 def _colour_ticks(matrix: Matrix, divisor: float, logarithmic: bool) -> list[list[float | str]]:
     """`[position, text]` of the colour bar's ticks on a log scale; empty where Plotly's own will do."""
     if not logarithmic:
         return []
     values = [value / divisor for value in matrix.values if value > 0]
-    return [[math.log10(value), show_in(value, 1.0)] for value in _one_two_five(min(values), max(values), 5)]
+    return [[math.log10(value), show(value, "")] for value in _round_values(min(values), max(values), 5)]
 
 
-def _one_two_five(low: float, high: float, most: int) -> list[float]:
-    """Round values from low to high: 1, 2, 5 a decade, or the decades alone where that is too many."""
+_STEPS = ((1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,))
+
+
+def _round_values(low: float, high: float, most: int) -> list[float]:
+    """Round values between low and high for a log scale: as many a decade as `most` in all allows."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    for steps in ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
+    inside: list[float] = []
+    for steps in _STEPS:
         found = [m * 10.0**e for e in range(first, last + 1) for m in steps]
         inside = [value for value in found if low * 0.999 <= value <= high * 1.001]
         if len(inside) <= most:
             break
-    return inside or [low, high]
+    return inside[:: max(1, math.ceil(len(inside) / most))] or [low, high]
 
 
 def decade_ticks(values: list[float], unit: str) -> list[list[float | str]]:
@@ -154,7 +173,7 @@ def decade_ticks(values: list[float], unit: str) -> list[list[float | str]]:
     if not positive:
         return []
     bits = 8.0 if unit == "B/s" else 1.0  # rates are shown in bit/s: ticks are round there
-    ticks = _one_two_five(min(positive) * bits / 1.5, max(positive) * bits * 1.5, 7)
+    ticks = _round_values(min(positive) * bits / 1.1, max(positive) * bits * 1.1, 7)
     return [[value / bits, show(value / bits, unit)] for value in ticks]
 
 

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import tempfile
 from importlib.resources import files
 from pathlib import Path
@@ -62,6 +63,7 @@ def render(run: Run) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["code"] = _code
     context = page(run)
     charts = context.pop("charts")
     plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), _template("report.js")
@@ -74,6 +76,13 @@ def render(run: Run) -> str:
         script=script,
         script_digests=[_digest(plotly), _digest(script)],
     )
+
+
+def _code(text: str) -> Any:
+    """Text as safe markup in which `backquotes` are code."""
+    import markupsafe
+
+    return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(markupsafe.escape(text))))  # noqa: S704 - escaped
 
 
 def _template(name: str) -> str:

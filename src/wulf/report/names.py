@@ -37,3 +37,9 @@ def printable(text: object) -> str:
 def plural(count: int, noun: str, many: str = "") -> str:
     """`1 record`, `1,234 records`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def subject_text(subject: str) -> str:
+    """A record's or finding's subject for people: `n1>n3` as `n1 → n3`."""
+    parts = subject.split(">")
+    return printable(" → ".join(parts) if len(parts) == 2 and all(parts) else subject)

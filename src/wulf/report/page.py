@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -9,7 +10,7 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in, show_interval
 from wulf.report import summary
-from wulf.report.charts import MAX_HEAT_NODES, Chart, missing_sizes, pair_chart, sweep_charts
+from wulf.report.charts import LEAST_SPAN, MAX_HEAT_NODES, Chart, missing_sizes, pair_chart, sweep_charts
 from wulf.report.facts import FactRow, fact_rows, value_text
 from wulf.report.figures import (
     MARKS,
@@ -23,7 +24,7 @@ from wulf.report.figures import (
     verdict_text,
 )
 from wulf.report.method import method, twelve_rules
-from wulf.report.names import fold, natural, plural, printable
+from wulf.report.names import fold, natural, plural, printable, subject_text
 from wulf.report.view import Matrix, Sweep, arrow, effective_bandwidth, pair_matrices, run_nodes, sweeps
 from wulf.store.run import Run
 
@@ -49,12 +50,13 @@ def page(run: Run) -> Context:
     charts = [pair_chart(matrix, why_absent) for matrix in matrices] + sweep_charts(curves)
     return {
         "title": f"wulf {run.meta.get('command', 'run')}, {summary.started(run)}",
-        "headline": printable(summary.headline(run)),
+        "headline": _unbroken(printable(summary.headline(run))),
         "warning": state.warning,
         "header": _header(run, nodes),
         "findings": [_finding(finding) for finding in summary.ordered_findings(run)[:MAX_FINDINGS]],
         "more_findings": max(0, len(run.findings) - MAX_FINDINGS),
         "pairs": [_pairs(matrix) for matrix in matrices],
+        "least_span": f"{LEAST_SPAN:g}",
         "large_pairs": any(len(matrix.nodes) > MAX_TABLE_NODES for matrix in matrices),
         "sweep": _sweep(curves, charts),
         "facts": _facts(run),
@@ -63,6 +65,11 @@ def page(run: Run) -> Context:
         "rules": twelve_rules(run),
         "charts": charts,
     }
+
+
+def _unbroken(text: str) -> str:
+    """Text whose figures stay on one line with their units."""
+    return re.sub(r"(?<=\d) (?=[^\W\d])", "\u00a0", text)
 
 
 def _header(run: Run, nodes: list[str]) -> list[tuple[str, str]]:
@@ -95,7 +102,7 @@ def _finding(finding: Finding) -> Context:
         "severity": str(finding.severity),
         "word": word,
         "sign": sign,
-        "subject": printable(finding.subject),
+        "subject": subject_text(finding.subject),
         "text": printable(finding.text),
         "next_step": printable(finding.next_step),
         "is_fact": finding.kind == "fact",
@@ -108,7 +115,7 @@ def _evidence(evidence: Evidence) -> Context:
     numeric = isinstance(evidence.value, int | float)
     times = summary.times(evidence)
     return {
-        "subject": printable(evidence.subject),
+        "subject": subject_text(evidence.subject),
         "metric": printable(metric_name(evidence.metric)),
         "value": _figure(evidence.value, evidence.unit),
         "interval": show_interval(evidence.low, evidence.high, evidence.unit) if numeric else "–",
@@ -155,6 +162,8 @@ def _pairs_summary(matrix: Matrix) -> str:
     values = matrix.values
     spread = f"{show(min(values), matrix.unit)} to {show(max(values), matrix.unit)}" if values else "no value"
     parts = [f"{len(values):,} of {plural(matrix.expected, 'pair')}", spread]
+    if matrix.directed:
+        parts.append("rows send")
     noisy = sum(record.verdict is Verdict.NOISY for record in matrix.cells.values())
     if noisy:
         parts.append(f"{noisy:,} noisy")
@@ -243,7 +252,7 @@ def _records(run: Run) -> Context:
 def _record(record: Record) -> Context:
     counters = [f"{name} {value:,.6g}" for name, value in counters_of_interest(record, 4)]
     return {
-        "subject": printable(record.subject.replace(">", " → ") if record.subject.count(">") == 1 else record.subject),
+        "subject": subject_text(record.subject),
         "phase": printable(phase(record)),
         "cell": printable(cell_name(record)),
         "metric": printable(metric_name(record.metric)),

@@ -8,10 +8,10 @@ from typing import Any
 
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, USAGE
 from wulf.core.findings import Evidence, Finding, Severity
-from wulf.core.records import Verdict
+from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show_in
-from wulf.report.figures import metric_name
-from wulf.report.names import fold, natural, plural
+from wulf.report.figures import interval_text, metric_name, phase, value_text
+from wulf.report.names import fold, natural, plural, subject_text
 from wulf.report.view import verdict_counts
 from wulf.store.run import Run
 
@@ -96,7 +96,15 @@ def headline(run: Run) -> str:
         return f"{without:,} of {plural(len(run.records), 'measurement')} gave no answer."
     if bad:
         return bad[0].text
+    if all(phase(record) != "pairs" for record in run.records):
+        return _single(run.records[0])
     return "No node and no link stands out."
+
+
+def _single(record: Record) -> str:
+    """A single measurement in a sentence: `n1 → n2: round trip 18.5 µs (18.3–18.8 µs).`"""
+    interval = f" ({interval_text(record)})" if record.low is not None else ", without an interval"
+    return f"{subject_text(record.subject)}: {metric_name(record.metric)} {value_text(record)}{interval}."
 
 
 @dataclass(frozen=True)

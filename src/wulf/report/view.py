@@ -163,6 +163,7 @@ class Sweep:
     """One metric of one pair over message size, smallest first."""
 
     subject: str
+    pair: Pair | None
     transport: str
     metric: str
     unit: str
@@ -171,20 +172,20 @@ class Sweep:
     @property
     def label(self) -> str:
         """`n1 ↔ n2, TCP`."""
-        pair = split_pair(self.subject, ())
-        subject = " ↔ ".join(pair) if pair else self.subject
+        subject = " ↔ ".join(self.pair) if self.pair else self.subject
         return f"{subject}, {self.transport.upper()}" if self.transport else subject
 
 
 def sweeps(run: Run) -> list[Sweep]:
     """The sweeps over message size of a run, one for each pair, transport and metric."""
+    nodes = run_nodes(run)
     groups: dict[tuple[str, str, str], dict[int, Record]] = defaultdict(dict)
     for record in run.records:
         size = record.params.get("bytes")
         if phase(record) == "sweep" and record.metric in PAIR_METRICS and isinstance(size, int):
             groups[record.subject, str(record.params.get("transport") or ""), record.metric][size] = record
     return [
-        Sweep(subject, transport, metric, next(iter(points.values())).unit,
+        Sweep(subject, split_pair(subject, nodes), transport, metric, next(iter(points.values())).unit,
               tuple(Point(size, points[size]) for size in sorted(points)))
         for (subject, transport, metric), points in groups.items()
     ]  # fmt: skip

@@ -57,7 +57,7 @@
     const shown = nodes.map((_, i) => i).filter((i) => i % every === 0);
     return {
       tickvals: shown, ticktext: shown.map((i) => nodes[i]), side, tickangle: upright ? -90 : 0,
-      showgrid: false, zeroline: false, showline: false, ticks: "", automargin: true,
+      showgrid: false, zeroline: false, showline: false, ticks: "", automargin: true, ticklabelstandoff: 4,
     };
   }
 
@@ -75,7 +75,7 @@
     }
     const some = chart.z.some((row) => row.some((value) => value !== null));
     const traces = [{
-      type: "heatmap", z: chart.z, text: chart.text, customdata: chart.hover,
+      type: "heatmap", z: chart.z, zmin: chart.range[0], zmax: chart.range[1], zauto: chart.range[0] === null, text: chart.text, customdata: chart.hover,
       colorscale: CIVIDIS.map((colour, i) => [i / (CIVIDIS.length - 1), colour]),
       reversescale: !chart.yellowHigh, showscale: some, colorbar: bar,
       xgap: count <= 40 ? 1 : 0, ygap: count <= 40 ? 1 : 0,
@@ -94,13 +94,11 @@
     }
     if (chart.noisy.length && cell < 34) traces.push(hatched(chart.noisy, "rgba(128,128,128,0.9)", ".", 0));
     const layout = baseLayout(theme, width, size + 40);
-    const [xTitle, yTitle] = chart.axes;
-    const titled = (axis, text) => ({ ...axis, title: { text, standoff: 4, font: { size: 11, color: theme.soft } } });
     const range = [-0.5, count - 0.5];
     const free = count > 16 && !coarse;
-    layout.xaxis = { ...titled(nodeAxis(chart.nodes, "top", cell), xTitle), range, fixedrange: !free, constrain: "domain" };
+    layout.xaxis = { ...nodeAxis(chart.nodes, "top", cell), range, fixedrange: !free, constrain: "domain" };
     layout.yaxis = {
-      ...titled(nodeAxis(chart.nodes, "left", cell), yTitle), range: [range[1], range[0]], fixedrange: !free,
+      ...nodeAxis(chart.nodes, "left", cell), range: [range[1], range[0]], fixedrange: !free,
       scaleanchor: "x", constrain: "domain",
     };
     if (free) layout.dragmode = "zoom";
