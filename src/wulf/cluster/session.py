@@ -22,8 +22,9 @@ PROTOCOL = 1
 STDERR_KEPT = 20
 """Lines of standard error kept for the reason of a session's end."""
 
-Explain = Callable[[Exit, Sequence[str]], tuple[str, str]]
-"""Turns an exit and the last lines of standard error into what happened, and what to do next."""
+Explain = Callable[[Exit, Sequence[str], bool], tuple[str, str]]
+"""Turns an exit, the last lines of standard error, and whether the program had greeted, into what happened and what to
+do next."""
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ class RequestError(NodeError):
 def explain_exit(program: str) -> Explain:
     """The explanation for a program that this machine started itself."""
 
-    def explain(end: Exit, stderr: Sequence[str]) -> tuple[str, str]:
+    def explain(end: Exit, stderr: Sequence[str], _greeted: bool) -> tuple[str, str]:
         return f"{program} ended unexpectedly: {end}{last_words(stderr)}", ""
 
     return explain
@@ -199,12 +200,16 @@ class Session:
         if self._closing:
             loss = SessionLost(self.node.name, "the session was closed", end=end)
         else:
-            what, next_step = self._explain(end, self.stderr)
+            what, next_step = self._explain(end, self.stderr, self._has_greeted)
             # what a login script prints where the greeting should stand is often the reason itself
             noise = f"; before that it printed: {' / '.join(self._noise)}" if self._noise else ""
             loss = SessionLost(self.node.name, what + noise, next_step, end, self.stderr)
         self._lose(loss)
         self._ended.set()
+
+    @property
+    def _has_greeted(self) -> bool:
+        return self.greeted.done() and self.greeted.exception() is None
 
     def _submit(self, op: str, fields: dict[str, Any]) -> tuple[int, Future[dict[str, Any]]]:
         future = _running_future()

@@ -242,7 +242,8 @@ WULF_NET: Answer = {
          "params": [_param("bytes", "int", "B", 1, (1, 16777216)), *_TIMES],
          "metrics": [{"name": "rtt", "unit": "s", "better": "lower", "help": ""}]},
         {"name": "stream", "help": "simulated", "transports": ["tcp", "udp"],
-         "params": [_param("bytes", "int", "B", None, (1, 16777216)), _param("streams", "int", "1", 1, (1, 256)), *_TIMES],
+         "params": [_param("bytes", "int", "B", None, (1, 16777216)),
+                    _param("streams", "int", "1", 1, (1, 256)), *_TIMES],
          "metrics": [{"name": "throughput", "unit": "B/s", "better": "higher", "help": ""}]},
     ],
 }  # fmt: skip

@@ -68,31 +68,34 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
         "is it still up? try: ssh {destination} uptime",
     ),
 )
+_LOST = _WORDS[-1:]
+"""What ssh can say once the program has greeted; the rest is the program's own standard error."""
 
 
 def explain_ssh(node: Node, program: Program) -> Explain:
     """The explanation for a program that ssh started on a node."""
 
-    def explain(end: Exit, stderr: Sequence[str]) -> tuple[str, str]:
+    def explain(end: Exit, stderr: Sequence[str], greeted: bool) -> tuple[str, str]:
         if end.status == SSH_FAILED:
-            return _ssh_failure(node, program, stderr)
+            return _ssh_failure(node, program, stderr, greeted)
         return _script_failure(end, program, stderr)
 
     return explain
 
 
-def _ssh_failure(node: Node, program: Program, stderr: Sequence[str]) -> tuple[str, str]:
+def _ssh_failure(node: Node, program: Program, stderr: Sequence[str], greeted: bool) -> tuple[str, str]:
     text = "\n".join(stderr)
-    for pattern, what, next_step in _WORDS:
+    for pattern, what, next_step in _LOST if greeted else _WORDS:
         match = re.search(pattern, text, re.DOTALL)
         if match:
             group = match[1] or "" if match.re.groups else ""
             words = {"node": node.name, "destination": node.destination, "in_file": f" ({group})" if group else ""}
             return what.format(group, **words), next_step.format(group, **words)
-    # ssh says nothing of its own when a signal ended the program: it has no status to hand on (ssh(1))
-    if not stderr:
-        return f"{program.name} was killed on the node, or the connection to it was cut", "look there: dmesg, last"
-    return f"{program.name} or the ssh connection to it ended{last_words(stderr)}", f"try: ssh {node.destination}"
+    if greeted or not stderr:
+        # ssh says nothing of its own when a signal ended the program, which leaves no status to hand on
+        what = f"{program.name} was killed on the node, or the connection to it was cut"
+        return what + last_words(stderr), "look there: dmesg, last"
+    return f"ssh failed{last_words(stderr)}", f"try: ssh {node.destination}"
 
 
 def _script_failure(end: Exit, program: Program, stderr: Sequence[str]) -> tuple[str, str]:

@@ -73,7 +73,7 @@ class SshLauncher(ProcessLauncher):
         if end.status == 0:
             return
         if end.status == SSH_FAILED:
-            raise NodeError(node.name, *explain_ssh(node, program)(end, stderr))
+            raise NodeError(node.name, *explain_ssh(node, program)(end, stderr, False))
         raise NodeError(node.name, *explain_copy(end, program, stderr))
 
     async def _copy_to(self, place: str, node: Node, program: Program) -> tuple[Exit, Sequence[str]]:

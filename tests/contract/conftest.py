@@ -1,0 +1,45 @@
+"""The ways to reach nodes that the suites run over."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from wulf.cluster.programs import Program
+
+from .private_sshd import PrivateSshd
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory):
+    """The test program, under a path and a digest of this test run's own, so that what is left running is found."""
+    source = Path(__file__).with_name("session_program.py").read_text()
+    path = tmp_path_factory.mktemp("program") / "test-session"
+    path.write_text(f"{source}\n# {os.getpid()} {path}\n")
+    path.chmod(0o755)
+    return Program.of(path, python=True)
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory):
+    if not (shutil.which("sshd") or Path("/usr/sbin/sshd").exists()) or not shutil.which("ssh"):
+        pytest.skip("needs OpenSSH's client and server: apt install openssh-server")
+    server = PrivateSshd(tmp_path_factory.mktemp("sshd"))
+    server.start()
+    yield server
+    server.stop()
+
+
+def left_running(program):
+    """Processes that have to do with the program: it, its shells, its connections."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                line = (entry / "cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
+            except OSError:
+                continue
+            if program.digest in line or str(program.path) in line:
+                found.append(line)
+    return found
