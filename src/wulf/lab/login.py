@@ -127,6 +127,7 @@ StrictModes no
 UsePAM no
 UseDNS no
 DisableForwarding yes
+SetEnv PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 PrintMotd no
 PrintLastLog no
 PidFile none
@@ -154,9 +155,8 @@ def _write_etc(etc: Path, nodes: Sequence[Node], own_user: bool) -> None:
     if own_user:  # as inside.linux.map_user maps them
         uid, gid = uid or 1000, gid or 1000
         (etc / "group").write_text(f"{name}:x:{gid}:\n")
-    else:
-        (etc / "shadow").write_text(f"{name}:*:::::::\n")
-        (etc / "shadow").chmod(0o600)
+    (etc / "shadow").write_text(f"{name}:*:::::::\n")  # "*": no password, and not locked, which "!" would be
+    (etc / "shadow").chmod(0o600)
     shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
     accounts = [f"{name}:*:{uid}:{gid}:wulf lab:{HOME}:{shell}"]
     for line in Path("/etc/passwd").read_text(errors="surrogateescape").splitlines():

@@ -7,7 +7,7 @@ import re
 from wulf.core.errors import LabError
 
 LOWEST, HIGHEST = 1_000, 34_000_000_000
-"""Limits in bit/s. Below, one frame takes longer than anyone waits; above ends tbf's 32-bit field of bytes per second."""
+"""Limits in bit/s. Below, a frame takes longer than anyone waits; above ends tbf's 32-bit field of bytes per second."""
 
 _PATTERN = re.compile(
     r"(?P<number>\d+(\.\d*)?(e\+?\d{1,3})?)(?P<prefix>[kmgt]?)(?P<binary>i?)(?P<unit>bit|bps|)", re.IGNORECASE

@@ -162,7 +162,7 @@ def kill(process: dict[str, Any]) -> None:
 
 
 def processes() -> list[tuple[str, dict[str, Any]]]:
-    """First processes of this user's labs and nodes, each with its lab's name: found by command line, not by any file."""
+    """First processes of this user's labs and nodes, each with its lab's name: by command line, not by any file."""
     found = []
     home = os.fsencode(root())
     for entry in Path("/proc").iterdir():

@@ -1,6 +1,7 @@
 """`python -I -S …/wulf/lab/inside COMMAND …`: makes this folder a package of its own, then runs one of its modules."""
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH120
+
 import importlib
 import os
 import sys

@@ -1,6 +1,7 @@
 """Runs one command on a node from outside, with the caller's standard streams and exit status."""
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH121
+
 from __future__ import annotations
 
 import os

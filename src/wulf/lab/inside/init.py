@@ -4,7 +4,8 @@ The kernel kills every process of a PID namespace when its first process ends, a
 with the last process in their namespaces (pid_namespaces(7)). So one SIGKILL takes a lab down, whatever state it is in.
 """
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH106, PTH108
+
 from __future__ import annotations
 
 import os

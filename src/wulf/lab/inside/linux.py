@@ -4,7 +4,8 @@ Sources: unshare(2), setns(2), mount(2), sethostname(2), prctl(2), capset(2), us
 OSError with the call and its object in the text.
 """
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH116, PTH123
+
 from __future__ import annotations
 
 import ctypes

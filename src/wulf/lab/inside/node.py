@@ -5,7 +5,8 @@ programs (/run, /dev/shm, /var/log, the home directory: empty, in memory) and fo
 the like).
 """
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH101, PTH102, PTH110, PTH112, PTH114, PTH119, PTH123, PTH208
+
 from __future__ import annotations
 
 import os
