@@ -91,8 +91,7 @@ def _read_facts(launcher: Launcher, inventory: Inventory, connected: Connected) 
             connected.fingerprint[node] = {"agent": {"value": None, "reason": error.what}}
         connected.addresses = data_addresses(inventory, opened.sessions)
     finally:
-        for session in opened.sessions.values():
-            session.close()
+        opened.close()
 
 
 @contextmanager

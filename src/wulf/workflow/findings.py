@@ -114,8 +114,8 @@ def _fact_findings(fingerprint: Mapping[str, Facts], uniform: Callable[[str], bo
     """Facts that differ between the nodes of the run."""
     findings = []
     for deviation in deviating_facts({n: dict(f) for n, f in fingerprint.items()}, uniform):
-        others = "" if deviation.majority is None else f"; the other nodes have {deviation.majority!r}"
-        who = ", ".join(f"{node} has {value!r}" for node, value in sorted(deviation.nodes.items())[:6])
+        others = f"; the other nodes have {_shown(deviation.majority)}" if deviation.has_majority else ""
+        who = ", ".join(f"{node} has {_shown(value)}" for node, value in sorted(deviation.nodes.items())[:6])
         more = f" and {len(deviation.nodes) - 6} more" if len(deviation.nodes) > 6 else ""
         findings.append(
             Finding(
@@ -132,6 +132,11 @@ def _fact_findings(fingerprint: Mapping[str, Facts], uniform: Callable[[str], bo
             )
         )
     return findings
+
+
+def _shown(value: object) -> str:
+    """A fact's value in a sentence; a node without the thing has `none`."""
+    return "none" if value is None else str(value)
 
 
 def _text(value: object) -> str | None:
