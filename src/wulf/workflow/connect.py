@@ -33,6 +33,8 @@ class Connected:
         Node → session of wulf-net.
     addresses
         Node → address for the probes.
+    probe
+        What the probe can do, in its own words; None where no node has one.
     fingerprint
         Node → facts; a node whose facts could not be read has the reason under `agent`.
     failed
@@ -43,7 +45,7 @@ class Connected:
 
     sessions: dict[str, Session]
     addresses: dict[str, str]
-    probe: Probe
+    probe: Probe | None = None
     fingerprint: dict[str, Facts] = field(default_factory=dict)
     failed: dict[str, NodeError] = field(default_factory=dict)
     uniform: frozenset[str] = frozenset()
@@ -105,11 +107,14 @@ def connect(inventory: Inventory, say: Callable[[str], None] = lambda _: None) -
     """
     program = find_program("wulf-net")
     with make_launcher(inventory) as launcher:
-        connected = Connected({}, {}, Probe.of_program(program.path))
+        connected = Connected({}, {})
         say("reading facts")
         _read_facts(launcher, inventory, connected)
         say("starting the probes")
         opened = launcher.open(inventory.nodes, program)
         connected.sessions = opened.sessions
         connected.failed = dict(opened.failed)
+        for session in opened.sessions.values():
+            connected.probe = Probe.from_describe(session.request("describe", timeout=FACTS_TIMEOUT)["describe"])
+            break
         yield connected

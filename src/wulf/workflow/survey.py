@@ -144,7 +144,7 @@ def measure(
             failed = dict(connected.failed)
             notes = circumstances(inventory, connected)
             alive = [node.name for node in inventory.nodes if node.name in connected.sessions]
-            cells = make_cells(alive, connected.probe) if alive else ()
+            cells = make_cells(alive, connected.probe) if connected.probe else ()
             plan = Plan(cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts)
             writer.write_json("plan.json", plan.to_json())
             runner = Runner(plan, connected.sessions, connected.addresses, writer, on_progress=on_progress)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -19,9 +18,7 @@ from wulf.store.run import RunWriter, StoreError, find_run, list_runs, read_meta
 
 
 def record(run: str, value: float = 1.0) -> Record:
-    return Record(
-        run=run, subject="n1>n2", probe="net", metric="rtt", unit="s", value=value, verdict="ok", at="2026-01-01T00:00:00Z"
-    )  # type: ignore[arg-type]
+    return Record(run=run, subject="n1>n2", probe="net", metric="rtt", unit="s", value=value, verdict="ok", at="now")  # type: ignore[arg-type]
 
 
 def write(path: Path, count: int = 2) -> RunWriter:
@@ -115,11 +112,11 @@ def test_kill_9_leaves_a_readable_run_and_frees_the_lock(tmp_path: Path) -> None
     assert read_meta(tmp_path / "run")["state"] == "cut short"
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_said_and_what_was_there_is_kept(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run", "survey") as writer:
         writer.append(record(writer.id))
-        kept, writer._records = writer._records, open("/dev/full", "ab", buffering=0)  # noqa: SIM115
+        kept, writer._records = writer._records, Path("/dev/full").open("ab", buffering=0)  # noqa: SIM115
         with pytest.raises(StoreError, match="No space left on device"):
             writer.append(record(writer.id))
         writer._records.close()
