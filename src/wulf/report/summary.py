@@ -73,9 +73,9 @@ def _stands_out(finding: Finding) -> str:
     best = max(finding.evidence, key=times, default=None)
     figures = against_peers(best) if best is not None else ""
     if not figures or best is None:
-        return f"{finding.subject} stands out."
+        return f"{subject_text(finding.subject)} stands out."
     noun = "round trips" if best.metric == "rtt" else "links" if best.unit == "B/s" else metric_name(best.metric)
-    return f"{finding.subject} stands out: its {noun} {figures}."
+    return f"{subject_text(finding.subject)} stands out: its {noun} {figures}."
 
 
 def headline(run: Run) -> str:
@@ -84,21 +84,25 @@ def headline(run: Run) -> str:
     slow = [f for f in bad if f.kind in ("node", "link")]
     subjects = sorted({f.subject for f in slow}, key=natural)
     if len(subjects) == 1:
-        own = [f for f in slow if f.subject == subjects[0]]
-        return _stands_out(max(own, key=lambda f: max(map(times, f.evidence), default=0.0)))
+        return _stands_out(max(slow, key=lambda f: max(map(times, f.evidence), default=0.0)))
     if subjects:
-        return f"{plural(len(subjects), 'place')} stand out: {fold(subjects)}."
+        return f"{len(subjects):,} stand out: {fold(map(subject_text, subjects))}."
+    return _missing(run) or (bad[0].text if bad else _all_well(run))
+
+
+def _missing(run: Run) -> str:
+    """What was not measured; empty where everything was."""
     counts = verdict_counts(run.records)
+    without = counts.get(Verdict.FAILED, 0) + counts.get(Verdict.UNRESOLVED, 0)
     if not run.records:
         return "Nothing was measured."
-    without = counts.get(Verdict.FAILED, 0) + counts.get(Verdict.UNRESOLVED, 0)
-    if without:
-        return f"{without:,} of {plural(len(run.records), 'measurement')} gave no answer."
-    if bad:
-        return bad[0].text
-    if all(phase(record) != "pairs" for record in run.records):
-        return _single(run.records[0])
-    return "No node and no link stands out."
+    return f"{without:,} of {plural(len(run.records), 'measurement')} gave no answer." if without else ""
+
+
+def _all_well(run: Run) -> str:
+    if any(phase(record) == "pairs" for record in run.records):
+        return "No node and no link stands out."
+    return _single(run.records[0])
 
 
 def _single(record: Record) -> str:

@@ -155,7 +155,9 @@
       });
     });
     const layout = baseLayout(theme, width, Math.round(Math.min(400, Math.max(260, width * 0.7))));
-    layout.xaxis = logAxis(chart.xTitle, chart.xTicks, theme);
+    const every = Math.max(1, Math.ceil((chart.xTicks.length * 54) / Math.max(54, width - 90)));
+    layout.xaxis = logAxis(chart.xTitle, chart.xTicks.filter((_, i) => i % every === 0), theme);
+    layout.xaxis.tickangle = 0;
     layout.yaxis = logAxis(chart.yTitle, chart.yTicks, theme);
     layout.hovermode = "closest";
     layout.hoverdistance = 40;
