@@ -136,6 +136,9 @@ def main(arguments: Sequence[str]) -> int:
     except SetupError as error:
         sys.stderr.write(f"wulf: set-up for `make {target}` stopped: {error}\n    the whole story: build/setup.log\n")
         return 1
+    except OSError as error:
+        sys.stderr.write(f"wulf: set-up for `make {target}` stopped: {error}\n")
+        return 1
     except KeyboardInterrupt:
         return 130
     if absent:

@@ -17,6 +17,7 @@ from provision.runner import Runner, must
 
 DENIED = 101
 POLICY = "/usr/sbin/policy-rc.d"
+UNIT_FOLDERS = ("/usr/lib/systemd/system", "/lib/systemd/system")
 MARK = "# wulf set-up, removed when it ends; services:"
 
 
@@ -61,19 +62,14 @@ def recover(runner: Runner, host: Host, elevate: Sequence[str]) -> None:
 
 def disable(runner: Runner, host: Host, elevate: Sequence[str], services: Sequence[str]) -> None:
     """Stop and disable those of the services that exist on the host, with or without a running systemd."""
-    running = (host.root / "run/systemd/system").is_dir()
-    for service in services:
-        stem = service.partition(".")[0]
+    for stem in dict.fromkeys(service.partition(".")[0] for service in services):
+        # Without systemd's own tools, update-rc.d takes away its links too.
         if host.command("update-rc.d") and (host.root / "etc/init.d" / stem).exists():
             runner.run([*elevate, "update-rc.d", stem, "disable"])
-        if not any(
-            host.has(f"file:{folder}/{service}") for folder in ("/lib/systemd/system", "/usr/lib/systemd/system")
-        ):
-            continue
-        if host.command("deb-systemd-helper"):
-            runner.run([*elevate, "deb-systemd-helper", "disable", service])
-        if host.command("systemctl"):
-            runner.run([*elevate, "systemctl", "disable", *(["--now"] if running else []), service])
+    units = [service for service in services if any(host.has(f"file:{folder}/{service}") for folder in UNIT_FOLDERS)]
+    if units and host.command("systemctl"):
+        running = (host.root / "run/systemd/system").is_dir()
+        runner.run([*elevate, "systemctl", "disable", *(["--now"] if running else []), *units])
 
 
 def _write_policy(runner: Runner, host: Host, elevate: Sequence[str], services: Sequence[str]) -> None:

@@ -1,0 +1,54 @@
+"""The wheel's hook: what goes in, under which tag, and what is refused."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("hatchling")
+import wheel_hook
+from provision import elf
+
+from tests.unit.tools.elf_program import program
+
+ARCH = platform.machine()
+MACHINE = next(number for number, name in elf.MACHINES.items() if name == ARCH)
+
+
+def hook(root: Path) -> wheel_hook.ProbesHook:
+    return wheel_hook.ProbesHook(str(root), {}, None, None, str(root), "wheel")
+
+
+def put(root: Path, content: bytes) -> Path:
+    path = root / "src/wulf/programs" / ARCH / "wulf-net"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    return path
+
+
+def test_probes_go_in_and_the_tag_names_the_architecture(tmp_path: Path) -> None:
+    path = put(tmp_path, program(MACHINE, 1))
+    data = {"force_include": {}, "pure_python": True}
+    hook(tmp_path).initialize("standard", data)
+    assert data["tag"] == f"py3-none-manylinux_2_17_{ARCH}"
+    assert data["force_include"] == {str(path): f"wulf/programs/{ARCH}/wulf-net"}
+    assert data["pure_python"] is False
+
+
+def test_an_editable_install_needs_no_probes(tmp_path: Path) -> None:
+    data = {"force_include": {}}
+    hook(tmp_path).initialize("editable", data)
+    assert data == {"force_include": {}}
+
+
+def test_a_wheel_without_probes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="wulf-net is not built"):
+        hook(tmp_path).initialize("standard", {"force_include": {}})
+
+
+def test_a_dynamic_probe_is_refused(tmp_path: Path) -> None:
+    put(tmp_path, program(MACHINE, 1, 3))
+    with pytest.raises(SystemExit, match=r"dynamically linked[\s\S]*make wheel"):
+        hook(tmp_path).initialize("standard", {"force_include": {}})
