@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/json.hpp"
+
+namespace wulf {
+
+/// The texts of the kernel's counter files at one time. Reading is cheap, so that it can stand next to what
+/// is measured; parsing comes afterwards.
+class CounterTexts {
+ public:
+  /// Reads the files below `root` ("" = this machine). A file that is not there stands in "missing".
+  static CounterTexts read(const std::string& root = "");
+
+  /// {"cpu", "ctxt", "intr", "processes", "interrupts", "softnet", "snmp", "netstat", "nic", "missing"}: what
+  /// each holds stands in core/proc_text.hpp. Counts are integers, CPU times are seconds.
+  [[nodiscard]] Json parse() const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> texts_;
+};
+
+/// What changed from one parsed snapshot to the next: later minus earlier, equal figures left out. "missing"
+/// is kept.
+[[nodiscard]] Json counters_delta(const Json& before, const Json& after);
+
+}  // namespace wulf

@@ -1,0 +1,23 @@
+#include "core/error.hpp"
+
+#include <system_error>
+
+namespace wulf {
+
+Json Error::to_json() const {
+  Json json{{"code", code_}, {"message", what()}};
+  if (!field_.empty()) {
+    json["field"] = field_;
+  }
+  return json;
+}
+
+Error bad_parameter(std::string field, const std::string& message) {
+  return {"bad-parameter", message, std::move(field)};
+}
+
+Error system_error(std::string code, const std::string& what, int error_number) {
+  return {std::move(code), what + ": " + std::generic_category().message(error_number)};
+}
+
+}  // namespace wulf

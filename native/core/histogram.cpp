@@ -1,0 +1,36 @@
+#include "core/histogram.hpp"
+
+namespace wulf {
+
+void Histogram::merge(const Histogram& other) noexcept {
+  for (std::size_t i = 0; i < kBuckets; ++i) {
+    buckets_[i] += other.buckets_[i];
+  }
+  count_ += other.count_;
+  sum_ += other.sum_;
+  least_ = std::min(least_, other.least_);
+  greatest_ = std::max(greatest_, other.greatest_);
+}
+
+double Histogram::mean() const noexcept { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+
+double Histogram::quantile(double q) const noexcept {
+  if (count_ == 0) {
+    return 0;
+  }
+  const double rank = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_ - 1);
+  double below = 0;
+  std::size_t bucket = 0;
+  while (bucket + 1 < kBuckets && below + static_cast<double>(buckets_[bucket]) <= rank) {
+    below += static_cast<double>(buckets_[bucket]);
+    ++bucket;
+  }
+  // The bucket's samples are taken as spread evenly over the whole numbers that it covers.
+  const auto inside = static_cast<double>(std::max<std::uint64_t>(buckets_[bucket], 1));
+  const double share = (rank - below + 0.5) / inside;
+  const double value =
+      static_cast<double>(bucket_low(bucket)) + (share * static_cast<double>(bucket_width(bucket) - 1));
+  return std::clamp(value, static_cast<double>(least_), static_cast<double>(greatest_));
+}
+
+}  // namespace wulf

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
+
+namespace wulf {
+
+/// Threads of one owner, who joins them all when he ends. Those that have ended are joined at the next start.
+class Threads {
+ public:
+  Threads() = default;
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+  Threads(Threads&&) = delete;
+  Threads& operator=(Threads&&) = delete;
+  ~Threads() { join(); }
+
+  /// Throws std::system_error where the system gives no thread.
+  void start(std::function<void()> body);
+
+  /// Waits for all. Nobody may start one meanwhile.
+  void join();
+
+  /// How many run now.
+  [[nodiscard]] std::size_t running();
+
+ private:
+  struct Entry {
+    std::thread thread;
+    std::atomic<bool> ended{false};
+  };
+  void reap();
+
+  std::mutex mutex_;
+  std::list<Entry> entries_;
+};
+
+}  // namespace wulf

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+
+#include "core/json.hpp"
+#include "net/crew.hpp"
+#include "net/pattern.hpp"
+
+namespace wulf::net {
+
+/// A run as its client sees it: settled parameters, open lanes, and the peer.
+class ClientRun {
+ public:
+  ClientRun(const Transport& transport, Json params, std::unique_ptr<Peer> peer)
+      : transport_(transport), params_(std::move(params)), peer_(std::move(peer)) {}
+
+  [[nodiscard]] const Transport& transport() const { return transport_; }
+  [[nodiscard]] const Json& params() const { return params_; }
+  [[nodiscard]] Peer& peer() { return *peer_; }
+  [[nodiscard]] Lanes& lanes() { return lanes_; }
+
+  template <typename T>
+  [[nodiscard]] T param(const std::string& name) const {
+    return params_.at(name).get<T>();
+  }
+  [[nodiscard]] std::optional<int> cpu() const { return optional_value<int>(params_, "cpu"); }
+  [[nodiscard]] double timeout() const { return param<double>("timeout"); }
+
+ private:
+  const Transport& transport_;
+  Json params_;
+  std::unique_ptr<Peer> peer_;
+  Lanes lanes_;
+};
+
+/// The operation `run`: one replicate with fresh sockets and buffers. Returns the answer's fields.
+[[nodiscard]] Json run_replicate(const Json& request);
+
+}  // namespace wulf::net

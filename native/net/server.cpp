@@ -1,0 +1,224 @@
+#include "net/server.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+#include "core/affinity.hpp"
+#include "core/error.hpp"
+
+namespace wulf::net {
+
+Server::Server(const Transport& transport, const Address& address, const Key& key, std::optional<int> cpu)
+    : transport_(transport), address_(address), key_(key), cpu_(cpu), stop_(eventfd(0, EFD_CLOEXEC)) {
+  if (address.is_wildcard()) {
+    throw Error("address",
+                "a server binds to one address of this host, not to " + address.text() + ", which is all",
+                "address");
+  }
+  if (!transport.spec().has_server) {
+    return;  // its channels answer by themselves: there is nothing to listen for
+  }
+  listen();
+  threads_.start([this] { accept_clients(); });
+}
+
+Server::~Server() {
+  intake_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    for (const int fd : openings_) {
+      shutdown(fd, SHUT_RDWR);
+    }
+    for (const auto& [number, run] : runs_) {
+      run->cancel();
+    }
+  }
+  eventfd_write(stop_.fd(), 1);
+  threads_.join();
+}
+
+Json Server::counts() const {
+  return {{"accepted", accepted_.load()},
+          {"wrong_key", wrong_key_.load()},
+          {"malformed", malformed_.load()},
+          {"turned_away", turned_away_.load()}};
+}
+
+void Server::listen() {
+  constexpr int kAttempts = 16;  // another process may hold the same port by the transport's own protocol
+  constexpr int kBacklog = 256;
+  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+    listener_ = Socket::create(address_.family(), SOCK_STREAM);
+    address_.set_port(0);
+    listener_.bind(address_);
+    address_ = Address::of_socket(listener_.fd());
+    if (::listen(listener_.fd(), kBacklog) != 0) {
+      throw system_error("address", "cannot listen at " + address_.text(), errno);
+    }
+    try {
+      intake_ = transport_.open_intake(address_, *this);
+      return;
+    } catch (const Error& error) {
+      if (error.code() != "address" || attempt == kAttempts) {
+        throw;
+      }
+    }
+  }
+}
+
+void Server::accept_clients() {
+  listener_.set_blocking(false);
+  std::array<pollfd, 2> watched{{{listener_.fd(), POLLIN, 0}, {stop_.fd(), POLLIN, 0}}};
+  while (watched[1].revents == 0) {
+    poll(watched.data(), watched.size(), -1);
+    if (watched[0].revents == 0) {
+      continue;
+    }
+    const int fd = accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+    if (fd >= 0) {
+      take_in(Socket(fd));
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+      // The connection stays in the backlog: without a pause this would spin until a descriptor is free.
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+}
+
+void Server::take_in(Socket socket) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_ || openings_.size() >= kMostOpenings) {
+      ++turned_away_;
+      return;
+    }
+    openings_.insert(socket.fd());
+  }
+  const int fd = socket.release();
+  try {
+    threads_.start([this, fd] {
+      try {
+        welcome(Socket(fd));
+      } catch (const std::exception& error) {
+        // One client's misfortune, such as no memory for his run, ends his connection alone.
+        std::cerr << "wulf-net: a client was dropped: " << error.what() << '\n';
+      }
+    });
+  } catch (const std::system_error&) {
+    const std::lock_guard lock(mutex_);
+    openings_.erase(fd);
+    ++turned_away_;
+    const Socket closes(fd);
+  }
+}
+
+void Server::welcome(Socket socket) {
+  std::array<std::byte, Header::kSize> bytes{};
+  const bool whole = read_exactly(socket.fd(), bytes, now() + from_seconds(kHeaderTimeout));
+  const auto header = admit(std::span(bytes).first(whole ? bytes.size() : 0));
+  Json params;
+  if (header && header->kind == Kind::kControl) {
+    params = read_params(socket, *header);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    openings_.erase(socket.fd());
+  }
+  if (!header) {
+    return;
+  }
+  if (header->kind == Kind::kControl) {
+    open_run(std::move(socket), *header, params);
+  } else {
+    (void)join(*header, [&](const SocketOptions& options) { return transport_.adopt(socket, options); });
+  }
+}
+
+std::optional<Header> Server::admit(std::span<const std::byte> bytes) {
+  auto header = Header::decode(bytes);
+  if (!header) {
+    ++malformed_;
+    return std::nullopt;
+  }
+  if (!same_key(header->key, key_)) {
+    ++wrong_key_;
+    return std::nullopt;
+  }
+  return header;
+}
+
+std::shared_ptr<Channel> Server::join(const Header& header, const Make& make) {
+  std::shared_ptr<ServerRun> run;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = runs_.find(header.run);
+    if (found == runs_.end()) {
+      return nullptr;
+    }
+    run = found->second;
+  }
+  return run->join(header.channel, make);
+}
+
+Json Server::read_params(const Socket& socket, const Header& header) {
+  std::string text(header.params_length, '\0');
+  if (!read_exactly(socket.fd(), std::as_writable_bytes(std::span(text)),
+                    now() + from_seconds(kHeaderTimeout))) {
+    return nullptr;
+  }
+  return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+void Server::open_run(Socket socket, const Header& header, const Json& params) {
+  ++accepted_;
+  Control control(std::move(socket));
+  std::shared_ptr<ServerRun> run;
+  try {
+    run = make_run(control, header, params);
+  } catch (const Error& error) {
+    try {
+      control.send({{"error", error.to_json()}});
+    } catch (const Error&) {
+      return;  // gone meanwhile
+    }
+    return;
+  }
+  run->attend();
+  const std::lock_guard lock(mutex_);
+  runs_.erase(header.run);
+}
+
+std::shared_ptr<ServerRun> Server::make_run(Control& control, const Header& header, const Json& params) {
+  const Pattern* pattern = Registry<Pattern>::find(header.pattern);
+  if (pattern == nullptr) {
+    throw bad_parameter("pattern",
+                        "the server has no pattern '" + header.pattern + "': is it of another version?");
+  }
+  const Json settled = pattern->settle(params, transport_);
+  const auto own_cpu = optional_value<int>(settled, "server_cpu");
+  if (own_cpu) {
+    check_cpu(*own_cpu, "server_cpu");
+  }
+  const std::lock_guard lock(mutex_);
+  std::size_t lanes = pattern->lanes(settled);
+  for (const auto& [number, run] : runs_) {
+    lanes += run->lanes().size();
+  }
+  if (stopping_ || runs_.size() >= kMostRuns || lanes > kMostLanes || runs_.contains(header.run)) {
+    ++turned_away_;
+    throw Error("limit",
+                "the server has " + std::to_string(runs_.size()) + " runs in progress: try again later");
+  }
+  auto run = std::make_shared<ServerRun>(*pattern, settled, std::move(control), own_cpu ? own_cpu : cpu_);
+  runs_.emplace(header.run, run);
+  return run;
+}
+
+}  // namespace wulf::net

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "core/threads.hpp"
+#include "net/key.hpp"
+#include "net/server_run.hpp"
+#include "net/transport.hpp"
+
+namespace wulf::net {
+
+/// Serves runs over one transport at one address, to whoever shows the key.
+///
+/// It listens by TCP at an ephemeral port: for control connections, and for the data connections of
+/// transports that take theirs from there. A transport with an intake of its own (UDP) takes channels in at
+/// the same port.
+class Server final : public Gate {
+ public:
+  /// Throws `address` where it cannot be bound to, or would be every address of the host.
+  Server(const Transport& transport, const Address& address, const Key& key, std::optional<int> cpu);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  Server(Server&&) = delete;
+  Server& operator=(Server&&) = delete;
+  /// Ends all its runs.
+  ~Server() override;
+
+  [[nodiscard]] const Address& address() const { return address_; }
+
+  /// {"accepted": runs, "wrong_key": openings, "malformed": openings that were none, "turned_away": beyond
+  /// limits}.
+  [[nodiscard]] Json counts() const;
+
+  std::optional<Header> admit(std::span<const std::byte> bytes) override;
+  std::shared_ptr<Channel> join(const Header& header, const Make& make) override;
+
+  static constexpr double kHeaderTimeout = 5;       ///< seconds
+  static constexpr std::size_t kMostOpenings = 64;  ///< connections that have not shown the key yet
+  static constexpr std::size_t kMostRuns = 64;      ///< at the same time
+  static constexpr std::size_t kMostLanes = 1024;   ///< of all runs together
+
+ private:
+  void listen();
+  void accept_clients();
+  void take_in(Socket socket);
+  void welcome(Socket socket);
+  void open_run(Socket socket, const Header& header, const Json& params);
+  /// Takes `control` on success alone.
+  std::shared_ptr<ServerRun> make_run(Control& control, const Header& header, const Json& params);
+  static Json read_params(const Socket& socket, const Header& header);
+
+  const Transport& transport_;
+  Address address_;
+  Key key_;
+  std::optional<int> cpu_;
+  Socket listener_;
+  Socket stop_;
+  std::unique_ptr<Intake> intake_;
+
+  std::atomic<std::uint64_t> accepted_{0};
+  std::atomic<std::uint64_t> wrong_key_{0};
+  std::atomic<std::uint64_t> malformed_{0};
+  std::atomic<std::uint64_t> turned_away_{0};
+
+  std::mutex mutex_;
+  bool stopping_ = false;
+  std::set<int> openings_;  ///< sockets that have not shown the key yet
+  std::map<std::uint64_t, std::shared_ptr<ServerRun>> runs_;
+  Threads threads_;
+};
+
+}  // namespace wulf::net

@@ -1,0 +1,122 @@
+#include "net/server_run.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/affinity.hpp"
+#include "core/error.hpp"
+
+namespace wulf::net {
+
+ServerRun::ServerRun(const Pattern& pattern, Json params, Control control, std::optional<int> cpu)
+    : pattern_(pattern),
+      params_(std::move(params)),
+      control_(std::move(control)),
+      cpu_(cpu),
+      lanes_(pattern.lanes(params_)) {}
+
+ServerRun::~ServerRun() {
+  cancel();
+  threads_.join();
+}
+
+void ServerRun::attend() {
+  try {
+    answer({{"op", "ready"}});
+    pattern_.attend(*this);
+  } catch (const Error& error) {
+    if (error.code() != "peer-lost") {
+      try {
+        answer({{"error", error.to_json()}});
+      } catch (const Error&) {
+        return;  // the client has gone meanwhile: nobody is left to be told
+      }
+    }
+  }
+}
+
+std::shared_ptr<Channel> ServerRun::join(std::uint32_t index, const Gate::Make& make) {
+  const std::lock_guard lock(mutex_);
+  if (index >= lanes_.size() || cancelled_) {
+    return nullptr;
+  }
+  Lane& lane = lanes_[index];
+  if (!lane.channel) {
+    lane.channel = make(SocketOptions::from(params_));
+    if (!lane.channel) {
+      return nullptr;
+    }
+    threads_.start([this, &lane] { serve_lane(lane); });
+    ++joined_;
+    joined_changed_.notify_all();
+  }
+  return lane.channel;
+}
+
+void ServerRun::cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  control_.interrupt();
+  for (const Lane& lane : lanes_) {
+    if (lane.channel) {
+      lane.channel->interrupt();
+    }
+  }
+  joined_changed_.notify_all();
+}
+
+Json ServerRun::await(const std::string& op) {
+  constexpr Nanoseconds kTick = 100 * kMillisecond;
+  constexpr double kGrace = 3;  // the client gives up first, and says why
+  Stall stall(lanes_);
+  while (true) {
+    if (auto message = control_.poll()) {
+      if (message->value("op", "") != op) {
+        throw Error("internal",
+                    "the client said " + message->dump() + " where the server waits for '" + op + "'");
+      }
+      return std::move(*message);
+    }
+    wait_for(control_.fd(), POLLIN, now() + kTick);
+    if (stall.seconds() > timeout() + kGrace) {
+      throw Error("timeout", "nothing moved at the server for " + Json(timeout() + kGrace).dump() + " s");
+    }
+  }
+}
+
+void ServerRun::await_lanes() {
+  std::unique_lock lock(mutex_);
+  const bool all = joined_changed_.wait_for(lock, std::chrono::duration<double>(timeout()),
+                                            [this] { return cancelled_ || joined_ == lanes_.size(); });
+  if (!all) {
+    throw Error("timeout", "only " + std::to_string(joined_) + " of " + std::to_string(lanes_.size()) +
+                               " data channels reached the server in time");
+  }
+}
+
+void ServerRun::pause(Nanoseconds deadline, const std::function<bool()>& until) {
+  while (now() < deadline && !(until && until())) {
+    const Nanoseconds next = until ? std::min(deadline, now() + kMillisecond) : deadline;
+    if (wait_for(control_.fd(), POLLIN, next)) {
+      // Only the end of the connection, which poll() throws, or a message out of turn can be readable here.
+      if (const auto message = control_.poll()) {
+        throw Error("internal", "the client said " + message->dump() + " out of turn");
+      }
+    }
+  }
+}
+
+void ServerRun::serve_lane(Lane& lane) noexcept {
+  try {
+    if (cpu_) {
+      pin_to_cpu(*cpu_, "server_cpu");
+    }
+    pattern_.serve(lane, params_);
+  } catch (const std::exception&) {
+    lane.channel->interrupt();  // the client sees the channel close
+  }
+}
+
+}  // namespace wulf::net

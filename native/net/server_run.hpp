@@ -1,0 +1,71 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "core/json.hpp"
+#include "core/threads.hpp"
+#include "net/control.hpp"
+#include "net/lane.hpp"
+#include "net/pattern.hpp"
+
+namespace wulf::net {
+
+/// A run as its server sees it: the conversation, and the lanes, each served by a thread of its own.
+class ServerRun {
+ public:
+  ServerRun(const Pattern& pattern, Json params, Control control, std::optional<int> cpu);
+  ServerRun(const ServerRun&) = delete;
+  ServerRun& operator=(const ServerRun&) = delete;
+  ServerRun(ServerRun&&) = delete;
+  ServerRun& operator=(ServerRun&&) = delete;
+  ~ServerRun();
+
+  /// For the server: talks with the client until the run is over. Errors are told to the client.
+  void attend();
+
+  /// For the server: the channel of that number, made by `make` unless it is there. Null for a wrong number
+  /// or when the run is over.
+  std::shared_ptr<Channel> join(std::uint32_t index, const Gate::Make& make);
+
+  /// Ends the run from any thread: closes the conversation and all lanes.
+  void cancel();
+
+  // For patterns:
+
+  [[nodiscard]] const Json& params() const { return params_; }
+  [[nodiscard]] const Lanes& lanes() const { return lanes_; }
+  [[nodiscard]] double timeout() const { return params_.at("timeout").get<double>(); }
+
+  /// Waits for the client's next request, which must be `op`. Throws `peer-lost`, or `timeout` when nothing
+  /// has moved on any lane for longer than the client itself would wait.
+  Json await(const std::string& op);
+
+  /// Throws `timeout` unless every lane has joined in time.
+  void await_lanes();
+
+  /// Sleeps until `deadline`, or until `until()` holds, asked every millisecond. Throws `peer-lost`
+  /// meanwhile.
+  void pause(Nanoseconds deadline, const std::function<bool()>& until = {});
+
+  void answer(const Json& message) { control_.send(message); }
+
+ private:
+  void serve_lane(Lane& lane) noexcept;
+
+  const Pattern& pattern_;
+  Json params_;
+  Control control_;
+  std::optional<int> cpu_;
+  std::mutex mutex_;
+  std::condition_variable joined_changed_;
+  std::size_t joined_ = 0;
+  bool cancelled_ = false;
+  Lanes lanes_;
+  Threads threads_;
+};
+
+}  // namespace wulf::net

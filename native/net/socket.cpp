@@ -1,0 +1,142 @@
+#include "net/socket.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace wulf::net {
+
+Socket& Socket::operator=(Socket&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+Socket::~Socket() {
+  if (fd_ >= 0) {
+    close(fd_);
+  }
+}
+
+int Socket::release() noexcept { return std::exchange(fd_, -1); }
+
+Socket Socket::create(int family, int type) {
+  const int fd = socket(family, type | SOCK_CLOEXEC, 0);
+  if (fd < 0) {
+    throw system_error(errno == EMFILE || errno == ENFILE ? "limit" : "internal", "cannot make a socket",
+                       errno);
+  }
+  return Socket(fd);
+}
+
+void Socket::bind(const Address& address) const {
+  if (address.family() == AF_INET6) {
+    set_option(IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  }
+  if (::bind(fd_, address.get(), address.size()) != 0) {
+    const int reason = errno;
+    Error error = system_error("address", "cannot bind to " + address.text(), reason);
+    throw Error("address",
+                error.what() + std::string(reason == EADDRNOTAVAIL ? ": it is no address of this host" : ""),
+                "address");
+  }
+}
+
+void Socket::connect(const Address& address, double timeout) const {
+  const std::string whom = address.text() + " port " + std::to_string(address.port());
+  set_blocking(false);
+  if (::connect(fd_, address.get(), address.size()) != 0) {
+    if (errno != EINPROGRESS) {
+      throw system_error("connect", "cannot connect to " + whom, errno);
+    }
+    if (!wait_for(fd_, POLLOUT, now() + from_seconds(timeout))) {
+      throw Error("timeout", whom + " did not accept a connection within " + Json(timeout).dump() +
+                                 " s: is the host up, and does a firewall let the port through?");
+    }
+    if (const int error = option(SOL_SOCKET, SO_ERROR); error != 0) {
+      throw system_error("connect", "cannot connect to " + whom, error);
+    }
+  }
+  set_blocking(true);
+}
+
+void Socket::set_option(int level, int name, int value) const {
+  if (setsockopt(fd_, level, name, &value, sizeof(value)) != 0) {
+    throw system_error("internal", "setsockopt " + std::to_string(name) + " = " + std::to_string(value),
+                       errno);
+  }
+}
+
+int Socket::option(int level, int name) const {
+  int value = 0;
+  socklen_t size = sizeof(value);
+  getsockopt(fd_, level, name, &value, &size);
+  return value;
+}
+
+void Socket::set_blocking(bool blocking) const {
+  const int flags = fcntl(fd_, F_GETFL);
+  fcntl(fd_, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
+}
+
+SocketOptions SocketOptions::from(const Json& params) {
+  return {optional_value<int>(params, "sndbuf"), optional_value<int>(params, "rcvbuf"),
+          params.at("nodelay").get<bool>()};
+}
+
+void SocketOptions::apply_buffers(const Socket& socket) const {
+  if (sndbuf) {
+    socket.set_option(SOL_SOCKET, SO_SNDBUF, *sndbuf);
+  }
+  if (rcvbuf) {
+    socket.set_option(SOL_SOCKET, SO_RCVBUF, *rcvbuf);
+  }
+}
+
+std::vector<Param> socket_params(bool nodelay) {
+  constexpr int kLargest = 1 << 30;
+  return {
+      {"sndbuf", ParamType::kInt, "B", nullptr, 1, kLargest,
+       "SO_SNDBUF of both ends (Linux doubles it, and cuts it at net.core.wmem_max); null = the system's"},
+      {"rcvbuf", ParamType::kInt, "B", nullptr, 1, kLargest,
+       "SO_RCVBUF of both ends (Linux doubles it, and cuts it at net.core.rmem_max); null = the system's"},
+      {"nodelay", ParamType::kBool, "", nodelay, nullptr, nullptr,
+       "TCP_NODELAY on both ends: small segments are not held back (Nagle's algorithm, RFC 896)"}};
+}
+
+bool wait_for(int fd, short events, Nanoseconds deadline) {
+  while (true) {
+    const Nanoseconds left = std::max<Nanoseconds>(deadline - now(), 0);
+    pollfd watched{fd, events, 0};
+    const int ready = poll(&watched, 1, static_cast<int>((left + kMillisecond - 1) / kMillisecond));
+    if (ready > 0) {
+      return true;
+    }
+    if (ready == 0 && now() >= deadline) {
+      return false;
+    }
+  }
+}
+
+bool read_exactly(int fd, std::span<std::byte> bytes, Nanoseconds deadline) {
+  while (!bytes.empty()) {
+    if (!wait_for(fd, POLLIN, deadline)) {
+      return false;
+    }
+    const ssize_t got = recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(got));
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace wulf::net

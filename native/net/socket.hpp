@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/clock.hpp"
+#include "core/json.hpp"
+#include "core/params.hpp"
+#include "net/address.hpp"
+
+namespace wulf::net {
+
+/// A socket that closes itself. Descriptors are close-on-exec and blocking.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int fd) : fd_(fd) {}
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  Socket(Socket&& other) noexcept : fd_(other.release()) {}
+  Socket& operator=(Socket&& other) noexcept;
+  ~Socket();
+
+  /// A new socket of `type` (SOCK_STREAM, SOCK_DGRAM) for the family. Throws `limit` or `internal`.
+  static Socket create(int family, int type);
+
+  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int release() noexcept;
+
+  /// Bound to that address, IPv6 only to IPv6. Throws `address`.
+  void bind(const Address& address) const;
+
+  /// Connects within `timeout`. Throws `connect` or `timeout`.
+  void connect(const Address& address, double timeout) const;
+
+  void set_option(int level, int name, int value) const;
+  [[nodiscard]] int option(int level, int name) const;
+  void set_blocking(bool blocking) const;
+
+ private:
+  int fd_ = -1;
+};
+
+/// The socket options that a run's parameters ask for; nothing = the system's choice.
+struct SocketOptions {
+  std::optional<int> sndbuf;
+  std::optional<int> rcvbuf;
+  bool nodelay = true;
+
+  /// From resolved parameters that include socket_params().
+  static SocketOptions from(const Json& params);
+
+  /// To be applied before connecting, so that the window can be announced.
+  void apply_buffers(const Socket& socket) const;
+};
+
+/// `sndbuf`, `rcvbuf` and `nodelay`: the parameters that every pattern over sockets shares.
+[[nodiscard]] std::vector<Param> socket_params(bool nodelay);
+
+/// Waits until the descriptor is readable (POLLIN) or writable (POLLOUT), or `deadline` passes: then false.
+bool wait_for(int fd, short events, Nanoseconds deadline);
+
+/// Fills `bytes` before `deadline`. False at the end of the stream, on an error or past the deadline.
+bool read_exactly(int fd, std::span<std::byte> bytes, Nanoseconds deadline);
+
+}  // namespace wulf::net
