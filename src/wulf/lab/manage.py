@@ -84,7 +84,7 @@ def _up(name: str, count: int, wanted: dict[str, int], backend: str | None, keep
         try:
             nursery = None
             if choice.backend == "netns":
-                nursery = _start(directory, data, wanted, choice.own_user, wire)
+                nursery = _start(directory, data, wanted, wire)
             state.save(directory, data)
             if nursery and keep:
                 nursery.keep()
@@ -140,13 +140,13 @@ def _loopback_note(why: str, wanted: dict[str, int]) -> str:
     return text
 
 
-def _start(
-    directory: Path, data: dict[str, Any], wanted: dict[str, int], own_user: bool, wire: netns.Wire
-) -> netns.Nursery:
+def _start(directory: Path, data: dict[str, Any], wanted: dict[str, int], wire: netns.Wire) -> netns.Nursery:
     """Start the namespaces, and note their processes in `data`."""
     nodes = Lab(data).nodes
     controller = [CONTROLLER] + ([CONTROLLER6] if nodes[0].address6 else [])
-    nursery = netns.bring_up(directory, nodes, controller, wanted, own_user=own_user, wire=wire)
+    nursery = netns.bring_up(
+        directory, nodes, controller, wanted, own_user=data["own_user"], keep=data["owner"] is None, wire=wire
+    )
     data["init"] = nursery.init
     for node in data["nodes"]:
         node["process"] = state.identify(nursery.pids[node["name"]])

@@ -31,6 +31,7 @@ class Wire:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "wulf.lab.wire"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
+            start_new_session=True,  # Ctrl-C is for us alone; this ends when we close its stdin
             env=os.environ | {"PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)},
         )  # fmt: skip
 
@@ -70,7 +71,8 @@ class Nursery:
     Without `keep`, that stays so: the lab lives as long as this object does, at most as long as this process.
     """
 
-    def __init__(self, state: Path, names: Sequence[str], own_user: bool) -> None:
+    def __init__(self, state: Path, names: Sequence[str], *, own_user: bool, keep: bool) -> None:
+        sshd = tools.require("sshd")
         self._names = set(names)
         self.init: dict[str, Any] | None = None
         self.pids: dict[str, int] = {}
@@ -79,10 +81,9 @@ class Nursery:
         self.control = ours
         go_read, self._go = os.pipe()
         owner = _own_pidfd()
-        sshd = tools.require("sshd")
         fds = [theirs.fileno(), go_read] + ([owner] if owner >= 0 else [])
         words = [sys.executable, "-I", "-S", INSIDE, "init", state, theirs.fileno(), owner, go_read]
-        words += ["user" if own_user else "host", sshd, *names]
+        words += ["keep" if keep else "remove", "user" if own_user else "host", sshd, *names]
         self._log = state / "init.log"
         with self._log.open("wb") as log:
             starter = subprocess.Popen(
@@ -176,11 +177,12 @@ def bring_up(
     shaped: dict[str, int],
     *,
     own_user: bool,
+    keep: bool,
     wire: Wire,
 ) -> Nursery:
     """Start, wire and shape the lab; every node's sshd listens when this returns. Nothing runs when it raises."""
     login.prepare(state, nodes, own_user)
-    nursery = Nursery(state, [node.name for node in nodes], own_user)
+    nursery = Nursery(state, [node.name for node in nodes], own_user=own_user, keep=keep)
     with _abandoned_on_error(nursery):
         nursery.await_nodes("made")
         assert nursery.init  # noqa: S101  (it reports before it starts nodes)

@@ -25,6 +25,7 @@ from .inside.linux import start_time
 INSIDE = Path(__file__).resolve().parent / "inside"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _GONE_DEADLINE_S = 10.0
+_LOCK_PATIENCE_S = 1.0  # as long as a child of a killed process may still hold what it held
 
 
 def default_name() -> str:
@@ -88,12 +89,16 @@ def _check_private(directory: Path) -> None:
 def lock(name: str) -> Iterator[None]:
     """Only one process at a time changes the lab `name`; LabError when another one does. Ends with the process."""
     path = root(create=True) / f"{name}.lock"
+    deadline = time.monotonic() + _LOCK_PATIENCE_S
     while True:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(fd)
+            if time.monotonic() < deadline:
+                time.sleep(0.02)
+                continue
             raise LabError(
                 f"another process is making or changing the lab {name!r}", "Wait for it, or use another --name."
             ) from None

@@ -17,14 +17,15 @@ from . import linux, node
 
 
 def main(arguments: list[str]) -> int:
-    """`init STATE CONTROL OWNER GO host|user SSHD NODE…`.
+    """`init STATE CONTROL OWNER GO keep|remove host|user SSHD NODE…`.
 
     CONTROL is a socket to whoever makes the lab: nodes report there, "keep" comes from there, and until then its end
     is the lab's. OWNER is a pidfd of the same process, or -1 where the kernel has none. GO closes when the network is
-    made.
+    made. "remove": an ephemeral lab takes its files along; another's name, and so its files, may have a successor.
     """
     state, control, owner, go = arguments[0], *(int(text) for text in arguments[1:4])
-    own_user, sshd, names = arguments[4] == "user", arguments[5], arguments[6:]
+    remove, own_user = arguments[4] == "remove", arguments[5] == "user"
+    sshd, names = arguments[6], arguments[7:]
     for fd in (control, owner, go):
         if fd >= 0:
             os.set_inheritable(fd, False)
@@ -40,7 +41,8 @@ def main(arguments: list[str]) -> int:
     for name in names:
         _start_node(name, state, sshd, go, control)
     os.close(go)
-    _live(state, control, owner)
+    _live(control, owner)
+    _vanish(state if remove else None)
     return 0
 
 
@@ -63,8 +65,8 @@ def _start_node(name: str, state: str, sshd: str, go: int, control: int) -> None
         os._exit(1)
 
 
-def _live(state: str, control: int, owner: int) -> None:
-    """Wait for "keep" (then for ever), or for the end of whoever made the lab (then leave nothing behind)."""
+def _live(control: int, owner: int) -> None:
+    """Return when whoever made the lab ends; never after "keep"."""
     poll = select.poll()
     poll.register(control, select.POLLIN)
     if owner >= 0:
@@ -74,7 +76,7 @@ def _live(state: str, control: int, owner: int) -> None:
         if control in ready and os.read(control, 16) == b"keep":
             break
         if ready:
-            _vanish(state)
+            return
     for fd in (control, owner):
         if fd >= 0:
             os.close(fd)
@@ -82,10 +84,11 @@ def _live(state: str, control: int, owner: int) -> None:
         signal.pause()
 
 
-def _vanish(state: str) -> None:
+def _vanish(state: str | None) -> None:
     if os.getpid() == 1:  # never outside a PID namespace of our own
         os.kill(-1, signal.SIGKILL)  # all others of the lab, so that nobody writes below `state` any more
-        _remove(state)
+        if state:
+            _remove(state)
     os._exit(0)
 
 
