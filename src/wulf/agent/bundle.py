@@ -10,7 +10,9 @@ import importlib.metadata
 import os
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
+from typing import IO
 
 NAME = "wulf-agent"
 
@@ -85,8 +87,8 @@ def _digest(contents: dict[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def _write_zip(file: object, contents: dict[str, bytes], comment: str) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]
+def _write_zip(file: IO[bytes], contents: dict[str, bytes], comment: str) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.comment = comment.encode()
         for name, data in contents.items():
             entry = zipfile.ZipInfo(name, _EPOCH)
@@ -100,5 +102,5 @@ def _built_from(path: Path) -> str | None:
     try:
         with zipfile.ZipFile(path) as archive:
             return None if archive.testzip() else archive.comment.decode("ascii", "replace")
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, zipfile.BadZipFile, zlib.error):
         return None

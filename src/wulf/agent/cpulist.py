@@ -23,10 +23,10 @@ def parse(text: str) -> list[int]:
     cpus: set[int] = set()
     for part in text.split(","):
         span, _, group = part.strip().partition(":")
-        first, _, last = span.partition("-")
+        first, dash, last = span.partition("-")
         used, _, stride = group.partition("/")
-        start, step = int(first), int(stride or 1)
-        cpus.update(cpu for cpu in range(start, int(last or first) + 1) if (cpu - start) % step < int(used or 1))
+        start, end, step = int(first), int(last if dash else first), int(stride or 1)
+        cpus.update(cpu for cpu in range(start, end + 1) if (cpu - start) % step < int(used or 1))
     return sorted(cpus)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,8 +35,10 @@ class Fact:
 
     def matches(self, name: str) -> bool:
         """Whether `name` is this fact, or an instance of it. Instances may hold dots: eth0.100."""
-        pattern = re.escape(self.name).replace(r"\*", ".+")
-        return re.fullmatch(pattern, name) is not None
+        head, star, tail = self.name.partition("*")
+        if not star:
+            return name == head
+        return name.startswith(head) and name.endswith(tail) and len(name) > len(head) + len(tail)
 
     def describe(self) -> dict[str, Any]:
         return asdict(self)

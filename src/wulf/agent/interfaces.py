@@ -18,13 +18,20 @@ def own_sysfs(machine: Machine) -> bool:
     """True if /sys shows this process's network namespace; else raises Unknown.
 
     A process that entered a network namespace without mounting /sys anew sees the interfaces of another one there,
-    perhaps with the same names: names and indices are compared with what the kernel says of ours.
+    perhaps with the same names: names and indices are compared with what the kernel says of ours. /sys is listed
+    before and after, since a container that starts meanwhile makes an interface.
     """
-    ours: dict[str, int] = machine.ask("interfaces")
-    shown = {name: machine.integer(f"{NET}/{name}/ifindex") for name in ours if machine.exists(f"{NET}/{name}")}
-    if shown != ours:
+    before = _shown(machine)
+    ours = machine.ask("interfaces")
+    if ours != before and ours != _shown(machine):
         raise Unknown("/sys shows another network namespace than this process is in: mount sysfs in the namespace")
     return True
+
+
+def _shown(machine: Machine) -> dict[str, int]:
+    """Index of every interface that /sys shows; beside them lies a file of the bonding driver."""
+    names = [name for name in machine.names(NET) if machine.exists(f"{NET}/{name}/ifindex")]
+    return {name: machine.integer(f"{NET}/{name}/ifindex") for name in names}
 
 
 @shared
@@ -36,7 +43,7 @@ def interfaces(machine: Machine) -> list[str]:
     virbr0, dummies and lo never count on a machine that has a card.
     """
     own_sysfs(machine)
-    every = [name for name in machine.names(NET) if machine.exists(f"{NET}/{name}/ifindex") and name != "lo"]
+    every = [name for name in _shown(machine) if name != "lo"]
     real = {name for name in every if machine.exists(f"{NET}/{name}/device")}
     if not real:
         return [name for name in every if _stands_alone(machine, name)]

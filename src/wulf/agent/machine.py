@@ -19,12 +19,11 @@ from wulf.agent.unknown import Unknown, unreadable
 Result = TypeVar("Result")
 
 ANSWERS = "answers.json"
-KEEP = ".keep"
-"""Placeholder that lets git store an empty folder of a recorded tree; no listing shows it."""
+"""In a recorded tree's root: the kernel's answers, {"qdisc eth0": "fq_codel", ...}."""
 
 
 class RecordedKernel:
-    """Answers from a recorded tree's `answers.json`: {"qdisc eth0": "fq_codel", ...}."""
+    """Answers from a recorded tree; {"unknown": reason} where the kernel refused one."""
 
     def __init__(self, path: Path) -> None:
         self._answers: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -108,7 +107,7 @@ class Machine:
     def names(self, path: str) -> list[str]:
         """Sorted names in a folder."""
         try:
-            return sorted(name for name in os.listdir(self._at(path)) if name != KEEP)  # noqa: PTH208
+            return sorted(os.listdir(self._at(path)))  # noqa: PTH208
         except OSError as error:
             raise unreadable(error, path) from error
 

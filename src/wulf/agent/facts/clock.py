@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wulf.agent.fact import Topic
 from wulf.agent.machine import shared
+from wulf.agent.unknown import Unknown
 
 if TYPE_CHECKING:
     from wulf.agent.machine import Machine
@@ -48,27 +49,32 @@ def synchronised(machine: Machine) -> bool:
     return not _adjtimex(machine)["status"] & _STA_UNSYNC
 
 
+def _of_kept_clock(machine: Machine) -> dict[str, int]:
+    """The clock's state while something keeps it. Without, its offset reads 0 and its errors 16 s: no knowledge."""
+    if not synchronised(machine):
+        raise Unknown("nothing keeps the clock in step, so the kernel knows no error of it", absent=True)
+    return _adjtimex(machine)
+
+
 @topic.fact("offset", "Offset that the kernel is still slewing away (adjtimex(2))", unit="s", uniform=False)
 def offset(machine: Machine) -> float:
-    state = _adjtimex(machine)
-    return state["offset"] * (1e-9 if state["status"] & _STA_NANO else 1e-6)
+    state = _of_kept_clock(machine)
+    return state["offset"] / (1e9 if state["status"] & _STA_NANO else 1e6)
 
 
-@topic.fact(
-    "max_error", "Bound of the clock's error, as its keeper told the kernel (adjtimex(2))", unit="s", uniform=False
-)
+@topic.fact("max_error", "Bound of the clock's error, as its keeper told the kernel (adjtimex(2))", "s", uniform=False)
 def max_error(machine: Machine) -> float:
-    return _adjtimex(machine)["maxerror"] * 1e-6
+    return _of_kept_clock(machine)["maxerror"] / 1e6
 
 
 @topic.fact("estimated_error", "Estimate of the clock's error by its keeper (adjtimex(2))", unit="s", uniform=False)
 def estimated_error(machine: Machine) -> float:
-    return _adjtimex(machine)["esterror"] * 1e-6
+    return _of_kept_clock(machine)["esterror"] / 1e6
 
 
 @topic.fact("frequency_error", "Correction of the clock's rate, as a ratio (adjtimex(2))", unit="1", uniform=False)
 def frequency_error(machine: Machine) -> float:
-    return _adjtimex(machine)["frequency"] / 65536 * 1e-6  # 16-bit fraction of a ppm
+    return _of_kept_clock(machine)["frequency"] / 65536 / 1e6  # 16-bit fraction of a ppm
 
 
 @topic.fact(

@@ -117,7 +117,7 @@ def _idle_states(machine: Machine) -> list[tuple[str, dict[int, bool], int]]:
 
 @topic.fact("idle_states", "Sleep states (C-states) that exist, shallowest first")
 def idle_states(machine: Machine) -> str:
-    return " ".join(name for name, _, _ in _idle_states(machine))
+    return ", ".join(name for name, _, _ in _idle_states(machine))
 
 
 @topic.fact(
@@ -129,7 +129,7 @@ def idle_states_disabled(machine: Machine) -> str:
         cpus = [cpu for cpu in disabled if disabled[cpu]]
         if cpus:
             words.append(name if len(cpus) == len(disabled) else f"{name}:{fold(cpus)}")
-    return " ".join(words) or "none"
+    return ", ".join(words) or "none"
 
 
 @topic.fact("idle_latency_max", "Longest time to wake from a sleep state that is enabled on some CPU", unit="s")

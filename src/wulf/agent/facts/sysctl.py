@@ -13,12 +13,12 @@ topic = Topic("sysctl")
 
 # Name, unit, what it does. Source: Documentation/admin-guide/sysctl/net.rst, Documentation/networking/ip-sysctl.rst.
 _SETTINGS: tuple[tuple[str, str | None, str], ...] = (
-    ("net.core.busy_poll", "1", "µs that poll and select spin on the driver's queue; 0 is off"),
-    ("net.core.busy_read", "1", "µs that a blocking read spins on the driver's queue; 0 is off"),
+    ("net.core.busy_poll", "s", "Time that poll and select spin on the driver's queue; 0 is off"),
+    ("net.core.busy_read", "s", "Time that a blocking read spins on the driver's queue; 0 is off"),
     ("net.core.default_qdisc", None, "Queueing discipline that new interfaces get"),
     ("net.core.dev_weight", "1", "Packets a CPU takes from its backlog in one round"),
     ("net.core.netdev_budget", "1", "Packets in all that one round of softirq takes"),
-    ("net.core.netdev_budget_usecs", "1", "µs that one round of softirq may last"),
+    ("net.core.netdev_budget_usecs", "s", "Time that one round of softirq may last"),
     ("net.core.netdev_max_backlog", "1", "Packets that wait for a CPU before more are dropped"),
     ("net.core.optmem_max", "B", "Most of ancillary buffer a socket"),
     ("net.core.rmem_default", "B", "Receive buffer that a socket starts with"),
@@ -54,8 +54,11 @@ def _add(name: str, unit: str | None, help: str) -> None:
     path = "proc/sys/" + name.replace(".", "/")
 
     @topic.fact(name, help, unit)
-    def read(machine: Machine) -> int | str:
-        return machine.integer(path) if unit else " ".join(machine.text(path).split())
+    def read(machine: Machine) -> float | str:
+        if unit is None:
+            return " ".join(machine.text(path).split())
+        number = machine.integer(path)
+        return number / 1e6 if unit == "s" else number  # all times here are in µs
 
 
 for _name, _unit, _help in _SETTINGS:

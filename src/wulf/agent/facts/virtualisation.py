@@ -46,32 +46,21 @@ def guest(machine: Machine) -> bool:
 def hypervisor(machine: Machine) -> str:
     if machine.exists("sys/hypervisor/type"):
         return machine.text("sys/hypervisor/type")
+    if not guest(machine):
+        raise Unknown("not a guest", absent=True)
     name = _by_dmi(machine)
-    if name is not None:
-        return name
-    if guest(machine):
+    if name is None:
         raise Unknown("the hypervisor does not give its name in DMI")
-    raise Unknown("not a guest", absent=True)
+    return name
 
 
 def _by_dmi(machine: Machine) -> str | None:
-    for file in ("sys_vendor", "product_name"):
-        try:
-            text = machine.text(f"sys/class/dmi/id/{file}")
-        except Unknown:
-            continue
-        for mark, name in _GUEST_DMI.items():
-            # 'Amazon EC2' is also the maker of its real (.metal) machines; there the product ends so.
-            if mark in text and not _is_metal(machine):
-                return name
-    return None
-
-
-def _is_metal(machine: Machine) -> bool:
-    try:
-        return machine.text("sys/class/dmi/id/product_name").endswith(".metal")
-    except Unknown:
-        return False
+    """The hypervisor that DMI tells of, None for a real machine's names; Unknown without DMI."""
+    product = machine.text("sys/class/dmi/id/product_name")
+    if product.endswith(".metal"):  # Amazon's real machines have its name as their maker's, like its guests
+        return None
+    texts = f"{machine.text('sys/class/dmi/id/sys_vendor')} {product}"
+    return next((name for mark, name in _GUEST_DMI.items() if mark in texts), None)
 
 
 @topic.fact("container", "Which container engine the node runs in; 'none' where there is no sign of one")

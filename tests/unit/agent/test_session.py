@@ -1,0 +1,172 @@
+"""The agent's session over real pipes: greeting, answers, errors, and its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.machines import tree
+from wulf import __version__
+
+AGENT = [sys.executable, "-m", "wulf.agent"]
+
+
+class Talk:
+    """A session, one line at a time."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(AGENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.greeting = self.answer()
+
+    def send(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def answer(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        found: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return found
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        self.send(json.dumps({"id": 1, **request}))
+        return self.answer()
+
+    def close(self) -> tuple[int, bytes]:
+        """Close stdin; the exit status and what was said on stderr."""
+        _, said = self.process.communicate(timeout=20)
+        return self.process.returncode, said
+
+
+@pytest.fixture
+def talk() -> Iterator[Talk]:
+    session = Talk()
+    yield session
+    session.process.kill()
+    session.process.communicate()
+
+
+def test_greeting(talk: Talk) -> None:
+    assert talk.greeting == {
+        "hello": "wulf-agent",
+        "version": __version__,
+        "protocol": 1,
+        "host": os.uname().nodename,
+        "arch": os.uname().machine,
+        "pid": talk.process.pid,
+    }
+
+
+def test_ping_keeps_the_requests_id(talk: Talk) -> None:
+    assert talk.ask(id=-7, op="ping") == {"id": -7, "ok": True}
+
+
+def test_describe_is_what_the_option_prints(talk: Talk) -> None:
+    printed = json.loads(subprocess.run([*AGENT, "--describe"], capture_output=True, check=True).stdout)
+    assert talk.ask(op="describe")["describe"] == printed
+    assert printed["ops"] == ["addresses", "describe", "facts", "ping"]
+    mtu = next(fact for fact in printed["facts"] if fact["name"] == "nic.*.mtu")
+    assert (mtu["unit"], mtu["uniform"]) == ("B", True)
+
+
+@pytest.mark.parametrize(
+    ("line", "identifier", "code", "field"),
+    [
+        ("nonsense", None, "bad-json", None),
+        ("[1]", None, "bad-json", None),
+        ("[" * 100_000, None, "bad-json", None),
+        ('{"op": "ping"}', None, "bad-parameter", "id"),
+        ('{"id": true, "op": "ping"}', None, "bad-parameter", "id"),
+        ('{"id": "1", "op": "ping"}', None, "bad-parameter", "id"),
+        ('{"id": 3}', 3, "bad-parameter", "op"),
+        ('{"id": 3, "op": 4}', 3, "bad-parameter", "op"),
+        ('{"id": 3, "op": "fly"}', 3, "unknown-op", "op"),
+        ('{"id": 3, "op": "ping", "hard": 1}', 3, "bad-parameter", "hard"),
+        ('{"id": 3, "op": "facts", "root": "/no/such"}', 3, "bad-parameter", "root"),
+        ('{"id": 3, "op": "facts", "root": 5}', 3, "bad-parameter", "root"),
+        ('{"id": 3, "op": "facts", "only": "cpu"}', 3, "bad-parameter", "only"),
+        ('{"id": 3, "op": "facts", "only": ["cpu", "cqu"]}', 3, "bad-parameter", "only"),
+        ('{"id": 3, "x": "' + "x" * (1 << 20) + '"}', None, "limit", None),
+    ],
+)
+def test_bad_requests_are_answered_and_harm_nothing(
+    talk: Talk, line: str, identifier: int | None, code: str, field: str | None
+) -> None:
+    talk.send(line)
+    answer = talk.answer()
+    assert (answer["id"], answer["ok"]) == (identifier, False)
+    assert answer["error"]["code"] == code
+    assert answer["error"].get("field") == field
+    assert answer["error"]["message"]
+    assert talk.ask(id=9, op="ping") == {"id": 9, "ok": True}
+
+
+def test_facts_of_a_recorded_machine(talk: Talk, tmp_path: Path) -> None:
+    root = tree.unpack("xeon-2-sockets", tmp_path)
+    answer = talk.ask(op="facts", root=str(root), only=["cpu.governor"])
+    governor = {"value": "performance:0-1 powersave:2-3", "provenance": "reported"}
+    assert answer == {"id": 1, "ok": True, "facts": {"cpu.governor": governor}}
+
+
+def test_facts_of_this_machine_agree_with_the_system(talk: Talk) -> None:
+    facts = talk.ask(op="facts", only=["kernel", "cpu.online", "limits.cpus"])["facts"]
+    assert facts["kernel.release"]["value"] == os.uname().release
+    assert facts["kernel.architecture"]["value"] == os.uname().machine
+    assert facts["kernel.boot_id"]["value"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def test_addresses_are_of_global_scope(talk: Talk) -> None:
+    answer = talk.ask(op="addresses")
+    assert answer["ok"], answer
+    for row in answer["addresses"]:
+        assert set(row) == {"interface", "address", "prefix", "family"}
+        assert row["family"] in ("inet", "inet6")
+        assert not row["address"].startswith(("127.", "fe80:", "::1"))
+
+
+def test_requests_run_concurrently(talk: Talk) -> None:
+    count = 20
+    for identifier in range(count):
+        talk.send(json.dumps({"id": identifier, "op": "facts" if identifier % 2 else "ping"}))
+    answers = [talk.answer() for _ in range(count)]
+    assert sorted(answer["id"] for answer in answers) == list(range(count))
+    assert all(answer["ok"] for answer in answers)
+    assert answers[0]["id"] == 0
+
+
+def test_it_ends_when_stdin_closes_and_says_nothing_else(talk: Talk) -> None:
+    started = time.monotonic()
+    assert talk.close() == (0, b"")
+    assert time.monotonic() - started < 2
+
+
+def test_requests_under_way_are_answered_before_the_end() -> None:
+    done = subprocess.run(AGENT, input=b'{"id": 1, "op": "facts"}\n', capture_output=True, timeout=30, check=True)
+    greeting, answer = (json.loads(line) for line in done.stdout.splitlines())
+    assert greeting["hello"] == "wulf-agent"
+    assert answer["ok"]
+    assert done.stderr == b""
+
+
+def test_it_ends_when_nobody_reads_its_answers(talk: Talk) -> None:
+    assert talk.process.stdout is not None
+    talk.process.stdout.close()
+    talk.send('{"id": 1, "op": "describe"}')
+    talk.send('{"id": 2, "op": "describe"}')
+    assert talk.process.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize(("argument", "status"), [("--help", 0), ("--version", 0), ("--fly", 2), ("facts", 2)])
+def test_command_line(argument: str, status: int) -> None:
+    done = subprocess.run([*AGENT, argument], capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode == status
+    assert bool(done.stdout) == (status == 0)
+    assert bool(done.stderr) == (status != 0)
