@@ -6,6 +6,7 @@ import base64
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,6 +45,14 @@ class Page:
     def js(self, script: str, *arguments: Any) -> Any:
         """Run a script in the page; `return` gives its value back."""
         return self.driver.execute_script(script, *arguments)
+
+    def until(self, script: str, *arguments: Any, seconds: float = 5.0) -> str:
+        """The first answer of a script that is not empty; an AssertionError after so many seconds."""
+        end = time.monotonic() + seconds
+        while not (got := self.js(script, *arguments)):
+            assert time.monotonic() < end, f"nothing within {seconds:g} s from: {script}"
+            time.sleep(0.02)
+        return str(got)
 
     def command(self, name: str, **arguments: Any) -> Any:
         """A command of the DevTools protocol."""
