@@ -102,7 +102,8 @@ def _resolve(name: str) -> list[Address]:
         answers = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except OSError:
         return []
-    return [_parse(str(answer[4][0])) for answer in answers]
+    # a link-local address means nothing without its interface
+    return [address for answer in answers if not (address := _parse(str(answer[4][0]))).is_link_local]
 
 
 def _parse(text: str) -> Address:

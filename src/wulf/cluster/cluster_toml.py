@@ -21,12 +21,14 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from wulf.cluster.inventory import Node, expand, parse_network
+from wulf.cluster.inventory import Node, did_you_mean, expand, parse_network
 from wulf.cluster.launchers import launcher_names
 from wulf.core.errors import UsageError
 
 Location = tuple[int | str, ...]
 """The way to a value from the top of the document: keys, and indices into lists."""
+
+_FORMAT = 'it needs nodes = "n[1-4]"; and takes launcher, network, ssh_config, and [node.NAME] with address, ssh'
 
 
 def _patterns(value: object) -> object:
@@ -34,6 +36,8 @@ def _patterns(value: object) -> object:
 
 
 def _expanded(patterns: list[str]) -> list[str]:
+    if not patterns:
+        raise ValueError("names no node")
     try:
         return [name for pattern in patterns for name in expand(pattern)]
     except UsageError as error:
@@ -82,11 +86,14 @@ def read(path: Path) -> dict[str, Any]:
     try:
         parsed = _File.model_validate(_parse(path, text))
     except ValidationError as error:
-        faults = [(tuple(fault["loc"]), _reason(fault)) for fault in error.errors()]
-        raise _faults(path, text, faults) from None
-    strangers = [name for name in parsed.node if name not in parsed.nodes]
-    if strangers:
-        raise _faults(path, text, [(("node", name), _stranger(name, parsed.nodes)) for name in strangers])
+        raise _faults(path, text, [(tuple(fault["loc"]), _reason(fault)) for fault in error.errors()]) from None
+    faults = [
+        (("node", name), f"is not among nodes; {did_you_mean([name], parsed.nodes)}")
+        for name in parsed.node
+        if name not in parsed.nodes
+    ]
+    if faults:
+        raise _faults(path, text, faults)
     return {
         "nodes": tuple(_nodes(path, text, parsed)),
         "launcher": parsed.launcher,
@@ -112,7 +119,7 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         at = re.match(r"line (\d+), column (\d+)", place)
         # tomllib counts no line for what is missing at the end of the document
         line, column = at.groups() if at else (str(text.count("\n") + 1), "1")
-        raise UsageError(f"{path}:{line}:{column}: not TOML: {reason}", "the format: docs/cluster.toml") from error
+        raise UsageError(f"{path}:{line}:{column}: not TOML: {reason}", _FORMAT) from error
 
 
 def _reason(fault: Any) -> str:
@@ -125,11 +132,6 @@ def _reason(fault: Any) -> str:
         return "is missing"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return message if fault["type"] == "value_error" else f"{message}, not {fault['input']!r}"
-
-
-def _stranger(name: str, nodes: list[str]) -> str:
-    close = difflib.get_close_matches(name, nodes, n=1)
-    return f"{name} is not among nodes" + (f"; did you mean {close[0]!r}?" if close else "")
 
 
 def _nodes(path: Path, text: str, parsed: _File) -> Iterator[Node]:
@@ -157,7 +159,7 @@ def _beside(path: Path, text: str, ssh_config: str | None) -> Path | None:
 
 def _faults(path: Path, text: str, faults: Sequence[tuple[Location, str]]) -> UsageError:
     lines = [f"{path}:{line_of(text, loc)}: {_dotted(loc)}: {reason}" for loc, reason in faults]
-    return UsageError("\n".join(lines), "the format: docs/cluster.toml")
+    return UsageError("\n".join(lines), _FORMAT)
 
 
 def _dotted(location: Location) -> str:

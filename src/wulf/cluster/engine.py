@@ -188,10 +188,14 @@ class _Running:
         self._finish()
 
     def _on_read(self, sname: str, line: bytes) -> None:
-        if sname == "stdout":
-            self._listener.on_line(line)
-        else:
-            self._listener.on_stderr(line.decode(errors="replace").rstrip())
+        try:
+            if sname == "stdout":
+                self._listener.on_line(line)
+            else:
+                self._listener.on_stderr(line.decode(errors="replace").rstrip())
+        except Exception:  # noqa: BLE001 - what one program wrote must not end the others' sessions
+            _log.exception("a line of process %d could not be dealt with; it is ended", self._process.pid)
+            self.kill()
 
     def _reap(self, delay: float = 0.002) -> None:
         """Collect the exit status, which comes some time after the end of the output."""

@@ -7,7 +7,7 @@ import ipaddress
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -109,7 +109,7 @@ class Inventory:
         wanted = list(names)
         unknown = [name for name in wanted if name not in known]
         if unknown:
-            raise UsageError(f"not in the inventory: {', '.join(unknown)}", _did_you_mean(unknown, list(known)))
+            raise UsageError(f"not in the inventory: {', '.join(unknown)}", did_you_mean(unknown, list(known)))
         return tuple(known[name] for name in wanted)
 
     @classmethod
@@ -178,10 +178,11 @@ def parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
         raise UsageError(f"{text!r} is not a network: {error}", "write it as 10.0.0.0/24") from error
 
 
-def _did_you_mean(unknown: list[str], known: list[str]) -> str:
+def did_you_mean(unknown: Sequence[str], known: Sequence[str]) -> str:
+    """The known names that are spelt like the unknown ones; or all known names, folded."""
     close = {match: None for name in unknown for match in difflib.get_close_matches(name, known, n=3)}
     if close:
         return f"did you mean {', '.join(close)}?"
     from ClusterShell.NodeSet import NodeSet
 
-    return f"it has {NodeSet.fromlist(known)}"
+    return f"there are {NodeSet.fromlist(known)}"

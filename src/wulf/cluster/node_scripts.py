@@ -20,6 +20,9 @@ PYTHONS = "python3 python3.13 python3.12 python3.11 python3.10 python3.9"
 HOME, FALLBACK = "home", "tmp"
 """The two places of the cache: ~/.cache/wulf/bin, and /tmp/wulf-<uid> where that can't be used."""
 
+PLACE, ARCH = "wulf-place: ", "wulf-arch: "
+"""What the lines on standard error begin with that are for wulf and not for people."""
+
 _PLACES = '"${XDG_CACHE_HOME:-$HOME/.cache}/wulf/bin" "/tmp/wulf-$(id -u)"'
 
 # A directory or file of somebody else's is passed over, as is what a link leads to: /tmp is everybody's.
@@ -27,7 +30,7 @@ _START = " ".join(
     f"""
 name=$1 digest=$2 arch=$3 run=$4;
 here=$(uname -m);
-if [ "$arch" != any ] && [ "$arch" != "$here" ]; then echo "wulf-arch: $here" >&2; exit {WRONG_ARCH}; fi;
+if [ "$arch" != any ] && [ "$arch" != "$here" ]; then echo "{ARCH}$here" >&2; exit {WRONG_ARCH}; fi;
 for d in {_PLACES}; do
   f=$d/$name-$digest;
   [ -O "$d" ] && [ ! -L "$d" ] && [ -f "$f" ] && [ -O "$f" ] || continue;
@@ -50,19 +53,19 @@ LC_ALL=C; export LC_ALL; umask 077;
 name=$1 digest=$2 run=$3 place=$4; t=;
 clean() {{ rm -f "$t"; }}; trap clean EXIT; trap "exit 129" HUP INT TERM;
 if [ "$place" = {HOME} ]; then d=${{XDG_CACHE_HOME:-$HOME/.cache}}/wulf/bin; else d=/tmp/wulf-$(id -u); fi;
+echo "{PLACE}$d" >&2;
 command -v sha256sum >/dev/null || exit {NO_HASH};
 mkdir -p "$d" || exit {NO_PLACE};
-if [ -O "$d" ] && [ ! -L "$d" ]; then chmod 700 "$d"; else echo "$d belongs to somebody else" >&2; exit {NO_PLACE}; fi;
+if [ -O "$d" ] && [ ! -L "$d" ]; then chmod 700 "$d"; else echo "belongs to somebody else" >&2; exit {NO_PLACE}; fi;
 t=$(mktemp "$d/.$name.XXXXXX") || exit {NO_PLACE};
 cat >"$t" || exit {NO_PLACE};
 set -- $(sha256sum <"$t"); [ "$1" = "$digest" ] || exit {CORRUPT};
 chmod 700 "$t";
 if [ "$run" = exec ]; then "$t" --version </dev/null >/dev/null 2>&1;
-  if [ $? = 126 ]; then echo "$d is on a file system mounted noexec" >&2; exit {NO_PLACE}; fi;
+  if [ $? = 126 ]; then echo "mounted noexec" >&2; exit {NO_PLACE}; fi;
 fi;
 mv -f "$t" "$d/$name-$digest" || exit {NO_PLACE};
-find "$d" -type f -mtime +30 -exec rm -f {{}} + 2>/dev/null;
-echo "$d"
+find "$d" -type f -mtime +30 -exec rm -f {{}} + 2>/dev/null; exit 0
 """.split()
 )
 
@@ -79,7 +82,7 @@ class NodeCommand:
         return _command(_START, self._name, self.program.digest, self.program.arch or "any", self._run)
 
     def copy(self, place: str) -> str:
-        """Put standard input into the cache, verified. Prints the directory."""
+        """Put standard input into the cache, verified."""
         return _command(_COPY, self._name, self.program.digest, self._run, place)
 
     @property

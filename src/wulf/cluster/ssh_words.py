@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from wulf.cluster import node_scripts
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Node
+from wulf.cluster.node_scripts import ARCH, PLACE
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Explain, last_words
 
@@ -72,12 +73,25 @@ _LOST = _WORDS[-1:]
 """What ssh can say once the program has greeted; the rest is the program's own standard error."""
 
 
+# What a tool says when the cache can't be there; what it means; what to do.
+_NO_PLACE = (
+    ("No space left on device", "its disk is full", "make room there"),
+    ("uota exceeded", "the disk quota is used up", "make room there"),
+    ("Read-only file system", "its file system is read-only", "is its disk healthy? look there: dmesg"),
+    ("Permission denied", "no permission to write there", "who owns that directory?"),
+    ("mounted noexec", "programs may not be executed there", "set XDG_CACHE_HOME there to a place without noexec"),
+    ("belongs to somebody else", "the directory is not ours", "have it removed there"),
+)
+
+
 def explain_ssh(node: Node, program: Program) -> Explain:
     """The explanation for a program that ssh started on a node."""
 
     def explain(end: Exit, stderr: Sequence[str], greeted: bool) -> tuple[str, str]:
         if end.status == SSH_FAILED:
             return _ssh_failure(node, program, stderr, greeted)
+        if end.signal is not None:
+            return f"the ssh process on this machine was {end}", ""
         return _script_failure(end, program, stderr)
 
     return explain
@@ -122,21 +136,15 @@ def explain_copy(end: Exit, program: Program, stderr: Sequence[str]) -> tuple[st
         return "it has no sha256sum, which verifies the copies of programs", "install coreutils there"
     if end.status == node_scripts.CORRUPT:
         return f"the copy of {program.name} arrived damaged", "try again; if it persists, check the node's disk"
-    text = "\n".join(stderr)
-    places = (
-        ("No space left on device", "its disk is full", "make room there"),
-        ("quota exceeded", "the disk quota is used up there", "make room there"),
-        ("Read-only file system", "its file system is read-only", "is its disk healthy? look there: dmesg"),
-        ("Permission denied", "no permission to write there", "who owns that directory?"),
-        ("noexec", "programs may not be executed there", "set XDG_CACHE_HOME there to a place without noexec"),
-        ("belongs to somebody else", "the directory belongs to somebody else", "remove it there"),
-    )
-    for sign, what, next_step in places:
-        if sign.lower() in text.lower():
-            return f"{what}: {' / '.join(line for line in stderr if sign.lower() in line.lower())}", next_step
-    return f"{program.name} could not be copied: {end}{last_words(stderr)}", ""
+    place = next((line.removeprefix(PLACE) for line in stderr if line.startswith(PLACE)), "")
+    said = [line for line in stderr if not line.startswith(PLACE)]
+    for sign, what, next_step in _NO_PLACE:
+        lines = [line if place in line else f"{place}: {line}" for line in said if sign in line]
+        if lines:
+            return f"{what} ({' / '.join(lines)})", next_step
+    return f"{program.name} could not be copied: {end}{last_words(said)}", ""
 
 
 def arch_of(stderr: Sequence[str]) -> str:
     """The machine that the start script named before it gave up."""
-    return next((line.partition(": ")[2] for line in stderr if line.startswith("wulf-arch: ")), "of unknown kind")
+    return next((line.removeprefix(ARCH) for line in stderr if line.startswith(ARCH)), "of unknown kind")

@@ -63,18 +63,17 @@ class SshLauncher(ProcessLauncher):
         """Bring the program into the node's cache; into /tmp where its home can't take it."""
         end, stderr = await self._copy_to(HOME, node, program)
         if end.status == NO_PLACE:
-            what, _ = explain_copy(end, program, stderr)
-            home_stderr = stderr
+            in_home, _ = explain_copy(end, program, stderr)
             end, stderr = await self._copy_to(FALLBACK, node, program)
+            if end.status == NO_PLACE:
+                what, next_step = explain_copy(end, program, stderr)
+                raise NodeError(node.name, f"{program.name} has no place there: {in_home}; and {what}", next_step)
             if end.status == 0:
-                self.notes[node.name] = f"{program.name} is kept in /tmp there, since in ~/.cache {what}"
-                return
-            stderr = [*home_stderr, *stderr]
-        if end.status == 0:
-            return
+                self.notes[node.name] = f"{program.name} is kept in /tmp there: {in_home}"
         if end.status == SSH_FAILED:
             raise NodeError(node.name, *explain_ssh(node, program)(end, stderr, False))
-        raise NodeError(node.name, *explain_copy(end, program, stderr))
+        if end.status != 0:
+            raise NodeError(node.name, *explain_copy(end, program, stderr))
 
     async def _copy_to(self, place: str, node: Node, program: Program) -> tuple[Exit, Sequence[str]]:
         argv = (*self._ssh, node.destination, NodeCommand(program).copy(place))

@@ -1,0 +1,226 @@
+"""Processes behind one thread: lines both ways, ends of every kind, and nothing left behind."""
+
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+from wulf.cluster.channel import Exit
+from wulf.cluster.engine import Engine, ProcessChannel
+
+
+class Listener:
+    def __init__(self):
+        self.lines = []
+        self.stderr = []
+        self.end = None
+        self.ends = 0
+        self.changed = threading.Condition()
+
+    def on_line(self, line):
+        with self.changed:
+            self.lines.append(line)
+            self.changed.notify_all()
+
+    def on_stderr(self, line):
+        self.stderr.append(line)
+
+    def on_close(self, end):
+        with self.changed:
+            self.end = end
+            self.ends += 1
+            self.changed.notify_all()
+
+    def wait(self, condition, timeout=10):
+        with self.changed:
+            assert self.changed.wait_for(condition, timeout)
+
+    def wait_end(self):
+        self.wait(lambda: self.end is not None)
+        return self.end
+
+
+@pytest.fixture
+def engine():
+    made = Engine()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def run(engine):
+    def start(*argv, stdin=None):
+        listener = Listener()
+        channel = ProcessChannel(engine, argv, stdin)
+        channel.start(listener)
+        return channel, listener
+
+    return start
+
+
+def test_lines_both_ways(run):
+    channel, listener = run("cat")
+    for number in range(1000):
+        channel.send(str(number).encode())
+    channel.close_input()
+    assert listener.wait_end() == Exit(status=0)
+    assert listener.lines == [str(number).encode() for number in range(1000)]
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 65536, 65537, 3 << 20])
+def test_lines_of_any_length(run, size):
+    channel, listener = run("cat")
+    channel.send(b"x" * size)
+    channel.close_input()
+    listener.wait_end()
+    assert listener.lines == [b"x" * size]
+
+
+def test_the_last_words_come_before_the_end(run):
+    _, listener = run("sh", "-c", "echo one >&2; echo two >&2; printf three >&2; exit 7")
+    assert listener.wait_end() == Exit(status=7)
+    assert listener.stderr == ["one", "two", "three"]
+
+
+def test_a_signal(run):
+    _, listener = run("sh", "-c", "kill -TERM $$")
+    assert listener.wait_end() == Exit(signal=15)
+
+
+@pytest.mark.parametrize(("program", "status"), [("/no/such/program", 127), ("/etc/passwd", 126), ("/", 126)])
+def test_a_program_that_cannot_be_started(run, program, status):
+    _, listener = run(program)
+    assert listener.wait_end() == Exit(status=status)
+    assert program in listener.stderr[0]
+
+
+def test_a_file_as_standard_input(run, tmp_path):
+    path = tmp_path / "input"
+    path.write_text("from the file\n")
+    _, listener = run("cat", stdin=path)
+    assert listener.wait_end() == Exit(status=0)
+    assert listener.lines == [b"from the file"]
+
+
+def test_a_file_that_is_gone(run, tmp_path):
+    _, listener = run("cat", stdin=tmp_path / "absent")
+    assert listener.wait_end().status == 127
+
+
+def test_kill_takes_what_the_program_started_too(run):
+    channel, listener = run("sh", "-c", "sleep 3600 & echo $!; wait")
+    listener.wait(lambda: listener.lines)
+    channel.kill()
+    assert listener.wait_end() == Exit(signal=9)
+    deadline = time.monotonic() + 5
+    while _alive(int(listener.lines[0])) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _alive(int(listener.lines[0]))
+
+
+def test_a_process_left_behind_with_our_standard_error_hides_no_end(run):
+    began = time.monotonic()
+    _, listener = run("sh", "-c", "echo last >&2; sleep 20 >/dev/null </dev/null & echo $!; exit 3")
+    assert listener.wait_end() == Exit(status=3)
+    assert time.monotonic() - began < 10
+    assert listener.stderr == ["last"]
+    os.kill(int(listener.lines[0]), 9)
+
+
+def test_a_program_that_only_closes_its_output_is_killed(run):
+    _, listener = run("sh", "-c", "exec >/dev/null; sleep 3600")
+    assert listener.wait_end() == Exit(signal=9)
+
+
+def test_what_is_sent_after_the_end_is_dropped(run):
+    channel, listener = run("true")
+    listener.wait_end()
+    channel.send(b"hello?")
+    channel.close_input()
+    channel.kill()
+    assert listener.ends == 1
+
+
+def test_a_program_that_reads_nothing_blocks_nobody(run):
+    deaf, _ = run("sleep", "3600")
+    for _ in range(64):
+        deaf.send(b"x" * 65536)
+    channel, listener = run("cat")
+    channel.send(b"still here")
+    listener.wait(lambda: listener.lines == [b"still here"])
+    deaf.kill()
+
+
+def test_stop_ends_whatever_runs_and_tells():
+    engine = Engine()
+    listeners = [Listener() for _ in range(20)]
+    for listener in listeners:
+        ProcessChannel(engine, ["sh", "-c", "echo $$; trap '' TERM; sleep 3600"]).start(listener)
+    for listener in listeners:
+        listener.wait(lambda listener=listener: listener.lines)
+    engine.stop()
+    assert [listener.end for listener in listeners] == [Exit(signal=9)] * 20
+    assert not any(_alive(int(listener.lines[0])) for listener in listeners)
+    engine.stop()
+
+
+def test_an_engine_that_was_never_used_has_no_thread():
+    before = threading.active_count()
+    Engine().stop()
+    assert threading.active_count() == before
+
+
+def test_a_line_that_nobody_can_deal_with_ends_its_program_alone(run, monkeypatch, caplog):
+    good, listener = run("cat")
+    bad, broken = run("cat")
+    monkeypatch.setattr(broken, "on_line", lambda _line: {}["fault"])
+    bad.send(b"x")
+    assert broken.wait_end() == Exit(signal=9)
+    assert "KeyError" in caplog.text
+    good.send(b"y")
+    listener.wait(lambda: listener.lines == [b"y"])
+
+
+def test_a_fault_of_the_engine_is_told_to_every_session_instead_of_hanging_them(caplog):
+    engine = Engine()
+    listener = Listener()
+    channel = ProcessChannel(engine, ["sh", "-c", "trap '' HUP TERM; echo on; sleep 3600"])
+    channel.start(listener)
+    listener.wait(lambda: listener.lines)
+    engine.post(lambda: {}["fault"])
+    assert listener.wait_end() == Exit(signal=9)
+    assert "KeyError" in caplog.text
+    channel.send(b"hello?")
+    engine.stop()
+
+
+def test_no_descriptor_is_left_open(run):
+    def count():
+        return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+
+    _, first = run("true")
+    first.wait_end()
+    before = count()
+    for _ in range(30):
+        run(sys.executable, "-S", "-c", "")[1].wait_end()
+    assert count() <= before
+
+
+def test_ctrl_c_at_the_terminal_is_not_for_the_programs(run):
+    _, listener = run("sh", "-c", "ps -o pgid=,sid= -p $$")
+    listener.wait_end()
+    pgid, sid = map(int, listener.lines[0].split())
+    assert os.getpgid(0) != pgid
+    assert os.getsid(0) != sid
+
+
+def _alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # an orphan that nobody has reaped yet is dead all the same
+    with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123
+        return stat.read().rpartition(")")[2].split()[0] != "Z"
