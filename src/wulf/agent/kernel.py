@@ -16,6 +16,7 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wulf.agent.importing import IMPORTING
 from wulf.agent.unknown import Unknown, refused
 
 if TYPE_CHECKING:
@@ -114,8 +115,8 @@ class LiveKernel:
 
 def _open_netlink() -> Netlink | Unknown:
     try:
-        from wulf.agent.netlink import Netlink
-
+        with IMPORTING:
+            from wulf.agent.netlink import Netlink
         return Netlink()
     except ImportError as error:
         return Unknown(f"pyroute2 can't be imported on this node: {error}")

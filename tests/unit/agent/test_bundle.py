@@ -94,6 +94,18 @@ def test_it_runs_under_a_bare_python(python: str, built: Path, tmp_path: Path) -
     assert facts["facts"]["system.python"]["value"].startswith(python.removeprefix("python"))
 
 
+@pytest.mark.parametrize("python", PYTHONS)
+def test_concurrent_first_requests_all_import_what_they_need(python: str, built: Path, tmp_path: Path) -> None:
+    executable = _installed(python)
+    if executable is None:
+        pytest.skip(f"no {python} here")
+    requests = [{"op": "addresses"}, {"op": "facts", "only": ["nic"]}, {"op": "facts"}, {"op": "describe"}] * 2
+    answers = session(executable, built, tmp_path, *requests)[1:]
+    assert [answer for answer in answers if not answer["ok"]] == []
+    reasons = [fact.get("reason", "") for answer in answers for fact in answer.get("facts", {}).values()]
+    assert [reason for reason in reasons if "import" in reason] == []
+
+
 def test_without_pyroute2_its_facts_are_null_and_the_others_there(tmp_path: Path) -> None:
     shutil.copytree(AGENT, tmp_path / "wulf/agent", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(AGENT.parent / "__init__.py", tmp_path / "wulf")

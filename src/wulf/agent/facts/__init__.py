@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from wulf.agent.fact import Fact, Topic
+from wulf.agent.importing import IMPORTING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +24,8 @@ __all__ = ["Fact", "all_facts", "find", "is_uniform", "read", "unmatched"]
 @lru_cache(maxsize=1)
 def _topics() -> tuple[Topic, ...]:
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))  # works inside a zip, too
-    modules = (importlib.import_module(f"{__name__}.{name}") for name in names)
-    return tuple(module.topic for module in modules)
+    with IMPORTING:
+        return tuple(importlib.import_module(f"{__name__}.{name}").topic for name in names)
 
 
 def all_facts() -> list[Fact]:
