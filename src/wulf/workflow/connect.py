@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,7 @@ class Connected:
     failed
         Node → why it can't be measured.
     uniform
-        Names of the facts that a cluster's nodes are expected to share.
+        Names, or patterns such as `nic.*.mtu`, of the facts that a cluster's nodes are expected to share.
     """
 
     sessions: dict[str, Session]
@@ -75,12 +75,13 @@ def _facts_of(sessions: Mapping[str, Session]) -> dict[str, Facts]:
     return facts
 
 
-def _uniform_facts(sessions: Mapping[str, Session]) -> frozenset[str]:
-    """The facts that the agent says should not differ; patterns such as `nic.*.mtu` stay patterns."""
+def _describe(sessions: Mapping[str, Session]) -> dict[str, Any] | None:
+    """What the first node that answers says of its program; None where no node does."""
     for session in sessions.values():
-        described = session.request("describe", timeout=FACTS_TIMEOUT)["describe"]
-        return frozenset(fact["name"] for fact in described["facts"] if fact.get("uniform"))
-    return frozenset()
+        with suppress(NodeError):  # whoever is gone by now fails where it is measured, with the reason
+            described: dict[str, Any] = session.request("describe", timeout=FACTS_TIMEOUT)["describe"]
+            return described
+    return None
 
 
 def _read_facts(launcher: Launcher, inventory: Inventory, connected: Connected) -> None:
@@ -88,7 +89,8 @@ def _read_facts(launcher: Launcher, inventory: Inventory, connected: Connected) 
     opened = launcher.open(inventory.nodes, agent_program())
     try:
         connected.fingerprint = _facts_of(opened.sessions)
-        connected.uniform = _uniform_facts(opened.sessions)
+        described = _describe(opened.sessions) or {"facts": []}
+        connected.uniform = frozenset(fact["name"] for fact in described["facts"] if fact.get("uniform"))
         for node, error in opened.failed.items():
             connected.fingerprint[node] = {"agent": {"value": None, "reason": error.what}}
         connected.addresses = data_addresses(inventory, opened.sessions)
@@ -114,7 +116,6 @@ def connect(inventory: Inventory, say: Callable[[str], None] = lambda _: None) -
         opened = launcher.open(inventory.nodes, program)
         connected.sessions = opened.sessions
         connected.failed = dict(opened.failed)
-        for session in opened.sessions.values():
-            connected.probe = Probe.from_describe(session.request("describe", timeout=FACTS_TIMEOUT)["describe"])
-            break
+        described = _describe(opened.sessions)
+        connected.probe = Probe.from_describe(described) if described else None
         yield connected
