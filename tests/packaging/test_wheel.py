@@ -45,7 +45,16 @@ class Newcomer:
         self.home = home
         self.venv = home / "venv"
         self.python = self.venv / "bin/python"
-        self._become = ["/usr/bin/setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
+        # setpriv keeps root's capabilities until it starts a program; env, started so, has none of them.
+        self._become = [
+            "/usr/bin/setpriv",
+            "--reuid",
+            str(NOBODY),
+            "--regid",
+            str(NOBODY),
+            "--clear-groups",
+            "/usr/bin/env",
+        ]
 
     def run(self, *argv: str | Path, timeout: float = 300) -> subprocess.CompletedProcess[str]:
         become: Sequence[str] = self._become if os.geteuid() == 0 else []
@@ -95,7 +104,7 @@ def newcomer(wheel: Path) -> Iterator[Newcomer]:
         made = newcomer.run(python, "-m", "venv", "--without-pip", newcomer.venv)
         assert made.returncode == 0, made.stderr
         done = newcomer.run(
-            "env", f"PYTHONPATH={home}/pip", newcomer.python, "-m", "pip", "install", "-q", home / wheel.name
+            "/usr/bin/env", f"PYTHONPATH={home}/pip", newcomer.python, "-m", "pip", "install", "-q", home / wheel.name
         )
         assert done.returncode == 0, done.stderr
         yield newcomer
