@@ -1,0 +1,1 @@
+"""wulf beside its peers: the same work in the same lab, interleaved. `python -m bench --help`; docs/benchmarks.md."""

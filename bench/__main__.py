@@ -1,0 +1,95 @@
+"""`python -m bench [PART …]`: run parts of the bench, write results/latest.json, print the table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import secrets
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from bench import docs, limits, machine, net, rows, table
+from bench.blocks import Effort
+from bench.context import Context
+from bench.errors import BenchError
+from bench.rows import Row
+from wulf.core.errors import USAGE, WulfError
+
+PARTS: dict[str, Callable[[Context], list[Row]]] = {
+    "startup": limits.startup,
+    "survey": limits.survey,
+    "memory": limits.memory,
+    "net": net.measure,
+}
+"""In the order of running: what is timed alone comes before the lab."""
+
+SLOW_PARTS = {"survey"}
+"""Left out by --quick, unless asked for."""
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "bench" / "results"
+LATEST, MACHINE, PAGE = RESULTS / "latest.json", RESULTS / "machine.json", ROOT / "docs" / "benchmarks.md"
+
+FULL = {"blocks": 12, "wish": 0.02, "seconds": 660.0}
+QUICK = {"blocks": 6, "wish": 1.0, "seconds": 105.0}
+"""Blocks at least; width of a ratio's interval that ends a comparison; when the last one has to end."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: 0 the bench ran, whatever it found; 2 it could not."""
+    options = _parser().parse_args(arguments)
+    console = Console(width=table.WIDTH)
+    try:
+        if not options.docs:
+            _run([*options.parts, *options.only], options.quick, options.seed)
+        found = rows.read(LATEST)
+        docs.update(PAGE, found, MACHINE)
+    except (BenchError, WulfError, FileNotFoundError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return USAGE
+    table.terminal(found, console)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="wulf beside its peers.")
+    known = ", ".join(PARTS)
+    parser.add_argument("parts", nargs="*", metavar="PART", choices=[*PARTS, []], help=f"of {known} [all]")
+    parser.add_argument("--only", action="append", default=[], choices=PARTS, help="the same")
+    parser.add_argument("--quick", action="store_true", help="two minutes: fewer comparisons, wider intervals")
+    parser.add_argument("--docs", action="store_true", help="measure nothing: rewrite docs/benchmarks.md")
+    parser.add_argument("--seed", type=int, help="of the random order")
+    return parser
+
+
+def _run(asked: Sequence[str], quick: bool, seed: int | None) -> None:
+    """Measure, and put the rows into latest.json: beside those of other parts, if they are from this machine."""
+    began = time.monotonic()
+    before = machine.fingerprint()
+    drawn = secrets.randbelow(2**31) if seed is None else seed
+    chosen = [name for name in PARTS if (name in asked if asked else not (quick and name in SLOW_PARTS))]
+    bounds = QUICK if quick else FULL
+    effort = Effort(int(bounds["blocks"]), bounds["wish"], began + bounds["seconds"])
+    context = Context(quick, effort, random.Random(drawn), lambda text: print(text, file=sys.stderr, flush=True))
+    with context.stack:
+        found = {name: PARTS[name](context) for name in chosen}
+    measured = [row for name in reversed(PARTS) for row in found.get(name, [])]
+    _store(measured, before | {"seed": drawn, "quick": quick, "parts": chosen})
+
+
+def _store(measured: Sequence[Row], now: dict[str, Any]) -> None:
+    old: list[Row] = []
+    if LATEST.exists() and MACHINE.exists() and machine.same_machine(now, json.loads(MACHINE.read_text())):
+        old = rows.read(LATEST)
+    rows.write(LATEST, rows.merged(old, measured))
+    MACHINE.write_text(json.dumps(now, indent=2, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""Randomised blocks: in each, every contest once, ours and the peer back to back, all orders drawn.
+
+What drifts over minutes then touches both sides of a ratio alike (Box, Hunter & Hunter, Statistics for Experimenters,
+2nd ed., chapter 4).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from bench.errors import BenchError
+from bench.rows import Figures, Row, compared, without_peer
+from wulf.stats.intervals import least_samples, median_interval
+
+MOST_FAILURES = 3
+
+
+@dataclass
+class Contest:
+    """Ours and a peer doing the same work; each call is one replicate.
+
+    Parameters
+    ----------
+    name, peer_name, unit, better
+        As in `Row`.
+    ours, peer
+        One replicate each: a figure in `unit`, or BenchError.
+    """
+
+    name: str
+    peer_name: str
+    unit: str
+    better: str
+    ours: Callable[[], float]
+    peer: Callable[[], float]
+    pairs: list[Figures] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    """The longest that a pair took."""
+
+    def row(self) -> Row:
+        """What the pairs say."""
+        if len(self.failures) >= MOST_FAILURES:
+            return without_peer(self.name, f"{self.peer_name} (failed)", self.unit, self.better)
+        return compared(self.name, self.peer_name, self.unit, self.better, self.pairs)
+
+    def is_narrow(self, wish: float) -> bool:
+        """Whether the interval of the ratio is as narrow as wished for, relative to the ratio."""
+        if len(self.pairs) < least_samples():
+            return False
+        width = median_interval([ours / peer for ours, peer in self.pairs]).width
+        return width is not None and width <= wish
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to go on.
+
+    Parameters
+    ----------
+    blocks
+        At least so many.
+    wish
+        Relative width of a ratio's interval at which a contest ends.
+    until
+        No pair begins that would not end by then, on `clock`.
+    """
+
+    blocks: int
+    wish: float
+    until: float
+    clock: Callable[[], float] = time.monotonic
+
+
+def run_blocks(contests: Sequence[Contest], effort: Effort, rng: random.Random, say: Callable[[str], None]) -> None:
+    """Fill the contests' pairs, block by block, until every interval is narrow or the time is over."""
+    block = 0
+    going = list(contests)
+    while going:
+        block += 1
+        left = effort.until - effort.clock()
+        say(f"block {block}: {len(going)} of {len(contests)} comparisons, at most {max(left, 0):.0f} s left")
+        for contest in rng.sample(going, len(going)):
+            if effort.clock() + contest.seconds <= effort.until:
+                _one_pair(contest, effort, rng, say)
+        going = [contest for contest in going if not _is_done(contest, effort)]
+
+
+def _is_done(contest: Contest, effort: Effort) -> bool:
+    narrow = len(contest.pairs) >= effort.blocks and contest.is_narrow(effort.wish)
+    late = effort.clock() + contest.seconds > effort.until
+    return narrow or late or len(contest.failures) >= MOST_FAILURES
+
+
+def _one_pair(contest: Contest, effort: Effort, rng: random.Random, say: Callable[[str], None]) -> None:
+    began = effort.clock()
+    figures = {}
+    try:
+        for side in rng.sample(["ours", "peer"], 2):
+            figures[side] = contest.ours() if side == "ours" else contest.peer()
+    except BenchError as error:
+        contest.failures.append(str(error))
+        say(f"{contest.name}, beside {contest.peer_name}: {error}")
+        return
+    contest.pairs.append((figures["ours"], figures["peer"]))
+    contest.seconds = max(contest.seconds, effort.clock() - began)

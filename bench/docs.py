@@ -1,0 +1,42 @@
+"""Puts the table into docs/benchmarks.md, between its two marks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.errors import BenchError
+from bench.rows import Row
+from bench.table import markdown
+
+BEGIN = "<!-- made by `python -m bench`: begin -->"
+END = "<!-- made by `python -m bench`: end -->"
+
+
+def section(rows: Sequence[Row], machine: dict[str, Any]) -> str:
+    """The part of the page that is made: the table and the machine."""
+    peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items() if version)
+    met = sum(row.met for row in rows)
+    return (
+        f"{markdown(rows)}\n\n"
+        f"{met} of {len(rows)} goals are met. Measured {machine['date'][:10]} on {machine['cpus']} CPUs of "
+        f"{machine['cpu']}{', a virtual machine' if machine['virtual'] else ''}, Linux {machine['kernel']}, "
+        f"{machine['system']}, congestion control {machine['congestion control']}; load before the run "
+        f"{machine['load before']}; wulf {machine['wulf']}, {peers or 'no peers'}."
+    )
+
+
+def rewritten(page: str, made: str) -> str:
+    """The page with its made part replaced. BenchError where the marks are missing."""
+    pattern = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}", re.DOTALL)
+    if not pattern.search(page):
+        raise BenchError(f"the page lacks the marks {BEGIN} and {END}")
+    return pattern.sub(lambda _: f"{BEGIN}\n{made}\n{END}", page)
+
+
+def update(page: Path, rows: Sequence[Row], machine: Path) -> None:
+    """Rewrite the page's table."""
+    page.write_text(rewritten(page.read_text(), section(rows, json.loads(machine.read_text()))))

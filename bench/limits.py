@@ -1,0 +1,86 @@
+"""Parts `memory`, `startup` and `survey`: what wulf itself costs, against fixed limits."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.context import Context
+from bench.errors import BenchError
+from bench.pair import CLIENT, SERVER, placements
+from bench.rows import Row, limited
+
+MEMORY_B = 16 * 2.0**20
+STARTUP_S = 0.25
+SURVEY_S = 45.0
+STARTS = 15
+WULF = Path(sys.executable).parent / "wulf"
+
+GREEDY_RUNS = (
+    ("pingpong", "tcp", {"bytes": 16 << 20, "seconds": 0.2}),
+    ("pingpong", "udp", {"bytes": 65507, "seconds": 0.2}),
+    ("stream", "tcp", {"streams": 8, "seconds": 0.5}),
+    ("stream", "tcp", {"streams": 1, "bytes": 16 << 20, "seconds": 0.5}),
+)
+"""The runs that need the most memory: the longest messages, and many threads at once."""
+
+
+def memory(context: Context) -> list[Row]:
+    """Most resident memory that a wulf-net process ever had, at both ends."""
+    place = placements()[-1]
+    for pattern, transport, params in GREEDY_RUNS:
+        context.say(f"memory: {pattern} over {transport} with {params}")
+        context.pair.wulf(place, pattern, transport, **params)
+    ends = (("client", CLIENT, place.client), ("server", SERVER, place.server))
+    return [
+        limited(f"wulf-net's peak resident memory, {end}", "B", [_peak(context, node, cpu)], MEMORY_B)
+        for end, node, cpu in ends
+    ]
+
+
+def _peak(context: Context, node: str, cpu: int) -> float:
+    pid = context.pair.probe(node, cpu).greeting["pid"]
+    return peak_resident(context.pair.ask(node, "status", pid=pid)["output"])
+
+
+def peak_resident(status: str) -> float:
+    """Bytes, from /proc/PID/status (proc_pid_status(5): VmHWM, "peak resident set size")."""
+    name = re.search(r"^Name:\s+(\S+)$", status, re.MULTILINE)
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    if not name or name[1] != "wulf-net" or not peak:
+        raise BenchError(f"not the status of wulf-net: {status[:100]!r}")
+    return int(peak[1]) * 1024.0
+
+
+def startup(context: Context) -> list[Row]:
+    """`wulf --help`, from its start to its end."""
+    context.say(f"startup: wulf --help, {STARTS} times")
+    _timed(["--help"])  # the first one fills the page cache, and writes what Python caches
+    seconds = [_timed(["--help"]) for _ in range(STARTS)]
+    return [limited("wulf --help, median", "s", seconds, STARTUP_S)]
+
+
+def survey(context: Context) -> list[Row]:
+    """The whole command, lab included."""
+    name = "wulf survey --lab 4 --quick, one run"
+    context.say("survey: wulf survey --lab 4 --quick")
+    with tempfile.TemporaryDirectory() as directory:
+        # 1: something stands out, which on a busy machine may be so
+        seconds = _timed(["survey", "--lab", "4", "--quick", "--out", f"{directory}/run"], accepted=(0, 1))
+    return [limited(name, "s", [seconds], SURVEY_S)]
+
+
+def _timed(arguments: Sequence[str], accepted: Sequence[int] = (0,)) -> float:
+    began = time.perf_counter()
+    done = subprocess.run(
+        [WULF, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300
+    )
+    seconds = time.perf_counter() - began
+    if done.returncode not in accepted:
+        raise BenchError(f"wulf {' '.join(arguments)} ended with {done.returncode}: {done.stderr[-500:]}")
+    return seconds

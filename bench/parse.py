@@ -1,0 +1,52 @@
+"""Figures from what the peers print. Each function takes the whole output, and gives SI units; BenchError says what is
+missing from it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from bench.errors import BenchError
+
+_NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
+
+
+def _find(pattern: str, output: str, what: str) -> re.Match[str]:
+    found = re.search(pattern, output, re.MULTILINE)
+    if not found:
+        raise BenchError(f"no {what} in: …{output.strip()[-300:]}")
+    return found
+
+
+def sockperf_median(output: str) -> float:
+    """Median round trip in seconds, from `sockperf ping-pong --full-rtt`, which says so (else it halves it)."""
+    _find(r"Summary: Round trip is", output, "round trip of sockperf")
+    return float(_find(rf"percentile 50\.000 =\s*{_NUMBER}", output, "median of sockperf")[1]) * 1e-6
+
+
+def netpipe_least_mean(output: str) -> float:
+    """Round trip in seconds, from NPtcp's line of a size.
+
+    NetPIPE prints half of it: the lowest of the means of seven trials (netpipe.c, "reports the lowest of the TRIALS").
+    """
+    return 2e-6 * float(_find(rf"-->\s*[0-9.]+ Mbps in\s+{_NUMBER} usec", output, "line of NetPIPE")[1])
+
+
+_QPERF_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "sec": 1.0}
+
+
+def qperf_mean(output: str) -> float:
+    """Mean round trip in seconds, from qperf's latency: the time over the number of messages of both directions."""
+    found = _find(rf"latency\s*=\s*{_NUMBER} (ns|us|ms|sec)", output, "latency of qperf")
+    return 2 * float(found[1]) * _QPERF_UNITS[found[2]]
+
+
+def iperf3_received(output: str) -> float:
+    """The receiver's throughput over all streams in B/s, from `iperf3 --json`."""
+    try:
+        answer = json.loads(output)
+        if "error" in answer:
+            raise BenchError(f"iperf3: {answer['error']}")
+        return float(answer["end"]["sum_received"]["bits_per_second"]) / 8
+    except (ValueError, KeyError) as error:
+        raise BenchError(f"no receiver's figure of iperf3 in: …{output.strip()[-300:]}") from error
