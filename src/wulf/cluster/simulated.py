@@ -157,7 +157,7 @@ class SimulatedCluster:
         if where is None:
             raise Refusal("bad-parameter", f"there is no server {request.get('server')}", "server")
         del self._servers[where]
-        return {"accepted": 0, "wrong_key": 0, "malformed": 0}
+        return {"accepted": 0, "wrong_key": 0, "malformed": 0, "turned_away": 0}
 
     def _run(self, node: str, request: Mapping[str, Any]) -> Answer:
         pattern = _known("pattern", request.get("pattern"), WULF_NET["patterns"])
@@ -169,9 +169,9 @@ class SimulatedCluster:
         if not secrets.compare_digest(key, str(request.get("key"))):
             raise Refusal("refused", "the server refused the key", "key")
         value = self._value(node, server, {**params, "pattern": pattern["name"], "transport": transport})
-        metric = pattern["metrics"][0]
+        main, loss = pattern["metrics"]
         return {
-            "metrics": {metric["name"]: _metric(metric["unit"], value)},
+            "metrics": {main["name"]: _metric(main["unit"], value), loss["name"]: {"unit": "1", "value": 0}},
             "seconds": params["seconds"],
             "counters": {"client": {}, "server": {}},
             "info": {"simulated": True},
@@ -224,11 +224,18 @@ def _param(name: str, kind: str, unit: str, default: Any, limits: tuple[float, f
     return {"name": name, "type": kind, "unit": unit, "default": default, "min": low, "max": high, "help": ""}
 
 
-_TIMES = [
-    _param("seconds", "float", "s", 0.1, (0.001, 3600)),
-    _param("warmup_seconds", "float", "s", 0.0, (0, 3600)),
-    _param("timeout", "float", "s", 5.0, (0.001, 3600)),
-]
+def _params(bytes_default: int | None, seconds: float, least: float, warmup: float) -> list[Answer]:
+    return [
+        _param("bytes", "int", "B", bytes_default, (1, 16777216)),
+        _param("seconds", "float", "s", seconds, (least, 3600.0)),
+        _param("warmup_seconds", "float", "s", warmup, (0, 3600.0)),
+        _param("timeout", "float", "s", 2.0, (0.01, 600.0)),
+    ]
+
+
+def _metric_spec(name: str, unit: str, better: str) -> Answer:
+    return {"name": name, "unit": unit, "better": better, "help": ""}
+
 
 WULF_NET: Answer = {
     "program": "wulf-net", "version": "0.1.0", "protocol": 1,
@@ -239,15 +246,14 @@ WULF_NET: Answer = {
     ],
     "patterns": [
         {"name": "pingpong", "help": "simulated", "transports": ["tcp", "udp"],
-         "params": [_param("bytes", "int", "B", 1, (1, 16777216)), *_TIMES],
-         "metrics": [{"name": "rtt", "unit": "s", "better": "lower", "help": ""}]},
+         "params": _params(1, 0.1, 0, 0.01),
+         "metrics": [_metric_spec("rtt", "s", "lower"), _metric_spec("lost", "1", "lower")]},
         {"name": "stream", "help": "simulated", "transports": ["tcp", "udp"],
-         "params": [_param("bytes", "int", "B", None, (1, 16777216)),
-                    _param("streams", "int", "1", 1, (1, 256)), *_TIMES],
-         "metrics": [{"name": "throughput", "unit": "B/s", "better": "higher", "help": ""}]},
+         "params": [*_params(None, 0.2, 0.001, 0.1), _param("streams", "int", "1", 1, (1, 128))],
+         "metrics": [_metric_spec("throughput", "B/s", "higher"), _metric_spec("loss", "1", "lower")]},
     ],
 }  # fmt: skip
-"""What the simulated wulf-net's `--describe` would print."""
+"""What the simulated wulf-net's `--describe` would print: a part of the real one's, as tests/contract compares."""
 
 _Operation = Callable[[SimulatedCluster, str, Mapping[str, Any]], Answer]
 
