@@ -66,12 +66,13 @@ def heat_map(matrix: Matrix, why_absent: str) -> Chart:
         text.append([])
         hovers.append([])
         for j, b in enumerate(matrix.nodes):
-            record = matrix.get(a, b) if a != b else None
+            record = matrix.get(a, b)
+            blank = a == b and record is None
             value = record.value if record is not None and usable(record) else None
             z[i].append(None if value is None else _position(value / divisor, logarithmic))
-            text[i].append(_cell_text(record, value, divisor) if a != b else "")
-            hovers[i].append(_cell_hover(matrix, a, b, record, why_absent) if a != b else "")
-            if a != b and value is None:
+            text[i].append("" if blank else _cell_text(record, value, divisor))
+            hovers[i].append("" if blank else _cell_hover(matrix, a, b, record, why_absent))
+            if value is None and not blank:
                 missing.append([i, j])
             elif record is not None and record.verdict is Verdict.NOISY:
                 noisy.append([i, j])
@@ -235,12 +236,3 @@ def _thin(sizes: list[int], most: int) -> list[int]:
     """At most so many sizes, from the smallest in equal steps."""
     step = max(1, math.ceil(len(sizes) / most))
     return sizes[::step]
-
-
-def missing_sizes(curve: Sweep) -> list[str]:
-    """Sizes of a sweep without a value, with the reason: `64 KiB: peer lost`."""
-    return [
-        f"{show(point.bytes, 'B')}: {point.record.reason or point.record.verdict}"
-        for point in curve.points
-        if not usable(point.record)
-    ]

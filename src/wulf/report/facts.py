@@ -61,7 +61,7 @@ def value_text(value: Any, unit: str = "") -> str:
 
 def fact_rows(run: Run) -> list[FactRow]:
     """Every fact of a run: those with a finding first, then those that differ, then by name."""
-    judged = {finding.subject for finding in run.findings if finding.kind == "fact"}
+    judged = {e.metric for finding in run.findings if finding.kind == "fact" for e in finding.evidence}
     names = {name for facts in run.fingerprint.values() for name in facts}
     rows = [FactRow(name, _groups(run, name), name in judged) for name in names]
     return sorted(rows, key=lambda row: (not row.judged, not row.differs, natural(row.name)))

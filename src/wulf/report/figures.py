@@ -73,7 +73,7 @@ def interval_text(record: Record) -> str:
 
 def confidence_text(record: Record) -> str:
     """`95 %`; empty where the record has no interval."""
-    return f"{record.confidence * 100:.4g} %" if record.confidence is not None else ""
+    return f"{record.confidence * 100:.3g} %" if record.confidence is not None else ""
 
 
 def verdict_text(record: Record) -> str:

@@ -67,7 +67,7 @@ def _order(run: Run) -> str:
 
 def _confidences(records: list[Record]) -> str:
     least = [record.confidence for record in records if record.confidence is not None]
-    return f"{min(least) * 100:.4g} %" if least else ""
+    return f"{min(least) * 100:.3g} %" if least else ""
 
 
 def _intervals(records: list[Record]) -> str:

@@ -10,7 +10,7 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in, show_interval
 from wulf.report import summary
-from wulf.report.charts import LEAST_SPAN, MAX_HEAT_NODES, Chart, missing_sizes, pair_chart, sweep_charts
+from wulf.report.charts import LEAST_SPAN, MAX_HEAT_NODES, Chart, pair_chart, sweep_charts
 from wulf.report.facts import FactRow, fact_rows, value_text
 from wulf.report.figures import (
     MARKS,
@@ -25,7 +25,7 @@ from wulf.report.figures import (
 )
 from wulf.report.method import method, twelve_rules
 from wulf.report.names import fold, natural, plural, printable, subject_text
-from wulf.report.view import Matrix, Sweep, arrow, effective_bandwidth, pair_matrices, run_nodes, sweeps
+from wulf.report.view import Matrix, Sweep, arrow, effective_bandwidth, pair_matrices, run_nodes, sweeps, without_value
 from wulf.store.run import Run
 
 MAX_RECORDS = 400
@@ -91,7 +91,8 @@ def _header(run: Run, nodes: list[str]) -> list[tuple[str, str]]:
 def _command(run: Run) -> str:
     argv = run.meta.get("argv")
     if isinstance(argv, list):
-        return " ".join(str(word) for word in argv)
+        words = [str(word) for word in argv]
+        return " ".join(words if words[:1] == ["wulf"] else ["wulf", *words])
     return f"wulf {run.meta.get('command', '')}".strip()
 
 
@@ -129,14 +130,16 @@ def _figure(value: float | str | None, unit: str) -> str:
 
 
 def _fact_evidence(finding: Finding) -> list[Context]:
-    """Evidence of a fact has one entry a node: one row a value, the most common first."""
+    """Evidence of a fact has one entry a node: one row a value, the most common first, then what the others have."""
     nodes: dict[str, list[str]] = defaultdict(list)
     for evidence in finding.evidence:
-        nodes[value_text(evidence.value, evidence.unit) if evidence.value is not None else "not known"].append(
+        nodes[value_text(evidence.value, evidence.unit) if evidence.value is not None else "none"].append(
             evidence.subject
         )
     ordered = sorted(nodes.items(), key=lambda item: (-len(item[1]), natural(item[0])))
-    return [{"value": printable(value), "nodes": printable(fold(on))} for value, on in ordered]
+    rows = [{"value": printable(value), "nodes": printable(fold(on))} for value, on in ordered]
+    expected = {value_text(e.expected, e.unit) for e in finding.evidence if e.expected is not None}
+    return rows + [{"value": value, "nodes": "the others"} for value in sorted(expected - set(nodes))]
 
 
 def _pairs(matrix: Matrix) -> Context:
@@ -171,7 +174,7 @@ def _pairs_summary(matrix: Matrix) -> str:
 
 
 def _cell(matrix: Matrix, a: str, b: str, divisor: float) -> Context:
-    record = matrix.get(a, b) if a != b else None
+    record = matrix.get(a, b)
     if record is None:
         return {"text": "" if a == b else "–", "title": "" if a == b else "not measured", "verdict": ""}
     return {
@@ -215,7 +218,7 @@ def _sweep(curves: list[Sweep], charts: list[Chart]) -> Context:
         "charts": [{"id": c["id"], "title": names[c["id"]]} for c in charts if c["kind"] == "sweep"],
         "labels": ", ".join(sorted({printable(curve.label) for curve in curves})),
         "rows": rows,
-        "missing": [printable(text) for curve in curves for text in missing_sizes(curve)],
+        "missing": [printable(f"{sizes}: {reason}") for curve in curves for sizes, _, reason in without_value(curve)],
     }
 
 

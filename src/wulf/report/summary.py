@@ -12,7 +12,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show_in
 from wulf.report.figures import interval_text, metric_name, phase, value_text
 from wulf.report.names import fold, natural, plural, subject_text
-from wulf.report.view import verdict_counts
+from wulf.report.view import run_nodes, verdict_counts
 from wulf.store.run import Run
 
 EXITS = {
@@ -83,11 +83,17 @@ def headline(run: Run) -> str:
     bad = [f for f in run.findings if f.severity is Severity.BAD]
     slow = [f for f in bad if f.kind in ("node", "link")]
     subjects = sorted({f.subject for f in slow}, key=natural)
+    dead = {f.subject for f in bad if f.kind == "failed"} & set(run_nodes(run))
+    said = []
     if len(subjects) == 1:
-        return _stands_out(max(slow, key=lambda f: max(map(times, f.evidence), default=0.0)))
-    if subjects:
-        return f"{len(subjects):,} stand out: {fold(map(subject_text, subjects))}."
-    return _missing(run) or (bad[0].text if bad else _all_well(run))
+        said.append(_stands_out(max(slow, key=lambda f: max(map(times, f.evidence), default=0.0))))
+    elif subjects:
+        said.append(f"{len(subjects):,} stand out: {fold(map(subject_text, subjects))}.")
+    if dead:
+        said.append(f"{fold(dead)} failed.")
+    if not subjects:
+        said.append(_missing(run) or ("" if dead else bad[0].text if bad else _all_well(run)))
+    return " ".join(said).strip()
 
 
 def _missing(run: Run) -> str:
@@ -122,7 +128,7 @@ class State:
 def state(run: Run) -> State:
     """How the run ended, and what that means for its figures."""
     name = str(run.meta.get("state") or "unknown")
-    kept = f"{plural(len(run.records), 'record')} had been measured by then; nothing below is of the rest."
+    kept = f"what follows is of the {plural(len(run.records), 'record')} written by then."
     warnings = {
         "complete": "",
         "interrupted": f"This run was interrupted: {kept}",

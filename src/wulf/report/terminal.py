@@ -23,6 +23,7 @@ from wulf.report.figures import (
     metric_name,
     phase,
     quantiles,
+    usable,
     value_text,
     verdict_text,
 )
@@ -36,6 +37,7 @@ from wulf.report.view import (
     run_nodes,
     sweeps,
     verdict_counts,
+    without_value,
 )
 from wulf.store.run import Run
 
@@ -44,6 +46,7 @@ MAX_MATRIX_NODES = 16
 
 MAX_FINDINGS = 20
 MAX_FACTS = 12
+MAX_REASONS = 6
 MAX_SINGLES = 40
 
 _STYLES = {Severity.BAD: "bold red", Severity.WARN: "yellow", Severity.INFO: "cyan"}
@@ -81,8 +84,11 @@ def print_records(records: Sequence[Record], console: Console) -> None:
 
 
 def _say(console: Console, text: Text | str, indent: int = 0) -> None:
+    """Print wrapped text without the blanks to its right that Rich's own padding leaves."""
     body = text if isinstance(text, Text) else Text(printable(text))
-    console.print(Padding(body, (0, 0, 0, indent), expand=False) if indent else body, highlight=False)
+    for line in body.wrap(console, max(1, console.width - indent)):
+        line.rstrip()
+        console.print(Text(" " * indent) + line, highlight=False, soft_wrap=True)
 
 
 def _print_rest(count: int, noun: str, console: Console) -> None:
@@ -108,7 +114,7 @@ def _print_findings(findings: Sequence[Finding], console: Console) -> None:
         console.print()
         _say(
             console,
-            Text.assemble((word, _STYLES[finding.severity]), f"  {subject_text(finding.subject)}"),
+            Text.assemble((word, _STYLES[finding.severity]), f"  {subject_text(finding.subject)}".rstrip()),
         )
         _say(console, finding.text, indent=2)
         if finding.next_step:
@@ -156,11 +162,9 @@ def _print_matrix(matrix: Matrix, console: Console) -> None:
 
 
 def _cell(matrix: Matrix, a: str, b: str) -> Text:
-    if a == b:
-        return Text("·", style="dim")
     record = matrix.get(a, b)
     if record is None:
-        return Text("–", style="dim")
+        return Text("·" if a == b else "–", style="dim")
     figure = show_in(record.value, matrix.scale[0]) if record.value is not None else ""
     return Text(f"{MARKS[record.verdict]}{figure}", style=_VERDICT_STYLES[record.verdict])
 
@@ -191,9 +195,14 @@ def _print_legend(matrices: Sequence[Matrix], console: Console) -> None:
     if words:
         console.print()
         _say(console, Text(", ".join(words), style="dim"), indent=2)
-    for matrix, pair, record in marked[:8]:
-        _say(console, f"{MARKS[record.verdict]} {matrix.title}, {arrow(matrix, *pair)}: {record.reason}", indent=2)
-    _print_rest(len(marked) - 8, "such pair", console)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for matrix, pair, record in sorted(marked, key=lambda item: usable(item[2])):
+        places = reasons.setdefault((MARKS[record.verdict], record.reason or ""), [])
+        places.append(f"{matrix.title}, {arrow(matrix, *pair)}")
+    for (mark, reason), places in list(reasons.items())[:MAX_REASONS]:
+        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+        _say(console, f"{mark} {places[0]}{more}: {reason}", indent=2)
+    _print_rest(len(reasons) - MAX_REASONS, "reason", console)
 
 
 def _print_sweep(curve: Sweep, console: Console) -> None:
@@ -204,8 +213,10 @@ def _print_sweep(curve: Sweep, console: Console) -> None:
         rate = effective_bandwidth(point)
         row = [show(point.bytes, "B"), value_text(point.record), interval_text(point.record)]
         row += [show(rate.value if rate else None, "B/s")] if timed else []
-        table.add_row(*row, _verdict(point.record))
+        table.add_row(*row, Text(str(point.record.verdict), style=_VERDICT_STYLES[point.record.verdict]))
     _print_titled(f"Over message size, {curve.label}", table, console)
+    for sizes, verdict, reason in without_value(curve):
+        _say(console, f"{MARKS[verdict]} {sizes}: {reason}", indent=2)
 
 
 def _print_single(records: Sequence[Record], console: Console) -> None:

@@ -70,7 +70,8 @@ class Matrix:
     def expected(self) -> int:
         """How many pairs there are to measure."""
         count = len(self.nodes) * (len(self.nodes) - 1)
-        return count if self.directed else count // 2
+        loopback = sum(a == b for a, b in self.cells)  # a node alone is paired with itself
+        return (count if self.directed else count // 2) + loopback
 
     @property
     def values(self) -> list[float]:
@@ -101,13 +102,15 @@ class Matrix:
         values: dict[str, list[float]] = defaultdict(list)
         for pair, record in self.cells.items():
             if record.value is not None and usable(record):
-                for node in pair:
+                for node in set(pair):
                     values[node].append(record.value)
         return {node: statistics.median(values[node]) for node in self.nodes if node in values}
 
 
 def arrow(matrix: Matrix, a: str, b: str) -> str:
     """A pair as people write it: `n1 → n3` from sender to receiver, `n1 ↔ n3` for a round trip."""
+    if a == b:
+        return f"{a}, loopback"
     return f"{a} {'→' if matrix.directed else '↔'} {b}"
 
 
@@ -144,7 +147,7 @@ def pair_matrices(run: Run) -> list[Matrix]:
                 unit=next(iter(cells.values())).unit,
                 nodes=tuple(sorted(seen | set(nodes), key=natural)),
                 cells=cells,
-                directed=pattern == "stream" or any((b, a) in cells for a, b in cells),
+                directed=pattern == "stream" or any(a != b and (b, a) in cells for a, b in cells),
             )
         )
     return matrices
@@ -214,6 +217,22 @@ def effective_bandwidth(point: Point) -> Interval | None:
         moved / record.high if record.high else None,
         moved / record.low if record.low else None,
     )
+
+
+def without_value(curve: Sweep) -> list[tuple[str, Verdict, str]]:
+    """Sizes of a sweep without a usable value, as `(sizes, verdict, reason)`; sizes with one reason stand together."""
+    sizes: dict[tuple[Verdict, str], list[int]] = defaultdict(list)
+    for point in curve.points:
+        if not usable(point.record):
+            sizes[point.record.verdict, point.record.reason or ""].append(point.bytes)
+    return [(_sizes_text(group), verdict, reason) for (verdict, reason), group in sizes.items()]
+
+
+def _sizes_text(sizes: list[int]) -> str:
+    """`64 B, 128 B`, or `23 sizes from 1 B to 4 MiB`."""
+    if len(sizes) <= 3:
+        return ", ".join(show(size, "B") for size in sizes)
+    return f"{len(sizes)} sizes from {show(sizes[0], 'B')} to {show(sizes[-1], 'B')}"
 
 
 def verdict_counts(records: Iterable[Record]) -> dict[Verdict, int]:

@@ -102,12 +102,12 @@ def slow_node_finding(node: str, links: Sequence[str]) -> Finding:
     )  # fmt: skip
 
 
-def fact_finding(name: str, values: dict[str, str]) -> Finding:
-    """A fact that differs between nodes."""
+def fact_finding(name: str, node: str, value: str, others: str) -> Finding:
+    """A fact of one node that deviates from the others'."""
     return Finding(
-        kind="fact", severity=Severity.WARN, subject=name, text=f"{name} differs between the nodes.",
-        next_step="make the nodes alike, or compare like with like",
-        evidence=[Evidence(subject=node, metric=name, value=value) for node, value in values.items()],
+        kind="fact", severity=Severity.WARN, subject=node,
+        text=f"{name} differs: {node} has {value}; the other nodes have {others}.",
+        evidence=[Evidence(subject=node, metric=name, value=value, expected=others)],
     )  # fmt: skip
 
 
@@ -146,8 +146,7 @@ def survey(nodes: Sequence[str] = ("n1", "n2", "n3", "n4"), slow: str | None = "
         findings.append(slow_node_finding(slow, [f"{slow}>{other}" for other in others]))
     if len(nodes) > 2:
         fingerprint[nodes[-1]] = facts(nodes[-1], kernel="5.15.0-91-generic")
-        kernels = {node: str(fact["kernel.release"]["value"]) for node, fact in fingerprint.items()}
-        findings.append(fact_finding("kernel.release", kernels))
+        findings.append(fact_finding("kernel.release", nodes[-1], "5.15.0-91-generic", "6.1.0-28-amd64"))
     return make_run(nodes, records, findings, fingerprint, **meta)
 
 
@@ -177,6 +176,28 @@ def troubled() -> Run:
     return run
 
 
+def loopback_records() -> list[Record]:
+    """What a survey of one node measures: the node against itself."""
+    return [
+        record("n1>n1", "rtt", 9e-6, phase="pairs", params=params("tcp", "pingpong", 1)),
+        record("n1>n1", "throughput", 40 * GBIT, phase="pairs", params=params("tcp", "stream", 131072)),
+        *sweep_records("n1>n1"),
+    ]
+
+
+def dead() -> Run:
+    """A node that died before anything was measured of it; the sweep was to be its."""
+    run = survey(slow=None, exit_code=3)
+    reason = "n2: wulf-net ended unexpectedly: killed by SIGKILL"
+    run.records = [
+        failed(r.subject, r.metric, reason, params=r.params, **(r.model_extra or {})) if "n2" in r.nodes else r
+        for r in run.records
+    ]
+    text = "n2: died while it was measured. It was not measured; the others were."
+    run.findings.insert(0, Finding(kind="failed", severity=Severity.BAD, subject="n2", text=text))
+    return run
+
+
 EVIL = '</script><script>document.title="pwned"</script><img src=x onerror=alert(1)>'
 
 
@@ -201,6 +222,8 @@ SHAPES: dict[str, Callable[[], Run]] = {
     "hostile": hostile,
     "empty": lambda: make_run((), fingerprint={}),
     "one-node": lambda: make_run(("n1",)),
+    "loopback": lambda: make_run(("n1",), loopback_records()),
+    "dead": dead,
     "two-nodes": lambda: survey(("n1", "n2"), slow=None),
     "ipv6": lambda: survey(("fd00::1", "fd00::2", "fd00::10"), slow=None),
     "sixteen": lambda: survey([f"n{i}" for i in range(1, 17)], slow="n7"),

@@ -158,6 +158,21 @@ def test_a_heat_map_has_every_pair_with_its_figures() -> None:
             assert 10 ** chart["z"][i][j] == pytest.approx((found.value or 0) / 1.25e8, rel=1e-4)
 
 
+def test_a_node_against_itself_has_its_cell() -> None:
+    chart = heat_map(pair_matrices(SHAPES["loopback"]())[0], "")
+    assert chart["text"] == [["9.00"]]
+    assert "n1, loopback" in chart["hover"][0][0]
+    assert page(SHAPES["loopback"]())["pairs"][0]["summary"].startswith("1 of 1 pair, 9 µs")
+
+
+def test_the_evidence_of_a_fact_shows_both_sides() -> None:
+    finding = page(survey())["findings"][1]
+    assert finding["evidence"] == [
+        {"value": "5.15.0-91-generic", "nodes": "n4"},
+        {"value": "6.1.0-28-amd64", "nodes": "the others"},
+    ]
+
+
 def test_values_that_span_little_are_coloured_linearly_and_look_alike() -> None:
     chart = heat_map(pair_matrices(survey(slow=None))[0], "")
     low, high = chart["range"]

@@ -62,8 +62,8 @@ def test_missing_and_doubtful_values_are_marked_and_explained() -> None:
     text = "\n".join(shown(troubled()))
     assert "~25.0" in text
     assert "~ noisy, ? unresolved, × failed, – not measured" in text
-    assert "× TCP round trip, 1 B, n1 ↔ n4: n4: its session ended" in text
-    assert "This run was interrupted: 32 records" in text
+    assert "× TCP round trip, 1 B, n1 ↔ n4 and 1 more: n4: its session ended" in text
+    assert "This run was interrupted: what follows is of the 32 records" in text
 
 
 def test_no_legend_where_all_is_well() -> None:
@@ -108,7 +108,24 @@ def test_colour_is_used_where_there_is_some_and_adds_no_meaning() -> None:
 def test_a_pipe_gets_no_trailing_blanks_on_its_text() -> None:
     out = io.StringIO()
     print_report(survey(), Console(width=80, file=out))
-    assert not [line for line in out.getvalue().splitlines() if line.startswith(("PROBLEM", "n3 ")) and line[-1] == " "]
+    lines = out.getvalue().splitlines()
+    stop = next(i for i, line in enumerate(lines) if line.startswith("TCP round trip"))
+    assert [line for line in lines[:stop] if line != line.rstrip()] == []
+
+
+def test_one_reason_is_given_once() -> None:
+    text = "\n".join(shown(SHAPES["dead"](), 120))
+    assert "× TCP round trip, 1 B, n1 ↔ n2 and 11 more: n2: wulf-net ended unexpectedly: killed by SIGKILL" in text
+    assert "× 12 sizes from 1 B to 4 MiB: n2: wulf-net ended" in text
+    assert text.count("SIGKILL") == 2
+
+
+def test_a_node_against_itself() -> None:
+    assert block(shown(SHAPES["loopback"]()), "TCP round trip") == [
+        "TCP round trip, 1 B (µs)",
+        "        n1",
+        "  n1  9.00",
+    ]
 
 
 def test_a_single_measurement_in_full() -> None:

@@ -157,6 +157,13 @@ def test_headlines_without_a_slow_node() -> None:
     assert headline(make_run(records=broken, findings=[blind])) == "n1 → n2 stands out."
 
 
+def test_the_headline_names_nodes_that_died() -> None:
+    assert headline(SHAPES["dead"]()) == "n2 failed. 27 of 42 measurements gave no answer."
+    run = survey()
+    run.findings.append(Finding(kind="failed", severity=Severity.BAD, subject="n4", text="x"))
+    assert headline(run).endswith("where the others reach 21 Gbit/s. n4 failed.")
+
+
 @pytest.mark.parametrize(
     ("value", "expected", "text"),
     [
@@ -195,7 +202,7 @@ def test_exit_code(run: object, code: int) -> None:
 
 def test_state_warns_unless_the_run_is_whole() -> None:
     assert state(survey()).warning == ""
-    assert "interrupted: 32 records" in state(troubled()).warning
+    assert "interrupted: what follows is of the 32 records" in state(troubled()).warning
     assert "was killed" in state(make_run(state="running")).warning
     assert "1 line of records.jsonl could not be read" in state(SHAPES["torn"]()).warning
 
