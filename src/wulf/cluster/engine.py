@@ -42,18 +42,19 @@ class Engine:
         self._stopping = False
         self._start_lock = threading.Lock()
 
-    def post(self, action: Callable[[], None]) -> None:
-        """Run ``action`` on the engine's thread: at once when called from it, soon otherwise; never after `stop`."""
+    def post(self, action: Callable[[], None]) -> bool:
+        """Run ``action`` on the engine's thread: at once when called from it, soon otherwise; False when it is over."""
         if threading.current_thread() is self._thread:
             action()
-            return
+            return True
         with self._start_lock:
             if self._thread.ident is None:
                 self._thread.start()
         self._ready.result()
-        # the port goes away with the task: what is posted then has nobody to act on
-        with contextlib.suppress(OSError, KeyError, AttributeError):
-            self._port.msg_send(action)
+        try:
+            return bool(self._port.msg_send(action))
+        except (OSError, KeyError, AttributeError):  # the port goes away with the task
+            return False
 
     def later(self, delay: float, action: Callable[[], None]) -> None:
         """Run ``action`` after ``delay`` seconds. Only from the engine's thread."""
@@ -123,7 +124,9 @@ class ProcessChannel:
         self._running: _Running | None = None
 
     def start(self, listener: Listener) -> None:
-        self._engine.post(lambda: self._start(listener))
+        if not self._engine.post(lambda: self._start(listener)):
+            listener.on_stderr("the engine that serves the processes has failed")
+            listener.on_close(Exit())
 
     def send(self, line: bytes) -> None:
         self._engine.post(lambda: self._running.write(line + b"\n") if self._running else None)

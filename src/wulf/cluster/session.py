@@ -129,7 +129,8 @@ class Session:
         -------
         Future
             The answer. It fails with `RequestError` when the answer's ``ok`` is false, and with `SessionLost` when the
-            program dies first. It can't be cancelled: the program would work on all the same.
+            program dies first. It can't be cancelled: the program would work on all the same. Its callbacks run on
+            the thread that serves every session: they must not block.
         """
         return self._submit(op, fields)[1]
 

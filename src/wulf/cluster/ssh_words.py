@@ -59,7 +59,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
         "name the right one in your ssh_config: IdentityFile and IdentitiesOnly yes",
     ),
     (
-        r"(?:Bad configuration option|Bad owner or permissions|terminating, \d+ bad configuration)[^/]*(/\S+)?",
+        r"(?:Bad configuration option|Bad owner or permissions|terminating, \d+ bad|Can't open user config file)",
         "ssh can't use its configuration",
         "ask ssh itself: ssh -G {destination}",
     ),

@@ -194,6 +194,9 @@ def test_a_fault_of_the_engine_is_told_to_every_session_instead_of_hanging_them(
     assert "KeyError" in caplog.text
     channel.send(b"hello?")
     engine.stop()
+    late = Listener()
+    ProcessChannel(engine, ["true"]).start(late)
+    assert late.wait_end() == Exit()
 
 
 def test_no_descriptor_is_left_open(run):

@@ -87,6 +87,13 @@ def test_the_local_launcher_wants_a_program_for_this_machine():
     assert "pdp11" in opened.failed["n1"].what
 
 
+def test_a_machine_without_ssh(monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    inventory = Inventory.from_nodeset("n1")
+    with SshLauncher(inventory) as launcher, pytest.raises(UsageError, match="this machine has no ssh"):
+        launcher.open(inventory.nodes, NET)
+
+
 def test_ssh_asks_nobody_and_weakens_nothing():
     argv = SshLauncher(Inventory.from_nodeset("n1", ssh_config=Path("/lab/ssh_config")))._ssh
     assert argv[:3] == ("ssh", "-F", "/lab/ssh_config")

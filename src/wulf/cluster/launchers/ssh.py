@@ -7,16 +7,17 @@ environment or the arguments that a key could be read from, and no check of ssh 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterable, Sequence
 
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers.base import ProcessLauncher
+from wulf.cluster.launchers.base import Opened, ProcessLauncher
 from wulf.cluster.node_scripts import FALLBACK, HOME, NEEDS_COPY, NO_PLACE, WRONG_ARCH, NodeCommand
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Session, SessionLost
 from wulf.cluster.ssh_words import SSH_FAILED, arch_of, explain_copy, explain_ssh
-from wulf.core.errors import NodeError
+from wulf.core.errors import NodeError, UsageError
 
 CONNECT_TIMEOUT = 10
 """Seconds until a node that does not answer counts as unreachable."""
@@ -43,6 +44,11 @@ class SshLauncher(ProcessLauncher):
         super().__init__(inventory)
         config = ("-F", str(inventory.ssh_config)) if inventory.ssh_config else ()
         self._ssh = ("ssh", *config, *_OPTIONS, "--")
+
+    def open(self, nodes: Iterable[Node], program: Program, timeout: float = 30.0) -> Opened:
+        if shutil.which("ssh") is None:
+            raise UsageError("this machine has no ssh", "install OpenSSH's client: apt install openssh-client")
+        return super().open(nodes, program, timeout)
 
     async def connect(self, node: Node, program: Program) -> Session:
         try:
