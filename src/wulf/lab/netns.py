@@ -29,7 +29,7 @@ class Wire:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "wulf.lab.wire"],
+            [sys.executable, "-m", "wulf.lab.wire", str(os.getpid())],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
             start_new_session=True,  # Ctrl-C is for us alone; this ends when we close its stdin
             env=os.environ | {"PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)},

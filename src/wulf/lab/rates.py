@@ -10,7 +10,8 @@ LOWEST, HIGHEST = 1_000, 34_000_000_000
 """Limits in bit/s. Below, a frame takes longer than anyone waits; above ends tbf's 32-bit field of bytes per second."""
 
 _PATTERN = re.compile(
-    r"(?P<number>\d+(\.\d*)?(e\+?\d{1,3})?)(?P<prefix>[kmgt]?)(?P<binary>i?)(?P<unit>bit|bps|)", re.IGNORECASE
+    r"(?P<number>\d+(\.\d*)?(e\+?\d{1,3})?)(?P<prefix>[kmgt]?)(?P<binary>i?)(?P<unit>bit|bps|)",
+    re.IGNORECASE | re.ASCII,
 )
 _PREFIX = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -33,7 +34,10 @@ Request = dict[str, Any]
 
 
 def main() -> int:
-    """Answer requests until stdin ends."""
+    """`wire PARENT`: answer requests until stdin ends, or the process PARENT does (even while pyroute2 loads)."""
+    linux.die_with_parent(signal.SIGKILL)
+    if os.getppid() != int(sys.argv[1]):
+        return 1
     import pyroute2  # noqa: F401  here, so that it is loaded while the caller still makes keys
 
     for line in sys.stdin:
@@ -42,7 +46,7 @@ def main() -> int:
         child = os.fork()
         if child == 0:
             _answer(request)
-        if os.waitpid(child, 0)[1] != 0:
+        if os.waitpid(child, 0)[1] != 0 and os.getppid() == int(sys.argv[1]):
             print(json.dumps({"error": "the network's maker ended by a defect, see stderr"}), flush=True)
     return 0
 

@@ -1,0 +1,123 @@
+"""Labs for tests: real ones, removed whatever happens; a machine that allows none says so (and fails in CI)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from wulf import lab
+from wulf.lab import state
+
+UNPRIVILEGED = 65534
+PATIENCE_S = 10.0
+"""How long a loaded machine may take for what takes milliseconds."""
+SOURCES = os.pathsep.join(entry for entry in sys.path if entry)
+
+
+def skip_or_fail(reason: str) -> None:
+    """Skip with the reason; with CI=true a machine without the capability is a defect of the machine, and fails."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def netns() -> None:
+    backend, why = lab.probe_backend()
+    if backend != "netns":
+        skip_or_fail(f"no lab of namespaces here: {why}")
+
+
+@pytest.fixture
+def lab_name() -> Iterator[str]:
+    """A name that no other test has; whatever lab of that name is left is taken down."""
+    name = f"test-{secrets.token_hex(4)}"
+    yield name
+    lab.down(name)
+
+
+@pytest.fixture(scope="module")
+def four(netns: None) -> Iterator[lab.Lab]:
+    """A lab of four nodes for tests that leave it as it was. It ends with this process at the latest."""
+    with lab.up(4, keep=False) as made:
+        yield made
+
+
+def ssh(made: lab.Lab, node: str, command: str) -> subprocess.CompletedProcess[str]:
+    words = ["ssh", "-F", str(made.ssh_config), node, command]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
+
+
+def traces(name: str) -> list[str]:
+    """What of the lab `name` is on this machine: its directory, and every process that belongs to it.
+
+    A process belongs to it by its command line, by its environment, or by a mount of the lab's files.
+    """
+    found = [str(directory) for directory in Path("/").glob(f"{str(state.root())[1:]}/{name}*")]
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            for file in ("cmdline", "environ", "mountinfo"):
+                with contextlib.suppress(OSError):
+                    if name.encode() in (entry / file).read_bytes():
+                        found.append(f"{entry.name}: {(entry / 'cmdline').read_bytes().decode(errors='replace')}")
+                        break
+    return found
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def host_state() -> dict[str, str]:
+    """All of the host that a lab must not touch, as the host's own tools show it."""
+    commands = {
+        "links": "ip -d -j link",
+        "addresses": "ip -o addr show",
+        "routes": "ip route show table all",
+        "routes6": "ip -6 route show table all",
+        "rules": "ip rule",
+        "namespaces": "ip netns list",
+        "firewall": "nft list ruleset",
+        "queues": "tc qdisc",
+    }
+    found = {"mounts": Path("/proc/self/mounts").read_text(), "hosts": Path("/etc/hosts").read_text()}
+    for what, command in commands.items():
+        if shutil.which(command.split()[0]):
+            found[what] = subprocess.run(command.split(), capture_output=True, text=True, check=False).stdout
+    settings = [*Path("/proc/sys/net/ipv4").glob("tcp_*"), *Path("/proc/sys/net/ipv6/conf/default").glob("*")]
+    for setting in settings:
+        with contextlib.suppress(OSError):
+            found[str(setting)] = setting.read_text()
+    return found
+
+
+@pytest.fixture(scope="session")
+def nobody(netns: None) -> Callable[[str], list[str]]:
+    """Makes a command that runs Python code as a user without any rights."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("only root with setpriv can become another user")
+    become = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups"]
+    become += ["env", "-i", f"PATH={os.environ['PATH']}", f"PYTHONPATH={SOURCES}", "PYTHONDONTWRITEBYTECODE=1"]
+    for python in (sys.executable, "/usr/bin/python3.11", "/usr/bin/python3"):
+        check = [*become, python, "-c", "import wulf.lab, pyroute2; print(*wulf.lab.probe_backend())"]
+        tried = subprocess.run(check, capture_output=True, text=True, cwd="/", check=False)
+        if tried.returncode == 0:
+            if not tried.stdout.startswith("netns"):
+                skip_or_fail(f"no lab for unprivileged users here: {tried.stdout}")
+            return lambda code, python=python: [*become, python, "-c", code]
+    skip_or_fail(f"no Python that user {UNPRIVILEGED} may run: {tried.stderr}")
+    raise AssertionError

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wulf.core.errors import LabError
+from wulf.lab import state
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    directory = tmp_path / "lab"
+    directory.mkdir(mode=0o700)
+    monkeypatch.setattr(state, "root", lambda *, create=False: directory)
+    return directory
+
+
+def describe(home: Path, name: str, **changes: object) -> Path:
+    directory = home / name
+    directory.mkdir()
+    state.save(directory, {"name": name, "init": None, "owner": None, "nodes": []} | changes)
+    return directory
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "-x", "a b", "x" * 41, "ä", "a\n"])
+def test_names_that_could_leave_the_directory(name: str) -> None:
+    with pytest.raises(LabError, match="can't be a lab's name"):
+        state.check_name(name)
+
+
+def test_default_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WULF_LAB", raising=False)
+    assert state.default_name() == "lab"
+    monkeypatch.setenv("WULF_LAB", "mine")
+    assert state.default_name() == "mine"
+
+
+def test_a_process_is_known_by_its_start_too() -> None:
+    ours = state.identify(os.getpid())
+    assert state.alive(ours)
+    assert not state.alive(ours | {"start": "1"})  # the same pid, another process
+
+
+def test_a_zombie_is_gone() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        known = state.identify(process.pid)
+        state.kill(known)  # returns though nobody has collected it
+        assert not state.alive(known)
+
+
+def test_kill_spares_a_successor_with_the_same_pid() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        state.kill({"pid": process.pid, "start": "1"})
+        assert process.poll() is None
+        process.communicate(b"\n")
+
+
+def test_only_labs_that_are_up_are_loaded(home: Path) -> None:
+    alive, dead = state.identify(os.getpid()), {"pid": os.getpid(), "start": "1"}
+    describe(home, "up", init=alive)
+    describe(home, "names-only")
+    describe(home, "dead", init=dead)
+    describe(home, "orphan", owner=dead)
+    (describe(home, "torn") / "lab.json").write_text('{"name": "to')
+    (describe(home, "other") / "lab.json").write_text("[]")
+    assert [name for name in state.names() if state.load(name)] == ["names-only", "up"]
+    state.clear_stale()
+    assert state.names() == ["names-only", "up"]
+
+
+def test_what_is_being_made_is_not_stale(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "_LOCK_PATIENCE_S", 0)
+    (home / "new").mkdir()
+    with state.lock("new"):
+        state.clear_stale()
+        assert state.names() == ["new"]
+    state.clear_stale()
+    assert state.names() == []
+
+
+def test_lock_is_exclusive_names_the_lab_and_leaves_no_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "_LOCK_PATIENCE_S", 0)
+    with state.lock("a"), state.lock("b"), pytest.raises(LabError, match="the lab 'a'"), state.lock("a"):
+        pass
+    with state.lock("a"):
+        pass
+    assert list(home.iterdir()) == []
+
+
+def test_a_failed_save_keeps_the_old_state(home: Path) -> None:
+    directory = describe(home, "one")
+    before = (directory / "lab.json").read_text()
+    with pytest.raises(TypeError):
+        state.save(directory, {"name": object()})
+    assert (directory / "lab.json").read_text() == before
+
+
+def test_a_directory_open_to_others_is_refused(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    with pytest.raises(LabError, match=r"no permission: .*shared"):
+        state.make_private(shared)
+    target = tmp_path / "target"
+    target.mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to(target)
+    with pytest.raises(LabError, match="no permission"):
+        state.make_private(tmp_path / "link")
+
+
+def test_a_directory_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with pytest.raises(LabError, match="no permission"):
+        state.make_private(theirs)
+
+
+def test_where_nothing_can_be_written(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="can't make the lab's directory"):
+        state.make_private(tmp_path / "missing" / "lab")
