@@ -48,6 +48,8 @@ class NetGroup(click.Group):
 
 
 def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
+    default = "tcp" if "tcp" in pattern.transports else pattern.transports[0]
+
     @click.argument("client")
     @click.argument("server")
     @node_options
@@ -55,7 +57,7 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
     @click.option(
         "--transport",
         type=click.Choice(pattern.transports),
-        default=pattern.transports[0],
+        default=default,
         show_default=True,
         help="What carries the messages.",
     )
@@ -63,9 +65,7 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
         return _measure(probe, pattern, {p.name: options.pop(p.name) for p in pattern.params}, **options)
 
     run.__doc__ = f"{pattern.help}"
-    command = click.command(
-        pattern.name, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {pattern.transports[0]}"
-    )(run)
+    command = click.command(pattern.name, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {default}")(run)
     command.params.extend(_option(param) for param in pattern.params)
     return command
 

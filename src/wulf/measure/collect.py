@@ -72,7 +72,9 @@ def _quantiles(metric: str, replicates: Iterable[Replicate]) -> dict[str, float]
 def records_of(
     cell: Cell, replicates: Sequence[Replicate], plan: Plan, run: str, *, at: str, failure: str | None = None
 ) -> list[Record]:
-    """One record a metric of the cell.
+    """One record for each metric of the cell that the probe answered with, and always one for the primary metric.
+
+    A secondary metric that no answer holds does not apply (a datagrams' loss rate over TCP): it is no missing value.
 
     Parameters
     ----------
@@ -122,7 +124,10 @@ def records_of(
             **extra,
         )
 
-    return [record(metric, primary=index == 0) for index, metric in enumerate(cell.metrics)]
+    answered = {name for replicate in good for name in replicate["metrics"]}
+    primary, *secondary = cell.metrics
+    applicable = [metric for metric in secondary if metric.name in answered]
+    return [record(primary, primary=True), *(record(metric, primary=False) for metric in applicable)]
 
 
 def records_of_run(

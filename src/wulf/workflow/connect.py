@@ -16,6 +16,7 @@ from wulf.cluster.launchers.base import Launcher
 from wulf.cluster.programs import agent_program, find_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
+from wulf.core.records import Param
 from wulf.measure.probes import Probe
 from wulf.store.run import Facts
 
@@ -59,6 +60,23 @@ class Connected:
             if boot:
                 hosts[node] = str(boot)
         return hosts
+
+    def shared_cpu(self, a: str, b: str) -> int | None:
+        """The last CPU that two nodes on one machine may use; None where they have a machine each.
+
+        Left to themselves, two processes of one machine are now on one CPU, now on two, as the scheduler wakes them:
+        round trips then have two modes, seven times apart. On machines of their own nothing of the kind happens.
+        """
+        hosts = self.hosts
+        allowed = self.fingerprint.get(a, {}).get("limits.cpus", {}).get("value")
+        if a not in hosts or hosts[a] != hosts.get(b) or not allowed:
+            return None
+        return int(str(allowed).replace(",", "-").split("-")[-1])
+
+    def placed(self, client: str, server: str, params: Mapping[str, Param]) -> dict[str, Param]:
+        """The parameters, with both ends put on one CPU where the nodes share a machine."""
+        shared = self.shared_cpu(client, server)
+        return dict(params) if shared is None else {**params, "cpu": shared, "server_cpu": shared}
 
 
 def _facts_of(sessions: Mapping[str, Session]) -> dict[str, Facts]:

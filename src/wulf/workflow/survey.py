@@ -58,33 +58,27 @@ def ordered_pairs(nodes: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield first, second
 
 
-def survey_cells(nodes: Sequence[str], probe: Probe, sweep_pair: tuple[str, str] | None = None) -> tuple[Cell, ...]:
+def survey_cells(connected: Connected, probe: Probe, sweep_pair: tuple[str, str] | None = None) -> tuple[Cell, ...]:
     """All pairs' TCP and UDP round trip and both directions' TCP stream, and the size sweep on one pair.
 
-    A round trip is the same from either end; a stream is not.
+    A round trip is the same from either end; a stream is not. Only nodes that have a session take part.
     """
-    wanted: list[tuple[str, str, str, str, dict[str, Param], str]] = []
-    pairs = list(ordered_pairs(nodes))
+    cells: list[Cell] = []
+
+    def add(pair: tuple[str, str], transport: str, pattern: str, phase: str, **params: Param) -> None:
+        checked = probe.check(pattern, transport, connected.placed(*pair, params))
+        cells.append(Cell(len(cells), *pair, transport, pattern, checked, probe.pattern(pattern).metrics, phase))
+
+    pairs = list(ordered_pairs(list(connected.sessions)))
     for a, b in pairs:
-        wanted.append((a, b, "tcp", "pingpong", {"bytes": 1, "seconds": PINGPONG_SECONDS}, "pairs"))
-        wanted.append((a, b, "udp", "pingpong", {"bytes": 1, "seconds": PINGPONG_SECONDS}, "pairs"))
-        for sender, receiver in dict.fromkeys([(a, b), (b, a)]):
-            wanted.append((sender, receiver, "tcp", "stream", {"seconds": STREAM_SECONDS}, "pairs"))
-    a, b = sweep_pair or pairs[0]
-    wanted.extend((a, b, "tcp", "pingpong", {"bytes": size, "seconds": SWEEP_SECONDS}, "sweep") for size in SWEEP_SIZES)
-    return tuple(
-        Cell(
-            id=index,
-            client=client,
-            server=server,
-            transport=transport,
-            pattern=pattern,
-            params=probe.check(pattern, transport, params),
-            metrics=probe.pattern(pattern).metrics,
-            phase=phase,
-        )
-        for index, (client, server, transport, pattern, params, phase) in enumerate(wanted)
-    )
+        add((a, b), "tcp", "pingpong", "pairs", bytes=1, seconds=PINGPONG_SECONDS)
+        add((a, b), "udp", "pingpong", "pairs", bytes=1, seconds=PINGPONG_SECONDS)
+        for direction in dict.fromkeys([(a, b), (b, a)]):
+            add(direction, "tcp", "stream", "pairs", seconds=STREAM_SECONDS)
+    swept = sweep_pair if sweep_pair and set(sweep_pair) <= set(connected.sessions) else pairs[0]
+    for size in SWEEP_SIZES:
+        add(swept, "tcp", "pingpong", "sweep", bytes=size, seconds=SWEEP_SECONDS)
+    return tuple(cells)
 
 
 def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: str) -> int:
@@ -107,14 +101,14 @@ def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
     if len(hosts) > 1 and len(set(hosts.values())) < len(hosts):
         notes.append(
             f"{len(hosts)} nodes share {len(set(hosts.values()))} machine(s): pairs on one machine were measured one "
-            "at a time, and their figures are those of its CPU and kernel, not of a wire."
+            "at a time, both ends on one CPU, and their figures are those of its CPU and kernel, not of a wire."
         )
     return notes
 
 
 def measure(
     inventory: Inventory,
-    make_cells: Callable[[Sequence[str], Probe], tuple[Cell, ...]],
+    make_cells: Callable[[Connected, Probe], tuple[Cell, ...]],
     effort: Effort,
     writer: RunWriter,
     seed: int,
@@ -129,7 +123,7 @@ def measure(
     Parameters
     ----------
     make_cells
-        (names of the nodes that answered, probe) → cells.
+        The cells, given the nodes that answered; asked only when one did.
     say, on_progress
         Told what happens, for people.
     """
@@ -143,8 +137,7 @@ def measure(
             writer.write_json("fingerprint.json", connected.fingerprint)
             failed = dict(connected.failed)
             notes = circumstances(inventory, connected)
-            alive = [node.name for node in inventory.nodes if node.name in connected.sessions]
-            cells = make_cells(alive, connected.probe) if connected.probe else ()
+            cells = make_cells(connected, connected.probe) if connected.probe else ()
             plan = Plan(cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts)
             writer.write_json("plan.json", plan.to_json())
             runner = Runner(plan, connected.sessions, connected.addresses, writer, on_progress=on_progress)
@@ -178,7 +171,7 @@ def survey(
     """Survey the nodes of an inventory (see the module's first line), report included."""
     outcome = measure(
         inventory,
-        lambda nodes, probe: survey_cells(nodes, probe, sweep_pair),
+        lambda connected, probe: survey_cells(connected, probe, sweep_pair),
         effort,
         writer,
         seed,
@@ -201,8 +194,8 @@ def single(
 ) -> Outcome:
     """Measure one cell, whose parameters were checked against the probe's description."""
 
-    def cells(nodes: Sequence[str], _: Probe) -> tuple[Cell, ...]:
-        return (cell,) if {cell.client, cell.server} <= set(nodes) else ()
+    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
+        return (cell,) if {cell.client, cell.server} <= set(connected.sessions) else ()
 
     return measure(inventory, cells, effort, writer, seed, say=say, on_progress=on_progress)
 

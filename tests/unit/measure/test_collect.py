@@ -75,3 +75,11 @@ def test_counters_of_any_shape_add_up() -> None:
     total: dict[str, object] = {"a": 1, "deep": {"b": 2}, "missing": ["x"]}
     add_counters(total, {"a": 2, "deep": {"b": 3, "c": 4}, "missing": ["y"]})
     assert total == {"a": 3, "deep": {"b": 5, "c": 4}, "missing": ["y"]}
+
+
+def test_a_secondary_metric_that_no_answer_holds_does_not_apply() -> None:
+    replicates = [replicate(1e-5) for _ in range(6)]
+    for one in replicates:
+        del one["metrics"]["lost"]
+    assert [r.metric for r in collect(replicates)] == ["rtt"]
+    assert [r.metric for r in collect([], failure="n2: down")] == ["rtt"]

@@ -59,7 +59,7 @@ def test_a_healthy_cluster(simulate: Any) -> None:
     pairs = [r for r in run.records if (r.model_extra or {})["phase"] == "pairs"]
     assert len([r for r in pairs if r.metric == "rtt"]) == 2 * 6
     assert len({r.subject for r in pairs if r.metric == "throughput"}) == 12
-    sweep = [r for r in run.records if (r.model_extra or {})["phase"] == "sweep"]
+    sweep = [r for r in run.records if (r.model_extra or {})["phase"] == "sweep" and r.metric == "rtt"]
     assert [r.params["bytes"] for r in sorted(sweep, key=lambda r: int(r.params["bytes"] or 0))] == list(SWEEP_SIZES)
     assert (run.path / "report.html").stat().st_size > 1_000_000
     assert set(run.fingerprint) == {"n1", "n2", "n3", "n4"}
@@ -117,6 +117,16 @@ def test_one_cell(simulate: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     outcome = simulate_single(inventory, tmp_path)
     assert outcome.exit_code == 0
     assert [(r.subject, r.metric) for r in outcome.run.records] == [("n1>n2", "rtt")]
+
+
+def test_nodes_of_one_machine_are_measured_on_one_cpu_and_one_pair_at_a_time(simulate: Any) -> None:
+    def facts(name: str) -> dict[str, Any]:
+        return {"kernel.boot_id": {"value": "one" if name < "n3" else name}, "limits.cpus": {"value": "0-3,6-7"}}
+
+    run = simulate("n[1-3]", facts=facts).run
+    assert {r.params.get("cpu") for r in run.records if set(r.nodes) == {"n1", "n2"}} == {7}
+    assert {r.params.get("cpu") for r in run.records if "n3" in r.nodes} == {None}
+    assert any("share" in f.text for f in run.findings if f.kind == "note")
 
 
 def simulate_single(inventory: Inventory, tmp_path: Path) -> Outcome:
