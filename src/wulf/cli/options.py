@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import secrets
 import sys
 from collections.abc import Callable, Iterator
@@ -186,10 +187,8 @@ def _lab(wanted: str) -> Iterator[Any]:
         yield made
 
 
-def colour_console(*, stderr: bool = False) -> Any:
-    """A rich console on stdout or stderr; rich itself respects NO_COLOR and pipes."""
+def colour_console() -> Any:
+    """A rich console on stdout: plain and 80 columns in a pipe, without colour under NO_COLOR."""
     from rich.console import Console
 
-    return Console(
-        stderr=stderr, highlight=False, width=None if (sys.stderr if stderr else sys.stdout).isatty() else 100
-    )
+    return Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 80)

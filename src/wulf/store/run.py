@@ -16,6 +16,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from errno import ENOSPC
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from wulf import __version__
-from wulf.core.errors import UsageError, WulfError
+from wulf.core.errors import USAGE, UsageError, WulfError
 from wulf.core.findings import Finding
 from wulf.core.records import Record
 
@@ -33,7 +34,9 @@ Facts = dict[str, dict[str, Any]]
 
 
 class StoreError(WulfError):
-    """A run can't be written or read: disk full, no permission, torn."""
+    """A run can't be written or read: disk full, no permission, torn. What was written before is kept."""
+
+    exit_code = USAGE
 
 
 def utc_now() -> str:
@@ -194,7 +197,8 @@ class RunWriter:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is not None and self._meta["state"] == "running":
-                self.finish("interrupted" if issubclass(kind, KeyboardInterrupt) else "failed")
+                with suppress(StoreError):  # on a full disk; the error that ends the block says so
+                    self.finish("interrupted" if issubclass(kind, KeyboardInterrupt) else "failed")
         finally:
             self.close()
 
