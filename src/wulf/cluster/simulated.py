@@ -230,6 +230,8 @@ def _params(bytes_default: int | None, seconds: float, least: float, warmup: flo
         _param("seconds", "float", "s", seconds, (least, 3600.0)),
         _param("warmup_seconds", "float", "s", warmup, (0, 3600.0)),
         _param("timeout", "float", "s", 2.0, (0.01, 600.0)),
+        _param("cpu", "int", "", None, (0, 8191)),
+        _param("server_cpu", "int", "", None, (0, 8191)),
     ]
 
 
