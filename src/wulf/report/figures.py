@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from wulf.core.records import Record, Verdict
@@ -21,6 +21,9 @@ MEANINGS = {
 }
 
 METRICS = {"rtt": "round trip", "throughput": "bandwidth"}
+MAIN_METRICS = frozenset(METRICS)
+"""What a heat map or curve is drawn of, and what makes a run incomplete; others (lost, …) stand in the table."""
+
 HIGHER_IS_BETTER = frozenset({"throughput", "bandwidth", "rate"})
 
 _OF_INTEREST = re.compile(
@@ -35,6 +38,15 @@ _NOT_IN_NAMES = frozenset({"seconds", "warmup_seconds", "warmup"})
 def usable(record: Record) -> bool:
     """Whether the value may be drawn and compared: there is one, and its cell did not fail."""
     return record.value is not None and record.verdict in (Verdict.OK, Verdict.NOISY)
+
+
+def main_records(records: Sequence[Record]) -> list[Record]:
+    """The records that a run is made for; all of them where none is of a main metric.
+
+    A stream's loss over TCP, say, has no answer by right, and makes no run incomplete.
+    """
+    main = [record for record in records if record.metric in MAIN_METRICS]
+    return main or list(records)
 
 
 def phase(record: Record) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from wulf.core.records import Record
 from wulf.report.facts import reported_link_speeds
-from wulf.report.figures import MARKS, MEANINGS, phase
+from wulf.report.figures import MARKS, MEANINGS, main_records, phase
 from wulf.report.names import plural
 from wulf.report.view import Matrix, Sweep, pair_matrices, run_nodes, sweeps, verdict_counts
 from wulf.stats.outliers import LEAST_RATIO, LEAST_SIGMAS
@@ -108,11 +108,12 @@ def _concurrency(run: Run) -> str:
 
 
 def _verdicts(records: list[Record]) -> str:
-    counts = verdict_counts(records)
+    main = main_records(records)
+    counts = verdict_counts(main)
     words = []
     for verdict, meaning in MEANINGS.items():
         mark = f" ({MARKS[verdict]})" if MARKS[verdict] else ""
-        words.append(f"{verdict}{mark}: {meaning}, {plural(counts.get(verdict, 0), 'record')}")
+        words.append(f"{verdict}{mark}: {meaning}, {plural(counts.get(verdict, 0), 'figure')}")
     return "; ".join(words) + "."
 
 

@@ -18,6 +18,7 @@ from wulf.report.figures import (
     confidence_text,
     counters_of_interest,
     interval_text,
+    main_records,
     metric_name,
     phase,
     quantiles,
@@ -57,6 +58,7 @@ def page(run: Run) -> Context:
         "more_findings": max(0, len(run.findings) - MAX_FINDINGS),
         "pairs": [_pairs(matrix) for matrix in matrices],
         "least_span": f"{LEAST_SPAN:g}",
+        "directed_pairs": any(matrix.directed for matrix in matrices),
         "large_pairs": any(len(matrix.nodes) > MAX_TABLE_NODES for matrix in matrices),
         "sweep": _sweep(curves, charts),
         "facts": _facts(run),
@@ -165,8 +167,6 @@ def _pairs_summary(matrix: Matrix) -> str:
     values = matrix.values
     spread = f"{show(min(values), matrix.unit)} to {show(max(values), matrix.unit)}" if values else "no value"
     parts = [f"{len(values):,} of {plural(matrix.expected, 'pair')}", spread]
-    if matrix.directed:
-        parts.append("rows send")
     noisy = sum(record.verdict is Verdict.NOISY for record in matrix.cells.values())
     if noisy:
         parts.append(f"{noisy:,} noisy")
@@ -247,8 +247,8 @@ def _fact(row: FactRow) -> Context:
 
 
 def _records(run: Run) -> Context:
-    bad_first = sorted(run.records, key=lambda record: record.verdict is Verdict.OK)
-    shown = bad_first[:MAX_RECORDS]
+    doubtful = {id(record) for record in main_records(run.records) if record.verdict is not Verdict.OK}
+    shown = sorted(run.records, key=lambda record: id(record) not in doubtful)[:MAX_RECORDS]
     return {"total": len(run.records), "shown": len(shown), "rows": [_record(record) for record in shown]}
 
 

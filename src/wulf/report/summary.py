@@ -10,7 +10,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, USAGE
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show_in
-from wulf.report.figures import interval_text, metric_name, phase, value_text
+from wulf.report.figures import interval_text, main_records, metric_name, phase, value_text
 from wulf.report.names import fold, natural, plural, subject_text
 from wulf.report.view import run_nodes, verdict_counts
 from wulf.store.run import Run
@@ -36,7 +36,7 @@ def exit_code(run: Run) -> int:
     for key in ("exit_code", "exit"):
         if isinstance(run.meta.get(key), int):
             return int(run.meta[key])
-    counts = verdict_counts(run.records)
+    counts = verdict_counts(main_records(run.records))
     if run.meta.get("state") == "interrupted":
         return INTERRUPTED
     if run.meta.get("state") != "complete" or counts.get(Verdict.FAILED) or counts.get(Verdict.UNRESOLVED):
@@ -98,17 +98,18 @@ def headline(run: Run) -> str:
 
 def _missing(run: Run) -> str:
     """What was not measured; empty where everything was."""
-    counts = verdict_counts(run.records)
+    main = main_records(run.records)
+    counts = verdict_counts(main)
     without = counts.get(Verdict.FAILED, 0) + counts.get(Verdict.UNRESOLVED, 0)
     if not run.records:
         return "Nothing was measured."
-    return f"{without:,} of {plural(len(run.records), 'measurement')} gave no answer." if without else ""
+    return f"{without:,} of {plural(len(main), 'measurement')} gave no answer." if without else ""
 
 
 def _all_well(run: Run) -> str:
     if any(phase(record) == "pairs" for record in run.records):
         return "No node and no link stands out."
-    return _single(run.records[0])
+    return _single(main_records(run.records)[0])
 
 
 def _single(record: Record) -> str:

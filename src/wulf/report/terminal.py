@@ -16,10 +16,12 @@ from wulf.report import summary
 from wulf.report.facts import fact_rows
 from wulf.report.figures import (
     MARKS,
+    MEANINGS,
     cell_name,
     confidence_text,
     counters_of_interest,
     interval_text,
+    main_records,
     metric_name,
     phase,
     quantiles,
@@ -103,7 +105,7 @@ def _print_head(run: Run, console: Console) -> None:
         _say(console, Text(f"! {printable(state.warning)}", style="yellow"))
     nodes, took = run_nodes(run), summary.duration(run)
     parts = [plural(len(nodes), "node"), plural(len(run.records), "record"), *([took] if took else [])]
-    counts = verdict_counts(run.records)
+    counts = verdict_counts(main_records(run.records))
     parts += [f"{count} {verdict}" for verdict, count in counts.items() if verdict is not Verdict.OK]
     _say(console, Text(f"{', '.join(parts)}; {printable(run.id)}", style="dim"))
 
@@ -184,19 +186,22 @@ def _verdict(record: Record) -> Text:
 
 
 def _print_legend(matrices: Sequence[Matrix], console: Console) -> None:
-    """Explain the marks that were printed, and no other; then give the reasons behind them."""
+    """Explain the marks that were printed, and no other; then say why values are missing."""
     if all(len(matrix.nodes) > MAX_MATRIX_NODES for matrix in matrices):
         return
     marked = [(m, pair, r) for m in matrices for pair, r in m.cells.items() if r.verdict is not Verdict.OK]
     verdicts = [verdict for verdict in Verdict if any(r.verdict is verdict for _, _, r in marked)]
-    words = [f"{MARKS[verdict]} {verdict}" for verdict in verdicts]
+    words = [f"{MARKS[verdict]} {verdict}: {MEANINGS[verdict]}" for verdict in verdicts]
     if any(len(matrix.cells) < matrix.expected for matrix in matrices):
         words.append("– not measured")
     if words:
         console.print()
-        _say(console, Text(", ".join(words), style="dim"), indent=2)
+    for word in words:
+        _say(console, Text(word, style="dim"), indent=2)
     reasons: dict[tuple[str, str], list[str]] = {}
-    for matrix, pair, record in sorted(marked, key=lambda item: usable(item[2])):
+    for matrix, pair, record in marked:
+        if usable(record):
+            continue
         places = reasons.setdefault((MARKS[record.verdict], record.reason or ""), [])
         places.append(f"{matrix.title}, {arrow(matrix, *pair)}")
     for (mark, reason), places in list(reasons.items())[:MAX_REASONS]:

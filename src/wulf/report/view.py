@@ -9,12 +9,9 @@ from dataclasses import dataclass
 
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
-from wulf.report.figures import HIGHER_IS_BETTER, metric_name, phase, usable
+from wulf.report.figures import HIGHER_IS_BETTER, MAIN_METRICS, metric_name, phase, usable
 from wulf.report.names import natural
 from wulf.store.run import Run
-
-PAIR_METRICS = ("rtt", "throughput")
-"""The metrics of a pair that a heat map is drawn of; the others (lost, …) stand in the table of records."""
 
 Pair = tuple[str, str]
 
@@ -125,7 +122,7 @@ def pair_matrices(run: Run) -> list[Matrix]:
     nodes = run_nodes(run)
     groups: dict[tuple[str, str, str, object], dict[Pair, Record]] = defaultdict(dict)
     for record in run.records:
-        if phase(record) != "pairs" or record.metric not in PAIR_METRICS:
+        if phase(record) != "pairs" or record.metric not in MAIN_METRICS:
             continue
         pair = split_pair(record.subject, nodes)
         if pair is not None:
@@ -185,7 +182,7 @@ def sweeps(run: Run) -> list[Sweep]:
     groups: dict[tuple[str, str, str], dict[int, Record]] = defaultdict(dict)
     for record in run.records:
         size = record.params.get("bytes")
-        if phase(record) == "sweep" and record.metric in PAIR_METRICS and isinstance(size, int):
+        if phase(record) == "sweep" and record.metric in MAIN_METRICS and isinstance(size, int):
             groups[record.subject, str(record.params.get("transport") or ""), record.metric][size] = record
     return [
         Sweep(subject, split_pair(subject, nodes), transport, metric, next(iter(points.values())).unit,

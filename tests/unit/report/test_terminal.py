@@ -61,7 +61,9 @@ def test_a_matrix_exactly() -> None:
 def test_missing_and_doubtful_values_are_marked_and_explained() -> None:
     text = "\n".join(shown(troubled()))
     assert "~25.0" in text
-    assert "~ noisy, ? unresolved, × failed, – not measured" in text
+    for line in ("~ noisy: the interval is wider", "? unresolved: no answer", "× failed: the", "– not measured"):
+        assert f"\n  {line}" in text
+    assert "12.1%" not in text  # the interval itself says how noisy
     assert "× TCP round trip, 1 B, n1 ↔ n4 and 1 more: n4: its session ended" in text
     assert "This run was interrupted: what follows is of the 32 records" in text
 

@@ -158,7 +158,7 @@ def test_headlines_without_a_slow_node() -> None:
 
 
 def test_the_headline_names_nodes_that_died() -> None:
-    assert headline(SHAPES["dead"]()) == "n2 failed. 27 of 42 measurements gave no answer."
+    assert headline(SHAPES["dead"]()) == "n2 failed. 24 of 36 measurements gave no answer."
     run = survey()
     run.findings.append(Finding(kind="failed", severity=Severity.BAD, subject="n4", text="x"))
     assert headline(run).endswith("where the others reach 21 Gbit/s. n4 failed.")
@@ -228,7 +228,7 @@ def test_the_method_is_made_from_the_plan() -> None:
     assert "5 % of its value" in said["Stopping"]
     assert "6, 10, 16, 24, 40 replicates" in said["Stopping"]
     assert "share one machine" in said["Concurrency"]
-    assert "noisy (~): the interval is wider than asked, 0 records" in said["Verdicts"]
+    assert "noisy (~): the interval is wider than asked, 0 figures" in said["Verdicts"]
 
 
 def test_the_method_of_nodes_on_their_own_machines() -> None:
@@ -253,6 +253,13 @@ def test_the_second_rule_counts_what_was_left_out() -> None:
 def test_the_fifth_rule_counts_intervals() -> None:
     run = make_run(records=[record("a>b", "rtt", 1.0), record("a>c", "rtt", 1.0, low=None, high=None, confidence=None)])
     assert "1 of 2 values carry an interval of at least 95 %" in twelve_rules(run)[4].text
+
+
+def test_a_side_metric_without_an_answer_makes_no_run_incomplete() -> None:
+    run = survey(slow=None)
+    run.records.append(failed("n1>n2", "loss", "TCP loses nothing", phase="pairs"))
+    assert headline(run) == "No node and no link stands out."
+    assert exit_code(run) == 0
 
 
 def test_noisy_is_not_missing() -> None:
