@@ -24,9 +24,12 @@ operations: {", ".join(sorted(OPERATIONS))}
 
 
 def main(arguments: list[str]) -> int:
-    """Run the program; returns its exit status: 0, or 2 for an unknown argument."""
+    """Run the program; returns its exit status: 0, 2 for an unknown argument, 130 when interrupted by hand."""
     if not arguments:
-        return run(PROGRAM, OPERATIONS)
+        try:
+            return run(PROGRAM, OPERATIONS)
+        except KeyboardInterrupt:
+            return 130
     if len(arguments) == 1 and arguments[0] in ("--describe", "--version", "--help"):
         text = {
             "--describe": lambda: json.dumps(description()) + "\n",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import importlib.util
 import os
 import tempfile
 import zipfile
@@ -32,7 +33,7 @@ def build(directory: Path) -> Path:
     """Build `wulf-agent` in `directory`, unless the one that is there was built from the same sources.
 
     The same sources give the same bytes, so that a digest names them. Returns the file's path. Raises OSError if the
-    directory can't be made or written, and importlib.metadata.PackageNotFoundError without pyroute2.
+    directory can't be made or written, and ModuleNotFoundError without pyroute2.
     """
     contents = _contents()
     inputs = _digest(contents)
@@ -67,15 +68,19 @@ def _contents() -> dict[str, bytes]:
 
 def _pyroute2() -> dict[str, bytes]:
     """The parts of the installed pyroute2 that the agent needs, and its licence."""
-    distribution = importlib.metadata.distribution("pyroute2")
-    found = {}
-    for entry in distribution.files or []:
-        parts = entry.parts
-        used = parts[0] == "pyroute2" and entry.suffix == ".py" and parts[1] not in _PYROUTE2_UNUSED
-        licence = parts[0].endswith(".dist-info") and entry.name.startswith(("LICENSE", "README.license"))
-        if used or licence:
-            found[entry.as_posix()] = Path(str(distribution.locate_file(entry))).read_bytes()
+    spec = importlib.util.find_spec("pyroute2")  # finds it without running it
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("pyroute2 is not installed here: pip install pyroute2", name="pyroute2")
+    package = Path(spec.origin).parent
+    found = {
+        f"pyroute2/{path.relative_to(package).as_posix()}": path.read_bytes()
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] not in _PYROUTE2_UNUSED
+    }
     found["pyroute2/__init__.py"] = _PYROUTE2_INIT
+    for entry in importlib.metadata.distribution("pyroute2").files or []:  # None in a distribution's package
+        if entry.parts[0].endswith(".dist-info") and entry.name.startswith(("LICENSE", "README.license")):
+            found[entry.as_posix()] = Path(str(entry.locate())).read_bytes()
     return found
 
 

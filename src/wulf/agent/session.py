@@ -133,17 +133,17 @@ class _Session:
 
     def _work(self, identifier: int, operation: Operation, parameters: dict[str, Any]) -> None:
         try:
-            self._write({"id": identifier, "ok": True, **operation(**parameters)})
+            answer = {"id": identifier, "ok": True, **operation(**parameters)}
         except Refused as refused:
-            self._refuse(identifier, refused)
+            answer = _refusal(identifier, refused)
         except Exception as error:  # noqa: BLE001 - every request gets its answer; stderr gets where it happened
             traceback.print_exc()
-            self._refuse(identifier, Refused("internal", f"{type(error).__name__}: {error}"))
-        finally:
-            self._slots.release()
+            answer = _refusal(identifier, Refused("internal", f"{type(error).__name__}: {error}"))
+        self._slots.release()  # before the answer: who has it may send the next request
+        self._write(answer)
 
     def _refuse(self, identifier: int | None, refused: Refused) -> None:
-        self._write({"id": identifier, "ok": False, "error": refused.answer})
+        self._write(_refusal(identifier, refused))
 
     def _write(self, answer: dict[str, Any]) -> None:
         line = memoryview(json.dumps(answer).encode() + b"\n")
@@ -153,6 +153,10 @@ class _Session:
                     line = line[os.write(self._descriptor, line) :]
             except BrokenPipeError:
                 os._exit(0)  # nobody reads any more: the other end is gone, and stdin with it
+
+
+def _refusal(identifier: int | None, refused: Refused) -> dict[str, Any]:
+    return {"id": identifier, "ok": False, "error": refused.answer}
 
 
 def _skip_line(stream: BinaryIO) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import pytest
 
 from tests.machines import tree
 from wulf import __version__
+from wulf.agent.session import MAX_RUNNING
 
 AGENT = [sys.executable, "-m", "wulf.agent"]
 
@@ -154,6 +156,36 @@ def test_requests_under_way_are_answered_before_the_end() -> None:
     assert greeting["hello"] == "wulf-agent"
     assert answer["ok"]
     assert done.stderr == b""
+
+
+def test_a_read_that_hangs_keeps_neither_the_session_busy_nor_alive(talk: Talk, tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    os.mkfifo(tmp_path / "proc/uptime")  # opening it blocks until somebody writes: like a driver that hangs
+    talk.send(json.dumps({"id": 1, "op": "facts", "root": str(tmp_path)}))
+    assert talk.ask(id=2, op="ping") == {"id": 2, "ok": True}
+    started = time.monotonic()
+    assert talk.close() == (0, b"")
+    assert time.monotonic() - started < 10
+
+
+def test_too_many_requests_at_once_are_refused_and_the_others_go_on(talk: Talk, tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    os.mkfifo(tmp_path / "proc/uptime")
+    for identifier in range(MAX_RUNNING):
+        talk.send(json.dumps({"id": identifier, "op": "facts", "root": str(tmp_path), "only": ["kernel.uptime"]}))
+    assert talk.ask(id=99, op="ping")["error"]["code"] == "limit"
+    (tmp_path / "proc/uptime").rename(tmp_path / "uptime")
+    with (tmp_path / "uptime").open("w") as writer:
+        writer.write("1.5 3.0\n")
+    answers = [talk.answer() for _ in range(MAX_RUNNING)]
+    assert sorted(answer["id"] for answer in answers) == list(range(MAX_RUNNING))
+    assert talk.ask(id=100, op="ping") == {"id": 100, "ok": True}
+
+
+def test_interrupted_by_hand(talk: Talk) -> None:
+    talk.process.send_signal(signal.SIGINT)
+    _, said = talk.process.communicate(timeout=20)
+    assert (talk.process.returncode, said) == (130, b"")
 
 
 def test_it_ends_when_nobody_reads_its_answers(talk: Talk) -> None:
