@@ -29,31 +29,35 @@ def wulf(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*WULF, *words], capture_output=True, text=True, timeout=240, check=False, **more)
 
 
-def leftovers() -> list[str]:
-    """Command lines of wulf's programs and of its labs' daemons."""
-    found = []
+def processes() -> dict[int, str]:
+    """Process → command line, of wulf's programs and of its labs' daemons."""
+    found = {}
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue
-        if re.search(r"wulf-net|wulf-agent|/lab/inside|wulf/lab/.*sshd", words) and str(os.getpid()) not in entry.parts:
-            found.append(words)
+        if re.search(r"wulf-net|wulf-agent|/lab/inside|wulf/lab/.*sshd", words):
+            found[int(entry.parts[2])] = words
     return found
 
 
-def wait_until_nothing_is_left(seconds: float = 5.0) -> list[str]:
+def left_since(before: dict[int, str], seconds: float = 5.0) -> list[str]:
+    """What is there now, was not before, and does not go away."""
     deadline = time.monotonic() + seconds
-    while leftovers() and time.monotonic() < deadline:
+    while True:
+        new = [words for process, words in processes().items() if process not in before]
+        if not new or time.monotonic() > deadline:
+            return new
         time.sleep(0.05)
-    return leftovers()
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left(netns: Any) -> Iterator[None]:
+def before(netns: Any) -> Iterator[dict[int, str]]:
     """Needs a lab of namespaces; whatever a test does, nothing of it may stay."""
-    yield
-    assert wait_until_nothing_is_left() == []
+    there = processes()
+    yield there
+    assert left_since(there) == []
 
 
 def start(*words: str, out: Path, **more: Any) -> subprocess.Popen[bytes]:
@@ -123,12 +127,12 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").exists()
 
 
-def test_kill_9_in_the_middle_leaves_nothing_and_the_run_is_readable(tmp_path: Path) -> None:
+def test_kill_9_in_the_middle_leaves_nothing_and_the_run_is_readable(tmp_path: Path, before: dict[int, str]) -> None:
     process = start("demo", out=tmp_path / "run")
     process.kill()
     process.communicate(timeout=30)
-    wulf("lab", "down", "--all")
-    assert wait_until_nothing_is_left() == []
+    wulf("lab", "down")
+    assert left_since(before) == []
     links = subprocess.run(["ip", "link"], capture_output=True, text=True, check=True).stdout
     assert "br0" not in links
     assert subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout == ""
