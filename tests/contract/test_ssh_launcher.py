@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -239,12 +240,25 @@ def test_a_full_disk_everywhere(sshd, open_one, program):
     assert error.next_step == "make room there"
 
 
+@pytest.mark.slow
+def test_a_node_that_freezes_is_noticed_within_half_a_minute(sshd, open_one):
+    session, _, _ = open_one(sshd.host("frozen"))
+    stat = Path(f"/proc/{session.greeting['pid']}/stat").read_text()
+    server = int(stat.rpartition(")")[2].split()[1])
+    os.kill(server, signal.SIGSTOP)
+    try:
+        with pytest.raises(SessionLost, match="frozen: the connection was lost"):
+            session.request("ping", timeout=30)
+    finally:
+        os.kill(server, signal.SIGCONT)
+
+
 def test_the_sshd_of_a_node_goes_away(sshd, open_one):
     session, _, _ = open_one(sshd.host("gone"))
     pending = session.call("sleep", seconds=60)
     stat = Path(f"/proc/{session.greeting['pid']}/stat").read_text()
     os.kill(int(stat.rpartition(")")[2].split()[1]), 9)
-    with pytest.raises(SessionLost, match=r"gone: (the connection was lost|.* was killed on the node)") as caught:
+    with pytest.raises(SessionLost, match="gone: the connection was lost") as caught:
         pending.result(timeout=10)
     assert caught.value.next_step
 

@@ -33,7 +33,7 @@ _OPTIONS = (
     "-oForwardX11=no",
     "-oClearAllForwardings=yes",
     "-oControlMaster=no",  # use a connection that is there already, but leave none behind
-    "-oLogLevel=ERROR",
+    "-oLogLevel=INFO",  # why a connection ended is told at this level
 )
 
 
