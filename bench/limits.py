@@ -38,7 +38,7 @@ def memory(context: Context) -> list[Row]:
         context.pair.wulf(place, pattern, transport, **params)
     ends = (("client", CLIENT, place.client), ("server", SERVER, place.server))
     return [
-        limited(f"wulf-net's peak resident memory, {end}", "B", [_peak(context, node, cpu)], MEMORY_B)
+        limited(f"wulf-net, peak resident memory, {end}", "B", [_peak(context, node, cpu)], MEMORY_B)
         for end, node, cpu in ends
     ]
 

@@ -31,8 +31,8 @@ class Placement:
 def placements() -> list[Placement]:
     """Both ends on one CPU; and on two, where this process may use two."""
     first, *others = sorted(os.sched_getaffinity(0))
-    both = [Placement("one CPU", first, first)]
-    return both + [Placement("two CPUs", first, other) for other in others[:1]]
+    both = [Placement("1 CPU", first, first)]
+    return both + [Placement("2 CPUs", first, other) for other in others[:1]]
 
 
 class Pair:

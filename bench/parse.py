@@ -48,5 +48,5 @@ def iperf3_received(output: str) -> float:
         if "error" in answer:
             raise BenchError(f"iperf3: {answer['error']}")
         return float(answer["end"]["sum_received"]["bits_per_second"]) / 8
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise BenchError(f"no receiver's figure of iperf3 in: …{output.strip()[-300:]}") from error

@@ -61,7 +61,7 @@ class Peer:
 
 def round_trip(transport: str, placement: Placement) -> str:
     """How the names of a round trip's rows begin."""
-    return f"{transport.upper()} round trip, {BYTES} B, {placement.name}"
+    return f"{transport.upper()} {BYTES} B round trip, {placement.name}"
 
 
 def _sockperf(pair: Pair, transport: str, placement: Placement) -> tuple[Work, Work]:
@@ -115,7 +115,7 @@ def _netpipe(pair: Pair, transport: str, placement: Placement) -> tuple[Work, Wo
 
 ROUND_TRIP_PEERS = (
     Peer("sockperf", "sockperf", ("tcp", "udp"), "median", _sockperf),
-    Peer("NetPIPE", "NPtcp", ("tcp",), f"least of {TRIALS} means", _netpipe),
+    Peer("NetPIPE", "NPtcp", ("tcp",), "least mean", _netpipe),
     Peer("qperf", "qperf", ("tcp", "udp"), "mean", _qperf),
 )
 
@@ -123,7 +123,7 @@ ROUND_TRIP_PEERS = (
 def stream_name(streams: int, placement: Placement) -> str:
     """The name of a stream's row."""
     plural = "s" if streams > 1 else ""
-    return f"TCP, {streams} stream{plural}, {placement.name}, receiver's mean"
+    return f"TCP, {streams} stream{plural}, {placement.name}, at the receiver"
 
 
 def stream_contest(pair: Pair, streams: int, placement: Placement) -> Contest:

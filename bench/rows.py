@@ -66,7 +66,7 @@ def is_met(ratio: float, low: float | None, high: float | None, better: str) -> 
 def compared(name: str, peer_name: str, unit: str, better: str, pairs: Sequence[Figures]) -> Row:
     """The row of interleaved pairs."""
     if len(pairs) < least_samples():
-        reason = f"{len(pairs)} of {least_samples()} blocks needed"
+        reason = f"{len(pairs)} of {least_samples()} blocks"
         return without_peer(name, f"{peer_name} ({reason})", unit, better, [ours for ours, _ in pairs])
     ratio = median_interval([ours / peer for ours, peer in pairs])
     ours, peer = (median_interval(side).value for side in zip(*pairs, strict=True))
@@ -127,5 +127,5 @@ def _tool(row: Row) -> str:
     return "best" if row.name.endswith(BEST) else row.peer_name.split(" (")[0]
 
 
-BEST = "beside the best of them"
+BEST = "beside the best"
 """How the name of a row of `best_of` ends."""

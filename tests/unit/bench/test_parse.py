@@ -1,0 +1,53 @@
+"""Peers' outputs, as recorded in a lab of two nodes."""
+
+from pathlib import Path
+
+import pytest
+from bench import parse
+from bench.errors import BenchError
+
+RECORDED = Path(__file__).parent / "recorded"
+
+
+def recorded(name):
+    return (RECORDED / name).read_text()
+
+
+def test_sockperf_median_is_the_full_round_trip():
+    assert parse.sockperf_median(recorded("sockperf-tcp.txt")) == pytest.approx(56.465e-6)
+
+
+def test_sockperf_without_full_rtt_is_refused_since_it_halves():
+    with pytest.raises(BenchError, match="no round trip of sockperf"):
+        parse.sockperf_median(recorded("sockperf-half.txt"))
+
+
+def test_netpipe_prints_half_a_round_trip():
+    assert parse.netpipe_least_mean(recorded("netpipe.txt")) == pytest.approx(2 * 87.29e-6)
+
+
+def test_qperf_prints_half_a_round_trip():
+    assert parse.qperf_mean(recorded("qperf-tcp.txt")) == pytest.approx(2 * 92.6441e-6)
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("sec", 1.0)])
+def test_qperf_chooses_its_unit(unit, factor):
+    assert parse.qperf_mean(f"udp_lat:\n    latency  =  1.5 {unit}\n") == pytest.approx(3.0 * factor)
+
+
+def test_iperf3_receivers_figure_over_all_streams():
+    assert parse.iperf3_received(recorded("iperf3-2.json")) == pytest.approx(7575086357.781125 / 8)
+
+
+def test_iperf3_says_why_it_failed_with_exit_status_0():
+    with pytest.raises(BenchError, match="Connection refused"):
+        parse.iperf3_received(recorded("iperf3-refused.json"))
+
+
+@pytest.mark.parametrize(
+    "function", [parse.sockperf_median, parse.netpipe_least_mean, parse.qperf_mean, parse.iperf3_received]
+)
+@pytest.mark.parametrize("output", ["", "unable to connect", "{}", "[]"])
+def test_what_cannot_be_read_is_an_error_that_shows_it(function, output):
+    with pytest.raises(BenchError, match="no "):
+        function(output)
