@@ -35,7 +35,8 @@ build: ## the virtual environment and the native probes
 test: ## all tests: native, Python, lab, browser (ARGS="-k name" hands on to pytest)
 	@$(SETUP) test
 	@status=0; \
-	build/native/wulf-native-tests || status=1; \
+	if [ -x build/native/wulf-native-tests ]; then build/native/wulf-native-tests || status=1; \
+	else echo "the native tests are not built: see what is missing, above"; status=1; fi; \
 	$(VENV)/pytest -q -n 2 -m "not lab and not browser and not slow" $(ARGS) || status=1; \
 	$(VENV)/pytest -q -m "lab or browser or slow" $(ARGS) || status=1; \
 	exit $$status
@@ -62,7 +63,7 @@ format: ## put Python and C++ sources into their format
 
 bench: ## wulf beside its peers (ONLY=net for a part)
 	@$(SETUP) bench
-	@$(VENV)/python bench/run.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
+	@$(VENV)/python -m bench $(ONLY) $(ARGS)
 
 wheel: ## a wheel that carries the static probes: dist/wulf-*.whl
 	@$(SETUP) wheel

@@ -8,9 +8,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from provision.native import sources_digest
+from provision import native
 from provision.packages import Host
 from provision.places import Places
+from provision.runner import SetupError, Shell
 from provision.stamps import Stamps
 
 
@@ -26,17 +27,19 @@ def format_problems(places: Places) -> list[str]:
     return [done.stderr] if done.returncode else []
 
 
-def tidy_problems(places: Places, host: Host) -> list[str]:
-    """List clang-tidy's complaints; files that were clean with the same sources are not checked again."""
+def tidy_problems(places: Places, host: Host, shell: Shell) -> list[str]:
+    """List clang-tidy's complaints; sources that were clean are not checked again until one changes."""
     program = host.command("clang-tidy")
     if program is None:
         return ["clang-tidy is not installed; `make lint` as root installs it"]
-    stamps, key = Stamps(places.build / "stamps"), sources_digest(places, str(program))
+    stamps, key = Stamps(places.build / "stamps"), native.sources_digest(places, str(program))
     if stamps.fresh("clang-tidy", key):
         return []
+    folder = places.build / "native-tidy"
+    native.configure(shell, host, places, folder, [*native.compiler_options(shell, host, places), "-DWULF_TESTS=ON"])
 
     def check(path: Path) -> str:
-        command = [str(program), "--quiet", "--warnings-as-errors=*", "-p", str(places.native), str(path)]
+        command = [str(program), "--quiet", "--warnings-as-errors=*", "-p", str(folder), str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr if done.returncode else ""
 
@@ -50,7 +53,12 @@ def tidy_problems(places: Places, host: Host) -> list[str]:
 def main() -> int:
     """Status 1 when a source is not as it should be."""
     places = Places(Path(__file__).resolve().parents[1])
-    problems = format_problems(places) + tidy_problems(places, Host(extra=(places.sysroot,), venv=places.venv))
+    host = Host(extra=(places.sysroot,), venv=places.venv)
+    try:
+        with (places.build / "native-lint.log").open("w", encoding="utf-8") as log:
+            problems = format_problems(places) + tidy_problems(places, host, Shell(log))
+    except SetupError as error:
+        problems = [str(error)]
     for problem in problems:
         print(problem)
     print(f"native: {len(sources(places, '.cpp', '.hpp'))} sources, " + ("FAILED" if problems else "clean"))

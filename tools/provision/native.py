@@ -73,8 +73,10 @@ def tool(host: Host, name: str) -> Path:
 
 
 def header_options(places: Places) -> list[str]:
-    include = places.sysroot / "usr/include"
-    return [f"-DWULF_NATIVE_DEPS_INCLUDE={include}"] if include.is_dir() else []
+    prefix = places.sysroot / "usr"
+    if not (prefix / "include").is_dir():
+        return []
+    return [f"-DWULF_NATIVE_DEPS_INCLUDE={prefix / 'include'}", f"-DCMAKE_PREFIX_PATH={prefix}"]
 
 
 def compiler_options(runner: Runner, host: Host, places: Places) -> list[str]:
