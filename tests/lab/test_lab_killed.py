@@ -83,15 +83,16 @@ def test_interrupt_during_up_leaves_nothing(netns: None, lab_name: str) -> None:
             time.sleep(moment)
             os.killpg(process.pid, signal.SIGINT)
         if process.returncode != 0:  # interrupted before it was complete
-            assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
+            assert wait_until(lambda: not [one for one, _ in state.processes() if one == lab_name], PATIENCE_S)
+            assert not (state.root() / lab_name).exists()
         lab.down(lab_name)
+        assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
 
 
 def test_first_process_killed(netns: None, lab_name: str) -> None:
     lab.up(3, name=lab_name)
     os.kill(state.load(lab_name)["init"]["pid"], signal.SIGKILL)
-    assert wait_until(lambda: not [one for one, _ in state.processes() if one == lab_name], PATIENCE_S)
-    assert lab.find(lab_name) is None
+    assert wait_until(lambda: lab.find(lab_name) is None, PATIENCE_S)
     lab.up(1, name="other" + lab_name).down()  # any `up` or `down` clears it
     assert traces(lab_name) == []
 

@@ -25,7 +25,8 @@ from .inside.linux import start_time
 INSIDE = Path(__file__).resolve().parent / "inside"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _GONE_DEADLINE_S = 10.0
-_LOCK_PATIENCE_S = 1.0  # as long as a child of a killed process may still hold what it held
+LOCK_PATIENCE_S = 1.0
+"""As long as a child of a killed process may still hold the lock that it held."""
 
 
 def default_name() -> str:
@@ -86,10 +87,10 @@ def _check_private(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def lock(name: str) -> Iterator[None]:
+def lock(name: str, *, patience_s: float = LOCK_PATIENCE_S) -> Iterator[None]:
     """Only one process at a time changes the lab `name`; LabError when another one does. Ends with the process."""
     path = root(create=True) / f"{name}.lock"
-    deadline = time.monotonic() + _LOCK_PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while True:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -207,9 +208,10 @@ def clear(name: str) -> bool:
 
 def clear_stale() -> None:
     """Clear every lab of this user that isn't up and that nobody is making now."""
-    for name in {*names(), *(lab for lab, _ in processes())}:
+    locked = {path.stem for path in root().glob("*.lock")}  # a killed process leaves its lock's file
+    for name in {*names(), *locked, *(lab for lab, _ in processes())}:
         with contextlib.suppress(LabError):
             if load(name) is None:
-                with lock(name):
+                with lock(name, patience_s=0):
                     if load(name) is None:
                         clear(name)

@@ -72,19 +72,18 @@ def test_only_labs_that_are_up_are_loaded(home: Path) -> None:
     assert state.names() == ["names-only", "up"]
 
 
-def test_what_is_being_made_is_not_stale(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "_LOCK_PATIENCE_S", 0)
+def test_what_is_being_made_is_not_stale(home: Path) -> None:
     (home / "new").mkdir()
     with state.lock("new"):
         state.clear_stale()
         assert state.names() == ["new"]
+    (home / "killed.lock").touch()
     state.clear_stale()
-    assert state.names() == []
+    assert list(home.iterdir()) == []
 
 
-def test_lock_is_exclusive_names_the_lab_and_leaves_no_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "_LOCK_PATIENCE_S", 0)
-    with state.lock("a"), state.lock("b"), pytest.raises(LabError, match="the lab 'a'"), state.lock("a"):
+def test_lock_is_exclusive_names_the_lab_and_leaves_no_file(home: Path) -> None:
+    with state.lock("a"), state.lock("b"), pytest.raises(LabError, match="the lab 'a'"), state.lock("a", patience_s=0):
         pass
     with state.lock("a"):
         pass
