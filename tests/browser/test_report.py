@@ -198,7 +198,8 @@ def test_another_width_redraws_the_charts(page: Page, report: Report) -> None:
     page.window(500)  # three columns become one, and each chart wider
     page.until(
         "const e = document.getElementById('pairs-0');"
-        "return e._fullLayout.width !== arguments[0] && e._fullLayout.width === Math.floor(e.clientWidth) ? 'drawn' : ''",
+        "const width = e._fullLayout.width;"
+        "return width !== arguments[0] && width === Math.floor(e.clientWidth) ? 'drawn' : ''",
         before,
     )
     assert page.js(drawn) > before
