@@ -27,7 +27,7 @@ MAX_LINE = 1 << 20
 """Longest request in bytes."""
 MAX_RUNNING = 32
 """Requests that may run at once."""
-GRACE = 2.0
+GRACE = 10.0
 """Seconds that requests under way may still take once stdin has closed: `echo '{...}' | wulf-agent` is answered, yet a
 read that hangs in a driver keeps no process alive."""
 

@@ -29,12 +29,19 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def session(python: str, program: Path, cwd: Path, *requests: dict[str, Any]) -> list[dict[str, Any]]:
     """Answers of a session under a bare Python: no environment, no site-packages, an empty folder."""
-    lines = "".join(json.dumps({"id": number, **request}) + "\n" for number, request in enumerate(requests))
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(cwd)}
     command = [python, "-I", "-S", str(program)]
-    done = subprocess.run(command, input=lines.encode(), capture_output=True, cwd=cwd, env=environment, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=environment) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for number, request in enumerate(requests):
+            process.stdin.write(json.dumps({"id": number, **request}).encode() + b"\n")
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(len(requests) + 1)]
+        rest, said = process.communicate()
+    assert (process.returncode, rest, said) == (0, b"", b"")
+    return answers
 
 
 def _installed(python: str) -> str | None:
