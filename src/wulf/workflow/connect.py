@@ -42,6 +42,8 @@ class Connected:
         Node → why it can't be measured.
     uniform
         Names, or patterns such as `nic.*.mtu`, of the facts that a cluster's nodes are expected to share.
+    notes
+        What the user should know though it works, for instance where a node keeps its copy of the probe.
     """
 
     sessions: dict[str, Session]
@@ -50,6 +52,7 @@ class Connected:
     fingerprint: dict[str, Facts] = field(default_factory=dict)
     failed: dict[str, NodeError] = field(default_factory=dict)
     uniform: frozenset[str] = frozenset()
+    notes: list[str] = field(default_factory=list)
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -132,8 +135,15 @@ def connect(inventory: Inventory, say: Callable[[str], None] = lambda _: None) -
         _read_facts(launcher, inventory, connected)
         say("starting the probes")
         opened = launcher.open(inventory.nodes, program)
-        connected.sessions = opened.sessions
         connected.failed = dict(opened.failed)
-        described = _describe(opened.sessions)
+        connected.notes = [f"{node}: {note}" for node, note in opened.notes.items()]
+        for node, session in opened.sessions.items():
+            if node in connected.addresses:
+                connected.sessions[node] = session
+            else:
+                connected.failed[node] = NodeError(
+                    node, "no address for the probes is known", f"give it in cluster.toml: [node.{node}] address = …"
+                )
+        described = _describe(connected.sessions)
         connected.probe = Probe.from_describe(described) if described else None
         yield connected

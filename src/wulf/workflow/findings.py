@@ -22,6 +22,9 @@ _NAMES = {
 """What is compared over all pairs: (transport, pattern) → words, metric, lower is better."""
 
 
+_WORDS = {"rtt": "round trip", "throughput": "throughput"}
+
+
 def _estimate(record: Record) -> Estimate:
     return Estimate(record.value, record.low, record.high, record.confidence, record.replicates, record.reason)
 
@@ -63,7 +66,7 @@ def _node_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Findi
 def _link_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Finding:
     subject = ">".join(outlier.subject)
     text = (
-        f"The link {subject} stands out: {words} is {show(outlier.value, unit)} "
+        f"The link {' → '.join(outlier.subject)} stands out: {words} is {show(outlier.value, unit)} "
         f"({show_interval(outlier.low, outlier.high, unit)}), where the other links reach "
         f"{show(outlier.expected, unit)}: {_times(outlier.times)} worse. Neither node is slow elsewhere."
     )
@@ -175,7 +178,7 @@ def _failures(records: Sequence[Record], failed: Mapping[str, NodeError]) -> lis
 
 def _uncertain(records: Sequence[Record]) -> list[Finding]:
     """How much of the run is wider than wished or has no answer."""
-    primary = [record for record in records if record.metric in ("rtt", "throughput")]
+    primary = [record for record in records if record.metric in _WORDS]
     noisy = [record for record in primary if record.verdict is Verdict.NOISY]
     none = [record for record in primary if record.verdict is Verdict.UNRESOLVED]
     findings = []
@@ -188,7 +191,7 @@ def _uncertain(records: Sequence[Record]) -> list[Finding]:
                 subject=widest.subject,
                 text=(
                     f"{len(noisy)} of {len(primary)} figures have intervals wider than wished; "
-                    f"the widest is {widest.subject} {widest.metric} "
+                    f"the widest is the {_WORDS[widest.metric]} {' → '.join(widest.nodes)} "
                     f"({show_interval(widest.low, widest.high, widest.unit)})."
                 ),
                 next_step="a longer --budget or a wider --wish; a quiet machine helps most",

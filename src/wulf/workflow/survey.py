@@ -94,16 +94,20 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
 
 def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
     """What a reader of the findings has to know of how they came about."""
-    notes = []
+    notes = list(connected.notes)
     if inventory.lab and inventory.ssh_config is None:
         notes.append("This lab has no namespaces: its nodes are processes on this machine's loopback interface.")
     hosts = connected.hosts
     if len(hosts) > 1 and len(set(hosts.values())) < len(hosts):
         notes.append(
-            f"{len(hosts)} nodes share {len(set(hosts.values()))} machine(s): pairs on one machine were measured one "
+            f"{len(hosts)} nodes share {_machines(len(set(hosts.values())))}: pairs on one machine were measured one "
             "at a time, both ends on one CPU, and their figures are those of its CPU and kernel, not of a wire."
         )
     return notes
+
+
+def _machines(count: int) -> str:
+    return "one machine" if count == 1 else f"{count} machines"
 
 
 def measure(
