@@ -153,7 +153,7 @@ def _failures(records: Sequence[Record], failed: Mapping[str, NodeError]) -> lis
             kind="failed",
             severity=Severity.BAD,
             subject=node,
-            text=f"{error.what}. It was not measured; the others were.",
+            text=f"{error.what}." + (" The other nodes were measured." if records else ""),
             next_step=error.next_step,
         )
         for node, error in failed.items()
