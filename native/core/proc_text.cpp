@@ -50,6 +50,31 @@ Json zip(const Names& names, const std::vector<std::string>& words, std::size_t 
 
 std::int64_t as_is(std::int64_t value) { return value; }
 
+/// {"CPU0", "CPU2"} → {"0", "2"}
+std::vector<std::string> cpu_numbers(std::vector<std::string> words) {
+  for (std::string& word : words) {
+    word = word.starts_with("CPU") ? word.substr(3) : word;
+  }
+  return words;
+}
+
+/// What the figures of one line are called: "24:virtio0-input.0", "LOC:Local timer interrupts".
+std::string interrupt_label(const std::vector<std::string>& words, std::size_t cpus) {
+  const std::string irq = words[0].substr(0, words[0].size() - 1);
+  const std::size_t first = 1 + cpus;
+  if (words.size() <= first) {
+    return irq;
+  }
+  if (number(irq)) {
+    return irq + ":" + words.back();  // controller, kind and, last, the device
+  }
+  std::string description;
+  for (std::size_t i = first; i < words.size(); ++i) {
+    description += (description.empty() ? "" : " ") + words[i];
+  }
+  return irq + ":" + description;
+}
+
 }  // namespace
 
 Json parse_stat(const std::string& text, long ticks) {
@@ -86,28 +111,10 @@ Json parse_interrupts(const std::string& text) {
       continue;
     }
     if (cpus.empty()) {
-      for (const std::string& word : words) {
-        cpus.push_back(word.starts_with("CPU") ? word.substr(3) : word);
-      }
-      continue;
+      cpus = cpu_numbers(words);
+    } else if (words[0].ends_with(':')) {
+      json[interrupt_label(words, cpus.size())] = zip(cpus, words, 1, as_is);
     }
-    if (!words[0].ends_with(':')) {
-      continue;
-    }
-    const std::string irq = words[0].substr(0, words[0].size() - 1);
-    // A device's interrupt ends with the device; one of the architecture with a description of several words.
-    std::string name = words.size() > 1 ? words.back() : "";
-    if (!number(irq)) {
-      name.clear();
-      for (std::size_t i = 1 + cpus.size(); i < words.size(); ++i) {
-        name += (name.empty() ? "" : " ") + words[i];
-      }
-    }
-    std::string label = irq;
-    if (words.size() > 1 + cpus.size() && !name.empty()) {
-      label += ":" + name;
-    }
-    json[label] = zip(cpus, words, 1, as_is);
   }
   return json;
 }

@@ -83,7 +83,7 @@ std::map<std::string, Operation> all_operations(const Program& program) {
 }
 
 [[noreturn]] void serve_session(const Program& program) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not a death
+  (void)std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not a death
   keep_memory_small();
   end_with_parent();
   Session session(all_operations(program), STDIN_FILENO, STDOUT_FILENO);

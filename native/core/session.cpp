@@ -27,7 +27,7 @@ Json parse(const LineSplitter::Line& line) {
   }
   Json request = Json::parse(line.text, nullptr, /*allow_exceptions=*/false);
   if (!request.is_object()) {
-    throw Error("bad-json", "a request is one JSON object a line, such as {\"id\": 1, \"op\": \"ping\"}");
+    throw Error("bad-json", R"(a request is one JSON object a line, such as {"id": 1, "op": "ping"})");
   }
   return request;
 }
@@ -128,7 +128,7 @@ void Session::dispatch(const LineSplitter::Line& line) {
         op != request.end() && op->is_string() ? operations_.find(op->get<std::string>()) : operations_.end();
     if (found == operations_.end()) {
       throw Error("unknown-op", "there is no operation " + (op == request.end() ? "(no 'op')" : op->dump()) +
-                                    "; {\"op\": \"describe\"} lists them");
+                                    R"(; {"op": "describe"} lists them)");
     }
     start(found->second, request);
   } catch (const std::exception& error) {

@@ -28,9 +28,9 @@ class Buffer {
  private:
   static constexpr std::size_t kPage = 4096;
   struct Free {
-    void operator()(std::byte* bytes) const {
-      std::free(bytes);
-    }  // NOLINT(cppcoreguidelines-no-malloc): aligned
+    // Memory from aligned_alloc goes back by free.
+    // NOLINTNEXTLINE(cppcoreguidelines-no-malloc,cppcoreguidelines-owning-memory)
+    void operator()(std::byte* bytes) const { std::free(bytes); }
   };
   std::size_t size_;
   std::unique_ptr<std::byte, Free> bytes_;

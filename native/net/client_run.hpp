@@ -33,7 +33,8 @@ class ClientRun {
   Lanes lanes_;
 };
 
-/// The operation `run`: one replicate with fresh sockets and buffers. Returns the answer's fields.
-[[nodiscard]] Json run_replicate(const Json& request);
+/// The operation `run`, whose request is `json`: one replicate with fresh sockets and buffers. Returns the
+/// answer's fields.
+[[nodiscard]] Json run_replicate(const Json& json);
 
 }  // namespace wulf::net

@@ -87,7 +87,16 @@ Json ServerPeer::ask(const Json& request) {
   return await();
 }
 
-Json ServerPeer::await() { return or_throw(control_.receive(now() + from_seconds(timeout_))); }
+Json ServerPeer::await() {
+  while (true) {
+    Json message = or_throw(control_.receive(now() + from_seconds(timeout_)));
+    if (!is_sign_of_life(message)) {
+      return message;
+    }
+  }
+}
+
+bool ServerPeer::is_sign_of_life(const Json& message) { return message.value("op", "") == "alive"; }
 
 std::optional<Json> ServerPeer::poll() {
   auto message = control_.poll();

@@ -77,6 +77,9 @@ class ServerPeer final : public Peer {
   std::optional<Json> poll() override;
   [[nodiscard]] int fd() const override { return control_.fd(); }
 
+  /// {"op": "alive"}: answers nothing, and only says that the server lives.
+  [[nodiscard]] static bool is_sign_of_life(const Json& message);
+
  private:
   Control control_;
   double timeout_;

@@ -27,8 +27,9 @@ class Crew {
   ~Crew();
 
   struct Watch {
-    Nanoseconds until;  ///< return by then
-    double patience;  ///< seconds without any movement, after which `timeout` is thrown; infinity = for ever
+    Nanoseconds until = 0;  ///< return by then
+    double patience =
+        0;  ///< seconds without any movement, after which `timeout` is thrown; infinity = for ever
     bool nudge = false;  ///< wake threads that stand still at every tick, so that they see the time
   };
 

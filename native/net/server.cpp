@@ -216,7 +216,8 @@ std::shared_ptr<ServerRun> Server::make_run(Control& control, const Header& head
     throw Error("limit",
                 "the server has " + std::to_string(runs_.size()) + " runs in progress: try again later");
   }
-  auto run = std::make_shared<ServerRun>(*pattern, settled, std::move(control), own_cpu ? own_cpu : cpu_);
+  auto run = std::make_shared<ServerRun>(*pattern, transport_, settled, std::move(control),
+                                         own_cpu ? own_cpu : cpu_);
   runs_.emplace(header.run, run);
   return run;
 }

@@ -10,8 +10,10 @@
 
 namespace wulf::net {
 
-ServerRun::ServerRun(const Pattern& pattern, Json params, Control control, std::optional<int> cpu)
+ServerRun::ServerRun(const Pattern& pattern, const Transport& transport, Json params, Control control,
+                     std::optional<int> cpu)
     : pattern_(pattern),
+      transport_(transport),
       params_(std::move(params)),
       control_(std::move(control)),
       cpu_(cpu),
@@ -97,13 +99,22 @@ void ServerRun::await_lanes() {
 }
 
 void ServerRun::pause(Nanoseconds deadline, const std::function<bool()>& until) {
+  constexpr double kBeatsPerTimeout = 5;
+  const Nanoseconds beat = from_seconds(timeout() / kBeatsPerTimeout);
+  const bool beats = transport_.spec().datagrams;
+  Nanoseconds next_beat = now() + beat;
   while (now() < deadline && !(until && until())) {
-    const Nanoseconds next = until ? std::min(deadline, now() + kMillisecond) : deadline;
-    if (wait_for(control_.fd(), POLLIN, next)) {
+    Nanoseconds wake = until ? std::min(deadline, now() + kMillisecond) : deadline;
+    wake = beats ? std::min(wake, next_beat) : wake;
+    if (wait_for(control_.fd(), POLLIN, wake)) {
       // Only the end of the connection, which poll() throws, or a message out of turn can be readable here.
       if (const auto message = control_.poll()) {
         throw Error("internal", "the client said " + message->dump() + " out of turn");
       }
+    }
+    if (beats && now() >= next_beat) {
+      answer({{"op", "alive"}});
+      next_beat = now() + beat;
     }
   }
 }

@@ -17,7 +17,8 @@ namespace wulf::net {
 /// A run as its server sees it: the conversation, and the lanes, each served by a thread of its own.
 class ServerRun {
  public:
-  ServerRun(const Pattern& pattern, Json params, Control control, std::optional<int> cpu);
+  ServerRun(const Pattern& pattern, const Transport& transport, Json params, Control control,
+            std::optional<int> cpu);
   ServerRun(const ServerRun&) = delete;
   ServerRun& operator=(const ServerRun&) = delete;
   ServerRun(ServerRun&&) = delete;
@@ -36,6 +37,7 @@ class ServerRun {
 
   // For patterns:
 
+  [[nodiscard]] const Transport& transport() const { return transport_; }
   [[nodiscard]] const Json& params() const { return params_; }
   [[nodiscard]] const Lanes& lanes() const { return lanes_; }
   [[nodiscard]] double timeout() const { return params_.at("timeout").get<double>(); }
@@ -48,7 +50,8 @@ class ServerRun {
   void await_lanes();
 
   /// Sleeps until `deadline`, or until `until()` holds, asked every millisecond. Throws `peer-lost`
-  /// meanwhile.
+  /// meanwhile. Over datagrams, tells the client now and then that this side is alive, since nothing else
+  /// does.
   void pause(Nanoseconds deadline, const std::function<bool()>& until = {});
 
   void answer(const Json& message) { control_.send(message); }
@@ -57,6 +60,7 @@ class ServerRun {
   void serve_lane(Lane& lane) noexcept;
 
   const Pattern& pattern_;
+  const Transport& transport_;
   Json params_;
   Control control_;
   std::optional<int> cpu_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <vector>
 
 #include "core/counters.hpp"
@@ -133,12 +134,53 @@ class Senders {
   Crew crew_;
 };
 
+/// How long a byte stream may stand still: a slow rate has pauses of its own.
+double patience_of(const Json& params) {
+  const auto rate = optional_value<double>(params, "rate");
+  const double between =
+      rate ? params.at("bytes").get<double>() * params.at("streams").get<double>() / *rate : 0;
+  return params.at("timeout").get<double>() + between;
+}
+
+/// Watches over the senders until the server has finished. Throws `timeout` when the other side gives no sign
+/// of life: with a byte stream, its acknowledgements; over datagrams, which tell nothing, its word that it is
+/// alive.
+class Vigil {
+ public:
+  Vigil(ClientRun& run, Crew& crew)
+      : run_(run), crew_(crew), datagrams_(run.transport().spec().datagrams), heard_(now()) {}
+
+  /// The server's figures, or null when it has not finished by `end`.
+  Json until(Nanoseconds end) {
+    const Nanoseconds silence = from_seconds(run_.timeout());
+    const double patience = datagrams_ ? std::numeric_limits<double>::infinity() : patience_of(run_.params());
+    while (now() < end && !crew_.ended()) {
+      const Nanoseconds next = datagrams_ ? std::min(end, heard_ + silence) : end;
+      if (auto message = crew_.watch(run_.peer(), {.until = next, .patience = patience})) {
+        if (!ServerPeer::is_sign_of_life(*message)) {
+          return std::move(*message);
+        }
+        heard_ = now();
+      } else if (datagrams_ && now() >= heard_ + silence) {
+        throw Error("timeout", "the server gave no sign of life for " + Json(run_.timeout()).dump() +
+                                   " s: is it, or the path to it, down?");
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  ClientRun& run_;
+  Crew& crew_;
+  bool datagrams_;
+  Nanoseconds heard_;
+};
+
 /// The client's view of the measured time.
 struct Window {
   Sent first;
   Sent last;
-  CounterTexts before;
-  CounterTexts after;
+  Json counters;
   Json finished;  ///< the server's figures
 };
 
@@ -146,20 +188,19 @@ struct Window {
 Window watch_window(ClientRun& run, Crew& crew) {
   constexpr double kGrace = 0.5;
   Window window;
-  Crew::Watch watch{.until = now() + from_seconds(run.param<double>("warmup_seconds")),
-                    .patience = run.timeout()};
-  auto finished = crew.watch(run.peer(), watch);
-  window.before = CounterTexts::read();
+  Vigil vigil(run, crew);
+  window.finished = vigil.until(now() + from_seconds(run.param<double>("warmup_seconds")));
+  const CounterTexts before = CounterTexts::read();
   window.first = Sent::by_now(run.lanes());
-  watch.until =
-      now() + from_seconds(run.param<double>("seconds") + run.timeout() + kGrace);  // senders end in any case
-  if (!finished) {
-    finished = crew.watch(run.peer(), watch);
+  if (window.finished.is_null()) {
+    // The senders' time is bounded even if the server's word never comes.
+    window.finished =
+        vigil.until(now() + from_seconds(run.param<double>("seconds") + run.timeout() + kGrace));
   }
   window.last = Sent::by_now(run.lanes());
-  window.after = CounterTexts::read();
-  if (finished) {
-    window.finished = std::move(*finished);
+  window.counters = counters_delta(before.parse(), CounterTexts::read().parse());
+  if (window.finished.is_null()) {
+    throw Error("timeout", "the server did not finish in time, though its connection is open");
   }
   return window;
 }
@@ -200,7 +241,7 @@ Outcome outcome_of(ClientRun& run, Window window) {
                                       {"value", *window.last.retransmits - *window.first.retransmits}};
   }
   outcome.seconds = window.finished.at("seconds").get<double>();
-  outcome.client_counters = counters_delta(window.before.parse(), window.after.parse());
+  outcome.client_counters = std::move(window.counters);
   outcome.server_counters = window.finished.at("counters");
   outcome.info = run.lanes().front().channel->info();
   outcome.info["server"] = window.finished.at("info");
@@ -214,9 +255,6 @@ Outcome Stream::measure(ClientRun& run) const {
   Senders senders(run, buffer);
   Window window = watch_window(run, senders.crew());
   stop_senders(run, senders);
-  if (window.finished.is_null()) {
-    window.finished = run.peer().await();
-  }
   const bool datagrams = run.transport().spec().datagrams;
   const std::uint64_t sent = Passed::by_now(run.lanes()).messages;
   const Json total = run.peer().ask({{"op", "total"}, {"datagrams", datagrams ? Json(sent) : Json(nullptr)}});

@@ -130,7 +130,7 @@ class UdpIntake final : public Intake {
     }
   }
 
-  std::shared_ptr<Channel> open(const Address& client, const SocketOptions& options) const {
+  [[nodiscard]] std::shared_ptr<Channel> open(const Address& client, const SocketOptions& options) const {
     Socket socket = Socket::create(address_.family(), SOCK_DGRAM);
     options.apply_buffers(socket);
     Address own = address_;

@@ -1,0 +1,90 @@
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "core/histogram.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+using wulf::Histogram;
+
+TEST_CASE("a bucket is never wider than 1 % of its values, from 1 ns to 100 s") {
+  for (double value = 1; value <= 1e11; value *= 1.003) {
+    const auto sample = static_cast<std::uint64_t>(value);
+    const std::size_t bucket = Histogram::bucket_of(sample);
+    const std::uint64_t low = Histogram::bucket_low(bucket);
+    const std::uint64_t width = Histogram::bucket_width(bucket);
+    INFO("value " << sample << ", bucket " << bucket << " from " << low << ", width " << width);
+    REQUIRE(low <= sample);
+    REQUIRE(sample < low + width);
+    REQUIRE(static_cast<double>(width - 1) <= 0.01 * static_cast<double>(sample));
+  }
+}
+
+TEST_CASE("buckets follow each other without gap or overlap") {
+  const std::size_t last = Histogram::bucket_of(Histogram::kGreatest);
+  for (std::size_t bucket = 0; bucket < last; ++bucket) {
+    REQUIRE(Histogram::bucket_low(bucket) + Histogram::bucket_width(bucket) ==
+            Histogram::bucket_low(bucket + 1));
+  }
+  REQUIRE(Histogram::bucket_low(last) + Histogram::bucket_width(last) == Histogram::kGreatest + 1);
+}
+
+TEST_CASE("quantiles are within 1 % of those of the sorted samples") {
+  std::mt19937_64 random(7);
+  std::lognormal_distribution<double> distribution(10, 4);
+  std::vector<double> samples;
+  Histogram histogram;
+  for (int i = 0; i < 20001; ++i) {
+    const auto sample = static_cast<std::int64_t>(std::min(distribution(random) + 1, 1e11));
+    samples.push_back(static_cast<double>(sample));
+    histogram.record(sample);
+  }
+  std::sort(samples.begin(), samples.end());
+  for (const double q : {0.0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1.0}) {
+    const double exact = samples[static_cast<std::size_t>(q * 20000)];
+    INFO("q " << q << " exact " << exact);
+    CHECK(std::abs(histogram.quantile(q) - exact) <= 0.01 * exact);
+  }
+}
+
+TEST_CASE("count, mean, least and greatest are exact, also beyond the last bucket") {
+  Histogram histogram;
+  for (const std::int64_t sample : {5L, 1000003L, 500'000'000'000L}) {
+    histogram.record(sample);
+  }
+  CHECK(histogram.count() == 3);
+  CHECK(histogram.least() == 5);
+  CHECK(histogram.greatest() == 500'000'000'000);
+  CHECK(histogram.mean() == Approx((5 + 1000003 + 5e11) / 3));
+}
+
+TEST_CASE("a merged histogram is the histogram of all samples") {
+  Histogram low;
+  Histogram high;
+  Histogram all;
+  for (std::int64_t sample = 1; sample < 100'000; sample += 7) {
+    (sample % 2 == 0 ? low : high).record(sample);
+    all.record(sample);
+  }
+  low.merge(high);
+  CHECK(low.count() == all.count());
+  CHECK(low.mean() == Approx(all.mean()));
+  CHECK(low.least() == all.least());
+  CHECK(low.greatest() == all.greatest());
+  for (const double q : {0.01, 0.5, 0.99}) {
+    CHECK(low.quantile(q) == all.quantile(q));
+  }
+}
+
+TEST_CASE("an empty histogram has no figures") {
+  const Histogram histogram;
+  CHECK(histogram.count() == 0);
+  CHECK(histogram.quantile(0.5) == 0);
+  CHECK(histogram.mean() == 0);
+  CHECK(histogram.least() == 0);
+}
+
+}  // namespace

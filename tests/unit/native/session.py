@@ -1,0 +1,130 @@
+"""Drives a session of the built wulf-net over its pipes, as a launcher does."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import queue
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+ROOT = Path(__file__).resolve().parents[3]
+KEY = "00112233445566778899aabbccddeeff"
+OTHER_KEY = "00112233445566778899aabbccddeefe"
+
+
+def binary() -> Path:
+    """The built program: $WULF_NET, the build folder, or the one inside the package."""
+    candidates = [
+        ROOT / "build/native/wulf-net",
+        ROOT / "src/wulf/programs" / platform.machine() / "wulf-net",
+    ]
+    if "WULF_NET" in os.environ:
+        candidates = [Path(os.environ["WULF_NET"])]
+    for path in candidates:
+        if path.is_file():
+            return path
+    raise FileNotFoundError(f"wulf-net is not built: none of {[str(path) for path in candidates]}; run `make build`")
+
+
+class Session:
+    """One process; answers are matched to requests by their id."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [binary()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        self._answers: dict[int | None, dict[str, Any]] = {}
+        self._last = 0
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.hello = self._next(10)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(json.loads(line))
+        self._lines.put(None)
+
+    def _next(self, timeout: float) -> dict[str, Any]:
+        line = self._lines.get(timeout=timeout)
+        if line is None:
+            raise EOFError("wulf-net ended")
+        return line
+
+    def write(self, text: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def send(self, op: str, **fields: Any) -> int:
+        """Sends a request and returns its id."""
+        self._last += 1
+        self.write(json.dumps({"id": self._last, "op": op, **fields}) + "\n")
+        return self._last
+
+    def wait(self, number: int | None, timeout: float = 30) -> dict[str, Any]:
+        """The answer to that request, whatever else arrives before it."""
+        while number not in self._answers:
+            line = self._next(timeout)
+            self._answers[line["id"]] = line
+        return self._answers.pop(number)
+
+    def ask(self, op: str, **fields: Any) -> dict[str, Any]:
+        return self.wait(self.send(op, **fields))
+
+    def close(self) -> int:
+        """Closes stdin; returns the exit status."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(timeout=10)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self._reader.join()
+
+
+class Pair:
+    """A server's session and a client's, and the server's address."""
+
+    def __init__(self, transport: str, address: str = "127.0.0.1") -> None:
+        self.server = Session()
+        self.client = Session()
+        self.transport = transport
+        self.serving = self.server.ask("serve", transport=transport, address=address, key=KEY)
+        assert self.serving["ok"], self.serving
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """The fields of `run` that say whom to measure."""
+        return {
+            "transport": self.transport,
+            "address": self.serving["address"],
+            "port": self.serving["port"],
+            "key": KEY,
+        }
+
+    def start(self, pattern: str, **params: Any) -> int:
+        return self.client.send("run", pattern=pattern, **self.target, params=params)
+
+    def run(self, pattern: str, **params: Any) -> dict[str, Any]:
+        return self.client.wait(self.start(pattern, **params))
+
+    def stop(self) -> dict[str, Any]:
+        return self.server.ask("stop", server=self.serving["server"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.__exit__()
+        self.server.__exit__()

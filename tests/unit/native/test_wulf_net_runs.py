@@ -1,0 +1,156 @@
+"""Runs of wulf-net over loopback: what is measured, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .session import KEY, OTHER_KEY, Pair, Session
+
+ADDRESSES = ["127.0.0.1", "::1"]
+TRANSPORTS = ["tcp", "udp"]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_pingpong(transport: str, address: str) -> None:
+    with Pair(transport, address) as pair:
+        answer = pair.run("pingpong", seconds=0.05)
+        assert answer["ok"], answer
+        rtt = answer["metrics"]["rtt"]
+        assert rtt["unit"] == "s"
+        assert rtt["n"] >= 1
+        assert 0 < rtt["min"] <= rtt["value"] == rtt["quantiles"]["0.5"] <= rtt["quantiles"]["0.999"] <= rtt["max"]
+        assert answer["metrics"]["lost"] == {"unit": "1", "value": 0}
+        assert 0.05 <= answer["seconds"] < 1
+        assert answer["counters"]["client"]["ctxt"] > 0
+        assert answer["counters"]["server"]["ctxt"] > 0
+        assert answer["info"]["sndbuf"] > 0
+        counts = pair.stop()
+        assert (counts["accepted"], counts["wrong_key"], counts["malformed"]) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_stream(transport: str, address: str) -> None:
+    with Pair(transport, address) as pair:
+        answer = pair.run("stream", seconds=0.1, streams=3)
+        assert answer["ok"], answer
+        metrics = answer["metrics"]
+        assert metrics["throughput"]["value"] > 1e6
+        assert metrics["sent"]["value"] > 1e6
+        assert len(answer["info"]["streams"]) == 3
+        assert sum(answer["info"]["streams"]) == pytest.approx(metrics["throughput"]["value"])
+        assert answer["seconds"] == pytest.approx(0.1, abs=0.09)
+        if transport == "udp":
+            loss = metrics["loss"]
+            assert loss["value"] == pytest.approx(1 - loss["received"] / loss["sent"])
+        else:
+            assert metrics["retransmits"]["value"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("transport", "size"),
+    [("tcp", size) for size in (1, 2, 1447, 65536, 4 << 20, (4 << 20) + 1, 16 << 20)]
+    + [("udp", size) for size in (1, 2, 7, 8, 9, 1472, 1473, 65507)],
+)
+def test_every_size_goes_round_whole(transport: str, size: int) -> None:
+    with Pair(transport) as pair:
+        answer = pair.run("pingpong", bytes=size, count=3, warmup_seconds=0)
+        assert answer["ok"], answer
+        assert answer["metrics"]["rtt"]["n"] == 3
+        moved = answer["counters"]["client"]["nic"]["lo"]["rx_bytes"]
+        assert moved >= 2 * 3 * size  # both ways, on the loopback interface
+
+
+def test_count_and_time_end_a_run_whichever_comes_first() -> None:
+    with Pair("tcp") as pair:
+        assert pair.run("pingpong", seconds=60, count=100)["metrics"]["rtt"]["n"] == 100
+        assert pair.run("pingpong", seconds=0.02, count=10**9)["seconds"] < 2
+        assert pair.run("pingpong", seconds=0, warmup_seconds=0)["metrics"]["rtt"]["n"] == 1
+
+
+def test_rate_is_kept() -> None:
+    with Pair("udp") as pair:
+        answer = pair.run("stream", rate=2e6, seconds=0.5, streams=2)
+        assert answer["metrics"]["sent"]["value"] == pytest.approx(2e6, rel=0.1)
+        assert answer["metrics"]["throughput"]["value"] == pytest.approx(2e6, rel=0.1)
+
+
+def test_socket_options_reach_both_ends() -> None:
+    with Pair("tcp") as pair:
+        answer = pair.run("pingpong", seconds=0.01, sndbuf=40000, rcvbuf=50000, nodelay=False)
+        for end in (answer["info"], answer["info"]["server"]):
+            assert end["sndbuf"] == 80000  # the kernel doubles it for its own overhead, socket(7)
+            assert end["rcvbuf"] == 100000
+            assert end["nodelay"] is False
+        assert pair.run("pingpong", seconds=0.01)["info"]["server"]["nodelay"] is True
+
+
+def test_null_transport_measures_the_loop_alone() -> None:
+    with Session() as session:
+        served = session.ask("serve", transport="null", address="127.0.0.1", key=KEY)
+        assert served["port"] == 0
+        answer = session.ask("run", pattern="pingpong", transport="null", params={"seconds": 0.02})
+        assert answer["ok"], answer
+        assert answer["metrics"]["rtt"]["value"] < 1e-5
+        assert set(answer["counters"]) == {"client"}
+        assert session.ask("stop", server=served["server"])["ok"]
+
+
+def test_runs_go_on_together() -> None:
+    with Pair("tcp") as pair:
+        numbers = [pair.start("pingpong", seconds=0.2) for _ in range(4)]
+        assert pair.client.ask("ping")["ok"]  # overtakes them
+        for number in numbers:
+            assert pair.client.wait(number)["ok"]
+        assert pair.stop()["accepted"] == 4
+
+
+@pytest.mark.parametrize(
+    ("transport", "params", "field", "words"),
+    [
+        ("tcp", {"bytes": 0}, "bytes", "at least 1"),
+        ("udp", {"bytes": 0}, "bytes", "at least 1"),
+        ("udp", {"bytes": 65508}, "bytes", "65507"),
+        ("tcp", {"bytes": (16 << 20) + 1}, "bytes", "16777216"),
+        ("tcp", {"bytes": 1.0}, "bytes", "int"),
+        ("tcp", {"bytes": "1"}, "bytes", "int"),
+        ("tcp", {"size": 1}, "size", "bytes"),
+        ("tcp", {"nodelay": 1}, "nodelay", "bool"),
+        ("tcp", {"seconds": -1}, "seconds", "at least 0"),
+        ("tcp", {"cpu": 8000}, "cpu", "8000"),
+        ("tcp", {"server_cpu": 8000}, "server_cpu", "8000"),
+    ],
+)
+def test_bad_parameters_are_refused(transport: str, params: dict[str, Any], field: str, words: str) -> None:
+    with Pair(transport) as pair:
+        error = pair.run("pingpong", **params)["error"]
+        assert (error["code"], error["field"]) == ("bad-parameter", field)
+        assert words in error["message"]
+
+
+@pytest.mark.parametrize("streams", [0, 129])
+def test_number_of_streams_is_limited(streams: int) -> None:
+    with Pair("tcp") as pair:
+        assert pair.run("stream", streams=streams)["error"]["field"] == "streams"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"address": "n1"}, "address"),
+        ({"port": 0}, "bad-parameter"),
+        ({"port": 70000}, "bad-parameter"),
+        ({"port": 1}, "connect"),
+        ({"key": "short"}, "bad-parameter"),
+        ({"key": OTHER_KEY}, "refused"),
+        ({"pattern": "pong"}, "bad-parameter"),
+        ({"transport": "null", "pattern": "stream"}, "bad-parameter"),
+    ],
+)
+def test_bad_targets_are_refused(fields: dict[str, Any], code: str) -> None:
+    with Pair("tcp") as pair:
+        request = {"pattern": "pingpong", **pair.target} | fields
+        assert pair.client.ask("run", **request)["error"]["code"] == code
