@@ -121,3 +121,19 @@ def test_failing_sshd_is_reported_and_nothing_stays(
         lab.up(2, name=lab_name)
     assert "NoSuchOption" in str(caught.value)
     assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a process a /run of its own in a mount namespace: needs root")
+def test_another_containers_lab_is_none_of_ours(netns: None, lab_name: str) -> None:
+    """A host sees its containers' processes; a lab whose directory is not below our /run is not a leftover of ours."""
+    code = f"made = wulf.lab.up(1, keep=False, name={lab_name!r}); print(made.is_up('n1'), flush=True); input()"
+    words = 'mount -t tmpfs tmpfs /run && exec "$0" -c "$1"'
+    with subprocess.Popen(
+        ["unshare", "--mount", "sh", "-c", words, sys.executable, f"import wulf.lab\n{code}\nprint(made.is_up('n1'))"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "True\n"
+        lab.down(lab_name)  # by its very name
+        state.clear_stale()
+        assert process.communicate("\n", timeout=30)[0] == "True\n", "still up"

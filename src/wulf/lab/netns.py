@@ -18,7 +18,7 @@ from typing import Any
 from wulf.core.errors import LabError
 
 from . import login, rates, tools
-from .state import INSIDE, alive, identify, kill
+from .state import INSIDE, alive, identify, identity, kill
 
 _CREDENTIALS = struct.Struct("3i")  # struct ucred of unix(7): pid, uid, gid
 _START_DEADLINE_S, _START_DEADLINE_PER_NODE_S = 20.0, 0.5
@@ -82,7 +82,18 @@ class Nursery:
         go_read, self._go = os.pipe()
         owner = _own_pidfd()
         fds = [theirs.fileno(), go_read] + ([owner] if owner >= 0 else [])
-        words = [sys.executable, "-I", "-S", INSIDE, "init", state, theirs.fileno(), owner, go_read]
+        words = [
+            sys.executable,
+            "-I",
+            "-S",
+            INSIDE,
+            "init",
+            state,
+            identity(state.parent),
+            theirs.fileno(),
+            owner,
+            go_read,
+        ]
         words += ["keep" if keep else "remove", "user" if own_user else "host", sshd, *names]
         self._log = state / "init.log"
         with self._log.open("wb") as log:

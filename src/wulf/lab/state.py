@@ -167,17 +167,28 @@ def kill(process: dict[str, Any]) -> None:
         time.sleep(0.002)
 
 
+def identity(directory: Path) -> str:
+    """Which directory this is, whatever its path: a container's /run/wulf/lab is not the host's, though its processes
+    are seen from there.
+    """
+    found = directory.stat()
+    return f"{found.st_dev}:{found.st_ino}"
+
+
 def processes() -> list[tuple[str, dict[str, Any]]]:
     """First processes of this user's labs and nodes, each with its lab's name: by command line, not by any file."""
     found = []
     home = os.fsencode(root())
+    if not root().is_dir():
+        return []
+    itself = os.fsencode(identity(root()))
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")
-            # python -I -S …/inside init STATE …
-            if len(words) < 7 or words[4] != b"init" or words[5].rpartition(b"/")[0] != home:
+            # python -I -S …/inside init STATE HOME …
+            if len(words) < 8 or words[4] != b"init" or words[5].rpartition(b"/")[0] != home or words[6] != itself:
                 continue
             if Path(os.fsdecode(words[3])).name == INSIDE.name and _owner(entry) == os.geteuid():
                 found.append((os.fsdecode(words[5].rpartition(b"/")[2]), identify(int(entry.name))))

@@ -17,15 +17,16 @@ from . import linux, node
 
 
 def main(arguments: list[str]) -> int:
-    """`init STATE CONTROL OWNER GO keep|remove host|user SSHD NODE…`.
+    """`init STATE HOME CONTROL OWNER GO keep|remove host|user SSHD NODE…`.
 
+    HOME names the file that STATE's parent is (`state.identity`), for those who look for leftovers by command line.
     CONTROL is a socket to whoever makes the lab: nodes report there, "keep" comes from there, and until then its end
     is the lab's. OWNER is a pidfd of the same process, or -1 where the kernel has none. GO closes when the network is
     made. "remove": an ephemeral lab takes its files along; another's name, and so its files, may have a successor.
     """
-    state, control, owner, go = arguments[0], *(int(text) for text in arguments[1:4])
-    remove, own_user = arguments[4] == "remove", arguments[5] == "user"
-    sshd, names = arguments[6], arguments[7:]
+    state, control, owner, go = arguments[0], *(int(text) for text in arguments[2:5])
+    remove, own_user = arguments[5] == "remove", arguments[6] == "user"
+    sshd, names = arguments[7], arguments[8:]
     for fd in (control, owner, go):
         if fd >= 0:
             os.set_inheritable(fd, False)
