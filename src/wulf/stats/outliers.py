@@ -81,6 +81,9 @@ def _better_half(estimates: Sequence[Estimate], *, lower_is_better: bool) -> Est
 def slow_nodes(links: Mapping[Link, Estimate], *, lower_is_better: bool) -> list[Outlier]:
     """The nodes whose links are nearly all worse than the other nodes' links, the worst first.
 
+    One at a time: the node that most links speak against is blamed, and its links are taken out before the next is
+    looked for. So a node of which only the link to a slow one could be measured is not blamed for it.
+
     Parameters
     ----------
     links
@@ -93,21 +96,31 @@ def slow_nodes(links: Mapping[Link, Estimate], *, lower_is_better: bool) -> list
     list of Outlier
         Empty with fewer than three nodes: of two, nobody can say which one it is.
     """
+    found: list[Outlier] = []
+    left = {link: estimate for link, estimate in links.items() if estimate.value is not None}
+    while suspects := _suspects(left, lower_is_better=lower_is_better):
+        _, worst = max(suspects, key=lambda suspect: (suspect[0], suspect[1].times))
+        found.append(worst)
+        left = {link: estimate for link, estimate in left.items() if worst.subject not in link}
+    return sorted(found, key=lambda outlier: -outlier.times)
+
+
+def _suspects(links: Mapping[Link, Estimate], *, lower_is_better: bool) -> list[tuple[int, Outlier]]:
+    """Nodes that stand out over these links, each with how many links speak against it."""
     per_node: dict[str, list[Estimate]] = {}
     for link, estimate in links.items():
-        if estimate.value is not None:
-            for node in set(link):
-                per_node.setdefault(node, []).append(estimate)
+        for node in set(link):
+            per_node.setdefault(node, []).append(estimate)
     if len(per_node) < 3:
         return []
     reach = {node: _better_half(own, lower_is_better=lower_is_better) for node, own in per_node.items()}
-    found = []
+    suspects = []
     for node, own in reach.items():
         others = [other.value for name, other in reach.items() if name != node and other.value is not None]
         verdict = _stands_out(own, others, lower_is_better=lower_is_better)
         if verdict is not None and own.value is not None and own.low is not None and own.high is not None:
-            found.append(Outlier(node, own.value, own.low, own.high, *verdict))
-    return sorted(found, key=lambda outlier: -outlier.times)
+            suspects.append((len(per_node[node]), Outlier(node, own.value, own.low, own.high, *verdict)))
+    return suspects
 
 
 def slow_links(

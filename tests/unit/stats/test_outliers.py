@@ -71,3 +71,9 @@ def test_links_without_a_value_are_left_out() -> None:
     links = cluster(4, 1e9, {"n3": 0.01})
     links["n1", "n2"] = Estimate(None, None, None, None, 0, "lost")
     assert [outlier.subject for outlier in slow_nodes(links, lower_is_better=False)] == ["n3"]
+
+
+def test_a_node_of_which_only_the_link_to_the_slow_one_was_measured_is_not_blamed() -> None:
+    links = cluster(5, 1e9, {"n3": 0.02})
+    partial = {link: e for link, e in links.items() if "n2" not in link or "n3" in link}
+    assert [outlier.subject for outlier in slow_nodes(partial, lower_is_better=False)] == ["n3"]
