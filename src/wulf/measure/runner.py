@@ -160,11 +160,16 @@ class Runner:
         for node in (cell.client, cell.server):
             session = self._sessions.get(node)
             if node not in self._lost and (session is None or not session.alive):
-                self._lost[node] = "has no session" if session is None else "its session ended"
+                self._lost[node] = "it has no session" if session is None else self._why_dead(node, session)
             if node in self._lost:
                 self._close(cell, failure=f"{node}: {self._lost[node]}")
                 return False
         return True
+
+    def _why_dead(self, node: str, session: Session) -> str:
+        """How the session ended, in its own words: whatever it is asked now fails with them."""
+        _, error = self._await(session.call("ping"), node, ANSWER_GRACE)
+        return error["message"].removeprefix(f"{node}: ") if error else "its session ended"
 
     def _server_ready(self, cell: Cell) -> bool:
         """Have the server node serve the cell's transport; its key never leaves the two sessions."""

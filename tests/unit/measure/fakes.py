@@ -64,6 +64,8 @@ class FakeSession:
         self.calls.append((op, fields))
         future: Future[dict[str, Any]] = Future()
         try:
+            if not self.alive:
+                raise NodeError(self.node, "the connection was lost")
             if op == "serve":
                 future.set_result({"ok": True, "server": 1, "address": fields["address"], "port": 4242})
             else:

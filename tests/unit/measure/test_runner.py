@@ -156,3 +156,12 @@ def test_an_interrupt_keeps_what_was_measured() -> None:
     assert len(sink.replicates) == 7
     assert {r.subject for r in runner.records} == {"n1>n2", "n1>n3"}
     assert all("interrupted" in (r.reason or "") for r in runner.records if r.value is None)
+
+
+def test_a_node_found_dead_is_named_with_how_its_session_ended() -> None:
+    sessions = three()
+    sessions["n2"].alive = False
+    runner, _, _ = run([cell(0, "n1", "n2")], sessions)
+    records = runner.run()
+    assert runner.lost == {"n2": "the connection was lost"}
+    assert records[0].reason == "n2: the connection was lost"
