@@ -127,5 +127,5 @@ def _tool(row: Row) -> str:
     return "best" if row.name.endswith(BEST) else row.peer_name.split(" (")[0]
 
 
-BEST = "beside the best"
+BEST = "best peer"
 """How the name of a row of `best_of` ends."""

@@ -1,7 +1,6 @@
 from types import SimpleNamespace
 
 import pytest
-
 from bench import limits
 from bench.errors import BenchError
 

@@ -86,7 +86,7 @@ def test_cells_scale_units_and_leave_out_what_is_not_there():
 
 def test_the_table_fits_100_columns():
     console = Console(width=table.WIDTH, file=io.StringIO())
-    name = "UDP 14 B round trip, 2 CPUs, beside the best"
+    name = "UDP 14 B round trip, 2 CPUs, best peer"
     wide = replace(row(name, peer_name="sockperf"), ours=1.85e-5, peer=2.05e-5, low=10.123, high=12.123)
     missing = rows.without_peer(name, "sockperf (5 of 6 blocks)", "B/s", "higher")
     table.terminal([wide, missing], console)
@@ -94,4 +94,4 @@ def test_the_table_fits_100_columns():
     assert max(map(len, lines)) <= 100
     assert "sockperf 20.5 µs" in lines[1]
     assert "10.123–12.123" in lines[1]
-    assert "beside the best" in " ".join(lines)
+    assert "best peer" in " ".join(lines)
