@@ -82,6 +82,7 @@ Json ServerRun::await(const std::string& op) {
       return std::move(*message);
     }
     wait_for(control_.fd(), POLLIN, now() + kTick);
+    const std::lock_guard lock(mutex_);  // lanes may still be joining
     if (stall.seconds() > timeout() + kGrace) {
       throw Error("timeout", "nothing moved at the server for " + Json(timeout() + kGrace).dump() + " s");
     }
