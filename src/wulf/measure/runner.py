@@ -230,11 +230,15 @@ class Runner:
             self._close(cell)
 
     def _long_enough(self, state: _State) -> bool:
-        """By the rule; a probe that answers without a value (all datagrams lost) gets the least number of tries."""
+        """By the rule, over the replicates that have a value.
+
+        A probe that never has one (all datagrams lost) gets the least number of tries; one that sometimes has none,
+        `ATTEMPTS` more than the rule's most.
+        """
         samples = samples_of(state.cell.metrics[0].name, state.replicates)
         if not samples:
             return state.good >= self._rule.least
-        return self._rule.decide(samples).stop or state.good >= self._rule.most
+        return self._rule.decide(samples).stop or state.good >= self._rule.most + ATTEMPTS
 
     def _close(self, cell: Cell, *, failure: str | None = None, cut: str | None = None) -> None:
         """Turn what the cell has into records."""

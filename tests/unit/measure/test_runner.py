@@ -165,3 +165,13 @@ def test_a_node_found_dead_is_named_with_how_its_session_ended() -> None:
     records = runner.run()
     assert runner.lost == {"n2": "the connection was lost"}
     assert records[0].reason == "n2: the connection was lost"
+
+
+def test_a_replicate_without_a_value_is_made_up_for() -> None:
+    empty = iter([False, True] + [False] * 20)
+    sessions = three()
+    sessions["n1"].on_run = lambda _: answer(None if next(empty) else 1e-5)
+    runner, sink, _ = run([cell(0, "n1", "n2")], sessions, looks=(6,))
+    records = runner.run()
+    assert len(sink.replicates) == 7
+    assert (records[0].verdict, records[0].replicates) == (Verdict.OK, 6)

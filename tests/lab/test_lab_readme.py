@@ -1,0 +1,91 @@
+"""What the README says is run here, word by word."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wulf import lab as labs
+
+pytestmark = pytest.mark.lab
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def place(netns: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A directory with a run in it, and a running lab."""
+    name = f"readme-{os.getpid()}"
+    directory = tmp_path_factory.mktemp("readme")
+    environment = os.environ.get("WULF_LAB")
+    os.environ["WULF_LAB"] = name
+    try:
+        run("wulf lab up --nodes 4 --rate 1gbit", directory)
+        yield directory
+    finally:
+        labs.down(name)
+        if environment is None:
+            del os.environ["WULF_LAB"]
+
+
+def run(command: str, where: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the README, where it stands as it is, with what a test has to add."""
+    assert command.removeprefix("wulf lab ") in README, f"the README no longer has {command!r}"
+    words = [sys.executable, "-m", "wulf.cli.main", *shlex.split(command)[1:], *more]
+    return subprocess.run(words, cwd=where, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_lab(place: Path) -> None:
+    assert run("wulf lab set n3 --rate 200mbit", place).returncode == 0
+    done = run("wulf lab exec n1 --", place, "hostname")
+    assert (done.returncode, done.stdout) == (0, "n1\n")
+    status = run("wulf lab status", place, "--json")
+    (mine,) = [one for one in json.loads(status.stdout) if one["name"] == os.environ["WULF_LAB"]]
+    assert {node["name"]: node["rate"] for node in mine["nodes"]} == {
+        "n1": "1gbit", "n2": "1gbit", "n3": "200mbit", "n4": "1gbit"
+    }  # fmt: skip
+
+
+def test_single_measurements_then_what_was_measured(place: Path) -> None:
+    done = run("wulf net pingpong n1 n2 --transport tcp --bytes 1", place, "--lab", "--quick", "--json")
+    assert done.returncode in (0, 1), done.stderr
+    assert json.loads(done.stdout.splitlines()[0])["metric"] == "rtt"
+    done = run("wulf net stream n1 n2 --streams 4", place, "--lab", "--quick", "--json")
+    throughput = json.loads(done.stdout.splitlines()[0])
+    assert throughput["params"]["streams"] == 4
+    assert 0.8 * 125e6 < throughput["value"] < 1.02 * 125e6, "of 1 Gbit/s"
+    listed = run("wulf runs", place)
+    assert listed.stdout.count("complete") == 2
+    shown = run("wulf report last", place)
+    assert shown.returncode == 0
+    assert "report.html" in shown.stdout
+    asked = run('wulf query "SELECT subject, value FROM records"', place, "--json")
+    assert {row["subject"] for row in map(json.loads, asked.stdout.splitlines())} == {"n1>n2"}
+
+
+def test_schema_and_completion(place: Path) -> None:
+    assert json.loads(run("wulf schema", place).stdout)["title"] == "wulf record"
+    script = run("wulf completion bash", place)
+    assert script.returncode == 0
+    checked = subprocess.run(["bash", "-n"], input=script.stdout, text=True, capture_output=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_quick_survey_of_your_own_cluster(place: Path) -> None:
+    """As for any cluster: nodes by name, over ssh with a configuration of one's own."""
+    lab = labs.find()
+    assert lab is not None
+    lab.set_rate("n3", "200mbit")
+    done = run(
+        "wulf survey --nodes 'n[1-4]' --out monday", place,
+        "--ssh-config", str(lab.ssh_config), "--network", "10.77.0.0/24", "--quick",
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "n3 stands out" in done.stdout
+    assert (place / "monday" / "report.html").is_file()
