@@ -27,8 +27,10 @@ MAIN_METRICS = frozenset(METRICS)
 HIGHER_IS_BETTER = frozenset({"throughput", "bandwidth", "rate"})
 
 _OF_INTEREST = re.compile(
-    r"retrans|drop|squeez|err|overflow|timeout|steal|lost|loss|fail|prune|collapse", re.IGNORECASE
+    r"retrans|drop|squeez|(?<!int)err|overflow|timeout|all\.steal|all\.softirq|lost|loss|fail|prune|collapse",
+    re.IGNORECASE,
 )
+"""Not "interrupts", though it has an "err" in it; of the CPUs' times, those that no process is charged with."""
 
 
 _NOT_IN_NAMES = frozenset({"seconds", "warmup_seconds", "warmup"})

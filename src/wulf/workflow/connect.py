@@ -77,9 +77,11 @@ class Connected:
         return int(str(allowed).replace(",", "-").split("-")[-1])
 
     def placed(self, client: str, server: str, params: Mapping[str, Param]) -> dict[str, Param]:
-        """The parameters, with both ends put on one CPU where the nodes share a machine."""
+        """The parameters, with both ends put on one CPU where the nodes share a machine and no CPU was asked for."""
         shared = self.shared_cpu(client, server)
-        return dict(params) if shared is None else {**params, "cpu": shared, "server_cpu": shared}
+        if shared is None or {"cpu", "server_cpu"} & set(params):
+            return dict(params)
+        return {**params, "cpu": shared, "server_cpu": shared}
 
 
 def _facts_of(sessions: Mapping[str, Session]) -> dict[str, Facts]:

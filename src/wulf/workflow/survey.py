@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wulf.cluster.inventory import Inventory
@@ -101,7 +101,8 @@ def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
     if len(hosts) > 1 and len(set(hosts.values())) < len(hosts):
         notes.append(
             f"{len(hosts)} nodes share {_machines(len(set(hosts.values())))}: pairs on one machine were measured one "
-            "at a time, both ends on one CPU, and their figures are those of its CPU and kernel, not of a wire."
+            "at a time, both ends on one CPU unless another was asked for; their figures are those of its CPU and "
+            "kernel, not of a wire."
         )
     return notes
 
@@ -199,7 +200,8 @@ def single(
     """Measure one cell, whose parameters were checked against the probe's description."""
 
     def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
-        return (cell,) if {cell.client, cell.server} <= set(connected.sessions) else ()
+        placed = replace(cell, params=connected.placed(cell.client, cell.server, cell.params))
+        return (placed,) if {cell.client, cell.server} <= set(connected.sessions) else ()
 
     return measure(inventory, cells, effort, writer, seed, say=say, on_progress=on_progress)
 
