@@ -46,6 +46,13 @@ class Channel {
     return receive(buffer, got);
   }
 
+  /// Byte streams: from now on, receive_some may wait until so many bytes have arrived. Fewer wake-ups, which on
+  /// fast links cost more than the copying.
+  virtual void gather(std::size_t /*bytes*/) noexcept {}
+
+  /// Bytes that have arrived, whether they have been read or not; nothing where only the reader knows.
+  [[nodiscard]] virtual std::optional<std::uint64_t> arrived() const { return std::nullopt; }
+
   /// Ends every call in progress and to come with kClosed.
   virtual void interrupt() noexcept {}
 

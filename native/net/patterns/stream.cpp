@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::int64_t kMostStreams = 128;
 
+/// A reader is woken once for so much, the default write of TCP: what has arrived meanwhile is counted by the kernel.
+constexpr std::size_t kMostGathered = 128 << 10;
+
 /// A sender's side at one time: what was handed to the system, and what TCP had to repeat.
 struct Sent {
   Passed passed;
@@ -281,7 +284,7 @@ void await_first_bytes(ServerRun& run) {
 std::vector<std::uint64_t> bytes_by_lane(const Lanes& lanes) {
   std::vector<std::uint64_t> bytes;
   for (const Lane& lane : lanes) {
-    bytes.push_back(lane.bytes.load(std::memory_order_relaxed));
+    bytes.push_back(lane.channel->arrived().value_or(lane.bytes.load(std::memory_order_relaxed)));
   }
   return bytes;
 }
@@ -337,6 +340,11 @@ void Stream::serve(Lane& lane, const Json& params) const {
   Channel& channel = *lane.channel;
   const Buffer buffer(receive_size(params));
   std::size_t got = 0;
+  if (channel.receive_some(buffer.span(), got) != Io::kDone) {
+    return;
+  }
+  lane.count(got);  // the first bytes at once: the run waits for them
+  channel.gather(std::min({params.at("bytes").get<std::size_t>(), buffer.span().size(), kMostGathered}));
   while (channel.receive_some(buffer.span(), got) == Io::kDone) {
     lane.count(got);
   }
