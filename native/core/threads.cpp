@@ -1,6 +1,36 @@
 #include "core/threads.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+
 namespace wulf {
+namespace {
+
+constexpr unsigned kUnshare = 1U << 1;  // CLOSE_RANGE_UNSHARE, which older headers lack
+constexpr unsigned kLastFile = ~0U;
+
+constexpr long kCloseRange = 436;  // of every architecture; older C libraries lack the name
+
+bool close_files(int first, unsigned last, unsigned flags) noexcept {
+  return syscall(kCloseRange, static_cast<unsigned>(first), last, flags) == 0;
+}
+
+}  // namespace
+
+void own_files(std::vector<int> kept) noexcept {
+  std::sort(kept.begin(), kept.end());
+  if (kept.empty() || kept.front() < 0 || !close_files(kept.back() + 1, kLastFile, kUnshare)) {
+    return;
+  }
+  int next = STDERR_FILENO + 1;
+  for (const int file : kept) {
+    if (file > next) {
+      close_files(next, static_cast<unsigned>(file - 1), 0);
+    }
+    next = std::max(next, file + 1);
+  }
+}
 
 void Threads::start(std::function<void()> body) {
   const std::lock_guard lock(mutex_);

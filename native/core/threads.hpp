@@ -5,8 +5,15 @@
 #include <list>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace wulf {
+
+/// Gives the calling thread a file table of its own that holds `kept` and the standard streams alone. With a
+/// table of its own a thread's system calls need not count references to the file, two locked instructions
+/// each; what is not kept must go, or its last close elsewhere would not end a connection. One thread of
+/// several alone may call it. Where the kernel can't (before Linux 5.9), all stays shared.
+void own_files(std::vector<int> kept) noexcept;
 
 /// Threads of one owner, who joins them all when he ends. Those that have ended are joined at the next start.
 class Threads {

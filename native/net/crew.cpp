@@ -11,6 +11,7 @@
 
 #include "core/affinity.hpp"
 #include "core/error.hpp"
+#include "core/threads.hpp"
 
 namespace wulf::net {
 namespace {
@@ -53,6 +54,7 @@ void Crew::work(std::size_t index, std::optional<int> cpu, const Body& body) noe
     if (cpu) {
       pin_to_cpu(*cpu, "cpu");
     }
+    own_files({lanes_[index].channel->file(), ended_.fd()});
     body(lanes_[index]);
   } catch (...) {
     workers_[index].failure = std::current_exception();

@@ -7,6 +7,7 @@
 
 #include "core/affinity.hpp"
 #include "core/error.hpp"
+#include "core/threads.hpp"
 
 namespace wulf::net {
 
@@ -125,6 +126,7 @@ void ServerRun::serve_lane(Lane& lane) noexcept {
     if (cpu_) {
       pin_to_cpu(*cpu_, "server_cpu");
     }
+    own_files({lane.channel->file()});
     pattern_.serve(lane, params_);
   } catch (const std::exception&) {
     lane.channel->interrupt();  // the client sees the channel close

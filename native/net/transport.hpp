@@ -46,8 +46,8 @@ class Channel {
     return receive(buffer, got);
   }
 
-  /// Byte streams: from now on, receive_some may wait until so many bytes have arrived. Fewer wake-ups, which on
-  /// fast links cost more than the copying.
+  /// Byte streams: from now on, receive_some may wait until so many bytes have arrived. Fewer wake-ups, which
+  /// on fast links cost more than the copying.
   virtual void gather(std::size_t /*bytes*/) noexcept {}
 
   /// Bytes that have arrived, whether they have been read or not; nothing where only the reader knows.
@@ -58,6 +58,9 @@ class Channel {
 
   /// As interrupt, and drops what is still to be sent, so that it does not disturb the next measurement.
   virtual void discard() noexcept { interrupt(); }
+
+  /// The file that the channel's calls go to; -1 = none.
+  [[nodiscard]] virtual int file() const noexcept { return -1; }
 
   /// Grows while data moves, even within one message. A channel that cannot know says 0.
   [[nodiscard]] virtual std::uint64_t activity() const { return 0; }

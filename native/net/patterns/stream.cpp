@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t kMostStreams = 128;
 
-/// A reader is woken once for so much, the default write of TCP: what has arrived meanwhile is counted by the kernel.
+/// A reader is woken once for so much, the default write of TCP: what has arrived meanwhile is counted by the
+/// kernel.
 constexpr std::size_t kMostGathered = 128 << 10;
 
 /// A sender's side at one time: what was handed to the system, and what TCP had to repeat.

@@ -58,13 +58,16 @@ class TcpChannel final : public Channel {
     }
   }
 
-  /// The kernel cuts it at half of the receive buffer, and wakes the reader when the window is full or the sender ends.
+  /// The kernel cuts it at half of the receive buffer, and wakes the reader when the window is full or the
+  /// sender ends.
   void gather(std::size_t bytes) noexcept override {
     const int least = static_cast<int>(bytes);
     setsockopt(socket_.fd(), SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
   }
 
-  [[nodiscard]] std::optional<std::uint64_t> arrived() const override { return kernel_info().tcpi_bytes_received; }
+  [[nodiscard]] std::optional<std::uint64_t> arrived() const override {
+    return kernel_info().tcpi_bytes_received;
+  }
 
   void interrupt() noexcept override { shutdown(socket_.fd(), SHUT_RDWR); }
 
@@ -83,6 +86,8 @@ class TcpChannel final : public Channel {
   [[nodiscard]] std::optional<std::uint64_t> retransmits() const override {
     return kernel_info().tcpi_total_retrans;
   }
+
+  [[nodiscard]] int file() const noexcept override { return socket_.fd(); }
 
   [[nodiscard]] Json info() const override {
     constexpr std::size_t kLongestName = 16;  // TCP_CA_NAME_MAX

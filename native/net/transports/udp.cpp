@@ -54,6 +54,8 @@ class UdpChannel final : public Channel {
     shutdown(socket_.fd(), SHUT_RDWR);
   }
 
+  [[nodiscard]] int file() const noexcept override { return socket_.fd(); }
+
   [[nodiscard]] Json info() const override {
     return {{"sndbuf", socket_.option(SOL_SOCKET, SO_SNDBUF)},
             {"rcvbuf", socket_.option(SOL_SOCKET, SO_RCVBUF)}};
