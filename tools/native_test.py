@@ -27,7 +27,8 @@ class Variant:
     options: tuple[str, ...] = ("-DCMAKE_BUILD_TYPE=Release",)
 
 
-SANITIZED = ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DWULF_STATIC=OFF")
+# -O1 is what the sanitizers' manuals advise; it compiles in little more than half the time of -O2.
+SANITIZED = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O1", "-DWULF_STATIC=OFF")
 VARIANTS = (
     Variant("gcc", "g++"),
     Variant("clang", "clang++"),
