@@ -120,6 +120,11 @@ def threads(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
 
 
+def no_more(after: list[int], before: list[int]) -> bool:
+    """A leak in any of ten runs would show, though the first run's files may still have been closing at `before`."""
+    return all(now <= then for now, then in zip(after, before, strict=True))
+
+
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 def test_nothing_is_left_of_a_run(transport: str) -> None:
     with Pair(transport) as pair:
@@ -135,11 +140,6 @@ def test_nothing_is_left_of_a_run(transport: str) -> None:
                 break
             time.sleep(0.02)
         assert no_more(after, before), (before, after)
-
-
-def no_more(after: list[int], before: list[int]) -> bool:
-    """A leak in any of ten runs would show, though the first run's files may still have been closing at `before`."""
-    return all(now <= then for now, then in zip(after, before, strict=True))
         assert pair.stop()["accepted"] == 11
         assert pair.server.ask("ping")["ok"]
         assert threads(pair.server.process.pid) <= 4
