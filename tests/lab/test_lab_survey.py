@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import secrets
 import signal
 import subprocess
 import sys
@@ -29,35 +29,35 @@ def wulf(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*WULF, *words], capture_output=True, text=True, timeout=240, check=False, **more)
 
 
-def processes() -> dict[int, str]:
-    """Process → command line, of wulf's programs and of its labs' daemons."""
-    found = {}
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+def marked(mark: str) -> list[str]:
+    """Command lines of the processes that have the mark in their environment: whatever a test started, ssh and the
+    labs' first processes included, however it was orphaned.
+    """
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
         try:
-            words = entry.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if f"WULF_TEST_MARK={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue
-        if re.search(r"wulf-net|wulf-agent|/lab/inside|wulf/lab/.*sshd", words):
-            found[int(entry.parts[2])] = words
     return found
 
 
-def left_since(before: dict[int, str], seconds: float = 5.0) -> list[str]:
-    """What is there now, was not before, and does not go away."""
+def left(mark: str, seconds: float = 10.0) -> list[str]:
+    """What of it does not go away."""
     deadline = time.monotonic() + seconds
-    while True:
-        new = [words for process, words in processes().items() if process not in before]
-        if not new or time.monotonic() > deadline:
-            return new
+    while (found := marked(mark)) and time.monotonic() < deadline:
         time.sleep(0.05)
+    return found
 
 
 @pytest.fixture(autouse=True)
-def before(netns: Any) -> Iterator[dict[int, str]]:
+def mark(netns: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Needs a lab of namespaces; whatever a test does, nothing of it may stay."""
-    there = processes()
-    yield there
-    assert left_since(there) == []
+    mark = secrets.token_hex(8)
+    monkeypatch.setenv("WULF_TEST_MARK", mark)
+    yield mark
+    assert left(mark) == []
 
 
 def start(*words: str, out: Path, **more: Any) -> subprocess.Popen[bytes]:
@@ -127,12 +127,12 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").exists()
 
 
-def test_kill_9_in_the_middle_leaves_nothing_and_the_run_is_readable(tmp_path: Path, before: dict[int, str]) -> None:
+def test_kill_9_in_the_middle_leaves_nothing_and_the_run_is_readable(tmp_path: Path, mark: str) -> None:
     process = start("demo", out=tmp_path / "run")
     process.kill()
     process.communicate(timeout=30)
     wulf("lab", "down")
-    assert left_since(before) == []
+    assert left(mark) == []
     links = subprocess.run(["ip", "link"], capture_output=True, text=True, check=True).stdout
     assert "br0" not in links
     assert subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout == ""
