@@ -17,6 +17,7 @@ import jsonschema
 import pytest
 
 from wulf import lab as labs
+from wulf.lab import state
 from wulf.store.run import read_run
 from wulf.workflow.recover import load
 
@@ -30,8 +31,8 @@ def wulf(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
 
 
 def marked(mark: str) -> list[str]:
-    """Command lines of the processes that have the mark in their environment: whatever a test started, ssh and the
-    labs' first processes included, however it was orphaned.
+    """Command lines of the processes that have the mark in their environment: what a test started, however it was
+    orphaned; and the labs made for one command whose maker is gone (they start with an environment of their own).
     """
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
@@ -40,7 +41,8 @@ def marked(mark: str) -> list[str]:
                 found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue
-    return found
+    makers = {name: Path("/proc", name.split("-")[1]) for name, _ in state.processes() if name.startswith("tmp-")}
+    return found + [f"lab {name}" for name, maker in makers.items() if not maker.exists()]
 
 
 def left(mark: str, seconds: float = 10.0) -> list[str]:
