@@ -27,8 +27,13 @@ class Variant:
     options: tuple[str, ...] = ("-DCMAKE_BUILD_TYPE=Release",)
 
 
-# -O1 is what the sanitizers' manuals advise; it compiles in little more than half the time of -O2.
-SANITIZED = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O1", "-DWULF_STATIC=OFF")
+# -O1 compiles in little more than half the time of -O2. Instrumented code makes gcc 12 see uninitialized members in its
+# own <regex> (gcc's manual, -fsanitize: false positives); the builds without sanitizers keep the warning.
+SANITIZED = (
+    "-DCMAKE_BUILD_TYPE=Debug",
+    "-DCMAKE_CXX_FLAGS=-O1 -Wno-maybe-uninitialized",
+    "-DWULF_STATIC=OFF",
+)
 VARIANTS = (
     Variant("gcc", "g++"),
     Variant("clang", "clang++"),
