@@ -60,7 +60,7 @@ std::vector<std::string> cpu_numbers(std::vector<std::string> words) {
 
 /// What the figures of one line are called: "24:virtio0-input.0", "LOC:Local timer interrupts".
 std::string interrupt_label(const std::vector<std::string>& words, std::size_t cpus) {
-  const std::string irq = words[0].substr(0, words[0].size() - 1);
+  std::string irq = words[0].substr(0, words[0].size() - 1);
   const std::size_t first = 1 + cpus;
   if (words.size() <= first) {
     return irq;

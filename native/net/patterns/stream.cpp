@@ -184,8 +184,8 @@ class Vigil {
 struct Window {
   Sent first;
   Sent last;
-  Json counters;
-  Json finished;  ///< the server's figures
+  Json counters = Json::object();
+  Json finished = nullptr;  ///< the server's figures
 };
 
 /// Waits out warm-up and measured time; the server says when it is over.
