@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -105,13 +106,27 @@ def browser() -> Iterator[Page]:
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
+    class Driver(Service):  # type: ignore[misc]
+        """By address: a bare machine may have no /etc/hosts, and so no "localhost"."""
+
+        @property
+        def service_url(self) -> str:
+            return f"http://127.0.0.1:{self.port}"
+
+        def is_connectable(self) -> bool:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            except OSError:
+                return False
+            return True
+
     with tempfile.TemporaryDirectory(prefix="wulf-chromium-", ignore_cleanup_errors=True) as profile:
         options = webdriver.ChromeOptions()
         options.binary_location = str(shutil.which("chromium"))
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        for flag in (*FLAGS, "--remote-debugging-pipe", f"--user-data-dir={profile}"):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        driver = webdriver.Chrome(options=options, service=Service(str(shutil.which("chromedriver"))))
+        driver = webdriver.Chrome(options=options, service=Driver(str(shutil.which("chromedriver"))))
         try:
             driver.set_page_load_timeout(60)
             yield Page(driver)
