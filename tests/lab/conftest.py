@@ -94,7 +94,8 @@ def host_state() -> dict[str, str]:
         "firewall": "nft list ruleset",
         "queues": "tc qdisc",
     }
-    found = {"mounts": Path("/proc/self/mounts").read_text(), "hosts": Path("/etc/hosts").read_text()}
+    hosts = Path("/etc/hosts")
+    found = {"mounts": Path("/proc/self/mounts").read_text(), "hosts": hosts.read_text() if hosts.exists() else ""}
     for what, command in commands.items():
         if shutil.which(command.split()[0]):
             found[what] = subprocess.run(command.split(), capture_output=True, text=True, check=False).stdout

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.lab.conftest import PATIENCE_S, SOURCES, UNPRIVILEGED, host_state, ssh, wait_until
+from tests.lab.conftest import PATIENCE_S, SOURCES, UNPRIVILEGED, host_state, skip_or_fail, ssh, wait_until
 from wulf import lab
 from wulf.core.errors import LabError
 
@@ -71,6 +71,8 @@ def without_rights(code: str, *, user_namespaces: bool) -> subprocess.CompletedP
     """Run Python as root without the rights over mounts and networks, as in a container."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         pytest.skip("only root with setpriv can give up its rights")
+    if subprocess.run(["unshare", "-Ur", "true"], capture_output=True, check=False).returncode != 0:
+        skip_or_fail("root may make no user namespace here (in a chroot the kernel allows none)")
     words = ["setpriv", "--bounding-set=-sys_admin,-net_admin", "--inh-caps=-all", sys.executable, "-c", code]
     if not user_namespaces:  # the limit is that of a user namespace made for this alone
         words = ["unshare", "-Ur", "sh", "-c", 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"', "-", *words]
