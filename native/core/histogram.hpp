@@ -48,7 +48,8 @@ class Histogram {
   }
   [[nodiscard]] static constexpr std::uint64_t bucket_low(std::size_t bucket) noexcept {
     const std::uint64_t shift = bucket < 2 * kSubBuckets ? 0 : (bucket / kSubBuckets) - 1;
-    return (bucket - (shift * kSubBuckets)) << shift;
+    constexpr std::uint64_t kShiftBits = 63;  // no bucket shifts by so much; the analyzer cannot know
+    return (bucket - (shift * kSubBuckets)) << (shift & kShiftBits);
   }
   [[nodiscard]] static constexpr std::uint64_t bucket_width(std::size_t bucket) noexcept {
     return bucket < 2 * kSubBuckets ? 1 : std::uint64_t{1} << ((bucket / kSubBuckets) - 1);

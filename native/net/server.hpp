@@ -39,10 +39,11 @@ class Server final : public Gate {
   std::optional<Header> admit(std::span<const std::byte> bytes) override;
   std::shared_ptr<Channel> join(const Header& header, const Make& make) override;
 
-  static constexpr double kHeaderTimeout = 5;       ///< seconds
-  static constexpr std::size_t kMostOpenings = 64;  ///< connections that have not shown the key yet
-  static constexpr std::size_t kMostRuns = 64;      ///< at the same time
-  static constexpr std::size_t kMostLanes = 1024;   ///< of all runs together
+  static constexpr double kHeaderTimeout = 5;  ///< seconds
+  /// Connections that have not shown the key yet. Several runs of 128 streams may open at the same moment.
+  static constexpr std::size_t kMostOpenings = 512;
+  static constexpr std::size_t kMostRuns = 64;     ///< at the same time
+  static constexpr std::size_t kMostLanes = 1024;  ///< of all runs together
 
  private:
   void listen();
