@@ -47,15 +47,18 @@ class Histogram {
     return static_cast<std::size_t>((shift * kSubBuckets) + (sample >> shift));
   }
   [[nodiscard]] static constexpr std::uint64_t bucket_low(std::size_t bucket) noexcept {
-    const std::uint64_t shift = bucket < 2 * kSubBuckets ? 0 : (bucket / kSubBuckets) - 1;
-    constexpr std::uint64_t kShiftBits = 63;  // no bucket shifts by so much; the analyzer cannot know
-    return (bucket - (shift * kSubBuckets)) << (shift & kShiftBits);
+    const std::uint64_t shift = bucket_shift(bucket);
+    return (bucket - (shift * kSubBuckets)) << shift;
   }
   [[nodiscard]] static constexpr std::uint64_t bucket_width(std::size_t bucket) noexcept {
-    return bucket < 2 * kSubBuckets ? 1 : std::uint64_t{1} << ((bucket / kSubBuckets) - 1);
+    return std::uint64_t{1} << bucket_shift(bucket);
   }
 
  private:
+  [[nodiscard]] static constexpr std::uint64_t bucket_shift(std::size_t bucket) noexcept {
+    constexpr std::uint64_t kShiftBits = 63;  // no bucket shifts by so much; the analyzer cannot know
+    return bucket < 2 * kSubBuckets ? 0 : ((bucket / kSubBuckets) - 1) & kShiftBits;
+  }
   [[nodiscard]] static constexpr unsigned shift_of(std::uint64_t value) noexcept {
     const auto width = static_cast<unsigned>(std::bit_width(value));
     return width > kSubBits + 1 ? width - kSubBits - 1 : 0;
