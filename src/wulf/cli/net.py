@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from wulf.cli.options import colour_console, inventory_of, measure_options, node_options, seed_or_new
+from wulf.cli.options import colour_console, echo_records, inventory_of, measure_options, node_options, seed_or_new
 from wulf.measure.plan import Cell
 from wulf.measure.probes import ParamSpec, Pattern, Probe
 
@@ -110,8 +110,7 @@ def _measure(
                 on_progress=line.on_progress,
             )
     if as_json:
-        for record in outcome.run.records:
-            click.echo(record.model_dump_json())
+        echo_records(outcome.run.records)
     else:
         print_records(outcome.run.records, colour_console())
         for finding in outcome.run.findings:

@@ -6,7 +6,7 @@ import functools
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
+    from wulf.core.records import Record
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -185,6 +186,12 @@ def _lab(wanted: str) -> Iterator[Any]:
         if made.note:
             click.echo(f"note: {made.note}", err=True)
         yield made
+
+
+def echo_records(records: Iterable[Record]) -> None:
+    """What --json prints: one record a line on stdout."""
+    for record in records:
+        click.echo(record.model_dump_json())
 
 
 def colour_console() -> Any:

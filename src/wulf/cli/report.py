@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wulf.cli.options import colour_console
+from wulf.cli.options import colour_console, echo_records
 
 
 @click.command(epilog="Example: wulf report last")
@@ -26,8 +26,7 @@ def command(run: str, directory: Path | None, html: Path | None, as_json: bool) 
 
     loaded = load(find_run(run, directory))
     if as_json:
-        for record in loaded.records:
-            click.echo(record.model_dump_json())
+        echo_records(loaded.records)
         return
     target = html or loaded.path / "report.html"
     write_report(loaded, target)

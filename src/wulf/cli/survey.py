@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wulf.cli.options import colour_console, inventory_of, measure_options, node_options, seed_or_new
+from wulf.cli.options import colour_console, echo_records, inventory_of, measure_options, node_options, seed_or_new
 from wulf.core.errors import UsageError
 
 
@@ -63,8 +63,7 @@ def command(
                 on_progress=line.on_progress,
             )
     if as_json:
-        for record in outcome.run.records:
-            click.echo(record.model_dump_json())
+        echo_records(outcome.run.records)
     else:
         print_report(outcome.run, colour_console())
     click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
