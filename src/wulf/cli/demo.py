@@ -29,7 +29,7 @@ def command(out: Path | None, quick: bool, seed: int | None, backend: str | None
     drawn = seed_or_new(seed)
     meta = {"argv": ["demo"], "seed": drawn}
     with RunWriter(out, "demo", meta) as writer, progress_line() as line:
-        shown = demo(NODES, SLOW, RATE, writer, drawn, quick=quick, backend=backend, line=line)
+        shown = demo(NODES, SLOW, RATE, writer, drawn, quick=quick, backend=backend, watch=line)
     print_report(shown.outcome.run, colour_console())
     code, text = verdict(shown, SLOW)
     click.echo(text)

@@ -106,8 +106,7 @@ def _measure(
                 Effort(wish, budget, quick),
                 writer,
                 drawn,
-                say=line.say,
-                on_progress=line.on_progress,
+                watch=line,
             )
     if as_json:
         echo_records(outcome.run.records)

@@ -59,8 +59,7 @@ def command(
                 writer,
                 drawn,
                 sweep_pair=pair,
-                say=line.say,
-                on_progress=line.on_progress,
+                watch=line,
             )
     if as_json:
         echo_records(outcome.run.records)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import LabError
+from wulf.core.files import replace_file
 
 from .inside.linux import start_time
 
@@ -117,9 +118,7 @@ def lock(name: str, *, patience_s: float = LOCK_PATIENCE_S) -> Iterator[None]:
 
 def save(directory: Path, data: dict[str, Any]) -> None:
     """Write lab.json whole or not at all."""
-    new = directory / "lab.json.new"
-    new.write_text(json.dumps(data, indent=2) + "\n")
-    new.replace(directory / "lab.json")
+    replace_file(directory / "lab.json", json.dumps(data, indent=2) + "\n")
 
 
 def load(name: str) -> dict[str, Any] | None:

@@ -63,6 +63,29 @@ class Progress:
     now: str
 
 
+class Watcher(Protocol):
+    """Who is told how a run goes; the progress line is one."""
+
+    def say(self, what: str) -> None:
+        """What is being done, in a few words, before there is anything to count."""
+
+    def on_progress(self, progress: Progress) -> None:
+        """After every wave of replicates."""
+
+
+class Unwatched:
+    """Nobody is told."""
+
+    def say(self, what: str) -> None:
+        """Nothing happens."""
+
+    def on_progress(self, progress: Progress) -> None:
+        """Nothing happens."""
+
+
+UNWATCHED = Unwatched()
+
+
 @dataclass
 class _State:
     """One cell while it is measured."""
@@ -87,8 +110,8 @@ class Runner:
         Node → address that its servers bind to.
     clock
         Seconds, monotonic; injected so that tests are instant.
-    on_progress
-        Called after every wave.
+    watch
+        Told after every wave.
     """
 
     def __init__(
@@ -99,14 +122,14 @@ class Runner:
         sink: Sink,
         *,
         clock: Callable[[], float] = time.monotonic,
-        on_progress: Callable[[Progress], None] = lambda _: None,
+        watch: Watcher = UNWATCHED,
     ) -> None:
         self._plan = plan
         self._sessions = sessions
         self._addresses = addresses
         self._sink = sink
         self._clock = clock
-        self._on_progress = on_progress
+        self._watch = watch
         self._rule: StoppingRule = WidthRule(plan.wish, plan.confidence, plan.looks)
         self._open = {cell.id: _State(cell) for cell in plan.cells}
         self._servers: dict[tuple[str, str], dict[str, Any]] = {}
@@ -267,4 +290,4 @@ class Runner:
         if self._plan.budget is not None and left is not None:
             left = min(left, max(0.0, self._plan.budget - spent))
         now = ", ".join(f"{c.subject} {c.transport} {c.pattern}" for c in wave[:2])
-        self._on_progress(Progress(self._done, expected, left, now + (" …" if len(wave) > 2 else "")))
+        self._watch.on_progress(Progress(self._done, expected, left, now + (" …" if len(wave) > 2 else "")))

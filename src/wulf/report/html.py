@@ -9,13 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from wulf.core.files import replace_file
 from wulf.core.units import show
 from wulf.report.page import page
 from wulf.store.run import Run, StoreError
@@ -31,19 +30,7 @@ def write_report(run: Run, path: Path) -> None:
     """
     content = render(run)
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", newline="\n", delete=False
-        ) as out:
-            temporary = Path(out.name)
-            try:
-                out.write(content)
-                out.flush()
-                os.fsync(out.fileno())
-                temporary.chmod(0o644)
-                temporary.replace(path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
+        replace_file(path, content)
     except OSError as error:
         raise StoreError(
             f"can't write the report {path} ({show(len(content), 'B')}): {error.strerror}",

@@ -14,7 +14,6 @@ import fcntl
 import json
 import os
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from typing import Any, Self, TypeVar
 
 from wulf import __version__
 from wulf.core.errors import USAGE, UsageError, WulfError
+from wulf.core.files import replace_file
 from wulf.core.findings import Finding
 from wulf.core.records import Record
 
@@ -146,13 +146,7 @@ class RunWriter:
         """Replace one of the run's JSON files atomically and durably."""
         target = self.path / name
         try:
-            with tempfile.NamedTemporaryFile("w", dir=self.path, prefix=f".{name}.", delete=False) as out:
-                json.dump(content, out, indent=1, ensure_ascii=False)
-                out.write("\n")
-                out.flush()
-                os.fsync(out.fileno())
-                Path(out.name).chmod(0o644)
-            Path(out.name).replace(target)
+            replace_file(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
         except OSError as error:
             raise StoreError(
                 f"can't write {target}: {error.strerror}", "free some space; what was measured before is kept"

@@ -40,8 +40,6 @@ class Connected:
         Node → facts; a node whose facts could not be read has the reason under `agent`.
     failed
         Node → why it can't be measured.
-    uniform
-        Names, or patterns such as `nic.*.mtu`, of the facts that a cluster's nodes are expected to share.
     notes
         What the user should know though it works, for instance where a node keeps its copy of the probe.
     """
@@ -51,7 +49,6 @@ class Connected:
     probe: Probe | None = None
     fingerprint: dict[str, Facts] = field(default_factory=dict)
     failed: dict[str, NodeError] = field(default_factory=dict)
-    uniform: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -112,8 +109,6 @@ def _read_facts(launcher: Launcher, inventory: Inventory, connected: Connected) 
     opened = launcher.open(inventory.nodes, agent_program())
     try:
         connected.fingerprint = _facts_of(opened.sessions)
-        described = _describe(opened.sessions) or {"facts": []}
-        connected.uniform = frozenset(fact["name"] for fact in described["facts"] if fact.get("uniform"))
         for node, error in opened.failed.items():
             connected.fingerprint[node] = {"agent": {"value": None, "reason": error.what}}
         connected.addresses = data_addresses(inventory, opened.sessions)

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from wulf import lab as labs
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, OK
-from wulf.measure.runner import Progress
+from wulf.measure.runner import Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.survey import Effort, Outcome, survey
-
-
-class Line(Protocol):
-    """Where progress goes."""
-
-    def say(self, what: str) -> None:
-        """What is being done."""
-
-    def on_progress(self, progress: Progress) -> None:
-        """How far it is."""
-
 
 BUDGET = 90.0
 """Seconds of measuring: on a busy machine, wider intervals rather than a longer wait."""
@@ -44,10 +32,10 @@ def demo(
     *,
     quick: bool,
     backend: str | None,
-    line: Line,
+    watch: Watcher,
 ) -> Demo:
     """Make the lab, survey it, take it down. A lab of loopback processes has no link to slow, and says so."""
-    line.say(f"making a lab of {nodes} nodes")
+    watch.say(f"making a lab of {nodes} nodes")
     kind = backend or labs.probe_backend()[0]
     rates = {slow: rate} if kind == "netns" else None
     with labs.up(nodes, keep=False, backend=kind, rates=rates) as lab:
@@ -56,8 +44,7 @@ def demo(
             Effort(budget=BUDGET, quick=quick),
             writer,
             seed,
-            say=line.say,
-            on_progress=line.on_progress,
+            watch=watch,
         )
     return Demo(outcome, slowed=rates is not None)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Mapping, Sequence
 
+from wulf.agent.facts import is_uniform
 from wulf.core.errors import NodeError
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
@@ -113,10 +113,10 @@ def standing_out(records: Sequence[Record]) -> list[Finding]:
     return nodes + links
 
 
-def _fact_findings(fingerprint: Mapping[str, Facts], uniform: Callable[[str], bool]) -> list[Finding]:
+def _fact_findings(fingerprint: Mapping[str, Facts]) -> list[Finding]:
     """Facts that differ between the nodes of the run."""
     findings = []
-    for deviation in deviating_facts({n: dict(f) for n, f in fingerprint.items()}, uniform):
+    for deviation in deviating_facts({n: dict(f) for n, f in fingerprint.items()}, is_uniform):
         others = f"; the other nodes have {_shown(deviation.majority)}" if deviation.has_majority else ""
         who = ", ".join(f"{node} has {_shown(value)}" for node, value in sorted(deviation.nodes.items())[:6])
         more = f" and {len(deviation.nodes) - 6} more" if len(deviation.nodes) > 6 else ""
@@ -213,18 +213,10 @@ def _uncertain(records: Sequence[Record]) -> list[Finding]:
     return findings
 
 
-def matcher(patterns: frozenset[str]) -> Callable[[str], bool]:
-    """Whether a fact's name is one of the names or patterns (`nic.*.mtu`)."""
-    exact = {p for p in patterns if "*" not in p}
-    globs = [p for p in patterns if "*" in p]
-    return lambda name: name in exact or any(fnmatchcase(name, glob) for glob in globs)
-
-
 def find(
     records: Sequence[Record],
     fingerprint: Mapping[str, Facts],
     failed: Mapping[str, NodeError],
-    uniform: frozenset[str],
     notes: Sequence[str] = (),
 ) -> list[Finding]:
     """All findings, the gravest first.
@@ -233,8 +225,6 @@ def find(
     ----------
     failed
         Nodes that could not be opened, or died.
-    uniform
-        Names or patterns of the facts that should not differ.
     notes
         What the user should know of the circumstances: a lab without namespaces, nodes that share a machine.
     """
@@ -242,7 +232,7 @@ def find(
     return [
         *_failures(records, failed),
         *standing_out(records),
-        *_fact_findings(fingerprint, matcher(uniform)),
+        *_fact_findings(fingerprint),
         *_uncertain(records),
         *noted,
     ]

@@ -27,5 +27,5 @@ def load(path: Path) -> Run:
                 record.reason = f"{record.reason}; the run was cut short"
             run.records.append(record)
     run.meta = {**run.meta, "state": "interrupted"}
-    run.findings = find(run.records, run.fingerprint, {}, frozenset(), ["This run was cut short before it was judged."])
+    run.findings = find(run.records, run.fingerprint, {}, ["This run was cut short before it was judged."])
     return run

@@ -12,7 +12,7 @@ from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.plan import Cell, Plan
 from wulf.measure.probes import Probe
-from wulf.measure.runner import Progress, Runner
+from wulf.measure.runner import UNWATCHED, Runner, Watcher
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.connect import Connected, connect
 from wulf.workflow.findings import find
@@ -118,8 +118,7 @@ def measure(
     writer: RunWriter,
     seed: int,
     *,
-    say: Callable[[str], None] = lambda _: None,
-    on_progress: Callable[[Progress], None] = lambda _: None,
+    watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Connect, measure the cells, judge, and leave a complete run on disk.
 
@@ -129,7 +128,7 @@ def measure(
     ----------
     make_cells
         The cells, given the nodes that answered; asked only when one did.
-    say, on_progress
+    watch
         Told what happens, for people.
     """
     records: list[Record] = []
@@ -138,14 +137,14 @@ def measure(
     notes: list[str] = []
     connected = None
     try:
-        with connect(inventory, say) as connected:
+        with connect(inventory, watch.say) as connected:
             writer.write_json("fingerprint.json", connected.fingerprint)
             failed = dict(connected.failed)
             notes = circumstances(inventory, connected)
             cells = make_cells(connected, connected.probe) if connected.probe else ()
             plan = Plan(cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts)
             writer.write_json("plan.json", plan.to_json())
-            runner = Runner(plan, connected.sessions, connected.addresses, writer, on_progress=on_progress)
+            runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch)
             try:
                 runner.run()
             finally:
@@ -156,7 +155,7 @@ def measure(
     except KeyboardInterrupt:
         state = "interrupted"
     fingerprint = connected.fingerprint if connected else {}
-    findings = find(records, fingerprint, failed, connected.uniform if connected else frozenset(), notes)
+    findings = find(records, fingerprint, failed, notes)
     writer.write_findings(findings)
     code = exit_code_of(records, findings, state)
     writer.finish(state, exit_code=code)
@@ -170,8 +169,7 @@ def survey(
     seed: int,
     *,
     sweep_pair: tuple[str, str] | None = None,
-    say: Callable[[str], None] = lambda _: None,
-    on_progress: Callable[[Progress], None] = lambda _: None,
+    watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Survey the nodes of an inventory (see the module's first line), report included."""
     outcome = measure(
@@ -180,8 +178,7 @@ def survey(
         effort,
         writer,
         seed,
-        say=say,
-        on_progress=on_progress,
+        watch=watch,
     )
     write_html(outcome.run)
     return outcome
@@ -194,8 +191,7 @@ def single(
     writer: RunWriter,
     seed: int,
     *,
-    say: Callable[[str], None] = lambda _: None,
-    on_progress: Callable[[Progress], None] = lambda _: None,
+    watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Measure one cell, whose parameters were checked against the probe's description."""
 
@@ -203,7 +199,7 @@ def single(
         placed = replace(cell, params=connected.placed(cell.client, cell.server, cell.params))
         return (placed,) if {cell.client, cell.server} <= set(connected.sessions) else ()
 
-    return measure(inventory, cells, effort, writer, seed, say=say, on_progress=on_progress)
+    return measure(inventory, cells, effort, writer, seed, watch=watch)
 
 
 def write_html(run: Run) -> Path:

@@ -10,18 +10,24 @@ from tests.unit.measure.fakes import Clock, FakeSession, Sink, answer, cell
 from wulf.core.errors import NodeError
 from wulf.core.records import Verdict
 from wulf.measure.plan import Cell, Plan
-from wulf.measure.runner import Progress, Runner
+from wulf.measure.runner import Progress, Runner, Unwatched
+
+
+class Watch(Unwatched):
+    def __init__(self) -> None:
+        self.seen: list[Progress] = []
+
+    def on_progress(self, progress: Progress) -> None:
+        self.seen.append(progress)
 
 
 def run(
     cells: list[Cell], sessions: dict[str, FakeSession], clock: Clock | None = None, **plan: Any
 ) -> tuple[Runner, Sink, list[Progress]]:
-    sink, seen = Sink(), []
+    sink, watch = Sink(), Watch()
     addresses = {node: f"10.0.0.{i}" for i, node in enumerate(sessions, 1)}
-    runner = Runner(
-        Plan(tuple(cells), seed=1, **plan), sessions, addresses, sink, clock=clock or Clock(), on_progress=seen.append
-    )
-    return runner, sink, seen
+    runner = Runner(Plan(tuple(cells), seed=1, **plan), sessions, addresses, sink, clock=clock or Clock(), watch=watch)
+    return runner, sink, watch.seen
 
 
 def three() -> dict[str, FakeSession]:

@@ -74,7 +74,7 @@ def test_count_and_time_end_a_run_whichever_comes_first() -> None:
 
 
 def test_a_rate_is_never_exceeded() -> None:
-    """That it is reached is the machine's affair, and of the schedule, which the native tests hold to the nanosecond."""
+    """That it is reached is up to the machine, and to the schedule, which has a native test of its own."""
     with Pair("udp") as pair:
         answer = pair.run("stream", rate=2e6, seconds=0.5, streams=2)
         for metric in ("sent", "throughput"):

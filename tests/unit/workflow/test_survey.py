@@ -15,7 +15,7 @@ from wulf.cluster.programs import Program
 from wulf.cluster.simulated import Fault, SimulatedCluster
 from wulf.core.records import Verdict
 from wulf.measure.plan import Cell
-from wulf.measure.runner import Progress
+from wulf.measure.runner import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
 from wulf.workflow.recover import load
@@ -38,14 +38,12 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
     monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
 
-    def run(
-        nodes: str = "n[1-4]", effort: Effort = QUICK, on_progress: Any = lambda _: None, **cluster: Any
-    ) -> Outcome:
+    def run(nodes: str = "n[1-4]", effort: Effort = QUICK, watch: Watcher = UNWATCHED, **cluster: Any) -> Outcome:
         inventory = Inventory.from_nodeset(nodes, launcher="null")
         simulated = SimulatedCluster(inventory.names, **cluster)
         monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, simulated))
         with RunWriter(tmp_path / "run", "survey", {"seed": 1, "nodes": list(inventory.names)}) as writer:
-            return survey(inventory, effort, writer, 1, on_progress=on_progress)
+            return survey(inventory, effort, writer, 1, watch=watch)
 
     return run
 
@@ -100,11 +98,12 @@ def test_two_nodes_and_one_node(simulate: Any) -> None:
 
 
 def test_an_interrupt_keeps_what_was_measured(simulate: Any) -> None:
-    def stop(progress: Progress) -> None:
-        if progress.done >= 100:
-            raise KeyboardInterrupt
+    class Impatient(Unwatched):
+        def on_progress(self, progress: Progress) -> None:
+            if progress.done >= 100:
+                raise KeyboardInterrupt
 
-    outcome = simulate(on_progress=stop)
+    outcome = simulate(watch=Impatient())
     assert outcome.exit_code == 130
     assert outcome.run.meta["state"] == "interrupted"
     assert len(outcome.run.replicates) == 100
