@@ -9,17 +9,28 @@ import numpy as np
 
 from wulf.core.records import Provenance, Record, Verdict
 from wulf.measure.plan import Cell, Metric, Plan
-from wulf.stats.intervals import Estimate, median_interval
+from wulf.stats.intervals import Estimate
+from wulf.stats.stopping import flags, unsettled_by
 
 Replicate = Mapping[str, Any]
-"""One line of replicates.jsonl: {"cell", "at", "ok", "metrics", "counters", "info", "seconds"} or {"cell", "at",
-"ok": false, "error": {"code", "message"}}."""
+"""One line of replicates.jsonl: {"cell", "block", "at", "ok", "metrics", "counters", "info", "seconds"} or {"cell",
+"block", "at", "ok": false, "error": {"code", "message"}}; the block is the pass over all cells, from 0 on."""
 
 
 def samples_of(metric: str, replicates: Iterable[Replicate]) -> list[float]:
     """The metric's value in each replicate that has one, in the order measured."""
     answers = (r["metrics"].get(metric, {}) for r in replicates if r["ok"])
     return [float(answer["value"]) for answer in answers if answer.get("value") is not None]
+
+
+def pairs_of(metric: str, a: Iterable[Replicate], b: Iterable[Replicate]) -> tuple[list[float], list[float]]:
+    """The metric's values in the blocks in which both A and B have one, block by block."""
+    first, second = (
+        {replicate["block"]: values[0] for replicate in arm if (values := samples_of(metric, [replicate]))}
+        for arm in (a, b)
+    )
+    both = [block for block in first if block in second]
+    return [first[block] for block in both], [second[block] for block in both]
 
 
 def add_counters(total: dict[str, Any], more: Mapping[str, Any]) -> None:
@@ -45,7 +56,7 @@ def _first_reason(metric: str, replicates: Sequence[Replicate]) -> str | None:
 
 
 def _verdict(
-    estimate: Estimate, *, primary: bool, wish: float, failure: str | None, why_none: str | None
+    estimate: Estimate, *, primary: bool, wish: float, odd: Mapping[str, str], failure: str | None, why_none: str | None
 ) -> tuple[Verdict, str | None]:
     """Verdict and reason of one record; only the primary metric is held to the wish."""
     if failure:
@@ -56,6 +67,9 @@ def _verdict(
         return Verdict.UNRESOLVED, estimate.reason
     if primary and estimate.width is not None and estimate.width > wish:
         return Verdict.NOISY, f"interval {estimate.width:.1%} wide after {estimate.n} replicates, wished {wish:.1%}"
+    unsettled = unsettled_by(odd) or estimate.reason
+    if primary and unsettled:
+        return Verdict.NOISY, unsettled
     return Verdict.OK, None
 
 
@@ -90,15 +104,19 @@ def records_of(
 
     def record(metric: Metric, *, primary: bool) -> Record:
         samples = samples_of(metric.name, good)
-        estimate = median_interval(samples, plan.confidence)
+        estimate = plan.rule.estimate(samples)
+        odd = flags(samples) if primary else {}
         verdict, reason = _verdict(
             estimate,
             primary=primary,
             wish=plan.wish,
+            odd=odd,
             failure=failure,
             why_none=_first_reason(metric.name, replicates),
         )
-        extra = {"phase": cell.phase, "failed_replicates": len(replicates) - len(good)}
+        extra: dict[str, Any] = {"phase": cell.phase, "failed_replicates": len(replicates) - len(good)}
+        if odd:
+            extra["flags"] = odd
         if good and good[-1].get("info"):
             extra["info"] = good[-1]["info"]
         return Record(

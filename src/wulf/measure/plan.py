@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from wulf.core.records import Param
+from wulf.stats.comparison import PairedRule
+from wulf.stats.stopping import LOOKS, StoppingRule, WatchRule, WidthRule
 
 Pair = tuple[str, str]
 
@@ -75,8 +78,14 @@ class Plan:
         Full width of each interval relative to its value.
     budget
         Seconds of measuring; None = until all wishes are met or the last look.
+    looks
+        Numbers of replicates at which to look whether the wish is met.
     hosts
         Node → machine it lives on: nodes that share one are never measured at the same time.
+    watch
+        Look after every replicate instead, for as long as it takes.
+    versus
+        How the two cells, A and B, are compared; None where nothing is. Every pass is then a block, AB or BA.
     """
 
     cells: tuple[Cell, ...]
@@ -84,8 +93,17 @@ class Plan:
     wish: float = 0.05
     confidence: float = 0.95
     budget: float | None = None
-    looks: tuple[int, ...] = (6, 10, 16, 24, 40)
+    looks: tuple[int, ...] = LOOKS
     hosts: Mapping[str, str] = field(default_factory=dict)
+    watch: bool = False
+    versus: PairedRule | None = None
+
+    @cached_property
+    def rule(self) -> StoppingRule:
+        """When a cell has been measured long enough, and the interval it then has."""
+        if self.watch:
+            return WatchRule(self.wish, self.confidence)
+        return WidthRule(self.wish, self.confidence, self.looks)
 
     def to_json(self) -> dict[str, Any]:
         """What plan.json holds."""
@@ -95,6 +113,8 @@ class Plan:
             "confidence": self.confidence,
             "budget": self.budget,
             "looks": list(self.looks),
+            "watch": self.watch,
+            "versus": asdict(self.versus) if self.versus else None,
             "hosts": dict(self.hosts),
             "phases": sorted({cell.phase for cell in self.cells}),
             "order": (
@@ -111,6 +131,7 @@ class Plan:
             Cell(**{**cell, "metrics": tuple(Metric(**metric) for metric in cell["metrics"])})
             for cell in content["cells"]
         )
+        versus = content.get("versus")
         return Plan(
             cells=cells,
             seed=content["seed"],
@@ -119,6 +140,8 @@ class Plan:
             budget=content["budget"],
             looks=tuple(content["looks"]),
             hosts=content["hosts"],
+            watch=content.get("watch", False),
+            versus=PairedRule(**{**versus, "looks": tuple(versus["looks"])}) if versus else None,
         )
 
 

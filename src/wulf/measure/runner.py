@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
 
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
-from wulf.measure.collect import records_of, samples_of
+from wulf.measure.collect import pairs_of, records_of, samples_of
 from wulf.measure.plan import Cell, Plan, order_pass
-from wulf.stats.stopping import StoppingRule, WidthRule
 from wulf.store.run import utc_now
 
 ANSWER_GRACE = 15.0
@@ -130,13 +130,14 @@ class Runner:
         self._sink = sink
         self._clock = clock
         self._watch = watch
-        self._rule: StoppingRule = WidthRule(plan.wish, plan.confidence, plan.looks)
+        self._rule = plan.rule
         self._open = {cell.id: _State(cell) for cell in plan.cells}
         self._servers: dict[tuple[str, str], dict[str, Any]] = {}
         self._lost: dict[str, str] = {}
         self._records: list[Record] = []
         self._done = 0
         self._began = 0.0
+        self._block = 0
 
     @property
     def lost(self) -> Mapping[str, str]:
@@ -156,12 +157,15 @@ class Runner:
         random = np.random.default_rng(self._plan.seed)
         self._began = self._clock()
         try:
-            while self._open:
+            for self._block in count():
+                if not self._open:
+                    break
                 for wave in order_pass([s.cell for s in self._open.values()], self._plan.hosts, random):
                     self._measure_wave([cell for cell in wave if cell.id in self._open])
                     if self._time_over():
                         self._close_all(f"the budget of {self._plan.budget:g} s was over")
                         break
+                self._end_contrast()
         except KeyboardInterrupt:
             self._close_all("interrupted")
             raise
@@ -236,7 +240,9 @@ class Runner:
         """Take one replicate in, and close the cell if it has been measured long enough."""
         patience = cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE
         answer, error = self._await(future, cell.client, patience)
-        replicate: dict[str, Any] = {"cell": cell.id, "at": utc_now(), "ok": answer is not None}
+        replicate: dict[str, Any] = {
+            "cell": cell.id, "block": self._block, "at": utc_now(), "ok": answer is not None,
+        }  # fmt: skip
         if answer is None:
             replicate["error"] = error
         else:
@@ -249,8 +255,20 @@ class Runner:
             state.failed += 1
             if self._nodes_alive(cell) and state.failed >= ATTEMPTS:
                 self._close(cell, failure=f"{state.failed} of {len(state.replicates)} attempts: {error['message']}")
-        elif self._long_enough(state):
+        elif self._plan.versus is None and self._long_enough(state):
             self._close(cell)
+
+    def _end_contrast(self) -> None:
+        """After a block: close A and B if their comparison is clear, or one of them is gone."""
+        rule = self._plan.versus
+        if rule is None or not self._open:
+            return
+        a, b = (self._open.get(cell.id) for cell in self._plan.cells)
+        if a is None or b is None or rule.enough(*pairs_of(a.cell.metrics[0].name, a.replicates, b.replicates)):
+            for state in list(self._open.values()):
+                self._close(state.cell)
+        elif min(a.good, b.good) >= rule.most + ATTEMPTS:
+            self._close_all("too few blocks in which both had a value")
 
     def _long_enough(self, state: _State) -> bool:
         """By the rule, over the replicates that have a value.
@@ -261,7 +279,8 @@ class Runner:
         samples = samples_of(state.cell.metrics[0].name, state.replicates)
         if not samples:
             return state.good >= self._rule.least
-        return self._rule.decide(samples).stop or state.good >= self._rule.most + ATTEMPTS
+        most = self._rule.most
+        return self._rule.decide(samples).stop or (most is not None and state.good >= most + ATTEMPTS)
 
     def _close(self, cell: Cell, *, failure: str | None = None, cut: str | None = None) -> None:
         """Turn what the cell has into records."""
@@ -279,7 +298,7 @@ class Runner:
 
     def _expected(self) -> int:
         """Replicates until every open cell reaches its next look, with those done."""
-        looks = self._plan.looks
+        looks = self._plan.versus.looks if self._plan.versus else self._plan.looks
         ahead = (next((look for look in looks if look > s.good), s.good) - s.good for s in self._open.values())
         return self._done + sum(ahead)
 

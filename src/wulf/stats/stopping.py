@@ -1,12 +1,26 @@
-"""When a cell has been measured long enough."""
+"""When a cell has been measured long enough, and the interval that its median then has."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import floor, sqrt
 from typing import Protocol
 
-from wulf.stats.intervals import least_samples, median_interval
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import bdtr
+
+from wulf.stats.diagnostics import cold_start, drift, effective_size, modes
+from wulf.stats.intervals import Estimate, last_rank, least_samples
+from wulf.stats.samples import checked
+from wulf.stats.sequential import level_at, sequence_ranks
+
+LOOKS = (8, 11, 16, 24, 40)
+"""Replicates at which to look. Six have a 95 % interval by themselves, but none that allows for a second look."""
+
+_DEPENDENCE_LEAST = 8
+"""Fewer samples say nothing about how they depend on each other."""
 
 
 @dataclass(frozen=True)
@@ -23,45 +37,124 @@ class StoppingRule(Protocol):
     def decide(self, samples: Sequence[float]) -> Decision:
         """Look at the replicates so far."""
 
+    def estimate(self, samples: Sequence[float]) -> Estimate:
+        """The median with an interval that allows for every look that the rule took."""
+
     @property
     def least(self) -> int:
         """Replicates before which it never stops."""
 
     @property
-    def most(self) -> int:
-        """Replicates at which it always stops."""
+    def most(self) -> int | None:
+        """Replicates at which it always stops; None: it never has to."""
+
+
+def flags(samples: ArrayLike) -> dict[str, str]:
+    """What is odd about a cell's replicates, in the order measured: name → words. Too few show nothing.
+
+    `drift` and `cold` say that the machine was not at rest; `modes` that it was in two states, for which one figure
+    does not stand; `dependent` that the interval was widened.
+    """
+    values = checked(samples)
+    found = {}
+    trend, first, shape = drift(values), cold_start(values), modes(values)
+    if trend.flagged:
+        found["drift"] = f"drifts by {trend.change:+.1%} from first to last (Mann-Kendall p {trend.p:.2g})"
+    if first:
+        found["cold"] = f"the first {first} of {values.size} lie far from the rest: not warmed up"
+    if shape.flagged:
+        found["modes"] = f"has two modes (dip test p {shape.p:.2g}): two states were measured"
+    effective = effective_size(values)
+    if values.size >= _DEPENDENCE_LEAST and effective < values.size / 2:
+        found["dependent"] = f"depends on its predecessors: {values.size} replicates amount to {effective:.0f}"
+    return found
+
+
+def unsettled_by(odd: Mapping[str, str]) -> str | None:
+    """Of `flags`: why the machine was not at rest while it was measured, or None."""
+    return odd.get("drift") or odd.get("cold")
+
+
+def _within(wish: float, found: Estimate, samples: Sequence[float]) -> Decision:
+    """Stop if the interval is narrow enough and the machine was at rest."""
+    width = found.width
+    if width is None:
+        return Decision(False, found.reason or "no interval yet")
+    if width > wish:
+        return Decision(False, f"interval {width:.2%} wide, wished {wish:.2%}")
+    unsettled = unsettled_by(flags(samples)) or found.reason
+    if unsettled:
+        return Decision(False, unsettled)
+    return Decision(True, f"interval {width:.2%} wide, within the wish of {wish:.2%}")
+
+
+def settled_median(samples: ArrayLike, confidence: float = 0.95) -> Estimate:
+    """The median with its order-statistic interval, widened where the samples depend on their predecessors.
+
+    The ranks' distance from the middle grows by √(n / effective n): the count of samples below the median has that
+    much more variance (as for an AR(1) series). From eight samples on; fewer say nothing of how they depend.
+
+    Raises
+    ------
+    ValueError
+        A sample is not finite, or the confidence is outside (0, 1).
+    """
+    values = checked(samples)
+    n = int(values.size)
+    needed = least_samples(confidence)
+    if n < needed:
+        return Estimate.unresolved(
+            n, f"{n} replicates are too few for a {confidence:.0%} interval of the median: {needed} are needed"
+        )
+    effective = effective_size(values) if n >= _DEPENDENCE_LEAST else float(n)
+    middle = (n + 1) / 2
+    rank = floor(middle - (middle - last_rank(n, 0.5, (1 - confidence) / 2)) * sqrt(n / effective) + 0.5)
+    ordered = np.sort(values)
+    value = float(np.median(values))
+    if rank < 1:
+        covered = max(0.0, 1 - 2 ** (1 - effective))
+        reason = f"each depends on the one before: {n} replicates amount to {effective:.1f}, too few for an interval"
+        return Estimate(value, float(ordered[0]), float(ordered[-1]), covered, n, reason)
+    covered = 1 - 2 * float(bdtr(rank - 1, n, 0.5)) if effective == n else confidence
+    return Estimate(value, float(ordered[rank - 1]), float(ordered[n - rank]), covered, n)
+
+
+def _median_level(n: int, level: float) -> float:
+    """The greatest error not above `level` that the median's interval from n samples can have."""
+    rank = last_rank(n, 0.5, level / 2)
+    return 2 * float(bdtr(rank - 1, n, 0.5)) if rank else 0.0
 
 
 @dataclass(frozen=True)
 class WidthRule:
-    """Stop at the first declared look at which the median's interval is as narrow as wished.
+    """Stop at the first declared look at which the interval is as narrow as wished and the machine at rest.
 
-    Looks are declared beforehand, so that the number of chances to stop early is small and known; between looks
-    nothing is decided.
+    Looks are declared beforehand, and the error is spent over them (Pocock-like), so that a cell that stops early
+    because its interval happens to be narrow is still covered; between looks nothing is decided.
 
     Parameters
     ----------
     wish
         Full width of the interval relative to the median: 0.05 is 5 %.
     confidence
-        Of the interval.
+        Of the interval, all looks together.
     looks
         Numbers of replicates at which to look, ascending.
     """
 
     wish: float = 0.05
     confidence: float = 0.95
-    looks: tuple[int, ...] = field(default=(6, 10, 16, 24, 40))
+    looks: tuple[int, ...] = field(default=LOOKS)
 
     def __post_init__(self) -> None:
         if not self.wish > 0:
             raise ValueError(f"wish {self.wish} must be above 0")
         if not self.looks or list(self.looks) != sorted(set(self.looks)):
             raise ValueError(f"looks {self.looks} must ascend")
-        if self.looks[-1] < least_samples(self.confidence):
+        needed = least_samples(self.confidence)
+        if self.looks[-1] < needed:
             raise ValueError(
-                f"{self.looks[-1]} replicates never give a {self.confidence:.0%} interval; "
-                f"{least_samples(self.confidence)} are needed"
+                f"{self.looks[-1]} replicates never give a {self.confidence:.0%} interval; {needed} are needed"
             )
 
     @property
@@ -74,15 +167,63 @@ class WidthRule:
         """The last look."""
         return self.looks[-1]
 
+    def estimate(self, samples: Sequence[float]) -> Estimate:
+        """At a look, or where measuring was cut short between two."""
+        n = len(samples)
+        level = level_at(n, self.looks, 1 - self.confidence, _median_level)
+        found = settled_median(samples, 1 - level if level else self.confidence)
+        if not level and found.value is not None:
+            return Estimate.unresolved(
+                n, f"{n} replicates are too few for an interval that allows for {self.looks} looks"
+            )
+        return found
+
     def decide(self, samples: Sequence[float]) -> Decision:
-        """Stop when the interval is within the wish at a look, or at the last look."""
+        """Stop when the interval is within the wish at a look and nothing drifts, or at the last look."""
         n = len(samples)
         if n not in self.looks and n < self.most:
             return Decision(False, "between looks")
-        width = median_interval(samples, self.confidence).width
-        if width is not None and width <= self.wish:
-            return Decision(True, f"interval {width:.2%} wide, within the wish of {self.wish:.2%}")
-        if n >= self.most:
-            shown = "none" if width is None else f"{width:.2%}"
-            return Decision(True, f"interval {shown} wide after {n} replicates, wished {self.wish:.2%}")
-        return Decision(False, "interval still too wide")
+        decision = _within(self.wish, self.estimate(samples), samples)
+        if n >= self.most and not decision.stop:
+            return Decision(True, f"{decision.reason} after {n} replicates, the most")
+        return decision
+
+
+@dataclass(frozen=True)
+class WatchRule:
+    """Look after every replicate, for as long as it takes: the interval is a confidence sequence.
+
+    It covers the median at all times at once, so that nobody has to declare beforehand when to look.
+    """
+
+    wish: float = 0.05
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        if not self.wish > 0:
+            raise ValueError(f"wish {self.wish} must be above 0")
+
+    @property
+    def least(self) -> int:
+        """The first number of replicates that has an interval."""
+        return next(n for n in range(2, 10_000) if sequence_ranks(n, 0.5, self.confidence))
+
+    @property
+    def most(self) -> None:
+        """It never has to stop."""
+
+    def estimate(self, samples: Sequence[float]) -> Estimate:
+        """The median with the confidence sequence's interval."""
+        values = np.sort(checked(samples))
+        n = int(values.size)
+        ranks = sequence_ranks(n, 0.5, self.confidence) if n else None
+        if ranks is None:
+            return Estimate.unresolved(
+                n, f"{n} replicates are too few for a confidence sequence: {self.least} are needed"
+            )
+        low, high = float(values[ranks[0] - 1]), float(values[ranks[1] - 1])
+        return Estimate(float(np.median(values)), low, high, self.confidence, n)
+
+    def decide(self, samples: Sequence[float]) -> Decision:
+        """Stop when the interval is within the wish and nothing drifts."""
+        return _within(self.wish, self.estimate(samples), samples)

@@ -21,7 +21,7 @@ SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
 """1 B to 4 MiB."""
 
 QUICK_LOOKS = (6,)
-LOOKS = (6, 10, 16, 24)
+LOOKS = (8, 11, 16, 24)
 
 PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.05, 0.1, 0.03
 """Of one replicate. Long enough for hundreds of round trips; short, because drift is caught between replicates."""

@@ -38,12 +38,12 @@ def test_cells_are_interleaved_and_stop_at_the_first_look() -> None:
     cells = [cell(0, "n1", "n2"), cell(1, "n1", "n3"), cell(2, "n2", "n3")]
     runner, sink, seen = run(cells, three())
     records = runner.run()
-    assert [r["cell"] for r in sink.replicates].count(0) == 6
-    for start in range(0, 18, 3):
+    assert [r["cell"] for r in sink.replicates].count(0) == 8
+    for start in range(0, 24, 3):
         assert {r["cell"] for r in sink.replicates[start : start + 3]} == {0, 1, 2}, "each pass holds each cell once"
     assert {r.verdict for r in records} == {Verdict.OK}
     assert sink.records == records
-    assert (seen[-1].done, seen[-1].expected) == (18, 18)
+    assert (seen[-1].done, seen[-1].expected) == (24, 24)
 
 
 def test_one_server_a_node_and_transport_with_its_own_key() -> None:
@@ -142,7 +142,7 @@ def test_answers_without_a_value_end_at_the_first_look() -> None:
     sessions["n1"].on_run = lambda _: answer(None)
     runner, sink, _ = run([cell(0, "n1", "n2")], sessions)
     records = runner.run()
-    assert len(sink.replicates) == 6
+    assert len(sink.replicates) == 8
     assert records[0].reason == "all 5 datagrams were lost"
 
 

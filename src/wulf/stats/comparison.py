@@ -1,0 +1,251 @@
+"""Is B faster than A? Four verdicts, on the ratio of the two, with its interval.
+
+Pairs are measured in blocks, AB or BA as a coin falls. Where two runs lie side by side that were measured one after the
+other, there are no pairs, and time is a suspect that no test can clear: `Comparison.paired` says which it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import exp, isfinite, log1p
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from wulf.stats.diagnostics import effective_size
+from wulf.stats.ranks import Shift, rank_sum_shift, signed_rank_level, signed_rank_shift
+from wulf.stats.samples import Floats, check_confidence, logs
+from wulf.stats.sequential import level_at, levels, pocock
+
+LOOKS = (8, 10, 12, 16, 24, 40)
+"""Pairs at which to look. Fewer than eight cannot convince at a level that is corrected for several looks."""
+
+DELTA = 0.01
+"""Differences below one per cent are none, unless the user asks for less."""
+
+POWER = 0.9
+"""The least visible effect is the one that so many campaigns of this size and noise would have found."""
+
+
+class Judgement(StrEnum):
+    """What a comparison may say."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    EQUIVALENT = "equivalent"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B against A.
+
+    Attributes
+    ----------
+    judgement
+        Of B: faster and slower with respect to what is better for the metric.
+    ratio, low, high
+        B / A with its interval; `low` and `high` are None where so few samples have none.
+    confidence
+        Of the interval, all looks together.
+    p
+        Two-sided, of no difference, by itself: neither for several looks nor for several comparisons corrected.
+    n
+        Pairs, or samples of the smaller side.
+    delta
+        Ratios within 1/(1+delta) … 1+delta count as equivalent.
+    least_visible
+        The least relative effect that 90 % of such campaigns would have found; None where there is no interval.
+    paired
+        Measured in randomised blocks: a difference is an effect of B, and not of time.
+    reason
+        Why it ended, or why it says nothing.
+    """
+
+    judgement: Judgement
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    p: float | None
+    n: int
+    delta: float
+    least_visible: float | None
+    paired: bool
+    reason: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether it claims a difference."""
+        return self.judgement in (Judgement.FASTER, Judgement.SLOWER)
+
+
+def judge(low: float, high: float, delta: float, *, lower_is_better: bool) -> Judgement:
+    """The verdict that an interval of ln(B/A) supports. Within ±δ it is equivalent, even where it excludes zero."""
+    edge = log1p(delta)
+    if -edge <= low and high <= edge:
+        return Judgement.EQUIVALENT
+    if low <= 0 <= high:
+        return Judgement.INCONCLUSIVE
+    return Judgement.FASTER if (high < 0) == lower_is_better else Judgement.SLOWER
+
+
+def _least_visible(shift: Shift, alpha: float) -> float | None:
+    """From the half width of the interval: it is the critical value, and power asks for some standard errors more."""
+    if not isfinite(shift.high - shift.low):
+        return None
+    half = (shift.high - shift.low) / 2
+    return exp(half * (1 + float(ndtri(POWER)) / -float(ndtri(alpha / 2)))) - 1
+
+
+def _comparison(
+    shift: Shift, n: int, level: float, delta: float, *, lower_is_better: bool, paired: bool, confidence: float
+) -> Comparison:
+    bounded = isfinite(shift.low)
+    judgement = judge(shift.low, shift.high, delta, lower_is_better=lower_is_better)
+    return Comparison(
+        judgement=judgement,
+        ratio=exp(shift.value),
+        low=exp(shift.low) if bounded else None,
+        high=exp(shift.high) if bounded else None,
+        confidence=confidence,
+        p=shift.p,
+        n=n,
+        delta=delta,
+        least_visible=_least_visible(shift, level) if bounded else None,
+        paired=paired,
+        reason="" if bounded else f"{n} {'pairs' if paired else 'samples'} are too few for an interval",
+    )
+
+
+@dataclass(frozen=True)
+class PairedRule:
+    """Compares pairs at declared looks, and says when it is enough.
+
+    Parameters
+    ----------
+    alpha
+        Two-sided error of a claimed difference, all looks together.
+    delta
+        What counts as no difference.
+    looks
+        Numbers of pairs at which to look, ascending.
+    """
+
+    alpha: float = 0.05
+    delta: float = DELTA
+    looks: tuple[int, ...] = LOOKS
+    lower_is_better: bool = True
+
+    def __post_init__(self) -> None:
+        check_confidence(1 - self.alpha)
+        if not self.delta > 0:
+            raise ValueError(f"delta {self.delta} must be above 0")
+        if not any(levels(self.looks, self.alpha, pocock, signed_rank_level)):
+            raise ValueError(f"{self.looks[-1]} pairs can never convince at an error of {self.alpha:g}")
+
+    @property
+    def most(self) -> int:
+        """Pairs at which it always ends."""
+        return self.looks[-1]
+
+    def compare(self, a: ArrayLike, b: ArrayLike) -> Comparison:
+        """The comparison as it stands; also between looks, when it is cut short.
+
+        Parameters
+        ----------
+        a, b
+            Pair by pair, in the order measured, shape (n,) each.
+
+        Raises
+        ------
+        ValueError
+            A sample is not above zero, or not finite; the two are not as many.
+        """
+        return self.judge(_log_ratios(a, b))
+
+    def judge(self, differences: Floats) -> Comparison:
+        """As `compare`, from ln(B/A) of every pair, in the order measured."""
+        n = int(differences.size)
+        confidence = 1 - self.alpha
+        if n == 0:
+            return Comparison(
+                Judgement.INCONCLUSIVE, None, None, None, confidence, None, 0, self.delta, None, True, "no pairs"
+            )
+        level = level_at(n, self.looks, self.alpha, signed_rank_level)
+        found = _comparison(
+            signed_rank_shift(differences, level), n, level, self.delta,
+            lower_is_better=self.lower_is_better, paired=True, confidence=confidence,
+        )  # fmt: skip
+        return replace(found, reason=self._why(found))
+
+    def _why(self, found: Comparison) -> str:
+        if found.judgement is not Judgement.INCONCLUSIVE:
+            return f"{found.judgement} after {found.n} pairs"
+        if found.n >= self.most:
+            return f"still open after all {found.n} pairs"
+        return found.reason or f"still open after {found.n} pairs"
+
+    def enough(self, a: ArrayLike, b: ArrayLike) -> bool:
+        """Whether to stop: at a look whose verdict is clear, or at the last."""
+        differences = _log_ratios(a, b)
+        n = int(differences.size)
+        if n >= self.most:
+            return True
+        return n in self.looks and self.judge(differences).judgement is not Judgement.INCONCLUSIVE
+
+
+def _log_ratios(a: ArrayLike, b: ArrayLike) -> Floats:
+    """ln(B/A) of every pair, in the order measured."""
+    first, second = logs(a), logs(b)
+    if first.size != second.size:
+        raise ValueError(f"{first.size} samples of A and {second.size} of B are no pairs")
+    ratios: Floats = second - first
+    return ratios
+
+
+def compare_samples(
+    a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05, delta: float = DELTA, lower_is_better: bool = True
+) -> Comparison:
+    """Compare two samples that were not paired: two runs, one after the other.
+
+    By ranks; samples that depend on their predecessors count for as many as they amount to.
+
+    Raises
+    ------
+    ValueError
+        A sample is not above zero, or not finite.
+    """
+    check_confidence(1 - alpha)
+    first, second = logs(a), logs(b)
+    n = int(min(first.size, second.size))
+    if n == 0:
+        return Comparison(
+            Judgement.INCONCLUSIVE, None, None, None, 1 - alpha, None, 0, delta, None, False, "one side has no samples"
+        )
+    effect = max(first.size / effective_size(first), second.size / effective_size(second))
+    shift = rank_sum_shift(first, second, alpha, effect)
+    return _comparison(shift, n, alpha, delta, lower_is_better=lower_is_better, paired=False, confidence=1 - alpha)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values for claims, corrected so that all of them together err with at most α (Holm 1979)."""
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    corrected = np.empty(p.size)
+    corrected[order] = np.minimum(1.0, stepped)
+    return [float(value) for value in corrected]
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """p-values for screening: those below q hold at most a share of q false discoveries (Benjamini & Hochberg 1995)."""
+    p = np.asarray(p_values, dtype=float)
+    if not p.size:
+        return []
+    from scipy.stats import false_discovery_control
+
+    return [float(value) for value in false_discovery_control(p)]

@@ -1,0 +1,262 @@
+"""Whether samples are what an interval takes them for: independent, of one kind, from a machine at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from wulf.stats.samples import Floats, checked
+
+MAD_TO_SIGMA = 1.4826
+"""Median absolute deviation to standard deviation for a normal distribution: 1/Φ⁻¹(3/4)."""
+
+DRIFT_LEVEL = 0.01
+"""Drift is flagged below this p: one cell in a hundred is flagged for nothing."""
+
+MODES_LEVEL = 0.01
+"""A second mode is flagged below this p."""
+
+_DIP_MOST = 2000
+_DIP_QUANTILES = (0.38, 0.5, 0.61, 0.72)
+_DIP_TAILS = (0.5, 0.1, 0.01, 0.001)
+
+_SERIES = 50
+"""From so many samples on, the autocorrelation at many lags is worth more than a model of it."""
+
+_TREND_LEAST = 8
+_TREND_MOST = 1000
+"""Longer series are cut into so many blocks, each its median, since the cost is quadratic."""
+
+
+def mad(samples: ArrayLike) -> float:
+    """Median absolute deviation from the median, in the samples' unit; times 1.4826 it estimates σ.
+
+    Raises
+    ------
+    ValueError
+        There are no samples, or one is not finite.
+    """
+    values = checked(samples)
+    if not values.size:
+        raise ValueError("no samples: a deviation needs one at least")
+    return float(np.median(np.abs(values - np.median(values))))
+
+
+def autocorrelation(samples: ArrayLike) -> Floats:
+    """Autocorrelation at lags 0 … n-1 (biased estimate, so that it is a correlation), by FFT; zeros for a constant."""
+    values = checked(samples)
+    n = int(values.size)
+    if n < 2:
+        return np.ones(n)
+    centred = values - values.mean()
+    power = np.abs(np.fft.rfft(centred, 2 * n)) ** 2
+    covariance = np.fft.irfft(power, 2 * n)[:n]
+    if not covariance[0] > 1e-24 * max(1.0, float(np.abs(values).max()) ** 2):
+        return np.concatenate([[1.0], np.zeros(n - 1)])
+    result: Floats = covariance / covariance[0]
+    return result
+
+
+def effective_size(samples: ArrayLike) -> float:
+    """To how many independent samples the series amounts, between 1 and n.
+
+    From 50 samples on: n / (1 + 2 Σ ρ_k) over Geyer's initial positive sequence (Geyer 1992). Below: n(1-ρ)/(1+ρ) of
+    an AR(1) series, its ρ corrected for the bias of short series, (1+3ρ)/n (Marriott & Pope 1954). Negative
+    autocorrelation earns nothing.
+    """
+    values = checked(samples)
+    n = int(values.size)
+    if n < 4:
+        return float(n)
+    rho = autocorrelation(values)
+    if not rho[1:].any():
+        return float(n)
+    if n < _SERIES:
+        first = float(np.clip(rho[1] + (1 + 3 * rho[1]) / n, 0.0, 0.99))
+        return float(np.clip(n * (1 - first) / (1 + first), 1.0, n))
+    pairs = rho[: n - n % 2].reshape(-1, 2).sum(axis=1)
+    negative = np.flatnonzero(pairs <= 0)
+    total = float(pairs[: negative[0] if negative.size else pairs.size].sum())
+    return float(np.clip(n / max(2 * total - 1, 1e-12), 1.0, n))
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A trend over the order measured.
+
+    Attributes
+    ----------
+    p
+        Of the Mann-Kendall test: the chance of a trend as clear as this where there is none.
+    change
+        From the first sample to the last, relative to the median (Theil-Sen slope); 0 around a zero median.
+    """
+
+    p: float
+    change: float
+
+    @property
+    def flagged(self) -> bool:
+        """Clear enough to be told."""
+        return self.p < DRIFT_LEVEL
+
+
+def drift(samples: ArrayLike) -> Drift:
+    """The Mann-Kendall trend test (Mann 1945, Kendall 1975), and Theil and Sen's slope.
+
+    Normal approximation with the variance corrected for ties, good from eight samples on; fewer show no trend: p is 1.
+    """
+    values = checked(samples)
+    n = int(values.size)
+    if n < _TREND_LEAST or float(np.ptp(values)) == 0.0:
+        return Drift(1.0, 0.0)
+    if n > _TREND_MOST:
+        values = np.array([float(np.median(part)) for part in np.array_split(values, _TREND_MOST)])
+        n = _TREND_MOST
+    i, j = _pairs(n)
+    rises = values[j] - values[i]
+    ties = np.unique(values, return_counts=True)[1]
+    variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
+    s = float(np.sign(rises).sum())
+    p = min(1.0, 2 * float(ndtr(-max(0.0, abs(s) - 1) / variance**0.5)))
+    middle = float(np.median(values))
+    slope = float(np.median(rises / (j - i)))
+    return Drift(p, slope * (n - 1) / abs(middle) if middle else 0.0)
+
+
+@lru_cache(maxsize=64)
+def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    i, j = np.triu_indices(n, 1)
+    return i, j
+
+
+def cold_start(samples: ArrayLike) -> int:
+    """How many samples at the beginning are beyond the rest: a cache, a route, a clock rate that had to warm up.
+
+    Looks at the first quarter at most: from the first on, as long as each lies farther beyond the extremes of what
+    follows the quarter than those lie apart, all on one side. Nothing is left out because of it; it says that measuring
+    should go on. Fewer than eight samples show nothing.
+    """
+    values = checked(samples)
+    if values.size < _TREND_LEAST:
+        return 0
+    quarter = int(values.size) // 4
+    rest, first = values[quarter:], values[:quarter]
+    low, high = float(rest.min()), float(rest.max())
+    apart = high - low
+    if not apart > 0:
+        return 0
+    beyond = first > high + apart if first[0] > high else first < low - apart
+    return quarter if beyond.all() else int(np.argmin(beyond))
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Whether the samples have one mode.
+
+    Attributes
+    ----------
+    dip
+        Hartigan's dip.
+    p
+        The chance of so great a dip where there is one mode only, at most.
+    """
+
+    dip: float
+    p: float
+
+    @property
+    def flagged(self) -> bool:
+        """Clear enough to be told: two states were measured, and one figure stands for neither."""
+        return self.p < MODES_LEVEL
+
+
+def modes(samples: ArrayLike) -> Modes:
+    """The dip test of unimodality (Hartigan & Hartigan, The Annals of Statistics 13, 1985).
+
+    p by interpolation in the null distribution of √n·dip under the uniform distribution, the worst case, which hardly
+    depends on n. Fewer than ten samples show no second mode: p is 1.
+    """
+    values = checked(samples)
+    n = int(values.size)
+    if n < 10:
+        return Modes(dip(values), 1.0)
+    if n > _DIP_MOST:
+        values = np.quantile(values, (np.arange(_DIP_MOST) + 0.5) / _DIP_MOST)
+        n = _DIP_MOST
+    found = dip(values)
+    log_p = np.interp(found * n**0.5, _DIP_QUANTILES, np.log(_DIP_TAILS), left=0.0)
+    return Modes(found, float(np.exp(log_p)))
+
+
+def dip(samples: ArrayLike) -> float:
+    """Hartigan and Hartigan's dip: the least distance of the samples' distribution function from a unimodal one.
+
+    By their algorithm: on the modal interval, at first everything, draw the greatest convex minorant of the function's
+    steps and their least concave majorant. Where the two are farthest apart lies the next, smaller modal interval; on
+    what is cut away, minorant and majorant are the fit, and their greatest gap is kept. It ends when the two are no
+    farther apart than that.
+
+    Returns
+    -------
+    float
+        Between 1/(2n) and 1/4; 0 without samples.
+    """
+    values = np.sort(checked(samples))
+    n = int(values.size)
+    if n == 0:
+        return 0.0
+    x = _spread_ties(values)
+    tops = np.arange(1, n + 1) / n
+    feet = tops - 1 / n
+    low, high, gap = 0, n - 1 if x[-1] > x[0] else 0, 1 / n
+    while high > low:
+        inside = slice(low, high + 1)
+        under = _minorant(x[inside], feet[inside]) + low
+        over = high - _minorant(-x[inside][::-1], -tops[inside][::-1])[::-1]
+        minorant = np.interp(x[inside], x[under], feet[under])
+        majorant = np.interp(x[inside], x[over], tops[over])
+        apart = majorant - minorant
+        at = low + int(np.argmax(apart))
+        if apart[at - low] <= gap:
+            break
+        left = int(under[np.searchsorted(under, at, side="right") - 1])
+        right = int(over[np.searchsorted(over, at, side="left")])
+        below = (tops[inside] - minorant)[: left - low + 1]
+        above = (majorant - feet[inside])[right - low :]
+        gap = max([gap, *(float(part.max()) for part in (below, above) if part.size > 1)])
+        if (left, right) == (low, high):
+            break
+        low, high = left, right
+    return gap / 2
+
+
+def _spread_ties(values: Floats) -> Floats:
+    """Sorted values, equal ones spread evenly over the least step between unequal ones: a clock's step is no mode."""
+    unique, counts = np.unique(values, return_counts=True)
+    if unique.size in (1, values.size):
+        return values
+    step = float(np.min(np.diff(unique)))
+    within = np.arange(values.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    repeats = np.repeat(counts, counts)
+    spread: Floats = values + step * ((within + 0.5) / repeats - 0.5)
+    return spread
+
+
+def _minorant(x: Floats, y: Floats) -> NDArray[np.intp]:
+    """Indices of the corners of the greatest convex minorant (Andrew's monotone chain)."""
+    hull: list[int] = []
+    for c in range(x.size):
+        while len(hull) > 1 and _above_chord(x, y, hull[-2], hull[-1], c):
+            hull.pop()
+        hull.append(c)
+    return np.array(hull, dtype=np.intp)
+
+
+def _above_chord(x: Floats, y: Floats, a: int, b: int, c: int) -> bool:
+    """Whether b lies on or above the chord from a to c."""
+    return bool((y[b] - y[a]) * (x[c] - x[a]) >= (y[c] - y[a]) * (x[b] - x[a]))

@@ -1,0 +1,47 @@
+"""What every estimator asks of its samples: numbers, all of them finite."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def checked(samples: ArrayLike) -> Floats:
+    """The samples as a flat array of floats, in their order.
+
+    Raises
+    ------
+    ValueError
+        One of them is NaN or infinite: a replicate without a value is left out and counted, never averaged.
+    """
+    values = np.asarray(samples, dtype=float).ravel()
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise ValueError(
+            f"sample {bad[0]} is {values[bad[0]]}: samples must be finite; "
+            "replicates without a value must be left out and counted"
+        )
+    return values
+
+
+def logs(samples: ArrayLike) -> Floats:
+    """Natural logarithms, for effects that multiply: times and rates.
+
+    Raises
+    ------
+    ValueError
+        One of the samples is not above zero, or not finite.
+    """
+    values = checked(samples)
+    bad = np.flatnonzero(values <= 0)
+    if bad.size:
+        raise ValueError(f"sample {bad[0]} is {values[bad[0]]:g}: ratios need samples above zero")
+    return np.log(values)
+
+
+def check_confidence(confidence: float) -> None:
+    """ValueError unless 0 < confidence < 1."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence {confidence} is not between 0 and 1")
