@@ -1,0 +1,532 @@
+"""Which settings to measure together, and in which order: designs of two-level experiments.
+
+A factor is a knob that is off (-1, the baseline) or on (+1). Changing one at a time spends every run on one knob;
+a factorial design spends every run on all of them, and shows interactions besides (Box, Hunter & Hunter, Statistics
+for Experimenters, 2nd ed., chapters 5-7 and 9; Montgomery, Design and Analysis of Experiments, 8th ed., chapters 6-8
+and 14). Every design here holds the baseline, so that an anchor repeats one of its runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wulf.stats.samples import Floats
+
+Levels = NDArray[np.int8]
+Indices = NDArray[np.intp]
+
+Term = tuple[int, ...]
+"""The factors whose levels are multiplied: one for a main effect, two for an interaction."""
+
+Alias = tuple[int, int]
+"""(which term, its sign) among terms that cannot be told apart."""
+
+ANCHOR = -1
+"""In an order: the baseline, measured again for drift."""
+
+CONTROL = "A/A"
+"""Name of the factor that changes nothing. Whatever effect it seems to have is noise, or a fault of the method."""
+
+MOST_FULL = 12
+"""Factors of a full factorial at most: 4096 runs."""
+
+PARTLY = 0.1
+"""Another term is named as a partial alias when so great a share of it, or more, goes into an estimate."""
+
+LETTERS = "ABCDEFGHJKL"
+"""Factors by the books' letters, which leave out I, the identity."""
+
+FRACTIONS = {
+    (4, 8): "ABC",
+    (5, 16): "ABCD",
+    (6, 16): "ABC BCD",
+    (6, 32): "ABCDE",
+    (7, 16): "ABC BCD ACD",
+    (7, 32): "ABCD ABDE",
+    (7, 64): "ABCDEF",
+    (8, 16): "BCD ACD ABC ABD",
+    (8, 32): "ABC ABD BCDE",
+    (8, 64): "ABCD ABEF",
+    (9, 32): "BCDE ACDE ABDE ABCE",
+    (9, 64): "ABCD ACEF CDEF",
+    (9, 128): "ACDFG BCEFG",
+    (10, 32): "ABCD ABCE ABDE ACDE BCDE",
+    (10, 64): "BCDF ACDF ABDE ABCE",
+    (10, 128): "ABCG BCDE ACDF",
+    (11, 32): "ABC BCD CDE ACD ADE BDE",
+    (11, 64): "CDE ABCD ABF BDEF ADEF",
+    (11, 128): "ABCG BCDE ACDF ABCDEFG",
+}
+"""(factors, runs) → generators of the last factors, in order (Montgomery, table 8.14). Resolutions are computed."""
+
+PLACKETT_BURMAN = {
+    8: "+++-+--",
+    12: "++-+++---+-",
+    16: "++++-+-++--+---",
+    20: "++--++++-+-+----++-",
+    24: "+++++-+-++--++--+-+----",
+}
+"""Runs → the first row; the others are its cyclic shifts, and all off (Plackett & Burman, Biometrika 33, 1946)."""
+
+
+class Kind(StrEnum):
+    """How a design was made."""
+
+    ONE_AT_A_TIME = "one at a time"
+    LEAVE_ONE_OUT = "leave one out"
+    ABLATION = "ablation"
+    FULL = "full factorial"
+    FRACTION = "fractional factorial"
+    PLACKETT_BURMAN = "Plackett-Burman"
+    SPLIT_PLOT = "split-plot"
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The runs of an experiment, before they are put in order.
+
+    Attributes
+    ----------
+    names
+        The factors.
+    runs
+        Levels, shape (runs, factors): -1 off, +1 on; all replicates one after the other.
+    kind
+        How it was made.
+    resolution
+        No effect of p factors is aliased with one of fewer than resolution - p; None where nothing is aliased so, or
+        where the design is not of that sort.
+    generators
+        Which factors are products of others, for a person: "e = −a × b × c × d".
+    plots
+        The whole plot of each run, shape (runs,): runs of one are measured without a reboot between. None: no plots.
+    whole
+        The factors that change only from whole plot to whole plot.
+    replicates
+        How often each run occurs.
+    """
+
+    names: tuple[str, ...]
+    runs: Levels
+    kind: Kind
+    resolution: int | None = None
+    generators: tuple[str, ...] = ()
+    plots: Indices | None = None
+    whole: tuple[str, ...] = ()
+    replicates: int = 1
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """What this design cannot tell apart, for a person, a line each; interactions of three and more left out.
+
+        "a × b + c × d": only the sum is seen. "a, partly b × c": some of the second goes into the first.
+        """
+        terms = model_terms(len(self.names))
+        products = columns(self.runs, terms)
+        groups = alias_groups(products)
+        same = tuple(signed_sum(group_names(self.names, terms, group)) for group in groups if len(group) > 1)
+        if separable(products[:, [group[0][0] for group in groups]]):
+            return same
+        mains = [group for group in groups if len(terms[group[0][0]]) == 1]
+        others = [group for group in groups if len(terms[group[0][0]]) == 2]
+        shares = alias_shares(products[:, [g[0][0] for g in mains]], products[:, [g[0][0] for g in others]])
+        partly = []
+        for group, row in zip(mains, shares, strict=True):
+            names = [signed_sum(group_names(self.names, terms, others[j])) for j in np.flatnonzero(row >= PARTLY)]
+            if names:
+                partly.append(f"{signed_sum(group_names(self.names, terms, group))}, partly {', '.join(names)}")
+        return same + tuple(partly)
+
+    @property
+    def reboots(self) -> int:
+        """Whole plots: each begins with a reboot. 0 without plots."""
+        return 0 if self.plots is None else int(np.unique(self.plots).size)
+
+    def effect_errors(self) -> Floats:
+        """Standard error of each main effect, shape (factors,), in standard deviations of one run.
+
+        From the model matrix of mean and main effects; an effect is the full change from off to on. Whole-plot noise
+        is not in it.
+
+        Raises
+        ------
+        ValueError
+            The runs cannot tell the main effects apart.
+        """
+        levels = self.runs.astype(float)
+        if not separable(levels):
+            raise ValueError(f"{len(self.runs)} runs cannot tell the effects of {len(self.names)} factors apart")
+        model = np.column_stack([np.ones(len(levels)), levels])
+        errors: Floats = 2 * np.sqrt(np.diag(np.linalg.inv(model.T @ model))[1:])
+        return errors
+
+
+def with_control(names: Sequence[str]) -> tuple[str, ...]:
+    """The factors and an A/A arm: one more, whose two levels are the same configuration.
+
+    It is designed, ordered and analysed like the others; `wulf.stats.effects.analyse` reports it as the control.
+    """
+    return (*names, CONTROL)
+
+
+def one_at_a_time(names: Sequence[str]) -> Design:
+    """The baseline, each factor alone, all of them: k + 2 runs."""
+    factors = _checked_names(names)
+    return _design(factors, _alone(len(factors)), Kind.ONE_AT_A_TIME)
+
+
+def leave_one_out(names: Sequence[str]) -> Design:
+    """All factors, all but each, the baseline: k + 2 runs."""
+    factors = _checked_names(names)
+    return _design(factors, -_alone(len(factors)), Kind.LEAVE_ONE_OUT)
+
+
+def ablation(names: Sequence[str]) -> Design:
+    """The baseline, each factor alone, all but each, all: 2k + 2 runs.
+
+    Every run's opposite is among them, so that no main effect is aliased with an interaction of two (foldover; Box,
+    Hunter & Hunter, section 6.9): what is attributed to a factor is right, though no interaction is seen by itself.
+    """
+    factors = _checked_names(names)
+    half = _alone(len(factors))[:-1]
+    both = np.concatenate([half, -half[::-1]])
+    return _design(factors, _combinations(2) if len(factors) == 2 else both, Kind.ABLATION)
+
+
+def full_factorial(names: Sequence[str]) -> Design:
+    """All 2^k combinations, in standard order: the first factor changes fastest.
+
+    Raises
+    ------
+    ValueError
+        No factors, one named twice, or more than twelve.
+    """
+    factors = _checked_names(names)
+    if len(factors) > MOST_FULL:
+        raise ValueError(
+            f"{len(factors)} factors make 2^{len(factors)} runs, and {MOST_FULL} are the most: "
+            "take fewer, or a Plackett-Burman design to screen them"
+        )
+    return _design(factors, _combinations(len(factors)), Kind.FULL)
+
+
+def fractional_factorial(names: Sequence[str], resolution: int = 5, runs: int | None = None) -> Design:
+    """The regular fraction 2^(k-p) of at least this resolution: the smallest, or the one of so many runs.
+
+    Resolution IV keeps main effects clear of interactions of two, V also those of one another. The generators' signs
+    are such that the baseline is among the runs. Where no fraction will do, it is the full factorial.
+
+    Parameters
+    ----------
+    resolution
+        4 or 5; more runs may give more than that.
+    runs
+        A power of two; None: as few as possible.
+
+    Raises
+    ------
+    ValueError
+        No factors, one named twice, more than eleven; a resolution that so many runs cannot have, or no such fraction.
+    """
+    factors = _checked_names(names)
+    k = len(factors)
+    if resolution not in (4, 5):
+        raise ValueError(f"resolution {resolution} is not offered: 4 and 5 are, and plackett_burman has 3")
+    if k > len(LETTERS):
+        raise ValueError(
+            f"{k} factors are too many for a fraction: {len(LETTERS)} are the most, or plackett_burman's 23"
+        )
+    sizes = [size for of, size in FRACTIONS if of == k]
+    enough = [size for size in sizes if _resolution(_words(k, size)) >= resolution]
+    least = min(enough, default=2**k)
+    if runs is None:
+        runs = least
+    elif runs not in (*sizes, 2**k):
+        offered = ", ".join(str(size) for size in (*sizes, 2**k))
+        raise ValueError(f"there is no fraction of {runs} runs for {k} factors: {offered} are offered")
+    elif runs != 2**k and runs not in enough:
+        raise ValueError(f"{runs} runs of {k} factors cannot have resolution {resolution}: {least} are needed")
+    return full_factorial(factors) if runs == 2**k else _fraction(factors, runs)
+
+
+def _fraction(factors: tuple[str, ...], size: int) -> Design:
+    """The table's fraction; each word of its defining relation has the sign that its letters have in the baseline."""
+    basic = len(factors) - len(FRACTIONS[len(factors), size].split())
+    levels, generators = _combinations(basic), []
+    for name, generator in zip(factors[basic:], FRACTIONS[len(factors), size].split(), strict=True):
+        parts = [LETTERS.index(letter) for letter in generator]
+        sign = 1 if len(parts) % 2 else -1
+        levels = np.column_stack([levels, sign * levels[:, parts].prod(axis=1)])
+        generators.append(f"{name} = {'' if sign > 0 else '−'}{' × '.join(factors[i] for i in parts)}")
+    found = _resolution(_words(len(factors), size))
+    return replace(_design(factors, levels, Kind.FRACTION), resolution=found, generators=tuple(generators))
+
+
+def _words(k: int, size: int) -> list[int]:
+    """The generating words as bit masks of factors."""
+    generators = FRACTIONS[k, size].split()
+    own = range(k - len(generators), k)
+    return [sum(1 << LETTERS.index(g) for g in text) | 1 << at for at, text in zip(own, generators, strict=True)]
+
+
+def _resolution(words: Sequence[int]) -> int:
+    """The shortest word of the defining relation: of all products of the generating words."""
+    products = [0]
+    for word in words:
+        products += [word ^ product for product in products]
+    return min(product.bit_count() for product in products[1:])
+
+
+def plackett_burman(names: Sequence[str], runs: int | None = None) -> Design:
+    """Screens up to 23 factors in few runs: balanced, main effects orthogonal, but interactions go into them.
+
+    Parameters
+    ----------
+    runs
+        8, 12, 16, 20 or 24; None: the fewest that are more than the factors.
+
+    Raises
+    ------
+    ValueError
+        No factors, one named twice, or too many for the runs.
+    """
+    factors = _checked_names(names)
+    k = len(factors)
+    size = runs if runs is not None else min((n for n in PLACKETT_BURMAN if n > k), default=0)
+    if runs is not None and runs not in PLACKETT_BURMAN:
+        raise ValueError(f"there is no design of {runs} runs here: {', '.join(map(str, PLACKETT_BURMAN))} are offered")
+    if k >= (size or max(PLACKETT_BURMAN)):
+        raise ValueError(f"{k} factors are too many for {size or max(PLACKETT_BURMAN)} runs: measure them in groups")
+    row = np.array([1 if sign == "+" else -1 for sign in PLACKETT_BURMAN[size]])
+    shifts = np.stack([np.roll(row, i) for i in range(size - 1)])
+    levels = np.vstack([shifts, -np.ones(size - 1)])[:, :k]
+    return replace(_design(factors, levels, Kind.PLACKETT_BURMAN), resolution=3)
+
+
+def split_plot(whole: Sequence[str], sub: Sequence[str], resolution: int | None = None) -> Design:
+    """Factors that need a reboot change from whole plot to whole plot; the others vary within each.
+
+    All combinations of the first, and in each of them all of the second (Montgomery, section 14.4).
+
+    Parameters
+    ----------
+    resolution
+        None: all combinations; 4 or 5: of either sort the smallest fraction that has it.
+
+    Raises
+    ------
+    ValueError
+        One sort has no factors, one is named twice, there are too many, or there is no such resolution.
+    """
+    factors = _checked_names((*whole, *sub))
+    outer, inner = (
+        full_factorial(part) if resolution is None else fractional_factorial(part, resolution) for part in (whole, sub)
+    )
+    levels = np.column_stack(
+        [np.repeat(outer.runs, len(inner.runs), axis=0), np.tile(inner.runs, (len(outer.runs), 1))]
+    )
+    return replace(
+        _design(factors, levels, Kind.SPLIT_PLOT),
+        resolution=min((part.resolution for part in (outer, inner) if part.resolution), default=None),
+        generators=outer.generators + inner.generators,
+        plots=np.repeat(np.arange(len(outer.runs)), len(inner.runs)),
+        whole=outer.names,
+    )
+
+
+def replicate(design: Design, times: int) -> Design:
+    """The whole design so many times; whole plots are set up anew each time, for their error is seen in no other way.
+
+    Raises
+    ------
+    ValueError
+        Fewer than once.
+    """
+    if times < 1:
+        raise ValueError(f"a design cannot be measured {times} times: once is the least")
+    plots = None
+    if design.plots is not None:
+        step = int(design.plots.max()) + 1
+        plots = np.concatenate([design.plots + step * i for i in range(times)])
+    runs = np.tile(design.runs, (times, 1))
+    runs.setflags(write=False)
+    return replace(design, runs=runs, plots=plots, replicates=design.replicates * times)
+
+
+def order(design: Design, random: np.random.Generator, anchor_every: int | None = None) -> Indices:
+    """In which order to measure: indices of runs, at random, so that drift favours no factor.
+
+    Each replicate is complete before the next begins, so that a campaign cut short is balanced but for the last.
+    Whole plots come in random order, and their runs in random order within each: one reboot per whole plot.
+
+    Parameters
+    ----------
+    anchor_every
+        So many runs between two anchors; one is also the first and the last. None: no anchors.
+
+    Returns
+    -------
+    ndarray
+        Each run once, and `ANCHOR` (-1) where the baseline is measured again. Within a whole plot an anchor is the
+        baseline of the other factors only, since it must not cost a reboot (see `levels_in`).
+
+    Raises
+    ------
+    ValueError
+        `anchor_every` is below 1.
+    """
+    if anchor_every is not None and anchor_every < 1:
+        raise ValueError(f"an anchor every {anchor_every} runs is impossible: 1 is the least")
+    replicates = np.split(np.arange(len(design.runs)), design.replicates)
+    sequence = np.concatenate([_shuffled(design, block, random) for block in replicates])
+    if anchor_every is None:
+        return sequence
+    parts: list[Any] = [[ANCHOR]]
+    for start in range(0, sequence.size, anchor_every):
+        parts += [sequence[start : start + anchor_every], [ANCHOR]]
+    return np.concatenate(parts).astype(np.intp)
+
+
+def _shuffled(design: Design, runs: Indices, random: np.random.Generator) -> Indices:
+    if design.plots is None:
+        return random.permutation(runs)
+    plots = design.plots[runs]
+    return np.concatenate([random.permutation(runs[plots == plot]) for plot in random.permutation(np.unique(plots))])
+
+
+def levels_in(design: Design, sequence: ArrayLike) -> Levels:
+    """The levels in the order measured, shape (runs and anchors, factors): what `wulf.stats.effects.analyse` takes.
+
+    An anchor is all off; in a split-plot design its whole-plot factors stay as they are (see `plots_in`).
+
+    Raises
+    ------
+    ValueError
+        An index is no run, or there are anchors of a split-plot design only.
+    """
+    at = _checked_sequence(design, sequence)
+    levels: Levels = np.where((at == ANCHOR)[:, None], np.int8(-1), design.runs[at])
+    if design.plots is not None:
+        stays = [design.names.index(name) for name in design.whole]
+        levels[:, stays] = design.runs[_neighbours(at)][:, stays]
+    levels.setflags(write=False)
+    return levels
+
+
+def plots_in(design: Design, sequence: ArrayLike) -> Indices | None:
+    """The whole plots in the order measured; None without plots. An anchor is in the plot of the run before it, the
+    first in that of the run after.
+
+    Raises
+    ------
+    ValueError
+        An index is no run, or there are anchors only.
+    """
+    at = _checked_sequence(design, sequence)
+    return None if design.plots is None else design.plots[_neighbours(at)]
+
+
+def _checked_sequence(design: Design, sequence: ArrayLike) -> Indices:
+    at = np.asarray(sequence, dtype=np.intp).ravel()
+    bad = at[(at != ANCHOR) & ((at < 0) | (at >= len(design.runs)))]
+    if bad.size:
+        raise ValueError(f"there is no run {bad[0]}: the design has {len(design.runs)}, from 0")
+    return at
+
+
+def _neighbours(at: Indices) -> Indices:
+    """The run at or before each place; the first run of all where only anchors come before."""
+    places = np.flatnonzero(at != ANCHOR)
+    if not places.size:
+        raise ValueError("a split-plot order of anchors only has no whole plot: measure one run at least")
+    last = np.searchsorted(places, np.arange(at.size), side="right") - 1
+    return at[places[np.maximum(last, 0)]]
+
+
+def _design(names: tuple[str, ...], levels: NDArray[Any], kind: Kind) -> Design:
+    runs: Levels = levels.astype(np.int8)
+    runs.setflags(write=False)
+    return Design(names, runs, kind)
+
+
+def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise ValueError(f"{names!r} is one name: give a list of factors")
+    factors = tuple(names)
+    if not factors:
+        raise ValueError("no factors: a design needs one at least")
+    twice = [name for i, name in enumerate(factors) if name in factors[:i]]
+    if twice:
+        raise ValueError(f"factor {twice[0]!r} is named twice: names must differ")
+    return factors
+
+
+def _combinations(k: int) -> NDArray[np.int64]:
+    """All 2^k levels, the first factor changing fastest, the baseline first."""
+    return (np.arange(2**k)[:, None] >> np.arange(k) & 1) * 2 - 1
+
+
+def _alone(k: int) -> NDArray[np.int64]:
+    """All off, each on alone, all on, for one factor without repetition."""
+    off = -np.ones((1, k), dtype=np.int64)
+    each = 2 * np.eye(k, dtype=np.int64) - 1
+    return np.concatenate([off, each, -off] if k > 1 else [off, each])
+
+
+def model_terms(k: int) -> list[Term]:
+    """The main effects of k factors, and then their interactions of two."""
+    return [(i,) for i in range(k)] + list(combinations(range(k), 2))
+
+
+def columns(levels: NDArray[Any], terms: Sequence[Term]) -> Floats:
+    """The model matrix of these terms, shape (runs, terms): products of levels."""
+    return np.stack([levels[:, list(term)].prod(axis=1) for term in terms], axis=1).astype(float)
+
+
+def alias_groups(products: Floats) -> list[list[Alias]]:
+    """Terms whose columns are the same, or opposite: together by their first; those that never vary left out."""
+    groups: list[list[Alias]] = []
+    for i, column in enumerate(products.T):
+        if np.ptp(column) == 0:
+            continue
+        for group in groups:
+            first = products[:, group[0][0]]
+            if np.array_equal(column, first) or np.array_equal(column, -first):
+                group.append((i, int(column[0] * first[0])))
+                break
+        else:
+            groups.append([(i, 1)])
+    return groups
+
+
+def group_names(names: Sequence[str], terms: Sequence[Term], group: Sequence[Alias]) -> tuple[str, ...]:
+    """Aliased terms by name, those with the opposite sign behind a minus sign."""
+    return tuple(("" if sign > 0 else "−") + " × ".join(names[i] for i in terms[at]) for at, sign in group)
+
+
+def signed_sum(names: Sequence[str]) -> str:
+    """Aliased terms as what is seen of them: "a + b × c", "a − b × c"."""
+    return " + ".join(names).replace("+ −", "− ")
+
+
+def separable(products: Floats) -> bool:
+    """Whether these terms and a mean can all be told apart."""
+    model = np.column_stack([np.ones(len(products)), products])
+    return bool(np.linalg.matrix_rank(model) == model.shape[1])
+
+
+def alias_shares(fitted: Floats, left_out: Floats) -> Floats:
+    """How much of each term left out goes into each one fitted with a mean, as a share, shape (fitted, left out).
+
+    The alias matrix (Box & Wilson 1951; Montgomery, section 8.4), without signs.
+    """
+    model = np.column_stack([np.ones(len(fitted)), fitted])
+    shares: Floats = np.abs(np.linalg.lstsq(model, left_out, rcond=None)[0][1:])
+    return shares
