@@ -9,7 +9,17 @@ from typing import Any
 
 import click
 
-from wulf.cli.options import colour_console, echo_records, inventory_of, measure_options, node_options, seed_or_new
+from wulf.cli.options import (
+    Percent,
+    colour_console,
+    echo_records,
+    inventory_of,
+    measure_options,
+    node_options,
+    seed_or_new,
+)
+from wulf.core.errors import UsageError
+from wulf.core.records import Param
 from wulf.measure.plan import Cell
 from wulf.measure.probes import ParamSpec, Pattern, Probe
 
@@ -61,6 +71,16 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
         show_default=True,
         help="What carries the messages.",
     )
+    @click.option(
+        "--versus",
+        metavar="[PARAM=VALUE,…]",
+        is_flag=False,
+        flag_value="",
+        help="Measure a second configuration against this one, in random order; empty: the same one again (A/A).",
+    )
+    @click.option(
+        "--delta", type=Percent(), default="1%", show_default=True, help="What --versus counts as no difference."
+    )
     def run(**options: Any) -> int:
         return _measure(probe, pattern, {p.name: options.pop(p.name) for p in pattern.params}, **options)
 
@@ -68,6 +88,29 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
     command = click.command(pattern.name, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {default}")(run)
     command.params.extend(_option(param) for param in pattern.params)
     return command
+
+
+def parse_changes(pattern: Pattern, text: str) -> dict[str, Param]:
+    """`nodelay=false,bytes=64` to what differs in the second configuration.
+
+    Raises
+    ------
+    UsageError
+        A part is no assignment, or its value is not of the parameter's type.
+    """
+    kinds = {param.name: param.type for param in pattern.params}
+    changes: dict[str, Param] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = part.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or name not in kinds:
+            known = ", ".join(kinds)
+            raise UsageError(f"--versus {part!r} is not a parameter and its value", f"write NAME=VALUE; names: {known}")
+        try:
+            changes[name] = _CLICK_TYPES[kinds[name]].convert(value.strip(), None, None)
+        except click.BadParameter as error:
+            raise UsageError(f"--versus {part!r}: {error.message}") from error
+    return changes
 
 
 def _measure(
@@ -81,16 +124,20 @@ def _measure(
     as_json: bool,
     out: Path | None,
     quick: bool,
+    watch: bool,
     seed: int | None,
     wish: float,
     budget: float | None,
+    versus: str | None,
+    delta: float,
     **where: Any,
 ) -> int:
-    """One cell, measured to its wish, printed and kept as a run."""
+    """One cell, measured to its wish, or two against each other; printed and kept as a run."""
     from wulf.cli.progress import progress_line
     from wulf.report.terminal import print_records
+    from wulf.stats.comparison import PairedRule
     from wulf.store.run import RunWriter
-    from wulf.workflow.survey import Effort, single
+    from wulf.workflow import survey
 
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
     if not any(where.get(source) for source in ("nodes", "inventory_file", "hostfile", "lab")):
@@ -100,20 +147,25 @@ def _measure(
         drawn = seed_or_new(seed)
         meta = {"argv": sys.argv[1:], "seed": drawn, "nodes": [node.name for node in chosen.nodes]}
         with RunWriter(out, f"net-{pattern.name}", meta) as writer, progress_line() as line:
-            outcome = single(
-                chosen,
-                Cell(0, client, server, transport, pattern.name, params, pattern.metrics),
-                Effort(wish, budget, quick),
-                writer,
-                drawn,
-                watch=line,
-            )
+            effort = survey.Effort(wish, budget, quick, watch)
+            cell = Cell(0, client, server, transport, pattern.name, params, pattern.metrics)
+            if versus is None:
+                outcome = survey.single(chosen, cell, effort, writer, drawn, watch=line)
+            else:
+                changed = probe.check(pattern.name, transport, {**params, **parse_changes(pattern, versus)})
+                arms = replace(cell, phase="A"), replace(cell, id=1, params=changed, phase="B")
+                rule = PairedRule(delta=delta, lower_is_better=pattern.metrics[0].better == "lower")
+                outcome = survey.versus(chosen, arms, effort, writer, drawn, rule=rule, watch=line)
     if as_json:
         echo_records(outcome.run.records)
     else:
+        compared = [finding for finding in outcome.run.findings if finding.kind == "comparison"]
+        for finding in compared:
+            click.echo(f"{finding.text}\n")
         print_records(outcome.run.records, colour_console())
         for finding in outcome.run.findings:
-            click.echo(f"{finding.kind}: {finding.text}", err=True)
+            if finding not in compared:
+                click.echo(f"{finding.kind}: {finding.text}", err=True)
     return outcome.exit_code
 
 

@@ -30,6 +30,7 @@ def command(
     as_json: bool,
     out: Path | None,
     quick: bool,
+    watch: bool,
     seed: int | None,
     wish: float,
     budget: float | None,
@@ -55,7 +56,7 @@ def command(
         with RunWriter(out, "survey", meta) as writer, progress_line() as line:
             outcome = survey(
                 inventory,
-                Effort(wish, budget, quick),
+                Effort(wish, budget, quick, watch),
                 writer,
                 drawn,
                 sweep_pair=pair,

@@ -21,6 +21,7 @@ from wulf.core.errors import NodeError
 from wulf.core.records import Record
 from wulf.measure.collect import pairs_of, records_of, samples_of
 from wulf.measure.plan import Cell, Plan, order_pass
+from wulf.stats.comparison import Comparison
 from wulf.store.run import utc_now
 
 ANSWER_GRACE = 15.0
@@ -131,7 +132,8 @@ class Runner:
         self._clock = clock
         self._watch = watch
         self._rule = plan.rule
-        self._open = {cell.id: _State(cell) for cell in plan.cells}
+        self._states = {cell.id: _State(cell) for cell in plan.cells}
+        self._open = dict(self._states)
         self._servers: dict[tuple[str, str], dict[str, Any]] = {}
         self._lost: dict[str, str] = {}
         self._records: list[Record] = []
@@ -263,12 +265,21 @@ class Runner:
         rule = self._plan.versus
         if rule is None or not self._open:
             return
-        a, b = (self._open.get(cell.id) for cell in self._plan.cells)
-        if a is None or b is None or rule.enough(*pairs_of(a.cell.metrics[0].name, a.replicates, b.replicates)):
+        if len(self._open) < len(self._states) or rule.enough(*self._arms()):
             for state in list(self._open.values()):
                 self._close(state.cell)
-        elif min(a.good, b.good) >= rule.most + ATTEMPTS:
+        elif min(state.good for state in self._open.values()) >= rule.most + ATTEMPTS:
             self._close_all("too few blocks in which both had a value")
+
+    def _arms(self) -> tuple[list[float], list[float]]:
+        """A's and B's values, block by block."""
+        a, b = (self._states[cell.id] for cell in self._plan.cells)
+        return pairs_of(a.cell.metrics[0].name, a.replicates, b.replicates)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """B against A as it stands; None where nothing is compared."""
+        return self._plan.versus.compare(*self._arms()) if self._plan.versus else None
 
     def _long_enough(self, state: _State) -> bool:
         """By the rule, over the replicates that have a value.

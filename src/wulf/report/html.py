@@ -28,20 +28,41 @@ def write_report(run: Run, path: Path) -> None:
     StoreError
         The disk is full, or there is no permission.
     """
-    content = render(run)
+    write_page(path, render(run), "the run itself is kept, `wulf report RUN` writes the page again")
+
+
+def write_page(path: Path, content: str, kept: str) -> None:
+    """Write one HTML document, atomically; `kept` tells the user of a full disk what is not lost."""
     try:
         replace_file(path, content)
     except OSError as error:
         raise StoreError(
-            f"can't write the report {path} ({show(len(content), 'B')}): {error.strerror}",
-            "free some space or give another path; the run itself is kept, `wulf report RUN` writes the page again",
+            f"can't write the page {path} ({show(len(content), 'B')}): {error.strerror}",
+            f"free some space or give another path; {kept}",
         ) from error
 
 
 def render(run: Run) -> str:
     """The report of a run as one HTML document."""
-    import jinja2  # jinja2 and plotly are slow to import, and only reports need them
-    from plotly.offline import get_plotlyjs
+    from plotly.offline import get_plotlyjs  # slow to import, and only reports need it
+
+    context = page(run)
+    charts = context.pop("charts")
+    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), _template("report.js")
+    return fill_template(
+        "report.html.j2",
+        **context,
+        charts=json_for_script(charts),
+        has_charts=bool(charts),
+        plotly=plotly,
+        script=script,
+        script_digests=[_digest(plotly), _digest(script)],
+    )
+
+
+def fill_template(name: str, **context: Any) -> str:
+    """One of the page templates with the pages' common style; every text in it is escaped."""
+    import jinja2  # slow to import, too
 
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
@@ -51,18 +72,7 @@ def render(run: Run) -> str:
         lstrip_blocks=True,
     )
     environment.filters["code"] = _code
-    context = page(run)
-    charts = context.pop("charts")
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), _template("report.js")
-    return environment.get_template("report.html.j2").render(
-        context,
-        style=_template("report.css"),
-        charts=json_for_script(charts),
-        has_charts=bool(charts),
-        plotly=plotly,
-        script=script,
-        script_digests=[_digest(plotly), _digest(script)],
-    )
+    return environment.get_template(name).render(style=_template("report.css"), **context)
 
 
 def _code(text: str) -> Any:

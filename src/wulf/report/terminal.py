@@ -77,11 +77,13 @@ def print_report(run: Run, console: Console) -> None:
 
 def print_records(records: Sequence[Record], console: Console) -> None:
     """Print single measurements in full: value, interval, quantiles, replicates, verdict, telling counters."""
-    heads: dict[tuple[str, str], list[Record]] = {}
+    heads: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
-        heads.setdefault((record.subject, cell_name(record)), []).append(record)
-    for (subject, cell), members in heads.items():
-        _say(console, Text.assemble((subject_text(subject), "bold"), f"  {printable(cell)}"))
+        arm = phase(record) if phase(record) in ("A", "B") else ""
+        heads.setdefault((arm, record.subject, cell_name(record)), []).append(record)
+    for (arm, subject, cell), members in heads.items():
+        head = f"{arm}  {subject_text(subject)}" if arm else subject_text(subject)
+        _say(console, Text.assemble((head, "bold"), f"  {printable(cell)}"))
         _print_single(members, console)
 
 

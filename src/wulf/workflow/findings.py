@@ -9,6 +9,8 @@ from wulf.core.errors import NodeError
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
+from wulf.measure.comparing import sentence
+from wulf.stats.comparison import Comparison, Judgement
 from wulf.stats.intervals import Estimate
 from wulf.stats.outliers import Link, Outlier, slow_links, slow_nodes
 from wulf.store.run import Facts
@@ -211,6 +213,23 @@ def _uncertain(records: Sequence[Record]) -> list[Finding]:
             )
         )
     return findings
+
+
+def comparison_finding(record: Record, comparison: Comparison) -> Finding:
+    """The verdict of a run that compared two configurations."""
+    slower = comparison.judgement is Judgement.SLOWER
+    return Finding(
+        kind="comparison",
+        severity=Severity.BAD if slower else Severity.INFO,
+        subject=record.subject,
+        text=sentence(comparison),
+        evidence=[
+            Evidence(
+                subject=record.subject, metric=f"{record.metric} B/A", unit="1", value=comparison.ratio,
+                low=comparison.low, high=comparison.high, expected=1.0,
+            )
+        ],
+    )  # fmt: skip
 
 
 def find(

@@ -13,9 +13,10 @@ from wulf.core.records import Param, Record, Verdict
 from wulf.measure.plan import Cell, Plan
 from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Runner, Watcher
+from wulf.stats.comparison import PairedRule
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.connect import Connected, connect
-from wulf.workflow.findings import find
+from wulf.workflow.findings import comparison_finding, find
 
 SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
 """1 B to 4 MiB."""
@@ -29,11 +30,12 @@ PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.05, 0.1, 0.03
 
 @dataclass(frozen=True)
 class Effort:
-    """How long and how well: width of the intervals wished, seconds to spend, declared looks."""
+    """How long and how well: width of the intervals wished, seconds to spend, declared looks, or open-ended."""
 
     wish: float = 0.05
     budget: float | None = None
     quick: bool = False
+    watch: bool = False
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -118,6 +120,7 @@ def measure(
     writer: RunWriter,
     seed: int,
     *,
+    versus: PairedRule | None = None,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Connect, measure the cells, judge, and leave a complete run on disk.
@@ -128,6 +131,8 @@ def measure(
     ----------
     make_cells
         The cells, given the nodes that answered; asked only when one did.
+    versus
+        How the two cells are compared; None where nothing is.
     watch
         Told what happens, for people.
     """
@@ -136,19 +141,24 @@ def measure(
     state = "complete"
     notes: list[str] = []
     connected = None
+    comparison = None
     try:
         with connect(inventory, watch.say) as connected:
             writer.write_json("fingerprint.json", connected.fingerprint)
             failed = dict(connected.failed)
             notes = circumstances(inventory, connected)
             cells = make_cells(connected, connected.probe) if connected.probe else ()
-            plan = Plan(cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts)
+            plan = Plan(
+                cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts,
+                watch=effort.watch, versus=versus if cells else None,
+            )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
             runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch)
             try:
                 runner.run()
             finally:
                 records = runner.records
+                comparison = runner.comparison
                 failed |= {
                     node: NodeError(node, f"died while it was measured: {why}") for node, why in runner.lost.items()
                 }
@@ -156,6 +166,8 @@ def measure(
         state = "interrupted"
     fingerprint = connected.fingerprint if connected else {}
     findings = find(records, fingerprint, failed, notes)
+    if comparison is not None:
+        findings = [comparison_finding(records[0], comparison), *findings]
     writer.write_findings(findings)
     code = exit_code_of(records, findings, state)
     writer.finish(state, exit_code=code)
@@ -200,6 +212,26 @@ def single(
         return (placed,) if {cell.client, cell.server} <= set(connected.sessions) else ()
 
     return measure(inventory, cells, effort, writer, seed, watch=watch)
+
+
+def versus(
+    inventory: Inventory,
+    arms: tuple[Cell, Cell],
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    rule: PairedRule,
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """Measure two configurations of one pair against each other, in blocks of AB or BA as a coin falls."""
+
+    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
+        if not {arms[0].client, arms[0].server} <= set(connected.sessions):
+            return ()
+        return tuple(replace(arm, params=connected.placed(arm.client, arm.server, arm.params)) for arm in arms)
+
+    return measure(inventory, cells, effort, writer, seed, versus=rule, watch=watch)
 
 
 def write_html(run: Run) -> Path:

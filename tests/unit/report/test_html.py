@@ -264,7 +264,7 @@ def test_written_atomically(tmp_path: Path) -> None:
 
 
 def test_a_report_that_can_not_be_written_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"can't write the report .*/missing/report\.html"):
+    with pytest.raises(StoreError, match=r"can't write the page .*/missing/report\.html"):
         write_report(survey(), tmp_path / "missing" / "report.html")
     (tmp_path / "taken").mkdir()
     with pytest.raises(StoreError):

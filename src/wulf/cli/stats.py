@@ -1,0 +1,46 @@
+"""`wulf stats`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from wulf.cli.options import colour_console
+from wulf.core.errors import FOUND, OK
+
+
+@click.group()
+def command() -> None:
+    """What wulf's statistics promise, tried on noise whose truth is known."""
+
+
+@command.command(epilog="Example: wulf stats selftest --quick")
+@click.option("--quick", is_flag=True, help="A minute: some hundred campaigns a claim, not thousands.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of the simulated noise [the one of docs/statistics.md].")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a claim.")
+@click.option("--markdown", is_flag=True, help="The table of docs/statistics.md.")
+def selftest(quick: bool, seed: int | None, as_json: bool, markdown: bool) -> int:
+    """Simulate thousands of campaigns, and hold every claim of docs/statistics.md against its bound.
+
+    Exit code 1 when a bound is missed by more than chance explains.
+    """
+    from wulf.cli.progress import progress_line
+    from wulf.report import selftest as shown
+    from wulf.workflow.selftest import SEED, claims, speeds
+
+    with progress_line() as line:
+        found = list(claims(quick=quick, seed=SEED if seed is None else seed, watch=line))
+        line.say("speed")
+        timed = speeds()
+    if as_json:
+        for claim in found:
+            click.echo(json.dumps(shown.as_json(claim)))
+    elif markdown:
+        click.echo(shown.markdown(found), nl=False)
+    else:
+        shown.print_claims(found, colour_console())
+    for speed in timed:
+        word = "" if speed.met else ": TOO SLOW"
+        click.echo(f"{speed.what}: {speed.seconds:.3g} s (limit {speed.limit:g} s){word}", err=as_json or markdown)
+    return OK if all(claim.met is not False for claim in found) else FOUND

@@ -1,0 +1,211 @@
+"""Comparing: two configurations within a run, or two runs cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wulf.agent.facts import is_uniform
+from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
+from wulf.core.records import Record, Verdict
+from wulf.core.units import show
+from wulf.stats.comparison import DELTA, Comparison, Judgement, benjamini_hochberg, compare_samples, holm
+from wulf.store.run import Facts, Run
+
+ALPHA = 0.05
+"""Two-sided error of the claims of one comparison, all cells together."""
+
+SCREENING = 0.1
+"""Share of false alarms among the cells that are worth a second look."""
+
+Key = tuple[str, str, str, str, str]
+
+
+@dataclass(frozen=True)
+class CellComparison:
+    """One cell of two runs.
+
+    Attributes
+    ----------
+    a, b
+        Its records.
+    comparison
+        B against A, by itself.
+    claimed
+        p corrected for all cells (Holm): a difference is claimed where it is at most 5 %.
+    screened
+        The share of false alarms among all cells at least as clear (Benjamini-Hochberg); None without samples.
+    """
+
+    a: Record
+    b: Record
+    comparison: Comparison
+    claimed: float
+    screened: float
+
+    @property
+    def judgement(self) -> Judgement:
+        """Equivalent stays so; a difference has to stand the correction for all cells."""
+        own = self.comparison.judgement
+        if self.comparison.changed and self.claimed > ALPHA:
+            return Judgement.INCONCLUSIVE
+        return own
+
+    @property
+    def suspect(self) -> bool:
+        """Not claimed, but worth a second look."""
+        return self.judgement is Judgement.INCONCLUSIVE and self.comparison.changed and self.screened <= SCREENING
+
+
+@dataclass(frozen=True)
+class FactChange:
+    """A fact of a node that is not the same in both runs."""
+
+    node: str
+    fact: str
+    a: Any
+    b: Any
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs.
+
+    Attributes
+    ----------
+    cells
+        Those that both have, slower ones first.
+    only_a, only_b
+        How many cells only one of them has, or has no samples of in the other.
+    facts
+        What differs between the nodes then and the nodes now.
+    """
+
+    a: Run
+    b: Run
+    cells: list[CellComparison]
+    only_a: int
+    only_b: int
+    facts: list[FactChange]
+
+    @property
+    def exit_code(self) -> int:
+        """1 when something got slower, 3 when nothing could be compared, else 0."""
+        if not self.cells:
+            return INCOMPLETE
+        return FOUND if any(cell.judgement is Judgement.SLOWER for cell in self.cells) else OK
+
+
+def _key(record: Record) -> Key:
+    phase = str((record.model_extra or {}).get("phase") or "")
+    return record.subject, record.probe, record.metric, phase, str(sorted(record.params.items(), key=str))
+
+
+def _primary(run: Run) -> dict[Key, tuple[Record, bool]]:
+    """The primary records of a run that have samples, and whether lower is better."""
+    better: dict[str, str] = {}
+    primary: set[str] = set()
+    for cell in run.plan.get("cells", []):
+        for metric in cell["metrics"]:
+            better[metric["name"]] = metric.get("better", "lower")
+        primary.add(cell["metrics"][0]["name"])
+    return {
+        _key(record): (record, better[record.metric] == "lower")
+        for record in run.records
+        if record.metric in primary and record.samples and record.verdict is not Verdict.FAILED
+    }
+
+
+def changed_facts(a: Mapping[str, Facts], b: Mapping[str, Facts]) -> list[FactChange]:
+    """Facts that differ on the nodes that both have, of those that nodes of one run should agree on.
+
+    A fact that one of the two does not know is no difference.
+    """
+    changes = []
+    for node in sorted(set(a) & set(b)):
+        for fact in sorted(set(a[node]) & set(b[node])):
+            values = [facts[node][fact] for facts in (a, b)]
+            known = all(value.get("value") is not None or value.get("absent") for value in values)
+            first, second = (value.get("value") for value in values)
+            if known and first != second and is_uniform(fact):
+                changes.append(FactChange(node, fact, first, second))
+    return changes
+
+
+def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) -> RunComparison:
+    """Compare the cells that two runs have in common.
+
+    The runs were measured one after the other, so that a difference between them may be one of time: it is a finding,
+    not yet an effect.
+
+    Parameters
+    ----------
+    delta
+        What counts as no difference.
+    unlike
+        Compare them although their nodes differ in facts.
+
+    Raises
+    ------
+    UsageError
+        The nodes differ in facts; they have no cell in common.
+    """
+    facts = changed_facts(a.fingerprint, b.fingerprint)
+    if facts and not unlike:
+        shown = "; ".join(f"{c.node}: {c.fact} {c.a} → {c.b}" for c in facts[:6])
+        more = f"; and {len(facts) - 6} more" if len(facts) > 6 else ""
+        raise UsageError(
+            f"{a.id} and {b.id} are unlike: {shown}{more}",
+            "compare them all the same with --unlike: a difference may then be due to any of these",
+        )
+    first, second = _primary(a), _primary(b)
+    both = [key for key in first if key in second]
+    if not both:
+        raise UsageError(
+            f"{a.id} and {b.id} have no cell in common", "compare runs of the same command over the same nodes"
+        )
+    found = [
+        compare_samples(
+            first[key][0].samples, second[key][0].samples, alpha=ALPHA, delta=delta, lower_is_better=first[key][1]
+        )
+        for key in both
+    ]
+    p_values = [comparison.p if comparison.p is not None else 1.0 for comparison in found]
+    cells = [
+        CellComparison(first[key][0], second[key][0], comparison, claimed, screened)
+        for key, comparison, claimed, screened in zip(
+            both, found, holm(p_values), benjamini_hochberg(p_values), strict=True
+        )
+    ]
+    order = [Judgement.SLOWER, Judgement.FASTER, Judgement.INCONCLUSIVE, Judgement.EQUIVALENT]
+    cells.sort(key=lambda cell: (order.index(cell.judgement), not cell.suspect, cell.claimed))
+    return RunComparison(a, b, cells, len(first) - len(both), len(second) - len(both), facts)
+
+
+def percent(ratio: float | None) -> str:
+    """A ratio as people say it: +2.1 %."""
+    return "–" if ratio is None else f"{ratio - 1:+.2%}"
+
+
+def sentence(comparison: Comparison) -> str:
+    """A comparison in plain words."""
+    if comparison.ratio is None or comparison.low is None or comparison.high is None:
+        return f"B against A: no verdict: {comparison.reason}."
+    interval = f"{percent(comparison.low)} to {percent(comparison.high)}"
+    told = f"B / A is {percent(comparison.ratio)} ({interval}) over {comparison.n} pairs"
+    match comparison.judgement:
+        case Judgement.EQUIVALENT:
+            return f"A and B are equivalent within ±{comparison.delta:.1%}: {told}."
+        case Judgement.INCONCLUSIVE:
+            seen = f"; a difference of {comparison.least_visible or 0:.1%} would have been seen"
+            return f"No difference is shown: {told}{seen if comparison.least_visible else ''}."
+        case _:
+            return f"B is {comparison.judgement}: {told}."
+
+
+def described(record: Record) -> str:
+    """A cell in a few words, for a table's row."""
+    bytes_ = record.params.get("bytes")
+    size = f" {show(float(bytes_), 'B')}" if isinstance(bytes_, int) and bytes_ else ""
+    return f"{record.subject} {record.params.get('transport', '')} {record.params.get('pattern', '')}{size}"

@@ -1,0 +1,73 @@
+"""The statistics' self-test: every claim simulated, with seeds that are fixed and what it took."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+
+from wulf.measure.runner import UNWATCHED, Progress, Watcher
+from wulf.stats.changes import change_points
+from wulf.stats.comparison import PairedRule
+from wulf.stats.nodes import screen
+from wulf.stats.simulation import FULL, QUICK, Claim, plan
+
+SEED = 20261120
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How long an analysis of a given size takes, in seconds of this machine, beside what it may take."""
+
+    what: str
+    seconds: float
+    limit: float
+
+    @property
+    def met(self) -> bool:
+        """Within the limit."""
+        return self.seconds <= self.limit
+
+
+def recording() -> list[list[float]]:
+    """The recorded ping-pongs that come with wulf: medians of successive replicates, in seconds."""
+    content = json.loads((files("wulf.workflow") / "recorded_pingpong.json").read_text(encoding="utf-8"))
+    return list(content["series"].values())
+
+
+def claims(*, quick: bool, seed: int = SEED, watch: Watcher = UNWATCHED) -> Iterator[Claim]:
+    """Simulate all claims, one step after the other."""
+    steps = plan(recording())
+    began = time.monotonic()
+    for done, (words, step) in enumerate(steps):
+        left = (time.monotonic() - began) / done * (len(steps) - done) if done else None
+        watch.on_progress(Progress(done, len(steps), left, words))
+        yield from step(np.random.default_rng([seed, done]), size=QUICK if quick else FULL)
+
+
+def speeds() -> list[Speed]:
+    """What the issue of speed is at 10,000 nodes and 10,000 runs."""
+    random = np.random.default_rng(SEED)
+    pairs = np.exp(0.01 * random.normal(size=(2, 40)))
+    nodes = np.exp(0.01 * random.normal(size=(10_000, 100)))
+    history = np.exp(0.01 * random.normal(size=10_000))
+    history[2000:] *= 1.03
+    history[7000:] *= 0.95
+    rule = PairedRule()
+    rule.compare(*pairs)  # once, for the tables that are kept
+    return [
+        _timed("a comparison of 40 pairs", 0.05, lambda: rule.compare(*pairs)),
+        _timed("outliers of 10,000 nodes × 100 metrics", 10.0, lambda: screen(nodes, worse=np.ones(100))),
+        _timed("change points of 10,000 runs", 10.0, lambda: change_points(history)),
+    ]
+
+
+def _timed(what: str, limit: float, work: object) -> Speed:
+    assert callable(work)  # noqa: S101 - the type of a lambda
+    began = time.perf_counter()
+    work()
+    return Speed(what, time.perf_counter() - began, limit)
