@@ -2,9 +2,11 @@
 
 A segment is split where the energy distance between the values before and after is greatest, and the halves are split
 in turn, as long as a permutation test says that values in random order would hardly ever part so clearly. Nothing is
-assumed of their distribution; that they are exchangeable while nothing changes is assumed: runs that resemble their
-neighbours (a machine that is warm for a week) have levels of their own, and these are found. A t-test at the split
-that was chosen because it is the greatest, as a peer does it, is no test; with ddof = 0 it errs even at a given split.
+assumed of their distribution, but that they are exchangeable while nothing changes: runs that resemble their neighbours
+(a machine that is warm for a week) have levels of their own, and these are found; in an AR(1) series of 100 runs with
+ρ = 0.5 in almost every second. `wulf.stats.diagnostics.effective_size` of what the changes leave over tells such series.
+A t-test at the split that was chosen because it is the greatest is no test, and with ddof = 0, as a peer has it, errs
+even at a given split.
 
 Where this differs from the paper:
 
@@ -50,13 +52,18 @@ _EVERY_PLACE = 100
 _PLACE_GROWTH = 1.03
 """The test looks at every place so far from an end, then at places 3 % farther each."""
 
+_MOST_AT_ONCE = 2**19
+"""Cells of a batch of random orders: as many as stay in the cache."""
+
 _NEAREST = 200
 """Values on either side from which the shift is estimated: the nearest; its cost grows with their product."""
 
-_SETTLE = 5
 _RESAMPLES = 199
 _RESAMPLED = 100
-_MOST_AT_ONCE = 2**19
+"""For the interval of the place: so often, from the nearest so many values on either side."""
+
+_SETTLE = 5
+"""Rounds of placing the changes anew; two or three are enough."""
 
 Ints = NDArray[np.intp]
 
@@ -259,7 +266,8 @@ def change_points_of(
 
     A series in which nothing changed shows a change with no greater chance than the level. Of many series, those that
     changed at all are chosen with that false discovery rate (Benjamini & Hochberg 1995), and within each of the k
-    chosen among N the level is level · k/N (Benjamini & Bogomolov 2014).
+    chosen among N the level is level · k/N (Benjamini & Bogomolov 2014). A stricter level takes more random orders, some
+    `permutations` · N in all.
 
     Parameters
     ----------

@@ -185,11 +185,8 @@ def modes(samples: ArrayLike) -> Modes:
     n = int(values.size)
     if n < 10:
         return Modes(dip(values), 1.0)
-    if n > _DIP_MOST:
-        values = np.quantile(values, (np.arange(_DIP_MOST) + 0.5) / _DIP_MOST)
-        n = _DIP_MOST
     found = dip(values)
-    log_p = np.interp(found * n**0.5, _DIP_QUANTILES, np.log(_DIP_TAILS), left=0.0)
+    log_p = np.interp(found * min(n, _DIP_MOST) ** 0.5, _DIP_QUANTILES, np.log(_DIP_TAILS), left=0.0)
     return Modes(found, float(np.exp(log_p)))
 
 
@@ -199,7 +196,7 @@ def dip(samples: ArrayLike) -> float:
     By their algorithm: on the modal interval, at first everything, draw the greatest convex minorant of the function's
     steps and their least concave majorant. Where the two are farthest apart lies the next, smaller modal interval; on
     what is cut away, minorant and majorant are the fit, and their greatest gap is kept. It ends when the two are no
-    farther apart than that.
+    farther apart than that. More than 2,000 samples are thinned to so many quantiles.
 
     Returns
     -------
@@ -210,6 +207,8 @@ def dip(samples: ArrayLike) -> float:
     n = int(values.size)
     if n == 0:
         return 0.0
+    if n > _DIP_MOST:
+        values, n = np.quantile(values, (np.arange(_DIP_MOST) + 0.5) / _DIP_MOST), _DIP_MOST
     x = _spread_ties(values)
     tops = np.arange(1, n + 1) / n
     feet = tops - 1 / n

@@ -151,7 +151,7 @@ def screen(
     kinds = sorted(set(names))
     p = np.full(x.shape, np.nan)
     centre = np.full(x.shape, np.nan)
-    between, within, critical = (np.full((len(kinds), x.shape[1]), np.nan) for _ in range(3))
+    between, within, visible = (np.full((len(kinds), x.shape[1]), np.nan) for _ in range(3))
     tests = max(1, int(np.isfinite(x).sum()))
     for row, kind in enumerate(kinds):
         own = np.flatnonzero(np.array(names) == kind)
@@ -166,10 +166,11 @@ def screen(
         p[cells] = np.where(sign == 0, 2 * stdtr(freedom, -np.abs(found.score)), stdtr(freedom, -found.score * sign))
         centre[cells] = found.median
         between[row, known], within[row, known] = found.between, found.within
-        critical[row, known] = -stdtrit(freedom, false_discoveries / tests)
-    critical = np.maximum(critical * np.sqrt(between**2 + within**2), 1.96 * within)
-    seen = np.expm1(critical + float(ndtri(POWER)) * np.sqrt(between**2 + within**2))
-    visible = np.where(np.isnan(seen), np.nan, np.maximum(seen, least))
+        needed = -stdtrit(freedom, false_discoveries / tests)
+        typical = np.sqrt(found.between**2 + found.within**2)
+        slack = float(ndtri(POWER)) * np.sqrt(1 + needed**2 / (2 * freedom))  # of the node, and of the spread itself
+        seen = np.expm1(np.maximum(needed * typical, 1.96 * found.within) + slack * typical)
+        visible[row, known] = np.maximum(seen, least)
     figures = (x - centre, lows - centre, highs - centre)
     return Screening(_deviations(figures, p, false_discoveries, least), visible, between, within, kinds)
 

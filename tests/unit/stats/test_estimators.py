@@ -1,0 +1,219 @@
+"""Every estimator: permutation, scale and shift behave; NaN, infinity, none, one, all equal, very many are defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wulf.stats.diagnostics import autocorrelation, cold_start, dip, drift, effective_size, mad, modes
+from wulf.stats.intervals import (
+    Estimate,
+    least_samples,
+    mean_interval,
+    median_interval,
+    quantile_interval,
+    rate_interval,
+    ratio_interval,
+)
+from wulf.stats.stopping import WatchRule, WidthRule, flags, settled_median
+
+INTERVALS: dict[str, Callable[[Any], Estimate]] = {
+    "median": median_interval,
+    "quartile": lambda x: quantile_interval(x, 0.25),
+    "upper bound": lambda x: quantile_interval(x, 0.9, side="upper"),
+    "settled median": settled_median,
+    "width rule": WidthRule().estimate,
+    "watch rule": WatchRule().estimate,
+    "mean": mean_interval,
+    "rate": rate_interval,
+}
+ORDER_MATTERS = {"settled median", "width rule"}
+SHIFTS = {"median", "quartile", "upper bound", "settled median", "width rule", "watch rule", "mean"}
+
+DIAGNOSTICS: dict[str, Callable[[Any], Any]] = {
+    "autocorrelation": autocorrelation,
+    "effective size": effective_size,
+    "drift": drift,
+    "cold start": cold_start,
+    "modes": modes,
+    "dip": dip,
+    "flags": flags,
+}
+
+samples = st.lists(st.integers(1, 1000).map(float), min_size=20, max_size=45)
+scales = st.sampled_from([2.0**-30, 0.5, 2.0**20])  # exact in binary
+
+
+def same(a: Estimate, b: Estimate, scale: float = 1.0, shift: float = 0.0) -> bool:
+    first = (a.value, a.low, a.high)
+    second = (b.value, b.low, b.high)
+    if None in first or None in second:
+        return first == second
+    return bool(np.allclose(np.array(first, float) * scale + shift, np.array(second, float), rtol=1e-9))
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+@given(values=samples, scale=scales)
+@settings(max_examples=25, deadline=None)
+def test_a_scale_scales(name: str, values: list[float], scale: float) -> None:
+    estimator = INTERVALS[name]
+    assert same(estimator(values), estimator([v * scale for v in values]), scale=scale)
+
+
+@pytest.mark.parametrize("name", sorted(SHIFTS))
+@given(values=samples, shift=st.integers(1, 1000))
+@settings(max_examples=25, deadline=None)
+def test_a_shift_shifts(name: str, values: list[float], shift: int) -> None:
+    estimator = INTERVALS[name]
+    assert same(estimator(values), estimator([v + shift for v in values]), shift=shift)
+
+
+@pytest.mark.parametrize("name", sorted(set(INTERVALS) - ORDER_MATTERS))
+@given(values=samples, random=st.randoms())
+@settings(max_examples=25, deadline=None)
+def test_the_order_does_not_matter(name: str, values: list[float], random: Any) -> None:
+    shuffled = list(values)
+    random.shuffle(shuffled)
+    found, other = INTERVALS[name](values), INTERVALS[name](shuffled)
+    if name in ("mean", "rate"):  # a bootstrap draws by position
+        assert found.value == pytest.approx(other.value)
+        if found.width:
+            assert found.low == pytest.approx(other.low, abs=0.15 * found.width * abs(found.value or 0))
+    else:
+        assert found == other
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+@given(values=samples)
+@settings(max_examples=25, deadline=None)
+def test_the_interval_holds_the_value(name: str, values: list[float]) -> None:
+    found = INTERVALS[name](values)
+    if found.value is not None and found.low is not None and found.high is not None:
+        assert found.low <= found.value * (1 + 1e-12)
+        assert found.value <= found.high * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
+def test_what_is_not_finite_is_refused_with_its_place(name: str, bad: float) -> None:
+    with pytest.raises(ValueError, match=r"sample 20 is"):
+        INTERVALS[name]([1.0] * 20 + [bad])
+
+
+@pytest.mark.parametrize("name", DIAGNOSTICS)
+def test_diagnostics_refuse_it_too(name: str) -> None:
+    with pytest.raises(ValueError, match=r"sample 20 is nan"):
+        DIAGNOSTICS[name]([1.0] * 20 + [float("nan")])
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+@pytest.mark.parametrize("few", [[], [3.0]])
+def test_none_and_one_have_no_figure_but_a_reason(name: str, few: list[float]) -> None:
+    found = INTERVALS[name](few)
+    assert (found.value, found.low, found.high, found.n) == (None, None, None, len(few))
+    assert found.reason
+
+
+@pytest.mark.parametrize("name", DIAGNOSTICS)
+@pytest.mark.parametrize("few", [[], [3.0]])
+def test_diagnostics_of_none_and_one_find_nothing_odd(name: str, few: list[float]) -> None:
+    found = DIAGNOSTICS[name](few)
+    assert not getattr(found, "flagged", False)
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_equal_samples_are_their_own_interval(name: str) -> None:
+    found = INTERVALS[name]([4.0] * 40)
+    assert (found.value, found.low, found.high) == (4.0, 4.0, 4.0)
+    assert found.width == 0
+
+
+@pytest.mark.parametrize("name", DIAGNOSTICS)
+def test_equal_samples_show_nothing_odd(name: str) -> None:
+    found = DIAGNOSTICS[name]([4.0] * 40)
+    assert not getattr(found, "flagged", False)
+    assert name != "flags" or found == {}
+
+
+MANY = 10_000_000
+
+
+@pytest.fixture(scope="module")
+def many() -> np.ndarray:
+    return np.random.default_rng(1).normal(100, 1, MANY)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", INTERVALS)
+def test_ten_million_have_an_answer(name: str, many: np.ndarray) -> None:
+    found = INTERVALS[name](many)
+    assert found.n == MANY
+    assert found.value is not None and found.high is not None
+    assert found.high / found.value < 1 + 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DIAGNOSTICS)
+def test_ten_million_have_a_diagnosis(name: str, many: np.ndarray) -> None:
+    found = DIAGNOSTICS[name](many)
+    assert not getattr(found, "flagged", False)
+
+
+@pytest.mark.parametrize(("q", "needed"), [(0.95, 59), (0.99, 299)])
+def test_an_upper_bound_needs_as_many_as_the_literature_says(q: float, needed: int) -> None:
+    assert least_samples(0.95, q, "upper") == needed
+    found = quantile_interval(range(needed - 1), q, side="upper")
+    assert found.value is None
+    assert f"{needed} are needed" in str(found.reason)
+    assert quantile_interval(range(needed), q, side="upper").high == needed - 1
+
+
+def test_coverage_of_quantiles_by_simulation() -> None:
+    random = np.random.default_rng(1)
+    for q, n in ((0.25, 30), (0.9, 80)):
+        truth = np.quantile(np.exp(random.normal(size=1_000_000)), q)
+        hits = 0
+        for draw in np.exp(random.normal(size=(1000, n))):
+            found = quantile_interval(draw, q)
+            hits += found.low <= truth <= found.high  # type: ignore[operator]
+        assert hits / 1000 >= 0.93, q
+
+
+def test_coverage_of_means_rates_and_ratios_by_simulation() -> None:
+    random = np.random.default_rng(1)
+    hits = np.zeros(3)
+    n, campaigns = 30, 250
+    for _ in range(campaigns):
+        a, b = random.gamma(4.0, size=(2, n)) / 4  # mean 1; mean of 1/x: 4/3
+        for i, (found, truth) in enumerate(
+            [(mean_interval(a), 1.0), (rate_interval(1 / a), 1.0), (ratio_interval(a, b), 1.0)]
+        ):
+            hits[i] += found.low <= truth <= found.high  # type: ignore[operator]
+    assert (hits / campaigns >= 0.90).all(), hits / campaigns
+
+
+def test_too_few_for_a_bootstrap_say_so() -> None:
+    assert "15 are needed" in str(mean_interval([1.0] * 14).reason)
+
+
+def test_rates_and_ratios_refuse_what_has_none() -> None:
+    with pytest.raises(ValueError, match="above zero"):
+        rate_interval([1.0] * 20 + [0.0])
+    with pytest.raises(ValueError, match="one side of zero"):
+        ratio_interval([1.0] * 20, [-1.0, 1.0] * 10)
+
+
+def test_deviation_scales_and_does_not_shift() -> None:
+    values = [1.0, 5.0, 2.0, 8.0]
+    assert mad([3 * v + 7 for v in values]) == pytest.approx(3 * mad(values))
+
+
+@pytest.mark.parametrize("bad", [{"q": 0.0}, {"q": 1.0}, {"q": 0.5, "confidence": 1.0}])
+def test_impossible_quantiles_and_confidences_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="not between 0 and 1"):
+        quantile_interval(range(100), **bad)
