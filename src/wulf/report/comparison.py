@@ -61,7 +61,8 @@ def headline(found: RunComparison) -> str:
 def print_comparison(found: RunComparison, console: Console) -> None:
     """What got slower, what faster, what is the same, what nobody can say; 80 columns are enough."""
     console.print(Text(headline(found), style="bold"))
-    console.print(Text(printable(f"A {found.a.id}\nB {found.b.id}"), style="dim"), soft_wrap=True)
+    for name, run in (("A", found.a), ("B", found.b)):
+        console.print(Text(printable(f"{name} {run.id}"), style="dim"), soft_wrap=True)
     for change in found.facts[:ROWS]:
         console.print(Text(printable(f"! {change.node}: {change.fact} {change.a} → {change.b}"), style="yellow"))
     span = span_of(found.cells[:ROWS])

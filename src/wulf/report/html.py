@@ -48,7 +48,7 @@ def render(run: Run) -> str:
 
     context = page(run)
     charts = context.pop("charts")
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), _template("report.js")
+    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), template("report.js")
     return fill_template(
         "report.html.j2",
         **context,
@@ -56,7 +56,7 @@ def render(run: Run) -> str:
         has_charts=bool(charts),
         plotly=plotly,
         script=script,
-        script_digests=[_digest(plotly), _digest(script)],
+        script_digests=[script_digest(plotly), script_digest(script)],
     )
 
 
@@ -65,14 +65,14 @@ def fill_template(name: str, **context: Any) -> str:
     import jinja2  # slow to import, too
 
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_template),
+        loader=jinja2.FunctionLoader(template),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["code"] = _code
-    return environment.get_template(name).render(style=_template("report.css"), **context)
+    return environment.get_template(name).render(style=template("report.css"), **context)
 
 
 def _code(text: str) -> Any:
@@ -82,11 +82,11 @@ def _code(text: str) -> Any:
     return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(markupsafe.escape(text))))  # noqa: S704 - escaped
 
 
-def _template(name: str) -> str:
+def template(name: str) -> str:
     return (files("wulf.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _digest(script: str) -> str:
+def script_digest(script: str) -> str:
     """A script's digest as a content security policy writes it (CSP level 3, hash-source)."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from wulf.core.errors import NodeError
 from wulf.core.records import Verdict
 from wulf.measure.plan import Cell, Plan
 from wulf.measure.runner import Progress, Runner, Unwatched
+from wulf.stats.comparison import Judgement, PairedRule
 
 
 class Watch(Unwatched):
@@ -181,3 +183,67 @@ def test_a_replicate_without_a_value_is_made_up_for() -> None:
     records = runner.run()
     assert len(sink.replicates) == 7
     assert (records[0].verdict, records[0].replicates) == (Verdict.OK, 6)
+
+
+def arms(**b: Any) -> list[Cell]:
+    return [replace(cell(0, "n1", "n2"), phase="A"), replace(cell(1, "n1", "n2", **b), phase="B")]
+
+
+def test_two_configurations_are_measured_in_blocks_until_the_verdict_is_clear() -> None:
+    sessions = three()
+    sessions["n1"].on_run = lambda fields: answer(1e-5 if fields["params"]["bytes"] == 1 else 2e-5)
+    runner, sink, _ = run(arms(bytes=2), sessions, versus=PairedRule())
+    records = runner.run()
+    blocks = [(r["block"], r["cell"]) for r in sink.replicates]
+    assert len(blocks) == 16
+    assert all({c for b, c in blocks if b == block} == {0, 1} for block in range(8)), "each block holds A and B once"
+    assert len({blocks[2 * i][1] for i in range(8)}) == 2, "and either comes first, as the coin falls"
+    assert runner.comparison is not None
+    assert runner.comparison.judgement is Judgement.SLOWER
+    assert runner.comparison.ratio == pytest.approx(2)
+    assert [r.model_extra["phase"] for r in records if r.metric == "rtt"] == ["A", "B"]  # type: ignore[index]
+
+
+def test_a_block_in_which_one_failed_is_no_pair() -> None:
+    sessions = three()
+    calls = iter(range(1000))
+
+    def sometimes(fields: dict[str, Any]) -> dict[str, Any]:
+        if next(calls) == 4:
+            raise NodeError("n1", "once")
+        return answer(1e-5 if fields["params"]["bytes"] == 1 else 2e-5)
+
+    sessions["n1"].on_run = sometimes
+    runner, sink, _ = run(arms(bytes=2), sessions, versus=PairedRule())
+    runner.run()
+    assert runner.comparison is not None
+    assert runner.comparison.n == 8
+    assert len(sink.replicates) == 18
+
+
+def test_a_comparison_ends_when_one_of_the_two_is_given_up() -> None:
+    sessions = three()
+
+    def broken(fields: dict[str, Any]) -> dict[str, Any]:
+        if fields["params"]["bytes"] == 2:
+            raise NodeError("n1", "refused")
+        return answer()
+
+    sessions["n1"].on_run = broken
+    runner, sink, _ = run(arms(bytes=2), sessions, versus=PairedRule())
+    records = runner.run()
+    assert len(sink.replicates) == 6
+    assert runner.comparison is not None
+    assert runner.comparison.judgement is Judgement.INCONCLUSIVE
+    assert Verdict.FAILED in {r.verdict for r in records}
+
+
+def test_a_watch_goes_on_past_the_last_look() -> None:
+    values = iter([1e-5 + (i * 7919 % 101) * 4e-8 for i in range(5000)])
+    sessions = three()
+    sessions["n1"].on_run = lambda _: answer(next(values))
+    runner, sink, _ = run([cell(0, "n1", "n2")], sessions, watch=True, wish=0.1)
+    records = runner.run()
+    assert len(sink.replicates) > 40
+    assert records[0].verdict is Verdict.OK
+    assert records[0].confidence == pytest.approx(0.95)

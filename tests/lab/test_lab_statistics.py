@@ -1,0 +1,102 @@
+"""Comparisons on a real lab: the same against itself, and a link slowed by a known rate."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wulf import lab as labs
+from wulf.store.run import read_run
+
+pytestmark = pytest.mark.lab
+WULF = [sys.executable, "-m", "wulf.cli.main"]
+
+A_A = 12
+"""A/A comparisons of the short form; `python -m bench statistics` makes a hundred."""
+
+
+@pytest.fixture(scope="module")
+def pair(netns: Any) -> Iterator[labs.Lab]:
+    with labs.up(2, keep=False) as made:
+        yield made
+
+
+@pytest.fixture
+def wulf(pair: labs.Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("WULF_LAB", pair.name)
+    monkeypatch.setenv("WULF_RUNS", str(tmp_path))
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*WULF, *words], capture_output=True, text=True, timeout=120, check=False)
+
+    return run
+
+
+def test_the_same_against_itself_is_rarely_a_difference(wulf: Any, tmp_path: Path) -> None:
+    changed = 0
+    for i in range(A_A):
+        done = wulf(
+            "net", "pingpong", "n1", "n2", "--lab", "--versus", "", "--seconds", "0.02", "--out", str(tmp_path / str(i))
+        )
+        assert done.returncode in (0, 1), done.stderr
+        finding = next(f for f in read_run(tmp_path / str(i)).findings if f.kind == "comparison")
+        changed += finding.text.startswith("B is")
+    assert changed <= 4  # 5 % of twelve; more than four is one in ten thousand
+
+
+def test_a_real_difference_is_found_in_a_few_blocks(wulf: Any, tmp_path: Path) -> None:
+    done = wulf("net", "pingpong", "n1", "n2", "--lab", "--versus", "bytes=1048576", "--out", str(tmp_path / "ab"))
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("B is slower: B / A is +")
+    run = read_run(tmp_path / "ab")
+    assert [record.model_extra["phase"] for record in run.records if record.metric == "rtt"] == ["A", "B"]  # type: ignore[index]
+    blocks = [(replicate["block"], replicate["cell"]) for replicate in run.replicates]
+    assert len(blocks) == 16
+    assert len(set(blocks)) == 16
+
+
+def test_a_parameter_that_is_none_is_refused(wulf: Any) -> None:
+    done = wulf("net", "pingpong", "n1", "n2", "--lab", "--versus", "colour=red")
+    assert done.returncode == 2
+    assert "colour=red" in done.stderr
+    assert "bytes" in done.stderr, "the names that there are"
+
+
+def test_a_link_slowed_by_a_known_rate_is_found_with_its_size(wulf: Any, pair: labs.Lab, tmp_path: Path) -> None:
+    for name, rate in (("before", "200mbit"), ("after", "150mbit")):
+        assert wulf("lab", "set", "n2", "--rate", rate).returncode == 0
+        words = ("--seconds", "0.2", "--wish", "1%", "--out", str(tmp_path / name))
+        assert wulf("net", "stream", "n1", "n2", "--lab", *words).returncode == 0
+    done = wulf("compare", "before", "after", "--json")
+    assert done.returncode == 1, done.stderr
+    row = json.loads(done.stdout)
+    assert row["verdict"] == "slower"
+    assert row["low"] <= 0.75 <= row["high"], row
+    assert row["high"] - row["low"] < 0.05
+    page = tmp_path / "change.html"
+    shown = wulf("compare", "before", "after", "--html", str(page))
+    assert re.search(r"n1>n2 tcp stream +-2[45]\.\d\d%", shown.stdout), shown.stdout
+    assert "<svg" in page.read_text()
+
+
+def test_the_same_twice_is_no_claim(wulf: Any, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        assert wulf("net", "stream", "n1", "n2", "--lab", "--quick", "--out", str(tmp_path / name)).returncode == 0
+    done = wulf("compare", "one", "two")
+    assert done.returncode in (0, 1), done.stderr
+    assert "1 cell:" in done.stdout
+
+
+def test_a_watch_ends_with_its_wish(wulf: Any, tmp_path: Path) -> None:
+    words = ("--watch", "--wish", "50%", "--seconds", "0.01", "--out", str(tmp_path / "watch"))
+    assert wulf("net", "pingpong", "n1", "n2", "--lab", *words).returncode == 0
+    run = read_run(tmp_path / "watch")
+    assert run.plan["watch"] is True
+    assert len(run.replicates) >= 12
