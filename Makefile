@@ -19,7 +19,7 @@ export WULF_SYSROOT := $(SYSROOT)
 export PATH := $(PATH):$(SYSROOT)/usr/bin:$(SYSROOT)/usr/sbin:$(SYSROOT)/bin:$(SYSROOT)/sbin
 endif
 
-.PHONY: help demo build test native-test lint format bench wheel clean distclean
+.PHONY: help demo build test native-test lint format bench statistics wheel clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,10 @@ format: ## put Python and C++ sources into their format
 bench: ## wulf beside its peers (ONLY=net for a part)
 	@$(SETUP) bench
 	@$(VENV)/python -m bench $(ONLY) $(ARGS)
+
+statistics: ## every statistical claim, simulated and in a lab: docs/statistics.md (ARGS=--quick)
+	@$(SETUP) demo
+	@$(VENV)/python -m bench.statistics $(ARGS)
 
 wheel: ## a wheel that carries the static probes: dist/wulf-*.whl
 	@$(SETUP) wheel

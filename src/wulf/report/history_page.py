@@ -25,7 +25,7 @@ from wulf.report.history import (
     series_name,
     when,
 )
-from wulf.report.html import script_digest, template, fill_template, json_for_script, write_page
+from wulf.report.html import fill_template, json_for_script, script_digest, template, write_page
 from wulf.report.names import plural, printable
 from wulf.stats.samples import Floats
 from wulf.stats.stopping import settled_median

@@ -224,9 +224,13 @@ def comparison_finding(record: Record, comparison: Comparison) -> Finding:
         subject=record.subject,
         text=sentence(comparison),
         evidence=[
-            Evidence(
-                subject=record.subject, metric=f"{record.metric} B/A", unit="1", value=comparison.ratio,
-                low=comparison.low, high=comparison.high, expected=1.0,
+            Evidence.model_validate(
+                {
+                    "subject": record.subject, "metric": f"{record.metric} B/A", "unit": "1", "expected": 1.0,
+                    "value": comparison.ratio, "low": comparison.low, "high": comparison.high,
+                    "judgement": str(comparison.judgement), "p": comparison.p, "pairs": comparison.n,
+                    "least_visible": comparison.least_visible,
+                }
             )
         ],
     )  # fmt: skip

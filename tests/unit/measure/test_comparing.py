@@ -64,7 +64,7 @@ def facts(**changed: object) -> dict[str, dict[str, dict[str, object]]]:
 def test_unlike_nodes_are_refused_and_the_facts_named() -> None:
     a = run("a", LIKE, seed=1, facts=facts())
     b = run("b", LIKE, seed=2, facts=facts(**{"cpu.governor": "powersave", "kernel.boot_id": "y"}))
-    with pytest.raises(UsageError, match="n1: cpu.governor performance → powersave") as caught:
+    with pytest.raises(UsageError, match=r"n1: cpu\.governor performance → powersave") as caught:
         compare_runs(a, b)
     assert "boot_id" not in caught.value.what, "that changes by itself"
     assert "--unlike" in str(caught.value.next_step)
