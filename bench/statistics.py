@@ -75,7 +75,8 @@ def _measured(quick: bool) -> tuple[str, bool]:
         f"{count} A/A comparisons of TCP ping-pong, the same pair, nothing changed: "
         + ", ".join(f"{n} {judgement}" for judgement, n in sorted(verdicts.items()))
         + f". At most {most} may claim a difference.\n",
-        "| link, before → after | expected B / A | measured | 95 % interval | inside |\n| --- | ---: | ---: | --- | --- |",
+        "| link, before → after | expected B / A | measured | 95 % interval | inside |",
+        "| --- | ---: | ---: | --- | --- |",
         *(row for row, _ in rates),
         f"\nMeasured {here['date'][:10]} on {here['cpus']} CPUs of {here['cpu']}"
         f"{', a virtual machine' if here['virtual'] else ''}, Linux {here['kernel']}.",

@@ -78,6 +78,20 @@ def _better_half(estimates: Sequence[Estimate], *, lower_is_better: bool) -> Est
     return ordered[(len(ordered) - 1) // 4]
 
 
+def _by_node(links: Mapping[Link, Estimate]) -> dict[str, list[Estimate]]:
+    per_node: dict[str, list[Estimate]] = {}
+    for link, estimate in links.items():
+        if estimate.value is not None:
+            for node in set(link):
+                per_node.setdefault(node, []).append(estimate)
+    return per_node
+
+
+def node_reach(links: Mapping[Link, Estimate], *, lower_is_better: bool) -> dict[str, Estimate]:
+    """For each node: what it reaches where its partners do not hold it back, the middle of its better links."""
+    return {node: _better_half(own, lower_is_better=lower_is_better) for node, own in _by_node(links).items()}
+
+
 def slow_nodes(links: Mapping[Link, Estimate], *, lower_is_better: bool) -> list[Outlier]:
     """The nodes whose links are nearly all worse than the other nodes' links, the worst first.
 
@@ -107,13 +121,10 @@ def slow_nodes(links: Mapping[Link, Estimate], *, lower_is_better: bool) -> list
 
 def _suspects(links: Mapping[Link, Estimate], *, lower_is_better: bool) -> list[tuple[int, Outlier]]:
     """Nodes that stand out over these links, each with how many links speak against it."""
-    per_node: dict[str, list[Estimate]] = {}
-    for link, estimate in links.items():
-        for node in set(link):
-            per_node.setdefault(node, []).append(estimate)
+    per_node = _by_node(links)
     if len(per_node) < 3:
         return []
-    reach = {node: _better_half(own, lower_is_better=lower_is_better) for node, own in per_node.items()}
+    reach = node_reach(links, lower_is_better=lower_is_better)
     suspects = []
     for node, own in reach.items():
         others = [other.value for name, other in reach.items() if name != node and other.value is not None]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
+import numpy as np
+
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
 from wulf.core.findings import Severity
 from wulf.core.records import Record, Verdict
@@ -95,3 +97,43 @@ def test_facts_that_differ_are_named_with_their_node() -> None:
     assert "nic.eth0.mtu" in found[0].text
     assert "9000" in found[0].text
     assert "1500" in found[0].text
+
+
+def large(slow: Mapping[str, float], n: int = 24, seed: int = 1) -> list[Record]:
+    """All pairs' TCP round trips: a link is as slow as its slower node, like nodes differ by half a per cent."""
+    random = np.random.default_rng(seed)
+    names = [f"n{i}" for i in range(1, n + 1)]
+    own = {name: 2e-5 * slow.get(name, 1.0) * float(np.exp(0.005 * random.normal())) for name in names}
+    return [
+        record(f"{a}>{b}", max(own[a], own[b]) * float(np.exp(0.002 * random.normal())), "pingpong")
+        for a, b in itertools.combinations(names, 2)
+    ]
+
+
+def test_a_node_a_little_slower_than_its_like_is_worth_a_look() -> None:
+    found = find(large({"n7": 1.08}), {}, {})
+    assert [(f.kind, f.subject, f.severity) for f in found if f.severity is not Severity.INFO] == [
+        ("deviation", "n7", Severity.WARN)
+    ]
+    assert "TCP round trip over its better links is +" in found[0].text
+
+
+def test_like_nodes_are_left_alone_and_it_says_what_would_have_been_seen() -> None:
+    accused = 0
+    for seed in range(30):
+        found = find(large({}, seed=seed), {}, {})
+        accused += any(f.kind == "deviation" for f in found)
+        (note,) = [f for f in found if f.kind == "note"]
+        assert "TCP round trip " in note.text
+    assert accused <= 5
+
+
+def test_other_hardware_is_another_class() -> None:
+    fingerprint = {f"n{i}": {"cpu.model": {"value": "old" if i <= 8 else "new"}} for i in range(1, 25)}
+    records = large({f"n{i}": 1.2 for i in range(1, 9)})
+    assert [f for f in find(records, fingerprint, {}) if f.kind == "deviation"] == []
+    assert [f for f in find(records, {}, {}) if f.kind == "deviation"]
+
+
+def test_four_nodes_are_too_few_to_tell_small_deviations() -> None:
+    assert [f.kind for f in find(cluster({}), {}, {})] == []
