@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -67,6 +68,29 @@ def test_single_measurements_then_what_was_measured(place: Path) -> None:
     assert "report.html" in shown.stdout
     asked = run('wulf query "SELECT subject, value FROM records"', place, "--json")
     assert {row["subject"] for row in map(json.loads, asked.stdout.splitlines())} == {"n1>n2"}
+
+
+def test_two_configurations_two_runs_and_their_history(place: Path) -> None:
+    """A lab of one machine: Nagle's algorithm does not show in a ping-pong, which is a verdict, too."""
+    done = run("wulf net pingpong n1 n2 --versus nodelay=false", place, "--lab", "--seconds", "0.02")
+    assert done.returncode in (0, 1), done.stderr
+    assert done.stdout.startswith(("A and B are equivalent", "No difference is shown", "B is "))
+    for where in ("monday", "runs/friday"):
+        made = run("wulf net stream n1 n2 --streams 4", place, "--lab", "--quick", "--out", where)
+        assert made.returncode == 0, made.stderr
+    compared = run("wulf compare monday last", place)
+    assert compared.returncode in (0, 1), compared.stderr
+    assert "1 cell:" in compared.stdout
+    shutil.rmtree(place / "monday")
+    told = run("wulf history rtt", place)
+    assert told.returncode in (0, 1), told.stderr
+    assert "n1>n2" in told.stdout
+
+
+def test_the_statistics_test_themselves(place: Path) -> None:
+    done = run("wulf stats selftest --quick", place, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all(json.loads(line)["met"] is not False for line in done.stdout.splitlines())
 
 
 def test_schema_and_completion(place: Path) -> None:

@@ -84,7 +84,14 @@ def _quantiles(metric: str, replicates: Iterable[Replicate]) -> dict[str, float]
 
 
 def records_of(
-    cell: Cell, replicates: Sequence[Replicate], plan: Plan, run: str, *, at: str, failure: str | None = None
+    cell: Cell,
+    replicates: Sequence[Replicate],
+    plan: Plan,
+    run: str,
+    *,
+    at: str,
+    failure: str | None = None,
+    stopped: str | None = None,
 ) -> list[Record]:
     """One record for each metric of the cell that the probe answered with, and always one for the primary metric.
 
@@ -96,6 +103,8 @@ def records_of(
         The cell's replicates in the order measured; failed ones included.
     failure
         Why the cell was given up; what was measured before is kept beside it.
+    stopped
+        Why measuring ended, where it was not the stopping rule that ended it.
     """
     good = [replicate for replicate in replicates if replicate["ok"]]
     counters: dict[str, Any] = {}
@@ -115,6 +124,8 @@ def records_of(
             why_none=_first_reason(metric.name, replicates),
         )
         extra: dict[str, Any] = {"phase": cell.phase, "failed_replicates": len(replicates) - len(good)}
+        if primary:
+            extra["stopped"] = failure or stopped or plan.rule.decide(samples).reason
         if odd:
             extra["flags"] = odd
         if good and good[-1].get("info"):
@@ -149,15 +160,14 @@ def records_of(
 
 
 def records_of_run(
-    plan: Plan, replicates: Sequence[Replicate], run: str, *, at: str, failures: Mapping[int, str] | None = None
+    plan: Plan, replicates: Sequence[Replicate], run: str, *, at: str, stopped: str | None = None
 ) -> list[Record]:
     """All records of a plan from all its replicates, as `records_of` a cell."""
     by_cell: dict[int, list[Replicate]] = {cell.id: [] for cell in plan.cells}
     for replicate in replicates:
         by_cell[replicate["cell"]].append(replicate)
-    failures = failures or {}
     return [
         record
         for cell in plan.cells
-        for record in records_of(cell, by_cell[cell.id], plan, run, at=at, failure=failures.get(cell.id))
+        for record in records_of(cell, by_cell[cell.id], plan, run, at=at, stopped=stopped)
     ]

@@ -266,8 +266,9 @@ class Runner:
         if rule is None or not self._open:
             return
         if len(self._open) < len(self._states) or rule.enough(*self._arms()):
+            comparison = self.comparison
             for state in list(self._open.values()):
-                self._close(state.cell)
+                self._close(state.cell, cut=f"the comparison: {comparison.reason}" if comparison else None)
         elif min(state.good for state in self._open.values()) >= rule.most + ATTEMPTS:
             self._close_all("too few blocks in which both had a value")
 
@@ -296,7 +297,9 @@ class Runner:
     def _close(self, cell: Cell, *, failure: str | None = None, cut: str | None = None) -> None:
         """Turn what the cell has into records."""
         state = self._open.pop(cell.id)
-        records = records_of(cell, state.replicates, self._plan, self._sink.id, at=utc_now(), failure=failure)
+        records = records_of(
+            cell, state.replicates, self._plan, self._sink.id, at=utc_now(), failure=failure, stopped=cut
+        )
         for record in records:
             if cut and record.reason:
                 record.reason = f"{record.reason}; {cut}"

@@ -76,7 +76,8 @@ def _intervals(records: list[Record]) -> str:
         return "No value has an interval: that needs at least six replicates at 95 %."
     return (
         f"Between two order statistics of the replicates, covering the true median with at least {confidence} "
-        "probability whatever the distribution, if replicates are independent."
+        "probability whatever the distribution, all looks together; moved apart where replicates depend on their "
+        "predecessors."
     )
 
 
@@ -85,10 +86,12 @@ def _stopping(run: Run) -> str:
     parts = []
     if isinstance(wish, int | float):
         parts.append(f"A cell is measured until its interval is at most {wish * 100:.3g} % of its value wide")
-        if isinstance(looks, list) and looks:
+        if run.plan.get("watch"):
+            parts.append(", checked after every replicate (a confidence sequence)")
+        elif isinstance(looks, list) and looks:
             parts.append(f", checked after {', '.join(str(look) for look in looks)} replicates and at no other time")
         parts.append(f", or until the time of {budget:g} s is over" if isinstance(budget, int | float) else "")
-        parts.append(". A cell that ends wider is called noisy.")
+        parts.append(". A cell that ends wider, or that drifts or starts cold, is called noisy.")
     return "".join(parts)
 
 
@@ -143,14 +146,15 @@ def twelve_rules(run: Run) -> list[Item]:
         ),
         Item(
             "Assume no normality without a diagnostic",
-            "None is assumed: intervals are order statistics. Independence of replicates is assumed; fresh sockets "
-            "and random order work towards it, and this version does not test it.",
+            "None is assumed: intervals are order statistics. Fresh sockets and random order work towards "
+            "independent replicates; drift, cold starts, second modes and dependence are tested for, and stand in "
+            "the record's flags.",
         ),
         Item(
             "Compare soundly",
             "Figures are compared only within this run. A node or link is called slow if its whole interval is at "
             f"least {LEAST_RATIO:g} times worse than the median of the others, and {LEAST_SIGMAS:g} robust standard "
-            "deviations from it.",
+            "deviations from it. Smaller deviations of nodes are called out with a false discovery rate of 5 %.",
         ),
         Item("Check that the median is the right figure", _tails(with_tail)),
         Item("Document all factors and levels", _factors(run)),

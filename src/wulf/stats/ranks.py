@@ -24,7 +24,7 @@ EXACT_PRODUCT = 40_000
 """Above, the normal approximation of the null distribution, whose error is then far below the last digit shown."""
 
 MOST_PAIRS = 2000
-"""More pairs are collapsed into so many means of neighbours, since the number of Walsh averages grows as n²."""
+"""More pairs or samples are collapsed into so many means of neighbours, since the number of contrasts grows as n²."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,16 @@ def _stretched(tail: float, scale: float) -> float:
     return tail if scale == 1 else float(ndtr(scale * ndtri(min(tail, 0.5))))
 
 
+def _collapsed(values: Floats) -> Floats:
+    """At most `MOST_PAIRS` values: means of neighbours where there are more."""
+    if values.size <= MOST_PAIRS:
+        return values
+    return np.array([part.mean() for part in np.array_split(values, MOST_PAIRS)])
+
+
 def signed_rank_shift(differences: Floats, level: float) -> Shift:
     """The shift of paired differences, shape (n,), with the sign-flip test's p and interval at a two-sided level."""
-    d = differences
-    if d.size > MOST_PAIRS:
-        d = np.array([part.mean() for part in np.array_split(d, MOST_PAIRS)])
+    d = _collapsed(differences)
     i, j = np.triu_indices(d.size)
     return _shift((d[i] + d[j]) / 2, _signed_rank_null(int(d.size)), level, 1.0)
 
@@ -149,6 +154,7 @@ def rank_sum_shift(first: Floats, second: Floats, level: float, design_effect: f
     design_effect
         n / effective n of samples that depend on each other: the null distribution is that much wider in variance.
     """
-    contrasts = (second[None, :] - first[:, None]).ravel()
-    null = _rank_sum_null(int(first.size), int(second.size))
+    a, b = _collapsed(first), _collapsed(second)
+    contrasts = (b[None, :] - a[:, None]).ravel()
+    null = _rank_sum_null(int(a.size), int(b.size))
     return _shift(contrasts, null, level, sqrt(max(1.0, design_effect)))

@@ -21,7 +21,7 @@ def load(path: Path) -> Run:
     plan = Plan.from_json(run.plan)
     at = str(run.replicates[-1]["at"]) if run.replicates else str(run.meta["started"])
     have = {(r.subject, r.metric, str(sorted(r.params.items(), key=str))) for r in run.records}
-    for record in records_of_run(plan, run.replicates, run.id, at=at):
+    for record in records_of_run(plan, run.replicates, run.id, at=at, stopped="the run was cut short"):
         if (record.subject, record.metric, str(sorted(record.params.items(), key=str))) not in have:
             if record.reason:
                 record.reason = f"{record.reason}; the run was cut short"

@@ -67,7 +67,7 @@ def test_a_failed_cell_keeps_what_it_had() -> None:
 
 
 def test_a_run_is_collected_from_its_replicates_alone() -> None:
-    records = records_of_run(PLAN, [replicate(1e-5)] * 6, "run", at="now", failures={})
+    records = records_of_run(PLAN, [replicate(1e-5)] * 6, "run", at="now", stopped="cut")
     assert [r.metric for r in records] == ["rtt", "lost"]
 
 
@@ -83,3 +83,10 @@ def test_a_secondary_metric_that_no_answer_holds_does_not_apply() -> None:
         del one["metrics"]["lost"]
     assert [r.metric for r in collect(replicates)] == ["rtt"]
     assert [r.metric for r in collect([], failure="n2: down")] == ["rtt"]
+
+
+def test_a_record_says_why_measuring_ended() -> None:
+    steady = [replicate(1e-5 + i % 3 * 1e-9) for i in range(8)]
+    (rtt, _) = collect(steady)
+    assert rtt.model_extra is not None
+    assert "within the wish" in rtt.model_extra["stopped"]

@@ -177,3 +177,12 @@ def test_holm_by_hand() -> None:
 def test_benjamini_hochberg_by_hand() -> None:
     assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
     assert benjamini_hochberg([]) == []
+
+
+@pytest.mark.slow
+def test_ten_million_pairs_have_a_verdict() -> None:
+    random = np.random.default_rng(1)
+    a, b = np.exp(0.01 * random.normal(size=(2, 10_000_000)))
+    assert PairedRule().compare(a, b * 1.02).judgement is Judgement.SLOWER
+    assert compare_samples(a, b * 1.02).judgement is Judgement.SLOWER
+    assert compare_samples(a, b).judgement is Judgement.EQUIVALENT
