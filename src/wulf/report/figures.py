@@ -26,6 +26,9 @@ MAIN_METRICS = frozenset(METRICS)
 
 HIGHER_IS_BETTER = frozenset({"throughput", "bandwidth", "rate"})
 
+ODD = frozenset({"modes", "drift", "cold"})
+"""Flags of a record that a reader must know of; that replicates depend on each other shows in the interval already."""
+
 _OF_INTEREST = re.compile(
     r"retrans|drop|squeez|(?<!int)err|overflow|timeout|all\.steal|all\.softirq|lost|loss|fail|prune|collapse",
     re.IGNORECASE,
@@ -91,8 +94,11 @@ def confidence_text(record: Record) -> str:
 
 
 def verdict_text(record: Record) -> str:
-    """The verdict, with its reason where there is one: `noisy: interval 12 % wide, 5 % asked`."""
-    return f"{record.verdict}: {record.reason}" if record.reason else str(record.verdict)
+    """The verdict, with its reason where there is one (`noisy: interval 12 % wide, 5 % asked`), and what is odd."""
+    verdict = f"{record.verdict}: {record.reason}" if record.reason else str(record.verdict)
+    flags = (record.model_extra or {}).get("flags") or {}
+    odd = [text for name, text in flags.items() if name in ODD and text not in (record.reason or "")]
+    return "; ".join([verdict, *odd])
 
 
 def record_lines(record: Record) -> list[str]:

@@ -1,1 +1,1 @@
-"""Estimators, stopping rules, outliers: pure functions of arrays, no I/O and no clock."""
+"""Estimators, stopping rules, comparisons, designs, outliers, changes: pure functions of arrays, no I/O and no clock."""

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wulf.stats.diagnostics import MAD_TO_SIGMA
 from wulf.stats.intervals import Estimate
 
 Link = tuple[str, str]
-
-MAD_TO_SIGMA = 1.4826
-"""Median absolute deviation to standard deviation for a normal distribution: 1/Φ⁻¹(3/4)."""
 
 LEAST_RATIO = 1.25
 """Worse than the others by less than this is never called out: smaller differences do not hold up a cluster."""

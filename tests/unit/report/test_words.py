@@ -19,7 +19,7 @@ from tests.unit.report.make_run import (
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Verdict
 from wulf.report.facts import fact_rows, fact_text, reported_link_speeds
-from wulf.report.figures import cell_name, counters_of_interest, quantile_name, record_lines
+from wulf.report.figures import cell_name, counters_of_interest, quantile_name, record_lines, verdict_text
 from wulf.report.method import method, twelve_rules
 from wulf.report.names import fold, natural, plural, printable, subject_text
 from wulf.report.summary import against_peers, duration, exit_code, headline, ordered_findings, state
@@ -265,3 +265,8 @@ def test_a_side_metric_without_an_answer_makes_no_run_incomplete() -> None:
 def test_noisy_is_not_missing() -> None:
     noisy = record("a>b", "rtt", 1.0, verdict=Verdict.NOISY, reason="wide", phase="pairs")
     assert headline(make_run(records=[noisy])) == "No node and no link stands out."
+
+
+def test_two_modes_are_told_beside_the_verdict() -> None:
+    shown = verdict_text(record("n1>n2", "rtt", 1e-5, flags={"modes": "has two modes", "dependent": "24 amount to 9"}))
+    assert shown == "ok; has two modes"
