@@ -1,1 +1,1 @@
-"""Estimators, stopping rules, comparisons, designs, outliers, changes: pure functions of arrays, no I/O and no clock."""
+"""Estimators, stopping, comparison, designs, outliers, change points: pure functions of arrays, no I/O, no clock."""

@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from wulf.stats.changes import LEVELS, Change, change_points, change_points_of, split_statistics
 from wulf.stats.samples import Floats
+from wulf.stats.streams import ar1
 
 
 def direct(values: Floats, at: int) -> float:
@@ -179,3 +180,16 @@ def test_of_many_series_few_change_by_chance() -> None:
     assert [places(changes) for changes in found[:6]] == [[15]] * 6
     assert sum(bool(changes) for changes in found[6:]) <= 2
     assert change_points_of([]) == []
+
+
+def test_runs_that_resemble_their_neighbours_rarely_show_a_change() -> None:
+    """In random order, one by one, almost every second such series would."""
+    random = np.random.default_rng(3)
+    claimed = sum(bool(change_points(ar1(random, 100, 0.5), seed=random)) for _ in range(100))
+    assert claimed <= 22  # one in nine; this is three standard deviations more
+    found = 0
+    for _ in range(30):
+        values = ar1(random, 100, 0.5)
+        values[50:] += 3
+        found += any(abs(change.at - 50) <= 4 for change in change_points(values, seed=random))
+    assert found >= 25
