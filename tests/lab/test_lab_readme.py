@@ -84,7 +84,7 @@ def test_two_configurations_two_runs_and_their_history(place: Path) -> None:
     shutil.rmtree(place / "monday")
     told = run("wulf history rtt", place)
     assert told.returncode in (0, 1), told.stderr
-    assert "n1>n2" in told.stdout
+    assert "n1 → n2" in told.stdout
 
 
 def test_the_statistics_test_themselves(place: Path) -> None:

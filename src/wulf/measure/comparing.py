@@ -19,6 +19,8 @@ ALPHA = 0.05
 SCREENING = 0.1
 """Share of false alarms among the cells that are worth a second look."""
 
+GRAVEST_FIRST = (Judgement.SLOWER, Judgement.FASTER, Judgement.INCONCLUSIVE, Judgement.EQUIVALENT)
+
 Key = tuple[str, str, str, str, str]
 
 
@@ -178,8 +180,7 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) 
             both, found, holm(p_values), benjamini_hochberg(p_values), strict=True
         )
     ]
-    order = [Judgement.SLOWER, Judgement.FASTER, Judgement.INCONCLUSIVE, Judgement.EQUIVALENT]
-    cells.sort(key=lambda cell: (order.index(cell.judgement), not cell.suspect, cell.claimed))
+    cells.sort(key=lambda cell: (GRAVEST_FIRST.index(cell.judgement), not cell.suspect, cell.claimed))
     return RunComparison(a, b, cells, len(first) - len(both), len(second) - len(both), facts)
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from wulf.measure.comparing import CellComparison, RunComparison, described, percent
+from wulf.measure.comparing import GRAVEST_FIRST, CellComparison, RunComparison, described, percent
 from wulf.report.names import plural, printable
 from wulf.stats.comparison import Judgement
 
@@ -53,7 +53,7 @@ def drawn(cell: CellComparison, span: float) -> str:
 
 def headline(found: RunComparison) -> str:
     """How many cells got which verdict."""
-    counts = {judgement: sum(c.judgement is judgement for c in found.cells) for judgement in Judgement}
+    counts = {judgement: sum(c.judgement is judgement for c in found.cells) for judgement in GRAVEST_FIRST}
     said = ", ".join(f"{count} {judgement}" for judgement, count in counts.items() if count)
     return f"{plural(len(found.cells), 'cell')}: {said}"
 
@@ -92,7 +92,9 @@ def print_comparison(found: RunComparison, console: Console) -> None:
 def footnote(found: RunComparison) -> str:
     """How to read the table."""
     delta = found.cells[0].comparison.delta if found.cells else 0.0
-    alone = f" {found.only_a} cells are in A alone, {found.only_b} in B." if found.only_a or found.only_b else ""
+    alone = ""
+    if found.only_a or found.only_b:
+        alone = f" Not compared: {plural(found.only_a, 'cell')} of A alone, {plural(found.only_b, 'cell')} of B alone."
     return (
         f"Differences are claimed at 5% over all cells together (Holm); 'suspect' is worth a second look "
         f"(false discovery rate 10%); within ±{delta:.1%} counts as equivalent; 'visible' is the least difference that "

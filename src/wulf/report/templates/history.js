@@ -79,7 +79,7 @@
         },
       ]),
       annotations: chart.changes.map((change) => (
-        { ...top, x: change.at, text: `<b>${change.number}</b>`, font: { size: 12, color: theme[change.verdict] } }
+        { ...top, x: change.at, text: `<b>${change.number}</b>`, font: { size: 12, color: theme.ink } }
       )),
     };
     return { traces, layout };
