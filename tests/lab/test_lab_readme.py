@@ -87,6 +87,12 @@ def test_two_configurations_two_runs_and_their_history(place: Path) -> None:
     assert "n1 → n2" in told.stdout
 
 
+def test_a_sweep(place: Path) -> None:
+    done = run("wulf net sweep n1 n2", place, "--lab", "--quick", "--most", "65536", "--budget", "20s")
+    assert done.returncode in (0, 3), done.stderr
+    assert "From 1 B to " in done.stdout
+
+
 def test_the_statistics_test_themselves(place: Path) -> None:
     done = run("wulf stats selftest --quick", place, "--json")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -100,3 +100,14 @@ def test_a_watch_ends_with_its_wish(wulf: Any, tmp_path: Path) -> None:
     run = read_run(tmp_path / "watch")
     assert run.plan["watch"] is True
     assert len(run.replicates) >= 12
+
+
+def test_a_sweep_over_a_shaped_link_finds_its_rate(wulf: Any, tmp_path: Path) -> None:
+    assert wulf("lab", "set", "n2", "--rate", "100mbit").returncode == 0
+    words = ("--most", "262144", "--seconds", "0.05", "--budget", "40s", "--out", str(tmp_path / "sweep"))
+    done = wulf("net", "sweep", "n1", "n2", "--lab", *words)
+    assert done.returncode in (0, 3), done.stderr
+    assert "latency" in done.stdout
+    lines = [r for r in read_run(tmp_path / "sweep").records if r.metric == "bandwidth" and r.value]
+    assert lines, done.stdout
+    assert 0.8 * 12.5e6 < lines[-1].value < 1.05 * 12.5e6  # type: ignore[operator]

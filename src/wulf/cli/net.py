@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +24,9 @@ from wulf.core.errors import UsageError
 from wulf.core.records import Param
 from wulf.measure.plan import Cell
 from wulf.measure.probes import ParamSpec, Pattern, Probe
+
+if TYPE_CHECKING:
+    from wulf.cluster.inventory import Inventory
 
 _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
 
@@ -48,11 +53,13 @@ class NetGroup(click.Group):
     """The patterns of wulf-net as commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As the probe names them."""
-        return list(_probe().patterns)
+        """As the probe names them, and the sweep over sizes."""
+        return [*_probe().patterns, "sweep"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The pattern's command, or None."""
+        if cmd_name == "sweep":
+            return sweep
         probe = _probe()
         return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 
@@ -113,6 +120,15 @@ def parse_changes(pattern: Pattern, text: str) -> dict[str, Param]:
     return changes
 
 
+@contextmanager
+def _pair(client: str, server: str, where: dict[str, Any]) -> Iterator[Inventory]:
+    """The two nodes; where nothing says where they are, ssh knows them by these names."""
+    if not any(where.get(source) for source in ("nodes", "inventory_file", "hostfile", "lab")):
+        where["nodes"] = f"{client},{server}"
+    with inventory_of(**where) as inventory:
+        yield replace(inventory, nodes=inventory.pick(dict.fromkeys((client, server))))
+
+
 def _measure(
     probe: Probe,
     pattern: Pattern,
@@ -140,10 +156,7 @@ def _measure(
     from wulf.workflow import survey
 
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
-    if not any(where.get(source) for source in ("nodes", "inventory_file", "hostfile", "lab")):
-        where["nodes"] = f"{client},{server}"
-    with inventory_of(**where) as inventory:
-        chosen = replace(inventory, nodes=inventory.pick(dict.fromkeys((client, server))))
+    with _pair(client, server, where) as chosen:
         drawn = seed_or_new(seed)
         meta = {"argv": sys.argv[1:], "seed": drawn, "nodes": [node.name for node in chosen.nodes]}
         with RunWriter(out, f"net-{pattern.name}", meta) as writer, progress_line() as line:
@@ -166,6 +179,63 @@ def _measure(
         for finding in outcome.run.findings:
             if finding not in compared:
                 click.echo(f"{finding.kind}: {finding.text}", err=True)
+    return outcome.exit_code
+
+
+@click.command(epilog="Example: wulf net sweep n1 n2 --most 1048576 --wish 5%")
+@click.argument("client")
+@click.argument("server")
+@node_options
+@measure_options
+@click.option(
+    "--transport", type=click.Choice(["tcp", "udp"]), default="tcp", show_default=True, help="What carries it."
+)
+@click.option("--most", type=click.IntRange(min=8), default=4 << 20, show_default=True, help="Largest message [B].")
+@click.option("--seconds", type=click.FLOAT, default=0.03, show_default=True, help="Of one replicate [s].")
+def sweep(
+    client: str,
+    server: str,
+    transport: str,
+    most: int,
+    seconds: float,
+    as_json: bool,
+    out: Path | None,
+    quick: bool,
+    watch: bool,
+    seed: int | None,
+    wish: float,
+    budget: float | None,
+    **where: Any,
+) -> int:
+    """Latency and bandwidth over message size, as straight lines.
+
+    Measures 1 B, 2 B, 4 B …, looks closer where the curve bends, and goes on until the lines predict sizes that were
+    held out to within the wish: latency, bandwidth, half size and switch points with intervals.
+    """
+    from wulf.cli.progress import progress_line
+    from wulf.report.terminal import print_report
+    from wulf.store.run import RunWriter
+    from wulf.workflow import survey
+    from wulf.workflow import sweep as sweeping
+
+    probe = _probe()
+    pattern = probe.pattern("pingpong")
+    most = min(most, probe.max_bytes[transport])
+    params = probe.check("pingpong", transport, {"bytes": most, "seconds": seconds})
+    with _pair(client, server, where) as chosen:
+        drawn = seed_or_new(seed)
+        meta = {"argv": sys.argv[1:], "seed": drawn, "nodes": [node.name for node in chosen.nodes]}
+        with RunWriter(out, "net-sweep", meta) as writer, progress_line() as line:
+            outcome = sweeping.sweep(
+                chosen, Cell(0, client, server, transport, "pingpong", params, pattern.metrics, "sweep"),
+                survey.Effort(wish, budget, quick, watch), writer, drawn, most=most, watch=line,
+            )  # fmt: skip
+            survey.write_html(outcome.run)
+    if as_json:
+        echo_records(outcome.run.records)
+    else:
+        print_report(outcome.run, colour_console())
+    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
     return outcome.exit_code
 
 

@@ -37,7 +37,9 @@ class Finding(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    kind: str = Field(description="'comparison', 'node', 'link', 'deviation', 'fact', 'failed', 'noise' or 'note'.")
+    kind: str = Field(
+        description="'comparison', 'curve', 'node', 'link', 'deviation', 'fact', 'failed', 'noise' or 'note'."
+    )
     severity: Severity
     subject: str = Field(description="The node ('n3'), pair ('n1>n3') or fact ('kernel.release') it is about.")
     text: str = Field(description="One or two sentences for a person, with figure and interval.")

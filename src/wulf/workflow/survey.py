@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -121,6 +122,8 @@ def measure(
     seed: int,
     *,
     versus: PairedRule | None = None,
+    extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
+    judge: Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]] | None = None,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Connect, measure the cells, judge, and leave a complete run on disk.
@@ -133,6 +136,10 @@ def measure(
         The cells, given the nodes that answered; asked only when one did.
     versus
         How the two cells are compared; None where nothing is.
+    extend
+        More cells, given the records so far and the first free number of a cell; none: it is enough.
+    judge
+        Records and findings that follow from the measured ones.
     watch
         Told what happens, for people.
     """
@@ -153,21 +160,36 @@ def measure(
                 watch=effort.watch, versus=versus if cells else None,
             )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
-            runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch)
-            try:
-                runner.run()
-            finally:
-                records = runner.records
-                comparison = runner.comparison
-                failed |= {
-                    node: NodeError(node, f"died while it was measured: {why}") for node, why in runner.lost.items()
-                }
+            began = time.monotonic()
+            while plan.cells:
+                runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch)
+                try:
+                    runner.run()
+                finally:
+                    records += runner.records
+                    comparison = runner.comparison
+                    failed |= {
+                        node: NodeError(node, f"died while it was measured: {why}") for node, why in runner.lost.items()
+                    }
+                more = extend(records, len(cells)) if extend else ()
+                left = None if effort.budget is None else effort.budget - (time.monotonic() - began)
+                if left is not None and left <= 0:
+                    break
+                cells += more
+                writer.write_json("plan.json", replace(plan, cells=cells, budget=effort.budget).to_json())
+                plan = replace(plan, cells=more, budget=left, seed=plan.seed + 1)
     except KeyboardInterrupt:
         state = "interrupted"
     fingerprint = connected.fingerprint if connected else {}
-    findings = find(records, fingerprint, failed, notes)
+    derived: list[Finding] = []
     if comparison is not None:
-        findings = [comparison_finding(records[0], comparison), *findings]
+        derived = [comparison_finding(records[0], comparison)]
+    if judge is not None:
+        more_records, derived = judge(records)
+        for record in more_records:
+            writer.append(record)
+        records += more_records
+    findings = [*derived, *find(records, fingerprint, failed, notes)]
     writer.write_findings(findings)
     code = exit_code_of(records, findings, state)
     writer.finish(state, exit_code=code)
