@@ -173,7 +173,7 @@ def measure(
                     }
                 more = extend(records, len(cells)) if extend else ()
                 left = None if effort.budget is None else effort.budget - (time.monotonic() - began)
-                if left is not None and left <= 0:
+                if not more or (left is not None and left <= 0):
                     break
                 cells += more
                 writer.write_json("plan.json", replace(plan, cells=cells, budget=effort.budget).to_json())

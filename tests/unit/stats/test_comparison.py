@@ -162,7 +162,6 @@ def test_two_samples_that_were_not_paired() -> None:
 
 def test_dependent_samples_claim_less() -> None:
     steps = np.repeat([1.0, 1.01, 1.02], 5)
-    assert compare_samples(steps, steps * 1.02).p > compare_samples(steps[::-1][[3, 8, 13]], steps[[3, 8, 13]]).p / 10  # type: ignore[operator]
     random = np.random.default_rng(2)
     shuffled = random.permutation(steps), random.permutation(steps * 1.015)
     assert compare_samples(np.sort(steps), np.sort(steps * 1.015)).p > compare_samples(*shuffled).p  # type: ignore[operator]
