@@ -15,6 +15,7 @@ import pytest
 from tests.lab.conftest import PATIENCE_S, ssh, traces, wait_until
 from wulf import lab
 from wulf.lab import state
+from wulf.lab.netns import Wire
 
 pytestmark = pytest.mark.lab
 
@@ -137,3 +138,21 @@ def test_another_containers_lab_is_none_of_ours(netns: None, lab_name: str) -> N
         lab.down(lab_name)  # by its very name
         state.clear_stale()
         assert process.communicate("\n", timeout=30)[0] == "True\n", "still up"
+
+
+def test_interrupt_at_the_very_end_of_up_leaves_nothing(
+    netns: None, lab_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lab is complete, its maker not yet back: who pressed Ctrl-C has no lab then."""
+    close = Wire.close
+
+    def interrupted(self: Wire) -> None:
+        close(self)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Wire, "close", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            lab.up(2, name=lab_name)
+    assert wait_until(lambda: not [one for one, _ in state.processes() if one == lab_name], PATIENCE_S)
+    assert not (state.root() / lab_name).exists()

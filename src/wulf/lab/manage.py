@@ -72,21 +72,22 @@ def up(
 
 def _up(name: str, count: int, wanted: dict[str, int], backend: str | None, keep: bool) -> Lab:
     state.clear_stale()
-    with state.lock(name), netns.Wire() as wire:
+    with state.lock(name):
         if state.load(name) is not None:
             raise LabError(f"the lab {name!r} is up already", "`wulf lab down` first, or choose another --name.")
-        choice = _choose(backend, wire)
-        if choice.backend == "loopback" and backend == "loopback" and wanted:
-            raise LabError(f"{min(wanted)}: can't set a rate: loopback nodes share one network", "Leave --rate out.")
-        data = _describe(name, count, wanted, choice, keep)
-        directory = state.root() / name
-        state.make_private(directory)
         try:
-            nursery = None
-            if choice.backend == "netns":
-                nursery = _start(directory, data, wanted, wire)
-            state.save(directory, data)
-            if nursery and keep:
+            with netns.Wire() as wire:
+                choice = _choose(backend, wire)
+                if choice.backend == "loopback" and backend == "loopback" and wanted:
+                    raise LabError(
+                        f"{min(wanted)}: can't set a rate: loopback nodes share one network", "Leave --rate out."
+                    )
+                data = _describe(name, count, wanted, choice, keep)
+                directory = state.root() / name
+                state.make_private(directory)
+                nursery = _start(directory, data, wanted, wire) if choice.backend == "netns" else None
+                state.save(directory, data)
+            if nursery and keep:  # last of all: whoever is interrupted before has no lab
                 nursery.keep()
             elif nursery:
                 labs.hold(name, nursery)
