@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wulf.cli.options import colour_console, seed_or_new
+from wulf.cli.options import colour_console, measuring
 
 NODES, SLOW, RATE = 4, "n3", "200mbit"
 
@@ -21,14 +21,10 @@ def command(out: Path | None, quick: bool, seed: int | None, backend: str | None
 
     Exits 0 when the findings name the slowed node and no other, 1 when they do not.
     """
-    from wulf.cli.progress import progress_line
     from wulf.report.terminal import print_report
-    from wulf.store.run import RunWriter
     from wulf.workflow.demo import demo, verdict
 
-    drawn = seed_or_new(seed)
-    meta = {"argv": ["demo"], "seed": drawn}
-    with RunWriter(out, "demo", meta) as writer, progress_line() as line:
+    with measuring("demo", out, seed, argv=["demo"]) as (writer, drawn, line):
         shown = demo(NODES, SLOW, RATE, writer, drawn, quick=quick, backend=backend, watch=line)
     print_report(shown.outcome.run, colour_console())
     code, text = verdict(shown, SLOW)

@@ -17,8 +17,8 @@ from wulf.cli.options import (
     echo_records,
     inventory_of,
     measure_options,
+    measuring,
     node_options,
-    seed_or_new,
 )
 from wulf.core.errors import UsageError
 from wulf.core.records import Param
@@ -149,17 +149,14 @@ def _measure(
     **where: Any,
 ) -> int:
     """One cell, measured to its wish, or two against each other; printed and kept as a run."""
-    from wulf.cli.progress import progress_line
     from wulf.report.terminal import print_records
     from wulf.stats.comparison import PairedRule
-    from wulf.store.run import RunWriter
     from wulf.workflow import survey
 
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
     with _pair(client, server, where) as chosen:
-        drawn = seed_or_new(seed)
-        meta = {"argv": sys.argv[1:], "seed": drawn, "nodes": [node.name for node in chosen.nodes]}
-        with RunWriter(out, f"net-{pattern.name}", meta) as writer, progress_line() as line:
+        nodes = [node.name for node in chosen.nodes]
+        with measuring(f"net-{pattern.name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
             effort = survey.Effort(wish, budget, quick, watch)
             cell = Cell(0, client, server, transport, pattern.name, params, pattern.metrics)
             if versus is None:
@@ -212,9 +209,7 @@ def sweep(
     Measures 1 B, 2 B, 4 B …, looks closer where the curve bends, and goes on until the lines predict sizes that were
     held out to within the wish: latency, bandwidth, half size and switch points with intervals.
     """
-    from wulf.cli.progress import progress_line
     from wulf.report.terminal import print_report
-    from wulf.store.run import RunWriter
     from wulf.workflow import survey
     from wulf.workflow import sweep as sweeping
 
@@ -223,9 +218,8 @@ def sweep(
     most = min(most, probe.max_bytes[transport])
     params = probe.check("pingpong", transport, {"bytes": most, "seconds": seconds})
     with _pair(client, server, where) as chosen:
-        drawn = seed_or_new(seed)
-        meta = {"argv": sys.argv[1:], "seed": drawn, "nodes": [node.name for node in chosen.nodes]}
-        with RunWriter(out, "net-sweep", meta) as writer, progress_line() as line:
+        nodes = [node.name for node in chosen.nodes]
+        with measuring("net-sweep", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
             outcome = sweeping.sweep(
                 chosen, Cell(0, client, server, transport, "pingpong", params, pattern.metrics, "sweep"),
                 survey.Effort(wish, budget, quick, watch), writer, drawn, most=most, watch=line,

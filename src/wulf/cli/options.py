@@ -17,8 +17,10 @@ import click
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from wulf.cli.progress import Bar, Plain
     from wulf.cluster.inventory import Inventory
     from wulf.core.records import Record
+    from wulf.store.run import RunWriter
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -118,11 +120,6 @@ def measure_options(function: F) -> F:
     )(function)
 
 
-def seed_or_new(seed: int | None) -> int:
-    """The seed given, or one drawn; recorded either way."""
-    return secrets.randbelow(2**31) if seed is None else seed
-
-
 @contextmanager
 def inventory_of(
     *,
@@ -187,6 +184,19 @@ def _lab(wanted: str) -> Iterator[Any]:
         if made.note:
             click.echo(f"note: {made.note}", err=True)
         yield made
+
+
+@contextmanager
+def measuring(
+    command: str, out: Path | None, seed: int | None, **meta: Any
+) -> Iterator[tuple[RunWriter, int, Bar | Plain]]:
+    """A run to write into, its seed (drawn where none is given, and recorded), and the progress line."""
+    from wulf.cli.progress import progress_line
+    from wulf.store.run import RunWriter
+
+    drawn = secrets.randbelow(2**31) if seed is None else seed
+    with RunWriter(out, command, {"seed": drawn, **meta}) as writer, progress_line() as line:
+        yield writer, drawn, line
 
 
 def echo_records(records: Iterable[Record]) -> None:

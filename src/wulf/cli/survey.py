@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wulf.cli.options import colour_console, echo_records, inventory_of, measure_options, node_options, seed_or_new
+from wulf.cli.options import colour_console, echo_records, inventory_of, measure_options, measuring, node_options
 from wulf.core.errors import UsageError
 
 
@@ -41,9 +41,7 @@ def command(
 
     Without nodes: this machine.
     """
-    from wulf.cli.progress import progress_line
     from wulf.report.terminal import print_report
-    from wulf.store.run import RunWriter
     from wulf.workflow.survey import Effort, survey
 
     pair = parse_pair(sweep_pair)
@@ -51,9 +49,7 @@ def command(
         names = [node.name for node in inventory.nodes]
         if pair:
             inventory.pick(pair)
-        drawn = seed_or_new(seed)
-        meta = {"argv": sys.argv[1:], "seed": drawn, "nodes": names}
-        with RunWriter(out, "survey", meta) as writer, progress_line() as line:
+        with measuring("survey", out, seed, argv=sys.argv[1:], nodes=names) as (writer, drawn, line):
             outcome = survey(
                 inventory,
                 Effort(wish, budget, quick, watch),

@@ -5,7 +5,7 @@ Quantiles have exact intervals from order statistics; means, rates and ratios ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
-from wulf.stats.samples import Floats, check_confidence, checked
+from wulf.stats.samples import Floats, block_means, check_confidence, checked
 
 Side = Literal["both", "upper"]
 
@@ -22,6 +22,9 @@ BOOTSTRAP_LEAST = 15
 
 BOOTSTRAP_MOST = 20_000
 """Samples above which a mean is as good as normal (the error of the t interval is of order 1/n)."""
+
+_BLOCKS = 2000
+"""A ratio of more samples than that is bootstrapped over so many means of neighbours."""
 
 RESAMPLES = 4999
 
@@ -189,7 +192,10 @@ def ratio_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.95
     a, b = checked(first), checked(second)
     if b.size and b.min() <= 0 <= b.max():
         raise ValueError("a ratio needs a denominator whose samples are on one side of zero")
-    return _bca((a, b), _ratio, confidence, seed)
+    if max(a.size, b.size) <= BOOTSTRAP_MOST:
+        return _bca((a, b), _ratio, confidence, seed)
+    found = _bca((block_means(a, _BLOCKS), block_means(b, _BLOCKS)), _ratio, confidence, seed)
+    return replace(found, n=int(min(a.size, b.size)))
 
 
 def _t_interval(values: Floats, confidence: float) -> Estimate:

@@ -17,7 +17,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from wulf.stats.samples import Floats
+from wulf.stats.samples import Floats, block_means
 
 EXACT_PAIRS = 200
 EXACT_PRODUCT = 40_000
@@ -132,16 +132,9 @@ def _stretched(tail: float, scale: float) -> float:
     return tail if scale == 1 else float(ndtr(scale * ndtri(min(tail, 0.5))))
 
 
-def _collapsed(values: Floats) -> Floats:
-    """At most `MOST_PAIRS` values: means of neighbours where there are more."""
-    if values.size <= MOST_PAIRS:
-        return values
-    return np.array([part.mean() for part in np.array_split(values, MOST_PAIRS)])
-
-
 def signed_rank_shift(differences: Floats, level: float) -> Shift:
     """The shift of paired differences, shape (n,), with the sign-flip test's p and interval at a two-sided level."""
-    d = _collapsed(differences)
+    d = block_means(differences, MOST_PAIRS)
     i, j = np.triu_indices(d.size)
     return _shift((d[i] + d[j]) / 2, _signed_rank_null(int(d.size)), level, 1.0)
 
@@ -154,7 +147,7 @@ def rank_sum_shift(first: Floats, second: Floats, level: float, design_effect: f
     design_effect
         n / effective n of samples that depend on each other: the null distribution is that much wider in variance.
     """
-    a, b = _collapsed(first), _collapsed(second)
+    a, b = block_means(first, MOST_PAIRS), block_means(second, MOST_PAIRS)
     contrasts = (b[None, :] - a[:, None]).ravel()
     null = _rank_sum_null(int(a.size), int(b.size))
     return _shift(contrasts, null, level, sqrt(max(1.0, design_effect)))

@@ -41,6 +41,13 @@ def logs(samples: ArrayLike) -> Floats:
     return np.log(values)
 
 
+def block_means(values: Floats, most: int) -> Floats:
+    """The values, or where there are more than `most`, so many means of neighbours: their mean is as uncertain."""
+    if values.size <= most:
+        return values
+    return np.array([part.mean() for part in np.array_split(values, most)])
+
+
 def check_confidence(confidence: float) -> None:
     """ValueError unless 0 < confidence < 1."""
     if not 0 < confidence < 1:

@@ -158,6 +158,15 @@ def test_ten_million_have_an_answer(name: str, many: np.ndarray) -> None:
 
 
 @pytest.mark.slow
+def test_the_ratio_of_ten_million_has_an_answer(many: np.ndarray) -> None:
+    found = ratio_interval(many * 1.1, many[::-1])
+    assert found.n == MANY
+    assert found.low is not None and found.high is not None
+    assert found.low < 1.1 < found.high
+    assert found.high - found.low < 1e-4
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DIAGNOSTICS)
 def test_ten_million_have_a_diagnosis(name: str, many: np.ndarray) -> None:
     found = DIAGNOSTICS[name](many)
