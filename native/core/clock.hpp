@@ -12,6 +12,7 @@ using Nanoseconds = std::int64_t;
 
 inline constexpr Nanoseconds kSecond = 1'000'000'000;
 inline constexpr Nanoseconds kMillisecond = 1'000'000;
+inline constexpr Nanoseconds kMicrosecond = 1'000;
 
 /// The monotonic clock. CLOCK_MONOTONIC is read in user space (vDSO) where the kernel's clock source allows;
 /// a raw time stamp counter would save some 10 ns a read, but is not safe on every machine.

@@ -39,6 +39,21 @@ std::string with_unit(const Json& limit, const std::string& unit) {
   return limit.dump() + (unit.empty() || unit == "1" ? "" : " " + unit);
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+void check_choice(const Param& param, const Json& value) {
+  const auto& choices = param.choices;
+  if (!choices.empty() && std::find(choices.begin(), choices.end(), value.get<std::string>()) == choices.end()) {
+    throw bad_parameter(param.name, param.name + " is " + value.dump() + ", but must be one of " + joined(choices));
+  }
+}
+
 void check(const Param& param, const Json& value) {
   if (value.is_null() && param.preset.is_null()) {
     return;
@@ -55,14 +70,7 @@ void check(const Param& param, const Json& value) {
     throw bad_parameter(param.name, param.name + " is " + value.dump() + ", but must be at most " +
                                         with_unit(param.max, param.unit));
   }
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
+  check_choice(param, value);
 }
 
 }  // namespace
@@ -74,6 +82,9 @@ Json Param::describe() const {
   }
   if (!max.is_null()) {
     json["max"] = max;
+  }
+  if (!choices.empty()) {
+    json["choices"] = choices;
   }
   json["help"] = help;
   return json;

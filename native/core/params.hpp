@@ -20,6 +20,7 @@ struct Param {
   Json min;          ///< null = no limit
   Json max;
   std::string help;
+  std::vector<std::string> choices{};  ///< of a text; empty = any
 
   /// As `--describe` prints it.
   [[nodiscard]] Json describe() const;

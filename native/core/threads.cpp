@@ -1,8 +1,10 @@
 #include "core/threads.hpp"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace wulf {
 namespace {
@@ -17,6 +19,30 @@ bool close_files(int first, unsigned last, unsigned flags) noexcept {
 }
 
 }  // namespace
+
+void accept_nudges() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // no SA_RESTART: the call returns EINTR
+    sigaction(kNudgeSignal, &action, nullptr);
+  });
+}
+
+void Interruptible::interrupt() noexcept {
+  interrupted_.store(true);
+  while (inside_.load()) {
+    // The signal may come just before the call blocks: then the next one wakes it. A number, not a pthread_t, which
+    // must not be used once its thread has ended.
+    syscall(SYS_tgkill, getpid(), thread_.load(std::memory_order_relaxed), kNudgeSignal);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+int Interruptible::own_thread() noexcept {
+  thread_local const int number = static_cast<int>(syscall(SYS_gettid));
+  return number;
+}
 
 void own_files(std::vector<int> kept) noexcept {
   std::sort(kept.begin(), kept.end());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
 #include <functional>
 #include <list>
 #include <mutex>
@@ -8,6 +9,43 @@
 #include <vector>
 
 namespace wulf {
+
+/// A signal that wakes a blocked call without ending it. SIGURG, since its default is to be ignored. A receive
+/// timeout of a socket would do as well, but would arm a timer for every message.
+inline constexpr int kNudgeSignal = SIGURG;
+
+/// From now on the signal wakes: calls return EINTR.
+void accept_nudges();
+
+/// Lets another thread end a thread's blocking calls on a file that knows no shutdown(2). The calls of one thread go
+/// through one of these:
+///
+///     do { call } while (failed with EINTR and not interrupted)    between enter() and leave()
+class Interruptible {
+ public:
+  Interruptible() { accept_nudges(); }
+
+  /// Before a call. False when it must not be made any more; leave() follows in either case.
+  [[nodiscard]] bool enter() noexcept {
+    thread_.store(own_thread(), std::memory_order_relaxed);
+    inside_.store(true);
+    return !interrupted_.load();
+  }
+  void leave() noexcept { inside_.store(false, std::memory_order_release); }
+
+  [[nodiscard]] bool interrupted() const noexcept { return interrupted_.load(std::memory_order_relaxed); }
+
+  /// From any thread: returns when no call is in progress, and none will be made.
+  void interrupt() noexcept;
+
+ private:
+  /// The system's number of the calling thread.
+  [[nodiscard]] static int own_thread() noexcept;
+
+  std::atomic<int> thread_{0};
+  std::atomic<bool> inside_{false};
+  std::atomic<bool> interrupted_{false};
+};
 
 /// Gives the calling thread a file table of its own that holds `kept` and the standard streams alone. With a
 /// table of its own a thread's system calls need not count references to the file, two locked instructions

@@ -89,7 +89,7 @@ Json run_replicate(const Json& json) {
   Header header{.key = request.key, .run = random_number(), .pattern = request.pattern.name()};
   ClientRun run(request.transport, request.params, open_peer(request, header));
   header.kind = Kind::kData;
-  const SocketOptions options = SocketOptions::from(request.params);
+  const ChannelOptions options = ChannelOptions::from(request.params);
   for (std::size_t i = 0; i < request.pattern.lanes(request.params); ++i) {
     header.channel = static_cast<std::uint32_t>(i);
     run.lanes().emplace_back().channel =

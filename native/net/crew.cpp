@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <mutex>
 
 #include "core/affinity.hpp"
 #include "core/error.hpp"
@@ -18,19 +17,6 @@ namespace {
 
 constexpr Nanoseconds kTick = 100 * kMillisecond;
 constexpr Nanoseconds kNudgeTick = 10 * kMillisecond;  // half of the shortest wait for a lost datagram
-
-/// A signal that wakes a blocked call without ending it. SIGURG, since its default is to be ignored. A
-/// receive timeout of the socket would do as well, but would arm a timer for every message.
-constexpr int kNudgeSignal = SIGURG;
-
-void accept_nudges() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    struct sigaction action {};
-    action.sa_handler = [](int) {};  // no SA_RESTART: the call returns EINTR
-    sigaction(kNudgeSignal, &action, nullptr);
-  });
-}
 
 }  // namespace
 
@@ -54,7 +40,9 @@ void Crew::work(std::size_t index, std::optional<int> cpu, const Body& body) noe
     if (cpu) {
       pin_to_cpu(*cpu, "cpu");
     }
-    own_files({lanes_[index].channel->file(), ended_.fd()});
+    std::vector<int> kept = lanes_[index].channel->files();
+    kept.push_back(ended_.fd());
+    own_files(std::move(kept));
     body(lanes_[index]);
   } catch (...) {
     workers_[index].failure = std::current_exception();

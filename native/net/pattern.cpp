@@ -1,5 +1,7 @@
 #include "net/pattern.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 
 namespace wulf::net {
@@ -16,6 +18,18 @@ std::vector<Param> common_params() {
            "CPU of the server's measuring threads; null = as `serve` was told, or any"},
           {"timeout", ParamType::kFloat, "s", 2.0, kShortest, kLongest,
            "how long nothing may move before the run is given up"}};
+}
+
+/// Throws bad-parameter where a parameter asks for what the transport's channels do not have.
+void check_options(const Transport& transport, const Json& settled, const std::vector<Param>& params) {
+  const auto& has = transport.spec().options;
+  for (const Param& option : channel_params(/*nodelay=*/true)) {
+    const auto own = std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.name == option.name; });
+    if (own != params.end() && settled.at(option.name) != own->preset &&
+        std::find(has.begin(), has.end(), option.name) == has.end()) {
+      throw bad_parameter(option.name, transport.name() + " has no " + option.name);
+    }
+  }
 }
 
 }  // namespace
@@ -53,6 +67,7 @@ Json Pattern::settle(const Json& given, const Transport& transport) const {
     throw bad_parameter("transport", "the pattern " + name_ + " does not run over " + transport.name());
   }
   Json settled = resolve(all_params(), given);
+  check_options(transport, settled, all_params());
   Json& bytes = settled["bytes"];
   if (bytes.is_null()) {
     bytes = transport.spec().default_write;

@@ -137,7 +137,7 @@ void Server::welcome(Socket socket) {
   if (header->kind == Kind::kControl) {
     open_run(std::move(socket), *header, params);
   } else {
-    (void)join(*header, [&](const SocketOptions& options) { return transport_.adopt(socket, options); });
+    (void)join(*header, [&](const ChannelOptions& options) { return transport_.adopt(socket, options); });
   }
 }
 

@@ -47,7 +47,7 @@ std::shared_ptr<Channel> ServerRun::join(std::uint32_t index, const Gate::Make& 
   }
   Lane& lane = lanes_[index];
   if (!lane.channel) {
-    lane.channel = make(SocketOptions::from(params_));
+    lane.channel = make(ChannelOptions::from(params_));
     if (!lane.channel) {
       return nullptr;
     }
@@ -126,7 +126,7 @@ void ServerRun::serve_lane(Lane& lane) noexcept {
     if (cpu_) {
       pin_to_cpu(*cpu_, "server_cpu");
     }
-    own_files({lane.channel->file()});
+    own_files(lane.channel->files());
     pattern_.serve(lane, params_);
   } catch (const std::exception&) {
     lane.channel->interrupt();  // the client sees the channel close

@@ -85,31 +85,6 @@ void Socket::set_blocking(bool blocking) const {
   fcntl(fd_, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
 }
 
-SocketOptions SocketOptions::from(const Json& params) {
-  return {optional_value<int>(params, "sndbuf"), optional_value<int>(params, "rcvbuf"),
-          params.at("nodelay").get<bool>()};
-}
-
-void SocketOptions::apply_buffers(const Socket& socket) const {
-  if (sndbuf) {
-    socket.set_option(SOL_SOCKET, SO_SNDBUF, *sndbuf);
-  }
-  if (rcvbuf) {
-    socket.set_option(SOL_SOCKET, SO_RCVBUF, *rcvbuf);
-  }
-}
-
-std::vector<Param> socket_params(bool nodelay) {
-  constexpr int kLargest = 1 << 30;
-  return {
-      {"sndbuf", ParamType::kInt, "B", nullptr, 1, kLargest,
-       "SO_SNDBUF of both ends (Linux doubles it, and cuts it at net.core.wmem_max); null = the system's"},
-      {"rcvbuf", ParamType::kInt, "B", nullptr, 1, kLargest,
-       "SO_RCVBUF of both ends (Linux doubles it, and cuts it at net.core.rmem_max); null = the system's"},
-      {"nodelay", ParamType::kBool, "", nodelay, nullptr, nullptr,
-       "TCP_NODELAY on both ends: small segments are not held back (Nagle's algorithm, RFC 896)"}};
-}
-
 bool wait_for(int fd, short events, Nanoseconds deadline) {
   while (true) {
     const Nanoseconds left = std::max<Nanoseconds>(deadline - now(), 0);
@@ -121,6 +96,13 @@ bool wait_for(int fd, short events, Nanoseconds deadline) {
     if (ready == 0 && now() >= deadline) {
       return false;
     }
+  }
+}
+
+void open_with(const Socket& socket, std::span<const std::byte> bytes) {
+  // A new connection's send queue has room for more than this.
+  if (send(socket.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size())) {
+    throw system_error("peer-lost", "the server closed a data connection as it was opened", errno);
   }
 }
 

@@ -1,13 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
-#include <string>
 
 #include "core/clock.hpp"
-#include "core/json.hpp"
-#include "core/params.hpp"
 #include "net/address.hpp"
 
 namespace wulf::net {
@@ -43,24 +39,11 @@ class Socket {
   int fd_ = -1;
 };
 
-/// The socket options that a run's parameters ask for; nothing = the system's choice.
-struct SocketOptions {
-  std::optional<int> sndbuf;
-  std::optional<int> rcvbuf;
-  bool nodelay = true;
-
-  /// From resolved parameters that include socket_params().
-  static SocketOptions from(const Json& params);
-
-  /// To be applied before connecting, so that the window can be announced.
-  void apply_buffers(const Socket& socket) const;
-};
-
-/// `sndbuf`, `rcvbuf` and `nodelay`: the parameters that every pattern over sockets shares.
-[[nodiscard]] std::vector<Param> socket_params(bool nodelay);
-
 /// Waits until the descriptor is readable (POLLIN) or writable (POLLOUT), or `deadline` passes: then false.
 bool wait_for(int fd, short events, Nanoseconds deadline);
+
+/// Sends the first bytes over a new connection. Throws `peer-lost`.
+void open_with(const Socket& socket, std::span<const std::byte> bytes);
 
 /// Fills `bytes` before `deadline`. False at the end of the stream, on an error or past the deadline.
 bool read_exactly(int fd, std::span<std::byte> bytes, Nanoseconds deadline);

@@ -8,11 +8,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/json.hpp"
 #include "core/registry.hpp"
 #include "net/address.hpp"
 #include "net/header.hpp"
+#include "net/options.hpp"
 #include "net/socket.hpp"
 
 namespace wulf::net {
@@ -46,6 +48,9 @@ class Channel {
     return receive(buffer, got);
   }
 
+  /// Byte streams: what is sent is held back until it fills segments (true), or goes at once (false).
+  virtual void cork(bool /*held*/) noexcept {}
+
   /// Byte streams: from now on, receive_some may wait until so many bytes have arrived. Fewer wake-ups, which
   /// on fast links cost more than the copying.
   virtual void gather(std::size_t /*bytes*/) noexcept {}
@@ -59,8 +64,8 @@ class Channel {
   /// As interrupt, and drops what is still to be sent, so that it does not disturb the next measurement.
   virtual void discard() noexcept { interrupt(); }
 
-  /// The file that the channel's calls go to; -1 = none.
-  [[nodiscard]] virtual int file() const noexcept { return -1; }
+  /// The files that the channel's calls go to.
+  [[nodiscard]] virtual std::vector<int> files() const { return {}; }
 
   /// Grows while data moves, even within one message. A channel that cannot know says 0.
   [[nodiscard]] virtual std::uint64_t activity() const { return 0; }
@@ -75,7 +80,7 @@ class Channel {
 /// A server's side of the door, as transports see it that take their channels in by themselves.
 class Gate {
  public:
-  using Make = std::function<std::shared_ptr<Channel>(const SocketOptions& options)>;
+  using Make = std::function<std::shared_ptr<Channel>(const ChannelOptions& options)>;
 
   Gate() = default;
   Gate(const Gate&) = delete;
@@ -113,6 +118,8 @@ class Transport {
     std::int64_t default_write;  ///< bytes a call of the pattern `stream`, unless asked otherwise
     bool datagrams;              ///< messages keep their bounds, and may be lost
     bool has_server;             ///< false: channels answer by themselves, within the client
+    bool local;                  ///< both ends must be on one node
+    std::vector<std::string> options;  ///< those of channel_params() that it has
   };
 
   explicit Transport(Spec spec) : spec_(std::move(spec)) {}
@@ -128,18 +135,20 @@ class Transport {
     return {{"name", spec_.name},
             {"help", spec_.help},
             {"max_bytes", spec_.max_bytes},
-            {"datagrams", spec_.datagrams}};
+            {"datagrams", spec_.datagrams},
+            {"local", spec_.local},
+            {"options", spec_.options}};
   }
 
   /// The client's end of a new channel, opened with `header`. Throws `connect` or `timeout`.
   [[nodiscard]] virtual std::shared_ptr<Channel> connect(const Address& server, const Header& header,
-                                                         const SocketOptions& options,
+                                                         const ChannelOptions& options,
                                                          double timeout) const = 0;
 
   /// The server's end of a channel that came over the server's TCP listener. Null = this transport has none
   /// such.
   [[nodiscard]] virtual std::shared_ptr<Channel> adopt(Socket& /*socket*/,
-                                                       const SocketOptions& /*options*/) const {
+                                                       const ChannelOptions& /*options*/) const {
     return nullptr;
   }
 

@@ -174,7 +174,7 @@ class PingPong final : public Pattern {
                              "ends after so many messages, if that is sooner; null = time alone decides"},
                             {"warmup_seconds", ParamType::kFloat, "s", 0.01, 0, kLongest,
                              "round trips before the measured ones"}};
-    for (Param& param : socket_params(/*nodelay=*/true)) {
+    for (Param& param : channel_params(/*nodelay=*/true)) {
       list.push_back(std::move(param));
     }
     return list;

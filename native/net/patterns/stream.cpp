@@ -64,7 +64,7 @@ class Stream final : public Pattern {
          "parallel channels, each with a thread at both ends"},
         {"rate", ParamType::kFloat, "B/s", nullptr, 1, nullptr,
          "the senders' rate, all streams together; null = as fast as it goes"}};
-    for (Param& param : socket_params(/*nodelay=*/false)) {
+    for (Param& param : channel_params(/*nodelay=*/false)) {
       list.push_back(std::move(param));
     }
     return list;

@@ -23,10 +23,12 @@ class NullTransport final : public Transport {
                    .max_bytes = 16 << 20,
                    .default_write = 128 << 10,
                    .datagrams = false,
-                   .has_server = false}) {}
+                   .has_server = false,
+                   .local = true,
+                   .options = {}}) {}
 
   [[nodiscard]] std::shared_ptr<Channel> connect(const Address& /*server*/, const Header& /*header*/,
-                                                 const SocketOptions& /*options*/,
+                                                 const ChannelOptions& /*options*/,
                                                  double /*timeout*/) const override {
     return std::make_shared<NullChannel>();
   }

@@ -3,58 +3,23 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <cerrno>
 
 #include "core/error.hpp"
-#include "net/transport.hpp"
+#include "net/stream_channel.hpp"
 
 namespace wulf::net {
 namespace {
 
-/// A TCP connection: blocking calls, one send and one receive a message.
-class TcpChannel final : public Channel {
+/// A TCP connection.
+class TcpChannel final : public StreamChannel {
  public:
-  explicit TcpChannel(Socket socket) : socket_(std::move(socket)) {}
+  TcpChannel(Socket socket, const ChannelOptions& options)
+      : StreamChannel(std::move(socket), options), cork_(options.cork) {}
 
-  Io send(std::span<const std::byte> message) noexcept override {
-    while (true) {
-      const ssize_t sent = ::send(socket_.fd(), message.data(), message.size(), MSG_NOSIGNAL);
-      if (sent == static_cast<ssize_t>(message.size())) [[likely]] {
-        return Io::kDone;
-      }
-      if (sent >= 0) {
-        message = message.subspan(static_cast<std::size_t>(sent));
-      } else if (errno != EINTR) {
-        return Io::kClosed;
-      }
-    }
-  }
-
-  Io receive(std::span<std::byte> message, std::size_t& got) noexcept override {
-    got = message.size();
-    while (true) {
-      const ssize_t received = recv(socket_.fd(), message.data(), message.size(), MSG_WAITALL);
-      if (received == static_cast<ssize_t>(message.size())) [[likely]] {
-        return Io::kDone;
-      }
-      if (received > 0) {
-        message = message.subspan(static_cast<std::size_t>(received));
-      } else if (received == 0 || errno != EINTR) {
-        return Io::kClosed;
-      }
-    }
-  }
-
-  Io receive_some(std::span<std::byte> buffer, std::size_t& got) noexcept override {
-    while (true) {
-      const ssize_t received = recv(socket_.fd(), buffer.data(), buffer.size(), 0);
-      if (received > 0) [[likely]] {
-        got = static_cast<std::size_t>(received);
-        return Io::kDone;
-      }
-      if (received == 0 || errno != EINTR) {
-        return Io::kClosed;
-      }
+  void cork(bool held) noexcept override {
+    if (cork_) {
+      const int value = held ? 1 : 0;
+      setsockopt(socket().fd(), IPPROTO_TCP, TCP_CORK, &value, sizeof(value));
     }
   }
 
@@ -62,19 +27,17 @@ class TcpChannel final : public Channel {
   /// sender ends.
   void gather(std::size_t bytes) noexcept override {
     const int least = static_cast<int>(bytes);
-    setsockopt(socket_.fd(), SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
+    setsockopt(socket().fd(), SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
   }
 
   [[nodiscard]] std::optional<std::uint64_t> arrived() const override {
     return kernel_info().tcpi_bytes_received;
   }
 
-  void interrupt() noexcept override { shutdown(socket_.fd(), SHUT_RDWR); }
-
   void discard() noexcept override {
     const linger at_once{.l_onoff = 1,
                          .l_linger = 0};  // the close that follows resets, and drops the send queue
-    setsockopt(socket_.fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    setsockopt(socket().fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     interrupt();
   }
 
@@ -87,18 +50,16 @@ class TcpChannel final : public Channel {
     return kernel_info().tcpi_total_retrans;
   }
 
-  [[nodiscard]] int file() const noexcept override { return socket_.fd(); }
-
   [[nodiscard]] Json info() const override {
     constexpr std::size_t kLongestName = 16;  // TCP_CA_NAME_MAX
     std::array<char, kLongestName + 1> congestion{};
     socklen_t size = kLongestName;
-    getsockopt(socket_.fd(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(), &size);
-    return {{"mss", kernel_info().tcpi_snd_mss},
-            {"sndbuf", socket_.option(SOL_SOCKET, SO_SNDBUF)},
-            {"rcvbuf", socket_.option(SOL_SOCKET, SO_RCVBUF)},
-            {"nodelay", socket_.option(IPPROTO_TCP, TCP_NODELAY) != 0},
-            {"congestion", congestion.data()}};
+    getsockopt(socket().fd(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(), &size);
+    Json info = StreamChannel::info();
+    info["mss"] = kernel_info().tcpi_snd_mss;
+    info["nodelay"] = socket().option(IPPROTO_TCP, TCP_NODELAY) != 0;
+    info["congestion"] = congestion.data();
+    return info;
   }
 
  private:
@@ -106,41 +67,38 @@ class TcpChannel final : public Channel {
   [[nodiscard]] tcp_info kernel_info() const {
     tcp_info info{};
     socklen_t size = sizeof(info);
-    getsockopt(socket_.fd(), IPPROTO_TCP, TCP_INFO, &info, &size);
+    getsockopt(socket().fd(), IPPROTO_TCP, TCP_INFO, &info, &size);
     return info;
   }
 
-  Socket socket_;
+  bool cork_;
 };
 
 class TcpTransport final : public Transport {
  public:
   TcpTransport()
       : Transport({.name = "tcp",
-                   .help = "TCP over IPv4 or IPv6, blocking calls",
+                   .help = "TCP over IPv4 or IPv6",
                    .max_bytes = 16 << 20,
                    .default_write = 128 << 10,
                    .datagrams = false,
-                   .has_server = true}) {}
+                   .has_server = true,
+                   .local = false,
+                   .options = {"sndbuf", "rcvbuf", "nodelay", "cork", "mss", "congestion", "tos", "waiting", "busy_poll", "sending"}}) {}
 
   [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Header& header,
-                                                 const SocketOptions& options,
+                                                 const ChannelOptions& options,
                                                  double timeout) const override {
     Socket socket = Socket::create(server.family(), SOCK_STREAM);
-    options.apply_buffers(socket);
-    socket.set_option(IPPROTO_TCP, TCP_NODELAY, options.nodelay ? 1 : 0);
+    options.apply_tcp(socket);
     socket.connect(server, timeout);
-    auto channel = std::make_shared<TcpChannel>(std::move(socket));
-    if (channel->send(header.encode()) != Io::kDone) {
-      throw Error("peer-lost", "the server closed a data connection as it was opened");
-    }
-    return channel;
+    open_with(socket, header.encode());
+    return std::make_shared<TcpChannel>(std::move(socket), options);
   }
 
-  [[nodiscard]] std::shared_ptr<Channel> adopt(Socket& socket, const SocketOptions& options) const override {
-    options.apply_buffers(socket);
-    socket.set_option(IPPROTO_TCP, TCP_NODELAY, options.nodelay ? 1 : 0);
-    return std::make_shared<TcpChannel>(std::move(socket));
+  [[nodiscard]] std::shared_ptr<Channel> adopt(Socket& socket, const ChannelOptions& options) const override {
+    options.apply_tcp(socket);
+    return std::make_shared<TcpChannel>(std::move(socket), options);
   }
 };
 
