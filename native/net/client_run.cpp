@@ -87,13 +87,14 @@ Json answer(Outcome outcome) {
 Json run_replicate(const Json& json) {
   const Request request = read_request(json);
   Header header{.key = request.key, .run = random_number(), .pattern = request.pattern.name()};
-  ClientRun run(request.transport, request.params, open_peer(request, header));
+  ClientRun run(request.transport, request.address, request.params, open_peer(request, header));
   header.kind = Kind::kData;
   const ChannelOptions options = ChannelOptions::from(request.params);
   for (std::size_t i = 0; i < request.pattern.lanes(request.params); ++i) {
     header.channel = static_cast<std::uint32_t>(i);
-    run.lanes().emplace_back().channel =
-        request.transport.connect(request.address, header, options, run.timeout());
+    Lane& lane = run.lanes().emplace_back();
+    lane.index = header.channel;
+    lane.channel = request.transport.connect(request.address, header, options, run.timeout());
   }
   return answer(request.pattern.measure(run));
 }

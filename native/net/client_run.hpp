@@ -11,10 +11,12 @@ namespace wulf::net {
 /// A run as its client sees it: settled parameters, open lanes, and the peer.
 class ClientRun {
  public:
-  ClientRun(const Transport& transport, Json params, std::unique_ptr<Peer> peer)
-      : transport_(transport), params_(std::move(params)), peer_(std::move(peer)) {}
+  ClientRun(const Transport& transport, const Address& address, Json params, std::unique_ptr<Peer> peer)
+      : transport_(transport), address_(address), params_(std::move(params)), peer_(std::move(peer)) {}
 
   [[nodiscard]] const Transport& transport() const { return transport_; }
+  /// The server's.
+  [[nodiscard]] const Address& address() const { return address_; }
   [[nodiscard]] const Json& params() const { return params_; }
   [[nodiscard]] Peer& peer() { return *peer_; }
   [[nodiscard]] Lanes& lanes() { return lanes_; }
@@ -28,6 +30,7 @@ class ClientRun {
 
  private:
   const Transport& transport_;
+  Address address_;
   Json params_;
   std::unique_ptr<Peer> peer_;
   Lanes lanes_;

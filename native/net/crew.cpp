@@ -20,12 +20,12 @@ constexpr Nanoseconds kNudgeTick = 10 * kMillisecond;  // half of the shortest w
 
 }  // namespace
 
-Crew::Crew(Lanes& lanes, std::optional<int> cpu, const Body& body)
+Crew::Crew(Lanes& lanes, std::optional<int> cpu, const Body& body, Files files)
     : lanes_(lanes), ended_(eventfd(0, EFD_CLOEXEC)), working_(lanes.size()), workers_(lanes.size()) {
   accept_nudges();
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     try {
-      workers_[i].thread = std::thread([this, i, cpu, body] { work(i, cpu, body); });
+      workers_[i].thread = std::thread([this, i, cpu, body, files] { work(i, cpu, body, files); });
     } catch (const std::system_error& error) {
       end_all();
       throw Error("limit", std::string("the system gives no more threads: ") + error.what());
@@ -35,14 +35,16 @@ Crew::Crew(Lanes& lanes, std::optional<int> cpu, const Body& body)
 
 Crew::~Crew() { end_all(); }
 
-void Crew::work(std::size_t index, std::optional<int> cpu, const Body& body) noexcept {
+void Crew::work(std::size_t index, std::optional<int> cpu, const Body& body, Files files) noexcept {
   try {
     if (cpu) {
       pin_to_cpu(*cpu, "cpu");
     }
-    std::vector<int> kept = lanes_[index].channel->files();
-    kept.push_back(ended_.fd());
-    own_files(std::move(kept));
+    if (files == Files::kOwn) {
+      std::vector<int> kept = lanes_[index].channel->files();
+      kept.push_back(ended_.fd());
+      own_files(std::move(kept));
+    }
     body(lanes_[index]);
   } catch (...) {
     workers_[index].failure = std::current_exception();
@@ -70,10 +72,10 @@ std::optional<Json> Crew::watch(Peer& peer, const Watch& watch) {
   std::array<pollfd, 2> watched{{{ended_.fd(), POLLIN, 0}, {peer.fd(), POLLIN, 0}}};
   while (!ended()) {
     const Nanoseconds left = watch.until - now();
-    if (left <= 0) {
+    if (left <= 0 || (watch.done != nullptr && watch.done->load())) {
       return std::nullopt;
     }
-    const Nanoseconds pause = std::min(left, watch.nudge ? kNudgeTick : kTick);
+    const Nanoseconds pause = std::min(left, watch.nudge || watch.done != nullptr ? kNudgeTick : kTick);
     poll(watched.data(), watched.size(), static_cast<int>((pause + kMillisecond - 1) / kMillisecond));
     if (watched[1].revents != 0) {
       if (auto message = peer.poll()) {

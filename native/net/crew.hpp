@@ -17,8 +17,14 @@ class Crew {
  public:
   using Body = std::function<void(Lane& lane)>;
 
+  /// What a thread's calls can reach.
+  enum class Files : std::uint8_t {
+    kOwn,  ///< its lane's alone, in a table of its own, which makes calls cheaper
+    kAll,
+  };
+
   /// Starts `body` for every lane, pinned to `cpu` where one is given.
-  Crew(Lanes& lanes, std::optional<int> cpu, const Body& body);
+  Crew(Lanes& lanes, std::optional<int> cpu, const Body& body, Files files = Files::kOwn);
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
   Crew(Crew&&) = delete;
@@ -30,6 +36,7 @@ class Crew {
     Nanoseconds until = 0;  ///< return by then
     double patience =
         0;  ///< seconds without any movement, after which `timeout` is thrown; infinity = for ever
+    const std::atomic<bool>* done = nullptr;  ///< return soon after it is set
     bool nudge = false;  ///< wake threads that stand still at every tick, so that they see the time
   };
 
@@ -43,7 +50,7 @@ class Crew {
   void join();
 
  private:
-  void work(std::size_t index, std::optional<int> cpu, const Body& body) noexcept;
+  void work(std::size_t index, std::optional<int> cpu, const Body& body, Files files) noexcept;
   void end_all();
   void nudge();
 

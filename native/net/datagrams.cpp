@@ -45,17 +45,29 @@ DatagramChannel::DatagramChannel(Socket socket, const ChannelOptions& options)
     : socket_(std::move(socket)), waiter_(socket_, options.waiting) {}
 
 Io DatagramChannel::send(std::span<const std::byte> message) noexcept {
-  while (::send(socket_.fd(), message.data(), message.size(), MSG_NOSIGNAL) < 0) {
-    if (interrupted()) {
-      return Io::kClosed;
+  return until_sent([&] { return ::send(socket_.fd(), message.data(), message.size(), MSG_NOSIGNAL); });
+}
+
+Io DatagramChannel::send_many(std::span<const std::byte> messages, std::size_t each) noexcept {
+  constexpr std::size_t kMost = 64;
+  std::array<mmsghdr, kMost> headers{};
+  std::array<iovec, kMost> parts{};
+  while (!messages.empty()) {
+    const std::size_t count = std::min(messages.size() / each, kMost);
+    for (std::size_t i = 0; i < count; ++i) {
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): an iovec serves readers too
+      parts[i] = {const_cast<std::byte*>(&messages[i * each]), each};
+      headers[i].msg_hdr.msg_iov = &parts[i];
+      headers[i].msg_hdr.msg_iovlen = 1;
     }
-    if (errno == EINTR) {
-      return Io::kNudged;
+    int sent = 0;
+    const Io io = until_sent([&] {
+      return sent = sendmmsg(socket_.fd(), headers.data(), static_cast<unsigned>(count), MSG_NOSIGNAL);
+    });
+    if (io != Io::kDone) {
+      return io;
     }
-    if (errno != ENOBUFS && errno != EAGAIN) {
-      return Io::kClosed;
-    }
-    std::this_thread::yield();  // the device's queue is full: as a blocking call, wait for room
+    messages = messages.subspan(static_cast<std::size_t>(sent) * each);
   }
   return Io::kDone;
 }
@@ -91,7 +103,8 @@ std::vector<int> DatagramChannel::files() const {
 }
 
 Json DatagramChannel::info() const {
-  return {{"sndbuf", socket_.option(SOL_SOCKET, SO_SNDBUF)}, {"rcvbuf", socket_.option(SOL_SOCKET, SO_RCVBUF)}};
+  return {{"sndbuf", socket_.option(SOL_SOCKET, SO_SNDBUF)},
+          {"rcvbuf", socket_.option(SOL_SOCKET, SO_RCVBUF)}};
 }
 
 DatagramIntake::DatagramIntake(Socket socket, Gate& gate, DatagramFamily family)
@@ -147,8 +160,8 @@ std::shared_ptr<Channel> greet(const Address& server, const Header& header, cons
   const Nanoseconds deadline = now() + from_seconds(timeout);
   // Hello and welcome may be lost: ask again, each time with twice the patience.
   for (Nanoseconds patience = kFirstPatience; now() < deadline; patience *= 2) {
-    if (sendto(socket.fd(), hello.data(), hello.size(), MSG_NOSIGNAL | MSG_DONTWAIT, server.get(), server.size()) <
-            0 &&
+    if (sendto(socket.fd(), hello.data(), hello.size(), MSG_NOSIGNAL | MSG_DONTWAIT, server.get(),
+               server.size()) < 0 &&
         (errno == ECONNREFUSED || errno == ENOENT) && server.family() == AF_UNIX) {
       return nullptr;  // on one host nothing is lost: nobody listens
     }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -15,6 +17,7 @@ class DatagramChannel : public Channel {
   DatagramChannel(Socket socket, const ChannelOptions& options);
 
   Io send(std::span<const std::byte> message) noexcept override;
+  Io send_many(std::span<const std::byte> messages, std::size_t each) noexcept override;
   Io receive(std::span<std::byte> message, std::size_t& got) noexcept override;
   void interrupt() noexcept override;
   [[nodiscard]] std::vector<int> files() const override;
@@ -22,6 +25,23 @@ class DatagramChannel : public Channel {
 
  protected:
   [[nodiscard]] const Socket& socket() const noexcept { return socket_; }
+  /// Repeats a sending call as a blocking one would, until it is done or the channel is.
+  template <typename Call>
+  Io until_sent(const Call& call) noexcept {
+    while (call() < 0) {
+      if (interrupted()) {
+        return Io::kClosed;
+      }
+      if (errno == EINTR) {
+        return Io::kNudged;
+      }
+      if (errno != ENOBUFS && errno != EAGAIN) {
+        return Io::kClosed;
+      }
+      std::this_thread::yield();  // the device's queue is full: wait for room
+    }
+    return Io::kDone;
+  }
   [[nodiscard]] bool interrupted() const noexcept { return interrupted_.load(std::memory_order_relaxed); }
 
  private:
@@ -38,8 +58,8 @@ struct DatagramFamily {
   std::function<std::shared_ptr<Channel>(Socket socket, const ChannelOptions& options)> channel;
 };
 
-/// Receives hellos at the server's address. Without the key nothing is ever answered; with it, the answer comes
-/// from a socket of the client's own.
+/// Receives hellos at the server's address. Without the key nothing is ever answered; with it, the answer
+/// comes from a socket of the client's own.
 class DatagramIntake final : public Intake {
  public:
   /// `socket` is bound to where the hellos come.
@@ -61,8 +81,8 @@ class DatagramIntake final : public Intake {
   std::thread thread_;
 };
 
-/// The client's side: says hello at `server` until a welcome comes, and connects to where it came from. Null when
-/// none came within `timeout` seconds.
+/// The client's side: says hello at `server` until a welcome comes, and connects to where it came from. Null
+/// when none came within `timeout` seconds.
 [[nodiscard]] std::shared_ptr<Channel> greet(const Address& server, const Header& header,
                                              const DatagramFamily& family, const ChannelOptions& options,
                                              double timeout);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -13,17 +14,32 @@ namespace wulf::net {
 /// its own, so that lanes do not slow each other down.
 struct alignas(64) Lane {
   std::shared_ptr<Channel> channel;
+  std::uint32_t index = 0;  ///< within its run
   std::atomic<std::uint64_t> messages{0};
   std::atomic<std::uint64_t> bytes{0};
+  /// Of a flow of datagrams, at its receiver: how many were sent from the first to the last of those that
+  /// came, and how many came after a later one or twice.
+  std::atomic<std::uint64_t> spanned{0};
+  std::atomic<std::uint64_t> reordered{0};
+  std::atomic<std::uint64_t> duplicates{0};
 
   /// A plain load and store: with one writer no locked instruction is needed.
-  void count(std::uint64_t size) noexcept {
-    messages.store(messages.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    bytes.store(bytes.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+  void count(std::uint64_t size, std::uint64_t number = 1) noexcept {
+    add(messages, number);
+    add(bytes, size);
+  }
+  static void add(std::atomic<std::uint64_t>& sum, std::uint64_t more) noexcept {
+    sum.store(sum.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
 };
 
 using Lanes = std::deque<Lane>;
+
+/// Some of a run's lanes: those from the first to before the last.
+struct Range {
+  std::size_t first = 0;
+  std::size_t last = SIZE_MAX;
+};
 
 /// What passed over all lanes by a time.
 struct Passed {
@@ -31,11 +47,11 @@ struct Passed {
   std::uint64_t bytes = 0;
   Nanoseconds at = 0;
 
-  [[nodiscard]] static Passed by_now(const Lanes& lanes) noexcept {
+  [[nodiscard]] static Passed by_now(const Lanes& lanes, const Range& range = {}) noexcept {
     Passed passed;
-    for (const Lane& lane : lanes) {
-      passed.messages += lane.messages.load(std::memory_order_relaxed);
-      passed.bytes += lane.bytes.load(std::memory_order_relaxed);
+    for (std::size_t i = range.first; i < std::min(range.last, lanes.size()); ++i) {
+      passed.messages += lanes[i].messages.load(std::memory_order_relaxed);
+      passed.bytes += lanes[i].bytes.load(std::memory_order_relaxed);
     }
     passed.at = now();
     return passed;

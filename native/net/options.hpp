@@ -23,6 +23,7 @@ enum class Sending : std::uint8_t {
   kCopy,      ///< send(2)
   kSendfile,  ///< sendfile(2) from a file in memory
   kZeroCopy,  ///< send(2) with MSG_ZEROCOPY
+  kSegments,  ///< several datagrams as one that the kernel or the device cuts (UDP_SEGMENT)
 };
 
 /// What a run's parameters ask of its channels; nothing = the system's choice.
@@ -41,8 +42,8 @@ struct ChannelOptions {
   /// From resolved parameters that include channel_params().
   static ChannelOptions from(const Json& params);
 
-  /// Buffers, SO_BUSY_POLL and type of service, where the socket is of the internet; before connecting, so that
-  /// the window can be announced. Throws `internal` where the system refuses.
+  /// Buffers, SO_BUSY_POLL and type of service, where the socket is of the internet; before connecting, so
+  /// that the window can be announced. Throws `internal` where the system refuses.
   void apply(const Socket& socket) const;
 
   /// TCP's own, and apply(). Throws `bad-parameter` where the system refuses a value.

@@ -10,12 +10,18 @@ namespace {
 /// What every run can be told, whatever its pattern.
 std::vector<Param> common_params() {
   constexpr int kMostCpus = 8191;
+  constexpr int kMostCall = 16 << 20;
   constexpr double kShortest = 0.01;
   constexpr double kLongest = 600;
   return {{"cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
            "CPU of the client's measuring threads; null = any"},
           {"server_cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
            "CPU of the server's measuring threads; null = as `serve` was told, or any"},
+          {"call_bytes", ParamType::kInt, "B", nullptr, 1, kMostCall,
+           "byte streams: most bytes a call; a longer message takes several; null = the whole message"},
+          {"cold", ParamType::kBool, "", false, nullptr, nullptr,
+           "every message lies in memory that was not used lately (64 MiB are walked through); false = in "
+           "the same"},
           {"timeout", ParamType::kFloat, "s", 2.0, kShortest, kLongest,
            "how long nothing may move before the run is given up"}};
 }
@@ -24,7 +30,8 @@ std::vector<Param> common_params() {
 void check_options(const Transport& transport, const Json& settled, const std::vector<Param>& params) {
   const auto& has = transport.spec().options;
   for (const Param& option : channel_params(/*nodelay=*/true)) {
-    const auto own = std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.name == option.name; });
+    const auto own =
+        std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.name == option.name; });
     if (own != params.end() && settled.at(option.name) != own->preset &&
         std::find(has.begin(), has.end(), option.name) == has.end()) {
       throw bad_parameter(option.name, transport.name() + " has no " + option.name);
@@ -76,6 +83,9 @@ Json Pattern::settle(const Json& given, const Transport& transport) const {
     throw bad_parameter("bytes", "bytes is " + bytes.dump() + ", but must be at most " +
                                      std::to_string(transport.spec().max_bytes) +
                                      " B: the longest message of " + transport.name());
+  }
+  if (transport.spec().datagrams && !settled["call_bytes"].is_null()) {
+    throw bad_parameter("call_bytes", transport.name() + " sends a message with one call: it has datagrams");
   }
   return settled;
 }

@@ -55,7 +55,7 @@ class Pattern {
   virtual void attend(ServerRun& run) const = 0;
 
   /// The server's end of one lane, in a thread of its own, until the channel closes.
-  virtual void serve(Lane& lane, const Json& params) const = 0;
+  virtual void serve(Lane& lane, const Json& params, bool datagrams) const = 0;
 
  private:
   std::string name_;

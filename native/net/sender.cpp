@@ -1,5 +1,3 @@
-#include <ctime>
-
 #include <linux/errqueue.h>  // needs timespec, and does not say so
 #include <netinet/in.h>
 #include <sys/mman.h>
@@ -9,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "core/error.hpp"
 #include "net/stream_channel.hpp"
@@ -49,14 +48,15 @@ class FileSender final : public Sender {
   std::size_t size_ = 0;
 };
 
-/// MSG_ZEROCOPY: the device takes the bytes from our memory. That the memory is used again before it is free is
-/// of no harm here, since all messages look alike. Some paths copy all the same, which info() tells.
+/// MSG_ZEROCOPY: the device takes the bytes from our memory. That the memory is used again before it is free
+/// is of no harm here, since all messages look alike. Some paths copy all the same, which info() tells.
 class ZeroCopySender final : public Sender {
  public:
   explicit ZeroCopySender(const Socket& socket) {
     const int on = 1;
     if (setsockopt(socket.fd(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof(on)) != 0) {
-      throw bad_parameter("sending", std::string("the system has no zero-copy sending here: ") + std::strerror(errno));
+      throw bad_parameter("sending",
+                          std::string("the system has no zero-copy sending here: ") + std::strerror(errno));
     }
   }
 
@@ -113,6 +113,8 @@ std::unique_ptr<Sender> Sender::make(const Socket& socket, Sending sending) {
       return std::make_unique<FileSender>();
     case Sending::kZeroCopy:
       return std::make_unique<ZeroCopySender>(socket);
+    case Sending::kSegments:
+      throw bad_parameter("sending", "gso is for udp: a byte stream has no datagrams to cut");
     case Sending::kCopy:
       break;
   }

@@ -18,7 +18,11 @@ ServerRun::ServerRun(const Pattern& pattern, const Transport& transport, Json pa
       params_(std::move(params)),
       control_(std::move(control)),
       cpu_(cpu),
-      lanes_(pattern.lanes(params_)) {}
+      lanes_(pattern.lanes(params_)) {
+  for (std::uint32_t index = 0; Lane & lane : lanes_) {
+    lane.index = index++;
+  }
+}
 
 ServerRun::~ServerRun() {
   cancel();
@@ -127,7 +131,7 @@ void ServerRun::serve_lane(Lane& lane) noexcept {
       pin_to_cpu(*cpu_, "server_cpu");
     }
     own_files(lane.channel->files());
-    pattern_.serve(lane, params_);
+    pattern_.serve(lane, params_, transport_.spec().datagrams);
   } catch (const std::exception&) {
     lane.channel->interrupt();  // the client sees the channel close
   }

@@ -42,6 +42,9 @@ class ServerRun {
   [[nodiscard]] const Lanes& lanes() const { return lanes_; }
   [[nodiscard]] double timeout() const { return params_.at("timeout").get<double>(); }
 
+  /// The conversation's file, of whose address other listeners can be.
+  [[nodiscard]] int control() const { return control_.fd(); }
+
   /// Waits for the client's next request, which must be `op`. Throws `peer-lost`, or `timeout` when nothing
   /// has moved on any lane for longer than the client itself would wait.
   Json await(const std::string& op);

@@ -40,6 +40,17 @@ class Channel {
   /// Sends the whole message, which is one datagram where the transport has datagrams.
   virtual Io send(std::span<const std::byte> message) noexcept = 0;
 
+  /// Sends what lies one behind the other as messages of `each` bytes, with as few calls as the transport
+  /// can.
+  virtual Io send_many(std::span<const std::byte> messages, std::size_t each) noexcept {
+    for (; !messages.empty(); messages = messages.subspan(each)) {
+      if (const Io io = send(messages.first(each)); io != Io::kDone) {
+        return io;
+      }
+    }
+    return Io::kDone;
+  }
+
   /// Byte streams: fills `message`. Datagrams: takes one. `got` is set with kDone alone.
   virtual Io receive(std::span<std::byte> message, std::size_t& got) noexcept = 0;
 
@@ -114,11 +125,11 @@ class Transport {
   struct Spec {
     std::string name;
     std::string help;
-    std::int64_t max_bytes;      ///< the longest message
-    std::int64_t default_write;  ///< bytes a call of the pattern `stream`, unless asked otherwise
-    bool datagrams;              ///< messages keep their bounds, and may be lost
-    bool has_server;             ///< false: channels answer by themselves, within the client
-    bool local;                  ///< both ends must be on one node
+    std::int64_t max_bytes;            ///< the longest message
+    std::int64_t default_write;        ///< bytes a call of the pattern `stream`, unless asked otherwise
+    bool datagrams;                    ///< messages keep their bounds, and may be lost
+    bool has_server;                   ///< false: channels answer by themselves, within the client
+    bool local;                        ///< both ends must be on one node
     std::vector<std::string> options;  ///< those of channel_params() that it has
   };
 
@@ -132,12 +143,8 @@ class Transport {
   [[nodiscard]] const Spec& spec() const { return spec_; }
   [[nodiscard]] const std::string& name() const { return spec_.name; }
   [[nodiscard]] Json describe() const {
-    return {{"name", spec_.name},
-            {"help", spec_.help},
-            {"max_bytes", spec_.max_bytes},
-            {"datagrams", spec_.datagrams},
-            {"local", spec_.local},
-            {"options", spec_.options}};
+    return {{"name", spec_.name},           {"help", spec_.help},   {"max_bytes", spec_.max_bytes},
+            {"datagrams", spec_.datagrams}, {"local", spec_.local}, {"options", spec_.options}};
   }
 
   /// The client's end of a new channel, opened with `header`. Throws `connect` or `timeout`.

@@ -1,15 +1,14 @@
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "core/counters.hpp"
 #include "core/error.hpp"
-#include "net/buffer.hpp"
 #include "net/client_run.hpp"
-#include "net/pacer.hpp"
+#include "net/exchange.hpp"
+#include "net/flow.hpp"
 #include "net/server_run.hpp"
 
 namespace wulf::net {
@@ -17,38 +16,68 @@ namespace {
 
 constexpr std::int64_t kMostStreams = 128;
 
-/// A reader is woken once for so much, the default write of TCP: what has arrived meanwhile is counted by the
-/// kernel.
-constexpr std::size_t kMostGathered = 128 << 10;
+/// Which lanes go which way: those to the server come first.
+struct Ways {
+  Range out;
+  Range back;
 
-/// A sender's side at one time: what was handed to the system, and what TCP had to repeat.
+  explicit Ways(const Json& params) {
+    const auto streams = params.at("streams").get<std::size_t>();
+    const auto direction = params.at("direction").get<std::string>();
+    out = {0, direction == "back" ? 0 : streams};
+    back = {out.last, direction == "out" ? out.last : out.last + streams};
+  }
+  [[nodiscard]] bool goes_out(const Lane& lane) const { return lane.index < out.last; }
+};
+
+/// What arrived over some lanes, by the kernel's count where it has one.
+std::vector<std::uint64_t> bytes_by_lane(const Lanes& lanes, const Range& range) {
+  std::vector<std::uint64_t> bytes;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    bytes.push_back(lanes[i].channel->arrived().value_or(lanes[i].bytes.load(std::memory_order_relaxed)));
+  }
+  return bytes;
+}
+
+/// Bytes a second of each lane, between two readings that are so far apart.
+std::vector<double> rates(const std::vector<std::uint64_t>& first, const std::vector<std::uint64_t>& last,
+                          double seconds) {
+  std::vector<double> list;
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    list.push_back(static_cast<double>(last[i] - first[i]) / seconds);
+  }
+  return list;
+}
+
+/// Segments sent again over some lanes; nothing where the transport has no such thing.
+std::optional<std::uint64_t> retransmits_of(const Lanes& lanes, const Range& range) {
+  std::optional<std::uint64_t> sum;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    if (const auto repeated = lanes[i].channel->retransmits()) {
+      sum = sum.value_or(0) + *repeated;
+    }
+  }
+  return sum;
+}
+
+/// The client's side at one time: what was handed to the system, what came, and what TCP had to repeat.
 struct Sent {
   Passed passed;
+  std::vector<std::uint64_t> came;
   std::optional<std::uint64_t> retransmits;
 
-  static Sent by_now(const Lanes& lanes) {
-    Sent sent{Passed::by_now(lanes), std::nullopt};
-    for (const Lane& lane : lanes) {
-      if (const auto repeated = lane.channel->retransmits()) {
-        sent.retransmits = sent.retransmits.value_or(0) + *repeated;
-      }
-    }
-    return sent;
+  static Sent by_now(const Lanes& lanes, const Ways& ways) {
+    return {Passed::by_now(lanes, ways.out), bytes_by_lane(lanes, ways.back),
+            retransmits_of(lanes, ways.out)};
   }
 };
 
-/// The buffer of a receiver: 4 MiB among all streams, so that many of them stay below the memory limit.
-std::size_t receive_size(const Json& params) {
-  constexpr std::size_t kLeast = 32 << 10;
-  constexpr std::size_t kMost = 256 << 10;
-  return std::clamp(kLargestBuffer / params.at("streams").get<std::size_t>(), kLeast, kMost);
-}
-
-/// One way, as fast as it goes or at a rate, over parallel channels. The receiver's figure counts: all its
-/// streams' bytes over one window of its own clock, while all senders send before, during and after it.
+/// One way or both, as fast as it goes or at a rate, over parallel channels. The receiver's figure counts:
+/// all its streams' bytes over one window of its own clock, while all senders send before, during and after
+/// it.
 class Stream final : public Pattern {
  public:
-  Stream() : Pattern("stream", "from the client to the server over parallel channels: the throughput") {}
+  Stream() : Pattern("stream", "one way or both over parallel channels: the throughput") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr double kShortest = 0.001;
@@ -60,80 +89,90 @@ class Stream final : public Pattern {
         {"seconds", ParamType::kFloat, "s", 0.2, kShortest, kLongest, "measured time, at the receiver"},
         {"warmup_seconds", ParamType::kFloat, "s", 0.1, 0, kLongest,
          "time before that, from the first byte on every stream (slow start, growing buffers)"},
-        {"streams", ParamType::kInt, "1", 1, 1, kMostStreams,
-         "parallel channels, each with a thread at both ends"},
-        {"rate", ParamType::kFloat, "B/s", nullptr, 1, nullptr,
-         "the senders' rate, all streams together; null = as fast as it goes"}};
-    for (Param& param : channel_params(/*nodelay=*/false)) {
-      list.push_back(std::move(param));
+        {"direction",
+         ParamType::kStr,
+         "",
+         "out",
+         nullptr,
+         nullptr,
+         "out: from the client to the server; back: the other way; both: at once, over channels of their own",
+         {"out", "back", "both"}}};
+    for (const auto& more : {flow_params(kMostStreams), channel_params(/*nodelay=*/false)}) {
+      list.insert(list.end(), more.begin(), more.end());
     }
     return list;
   }
 
   [[nodiscard]] std::vector<Metric> metrics() const override {
     return {{"throughput", "B/s", "higher",
-             "the receiver's bytes over the receiver's time, all streams together"},
-            {"sent", "B/s", "higher", "the senders' bytes over the senders' time, as handed to the system"},
+             "the receiver's bytes over the receiver's time, all streams and both ways together"},
+            {"out", "B/s", "higher", "both ways: what the server received"},
+            {"back", "B/s", "higher", "both ways: what the client received"},
+            {"sent", "B/s", "higher", "the client's bytes over the client's time, as handed to the system"},
             {"loss", "1", "lower",
              "datagrams: the share of all that were sent, warm-up included, that did not arrive"},
+            {"reordered", "1", "lower", "datagrams that arrived after a later one, of 8 B or more"},
+            {"duplicates", "1", "lower", "datagrams that arrived more than once, of 8 B or more"},
+            {"gap", "s", "lower", "with a rate: time between two calls of a sender; the value is the median"},
             {"retransmits", "1", "lower", "TCP: segments sent again in the measured time"}};
   }
 
   [[nodiscard]] bool supports(const Transport& transport) const override {
     return transport.spec().has_server;
   }
-  [[nodiscard]] std::size_t lanes(const Json& params) const override {
-    return params.at("streams").get<std::size_t>();
-  }
+  [[nodiscard]] std::size_t lanes(const Json& params) const override { return Ways(params).back.last; }
 
   [[nodiscard]] Outcome measure(ClientRun& run) const override;
   void attend(ServerRun& run) const override;
-  void serve(Lane& lane, const Json& params) const override;
+  void serve(Lane& lane, const Json& params, bool datagrams) const override;
 };
 
-/// The senders of one run, told to stop when this ends, however that comes.
-class Senders {
+/// The client's threads, told to stop when this ends, however that comes.
+class Flows {
  public:
-  Senders(ClientRun& run, const Buffer& buffer)
-      : params_(run.params()),
-        buffer_(buffer),
-        crew_(run.lanes(), run.cpu(), [this](Lane& lane) { send(lane); }) {}
-  Senders(const Senders&) = delete;
-  Senders& operator=(const Senders&) = delete;
-  Senders(Senders&&) = delete;
-  Senders& operator=(Senders&&) = delete;
-  ~Senders() { stop(); }
+  explicit Flows(ClientRun& run)
+      : run_(run),
+        ways_(run.params()),
+        outflow_(run.params(), run.transport().spec().datagrams),
+        crew_(run.lanes(), run.cpu(), [this](Lane& lane) { work(lane); }) {}
+  Flows(const Flows&) = delete;
+  Flows& operator=(const Flows&) = delete;
+  Flows(Flows&&) = delete;
+  Flows& operator=(Flows&&) = delete;
+  ~Flows() { stop_.store(true, std::memory_order_relaxed); }
 
-  void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
+  /// Lets datagrams in progress go, drops what a byte stream still holds, and waits for the threads.
+  void stop() {
+    stop_.store(true, std::memory_order_relaxed);
+    for (Lane& lane : run_.lanes()) {
+      if (!run_.transport().spec().datagrams) {
+        lane.channel->discard();
+      } else if (!ways_.goes_out(lane)) {
+        lane.channel->interrupt();
+      }
+    }
+    crew_.watch(run_.peer(), {.until = now() + from_seconds(run_.timeout()), .patience = run_.timeout()});
+  }
+
+  [[nodiscard]] const Histogram& gaps() const { return outflow_.gaps(); }
   Crew& crew() { return crew_; }
 
  private:
-  [[nodiscard]] bool stopped() const noexcept { return stop_.load(std::memory_order_relaxed); }
-
-  void send(Lane& lane) {
-    const auto bytes = params_.at("bytes").get<std::size_t>();
-    const auto rate = optional_value<double>(params_, "rate");
-    std::optional<Pacer> pacer;
-    if (rate) {
-      prctl(PR_SET_TIMERSLACK, 1UL);  // the pacer's sleeps are not to be rounded up by 50 µs
-      pacer.emplace(*rate / params_.at("streams").get<double>());
+  void work(Lane& lane) {
+    const bool datagrams = run_.transport().spec().datagrams;
+    if (ways_.goes_out(lane)) {
+      outflow_.send(lane, stop_);
+    } else {
+      receive_flow(lane, run_.params(), datagrams);
     }
-    while (!stopped()) {
-      if (pacer && !pacer->wait(bytes, stop_)) {
-        return;
-      }
-      if (send_message(*lane.channel, buffer_.span(), bytes) != Io::kDone) {
-        if (stopped()) {
-          return;
-        }
-        throw Error("peer-lost", "the connection closed in the middle of the run");
-      }
-      lane.count(bytes);
+    if (!stop_.load(std::memory_order_relaxed)) {
+      throw Error("peer-lost", "the connection closed in the middle of the run");
     }
   }
 
-  const Json& params_;
-  const Buffer& buffer_;
+  ClientRun& run_;
+  Ways ways_;
+  Outflow outflow_;
   std::atomic<bool> stop_{false};
   Crew crew_;
 };
@@ -191,17 +230,18 @@ struct Window {
 /// Waits out warm-up and measured time; the server says when it is over.
 Window watch_window(ClientRun& run, Crew& crew) {
   constexpr double kGrace = 0.5;
+  const Ways ways(run.params());
   Window window;
   Vigil vigil(run, crew);
   window.finished = vigil.until(now() + from_seconds(run.param<double>("warmup_seconds")));
   const CounterTexts before = CounterTexts::read();
-  window.first = Sent::by_now(run.lanes());
+  window.first = Sent::by_now(run.lanes(), ways);
   if (window.finished.is_null()) {
     // The senders' time is bounded even if the server's word never comes.
     window.finished =
         vigil.until(now() + from_seconds(run.param<double>("seconds") + run.timeout() + kGrace));
   }
-  window.last = Sent::by_now(run.lanes());
+  window.last = Sent::by_now(run.lanes(), ways);
   window.counters = counters_delta(before.parse(), CounterTexts::read().parse());
   if (window.finished.is_null()) {
     throw Error("timeout", "the server did not finish in time, though its connection is open");
@@ -209,62 +249,106 @@ Window watch_window(ClientRun& run, Crew& crew) {
   return window;
 }
 
-/// Stops the senders: lets datagrams in progress go, drops what a byte stream still holds.
-void stop_senders(ClientRun& run, Senders& senders) {
-  senders.stop();
-  if (!run.transport().spec().datagrams) {
-    for (Lane& lane : run.lanes()) {
-      lane.channel->discard();
-    }
-  }
-  senders.crew().watch(run.peer(), {.until = now() + from_seconds(run.timeout()), .patience = run.timeout()});
-}
-
-Json throughput_metric(const Json& finished) {
-  const Json& throughput = finished.at("throughput");
-  if (throughput == 0) {
+Json rate_metric(double rate) {
+  if (rate == 0) {
     return {{"unit", "B/s"}, {"value", nullptr}, {"reason", "nothing arrived in the measured time"}};
   }
-  return {{"unit", "B/s"}, {"value", throughput}};
+  return {{"unit", "B/s"}, {"value", rate}};
 }
 
-/// The share of datagrams that never arrived.
-Json loss_metric(std::uint64_t sent, std::uint64_t received) {
+Json count_metric(std::uint64_t count) { return {{"unit", "1"}, {"value", count}}; }
+
+/// How datagrams arrived over some lanes.
+struct Received {
+  std::uint64_t messages = 0;
+  std::uint64_t spanned = 0;
+  std::uint64_t reordered = 0;
+  std::uint64_t duplicates = 0;
+
+  static Received by_now(const Lanes& lanes, const Range& range) {
+    Received sum;
+    for (std::size_t i = range.first; i < range.last; ++i) {
+      sum.messages += lanes[i].messages.load(std::memory_order_relaxed);
+      sum.spanned += lanes[i].spanned.load(std::memory_order_relaxed);
+      sum.reordered += lanes[i].reordered.load(std::memory_order_relaxed);
+      sum.duplicates += lanes[i].duplicates.load(std::memory_order_relaxed);
+    }
+    return sum;
+  }
+};
+
+/// Loss, order and duplicates over both ways. What the server sends is known by the numbers that came: a loss
+/// at the beginning or the end does not show.
+void add_datagram_metrics(Json& metrics, ClientRun& run, const Json& total) {
+  const Ways ways(run.params());
+  const Received back = Received::by_now(run.lanes(), ways.back);
+  const std::uint64_t duplicates = total.at("duplicates").get<std::uint64_t>() + back.duplicates;
+  const std::uint64_t sent = Passed::by_now(run.lanes(), ways.out).messages +
+                             std::max(back.spanned, back.messages - back.duplicates);
+  const std::uint64_t received = total.at("datagrams").get<std::uint64_t>() + back.messages - duplicates;
   const double share =
       1 - (static_cast<double>(received) / static_cast<double>(std::max<std::uint64_t>(sent, 1)));
-  return {{"unit", "1"}, {"value", std::max(share, 0.0)}, {"sent", sent}, {"received", received}};
+  metrics["loss"] = {{"unit", "1"}, {"value", std::max(share, 0.0)}, {"sent", sent}, {"received", received}};
+  if (run.param<std::size_t>("bytes") >= sizeof(std::uint64_t)) {
+    metrics["reordered"] = count_metric(total.at("reordered").get<std::uint64_t>() + back.reordered);
+    metrics["duplicates"] = count_metric(duplicates);
+  }
+}
+
+/// Throughput of each way and of both.
+void add_rates(Outcome& outcome, const ClientRun& run, const Window& window) {
+  const auto out = window.finished.at("streams").get<std::vector<double>>();
+  const auto back =
+      rates(window.first.came, window.last.came, to_seconds(window.last.passed.at - window.first.passed.at));
+  const double out_sum = std::accumulate(out.begin(), out.end(), 0.0);
+  const double back_sum = std::accumulate(back.begin(), back.end(), 0.0);
+  outcome.metrics["throughput"] = rate_metric(out_sum + back_sum);
+  if (!out.empty()) {
+    outcome.metrics["sent"] = {{"unit", "B/s"},
+                               {"value", window.last.passed.rate_since(window.first.passed)}};
+  }
+  if (run.params().at("direction") == "both") {
+    outcome.metrics["out"] = rate_metric(out_sum);
+    outcome.metrics["back"] = rate_metric(back_sum);
+  }
+  outcome.info["streams"] = out;
+  for (const double each : back) {
+    outcome.info["streams"].push_back(each);
+  }
 }
 
 Outcome outcome_of(ClientRun& run, Window window) {
   Outcome outcome;
-  outcome.metrics = {
-      {"throughput", throughput_metric(window.finished)},
-      {"sent", {{"unit", "B/s"}, {"value", window.last.passed.rate_since(window.first.passed)}}}};
+  outcome.info = run.lanes().front().channel->info();
+  outcome.info["server"] = window.finished.at("info");
+  add_rates(outcome, run, window);
+  auto repeated = optional_value<std::uint64_t>(window.finished, "retransmits");
   if (window.first.retransmits && window.last.retransmits) {
-    outcome.metrics["retransmits"] = {{"unit", "1"},
-                                      {"value", *window.last.retransmits - *window.first.retransmits}};
+    repeated = repeated.value_or(0) + *window.last.retransmits - *window.first.retransmits;
+  }
+  if (repeated) {
+    outcome.metrics["retransmits"] = count_metric(*repeated);
   }
   outcome.seconds = window.finished.at("seconds").get<double>();
   outcome.client_counters = std::move(window.counters);
   outcome.server_counters = window.finished.at("counters");
-  outcome.info = run.lanes().front().channel->info();
-  outcome.info["server"] = window.finished.at("info");
-  outcome.info["streams"] = window.finished.at("streams");
   return outcome;
 }
 
 Outcome Stream::measure(ClientRun& run) const {
-  const Buffer buffer(std::min(run.param<std::size_t>("bytes"), kLargestBuffer));
   (void)run.peer().ask({{"op", "begin"}});
-  Senders senders(run, buffer);
-  Window window = watch_window(run, senders.crew());
-  stop_senders(run, senders);
+  Flows flows(run);
+  Window window = watch_window(run, flows.crew());
+  flows.stop();
   const bool datagrams = run.transport().spec().datagrams;
-  const std::uint64_t sent = Passed::by_now(run.lanes()).messages;
+  const std::uint64_t sent = Passed::by_now(run.lanes(), Ways(run.params()).out).messages;
   const Json total = run.peer().ask({{"op", "total"}, {"datagrams", datagrams ? Json(sent) : Json(nullptr)}});
   Outcome outcome = outcome_of(run, std::move(window));
   if (datagrams) {
-    outcome.metrics["loss"] = loss_metric(sent, total.at("datagrams").get<std::uint64_t>());
+    add_datagram_metrics(outcome.metrics, run, total);
+  }
+  if (flows.gaps().count() > 0) {
+    outcome.metrics["gap"] = times_metric(flows.gaps(), "");
   }
   return outcome;
 }
@@ -272,43 +356,33 @@ Outcome Stream::measure(ClientRun& run) const {
 /// Throws `timeout` unless every stream has brought something.
 void await_first_bytes(ServerRun& run) {
   const auto flows = [](const Lane& lane) { return lane.bytes.load(std::memory_order_relaxed) > 0; };
-  const auto all_flow = [&] { return std::all_of(run.lanes().begin(), run.lanes().end(), flows); };
+  const Range out = Ways(run.params()).out;
+  const auto last = run.lanes().begin() + static_cast<std::ptrdiff_t>(out.last);
+  const auto all_flow = [&] { return std::all_of(run.lanes().begin(), last, flows); };
   run.pause(now() + from_seconds(run.timeout()), all_flow);
   if (!all_flow()) {
-    const auto flowing = std::count_if(run.lanes().begin(), run.lanes().end(), flows);
-    throw Error("timeout", "data arrived on " + std::to_string(flowing) + " of " +
-                               std::to_string(run.lanes().size()) +
+    const auto flowing = std::count_if(run.lanes().begin(), last, flows);
+    throw Error("timeout", "data arrived on " + std::to_string(flowing) + " of " + std::to_string(out.last) +
                                " streams only: does the path carry messages of this size?");
   }
 }
 
-std::vector<std::uint64_t> bytes_by_lane(const Lanes& lanes) {
-  std::vector<std::uint64_t> bytes;
-  for (const Lane& lane : lanes) {
-    bytes.push_back(lane.channel->arrived().value_or(lane.bytes.load(std::memory_order_relaxed)));
-  }
-  return bytes;
-}
-
 /// The receiver's window: `seconds` by this host's clock.
 Json measure_window(ServerRun& run) {
+  const Ways ways(run.params());
   const CounterTexts before = CounterTexts::read();
-  const std::vector<std::uint64_t> first_bytes = bytes_by_lane(run.lanes());
+  const auto repeated = retransmits_of(run.lanes(), ways.back);
+  const std::vector<std::uint64_t> first_bytes = bytes_by_lane(run.lanes(), ways.out);
   const Nanoseconds first = now();
   run.pause(first + from_seconds(run.params().at("seconds").get<double>()));
-  const std::vector<std::uint64_t> last_bytes = bytes_by_lane(run.lanes());
+  const std::vector<std::uint64_t> last_bytes = bytes_by_lane(run.lanes(), ways.out);
   const double seconds = to_seconds(now() - first);
   const CounterTexts after = CounterTexts::read();
-  double throughput = 0;
-  Json streams = Json::array();
-  for (std::size_t i = 0; i < last_bytes.size(); ++i) {
-    streams.push_back(static_cast<double>(last_bytes[i] - first_bytes[i]) / seconds);
-    throughput += streams.back().get<double>();
-  }
+  const auto repeated_after = retransmits_of(run.lanes(), ways.back);
   return {{"op", "finished"},
-          {"throughput", throughput},
+          {"streams", rates(first_bytes, last_bytes, seconds)},
           {"seconds", seconds},
-          {"streams", streams},
+          {"retransmits", repeated ? Json(*repeated_after - *repeated) : Json(nullptr)},
           {"counters", counters_delta(before.parse(), after.parse())},
           {"info", run.lanes().front().channel->info()}};
 }
@@ -316,11 +390,13 @@ Json measure_window(ServerRun& run) {
 /// Waits until all datagrams have arrived, or the network has been quiet for a while.
 void await_quiet(ServerRun& run, std::uint64_t sent) {
   constexpr Nanoseconds kQuiet = 50 * kMillisecond;
-  std::uint64_t arrived = 0;
+  const Range out = Ways(run.params()).out;
+  const auto arrived = [&] { return Passed::by_now(run.lanes(), out).messages; };
+  std::uint64_t before = 0;
   do {
-    arrived = Passed::by_now(run.lanes()).messages;
-    run.pause(now() + kQuiet, [&] { return Passed::by_now(run.lanes()).messages >= sent; });
-  } while (Passed::by_now(run.lanes()).messages > arrived && arrived < sent);
+    before = arrived();
+    run.pause(now() + kQuiet, [&] { return arrived() >= sent; });
+  } while (arrived() > before && before < sent);
 }
 
 void Stream::attend(ServerRun& run) const {
@@ -334,21 +410,20 @@ void Stream::attend(ServerRun& run) const {
   if (const auto sent = optional_value<std::uint64_t>(total, "datagrams")) {
     await_quiet(run, *sent);
   }
-  run.answer({{"op", "total"}, {"datagrams", Passed::by_now(run.lanes()).messages}});
+  const Received received = Received::by_now(run.lanes(), Ways(run.params()).out);
+  run.answer({{"op", "total"},
+              {"datagrams", received.messages},
+              {"reordered", received.reordered},
+              {"duplicates", received.duplicates}});
 }
 
-void Stream::serve(Lane& lane, const Json& params) const {
-  Channel& channel = *lane.channel;
-  const Buffer buffer(receive_size(params));
-  std::size_t got = 0;
-  if (channel.receive_some(buffer.span(), got) != Io::kDone) {
+void Stream::serve(Lane& lane, const Json& params, bool datagrams) const {
+  if (Ways(params).goes_out(lane)) {
+    receive_flow(lane, params, datagrams);
     return;
   }
-  lane.count(got);  // the first bytes at once: the run waits for them
-  channel.gather(std::min({params.at("bytes").get<std::size_t>(), buffer.span().size(), kMostGathered}));
-  while (channel.receive_some(buffer.span(), got) == Io::kDone) {
-    lane.count(got);
-  }
+  const std::atomic<bool> never{false};  // the channel's end is the end
+  Outflow(params, datagrams).send(lane, never);
 }
 
 const Registered<Pattern> registered{std::make_unique<Stream>()};

@@ -24,7 +24,8 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 class Mapping {
  public:
   explicit Mapping(const Socket& file)
-      : rings_(mmap(nullptr, sizeof(Rings), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.fd(), 0)) {
+      : rings_(
+            mmap(nullptr, sizeof(Rings), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.fd(), 0)) {
     if (rings_ == MAP_FAILED) {
       throw system_error("limit", "cannot map shared memory", errno);
     }
@@ -87,8 +88,8 @@ class ShmChannel final : public Channel {
   Waiting waiting_;
 };
 
-/// Two processes of one node over shared memory; a local socket only hands it over. The memory is a file without a
-/// name, sealed so that neither side can cut it under the other's feet.
+/// Two processes of one node over shared memory; a local socket only hands it over. The memory is a file
+/// without a name, sealed so that neither side can cut it under the other's feet.
 class ShmTransport final : public Transport {
  public:
   ShmTransport()
@@ -104,8 +105,12 @@ class ShmTransport final : public Transport {
   [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Header& header,
                                                  const ChannelOptions& options,
                                                  double /*timeout*/) const override {
+    if (options.waiting == Waiting::kEpoll) {
+      throw bad_parameter("waiting", "shm has no descriptor for epoll: block or busy");
+    }
     const Socket file(memfd_create("wulf-net", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (file.fd() < 0 || ftruncate(file.fd(), sizeof(Rings)) != 0 || fcntl(file.fd(), F_ADD_SEALS, kSeals) != 0) {
+    if (file.fd() < 0 || ftruncate(file.fd(), sizeof(Rings)) != 0 ||
+        fcntl(file.fd(), F_ADD_SEALS, kSeals) != 0) {
       throw system_error("limit", "cannot make shared memory", errno);
     }
     Mapping mapping(file);

@@ -1,0 +1,173 @@
+#include "net/exchange.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/error.hpp"
+
+namespace wulf::net {
+namespace {
+
+/// Over a byte stream: send, receive, one reading of the clock. Each reading ends one round trip and begins
+/// the next, so that no time falls between them.
+class StreamExchange final : public Exchange {
+ public:
+  StreamExchange(Lane& lane, Buffer& buffer, std::size_t bytes)
+      : lane_(lane), buffer_(buffer), bytes_(bytes) {}
+
+  void run(const Bounds& bounds, Tally& tally) override {
+    Channel& channel = *lane_.channel;
+    const Nanoseconds start = now();
+    Nanoseconds before = start;
+    while (true) {
+      if (send_message(channel, buffer_.next(), bytes_) != Io::kDone ||
+          receive_message(channel, buffer_.span(), bytes_) != Io::kDone) {
+        throw Error("peer-lost", "the connection closed in the middle of the run");
+      }
+      const Nanoseconds after = now();
+      tally.rtt.record(after - before);
+      lane_.count(bytes_);
+      if (after - start >= bounds.span || tally.rtt.count() == bounds.count) {
+        tally.elapsed = after - start;
+        return;
+      }
+      before = after;
+    }
+  }
+
+ private:
+  Lane& lane_;
+  Buffer& buffer_;
+  std::size_t bytes_;
+};
+
+/// The same over datagrams, which may be lost. A number in the first bytes tells an echo from one that comes
+/// late: with messages shorter than eight bytes it wraps early, which is harmless, since echoes are late by
+/// few numbers.
+class DatagramExchange final : public Exchange {
+ public:
+  /// `patience`: how long the first echo may take; `most`: how long any may take.
+  DatagramExchange(Lane& lane, Buffer& buffer, Nanoseconds patience, Nanoseconds most)
+      : lane_(lane),
+        channel_(*lane.channel),
+        buffer_(buffer),
+        message_(buffer.span()),
+        patience_(patience),
+        most_(most) {}
+
+  void run(const Bounds& bounds, Tally& tally) override {
+    const Nanoseconds start = now();
+    Nanoseconds answered = start;
+    Nanoseconds before = start;
+    while (true) {
+      const bool echoed = round_trip(before, tally);
+      const Nanoseconds after = now();
+      if (echoed) {
+        tally.rtt.record(after - before);
+        lane_.count(message_.size());
+        answered = after;
+        learn(after - before);
+      } else {
+        ++tally.lost;
+      }
+      const bool enough = tally.rtt.count() + tally.lost == bounds.count;
+      if (after - start >= bounds.span || enough || after - answered >= most_) {
+        tally.elapsed = after - start;
+        return;
+      }
+      before = after;
+    }
+  }
+
+ private:
+  static constexpr Nanoseconds kLeastPatience = 20 * kMillisecond;
+
+  /// False when no echo came in time.
+  bool round_trip(Nanoseconds sent_at, Tally& tally) {
+    ++number_;
+    message_ = buffer_.next();
+    std::memcpy(message_.data(), &number_, std::min(sizeof(number_), message_.size()));
+    Io io = channel_.send(message_);
+    while (io != Io::kClosed) {
+      std::size_t got = 0;
+      if (io == Io::kDone) {
+        io = channel_.receive(message_, got);
+      }
+      if (io == Io::kNudged) {
+        if (now() - sent_at >= patience_) {
+          return false;
+        }
+        io = Io::kDone;
+      } else if (io == Io::kDone) {
+        if (got == message_.size() && is_current()) {
+          return true;
+        }
+        ++tally.late;
+      }
+    }
+    throw Error("peer-lost", "the server's socket is gone: its process has ended or was stopped");
+  }
+
+  [[nodiscard]] bool is_current() const {
+    return std::memcmp(message_.data(), &number_, std::min(sizeof(number_), message_.size())) == 0;
+  }
+
+  /// An echo is given up after eight times the slowest round trip so far, and never before 20 ms.
+  void learn(Nanoseconds rtt) {
+    if (rtt > slowest_) {
+      constexpr Nanoseconds kSlack = 8;
+      slowest_ = rtt;
+      patience_ = std::clamp(kSlack * slowest_, std::min(kLeastPatience, most_), most_);
+    }
+  }
+
+  Lane& lane_;
+  Channel& channel_;
+  Buffer& buffer_;
+  std::span<std::byte> message_;
+  Nanoseconds patience_;
+  Nanoseconds most_;
+  Nanoseconds slowest_ = 0;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Exchange> Exchange::over(const Transport& transport, Lane& lane, Buffer& buffer,
+                                         std::size_t bytes, Nanoseconds asked, Nanoseconds timeout) {
+  constexpr Nanoseconds kSlack = 8;
+  constexpr Nanoseconds kFirstPatience = 200 * kMillisecond;
+  if (!transport.spec().datagrams) {
+    return std::make_unique<StreamExchange>(lane, buffer, bytes);
+  }
+  const Nanoseconds patience = std::min(timeout, std::max(kSlack * asked, kFirstPatience));
+  return std::make_unique<DatagramExchange>(lane, buffer, patience, timeout);
+}
+
+Json times_metric(const Histogram& times, const std::string& reason) {
+  if (times.count() == 0) {
+    return {{"unit", "s"}, {"value", nullptr}, {"reason", reason}};
+  }
+  constexpr double kNano = 1e-9;
+  constexpr std::array kQuantiles{std::pair{"0.5", 0.5}, std::pair{"0.9", 0.9}, std::pair{"0.99", 0.99},
+                                  std::pair{"0.999", 0.999}};
+  Json quantiles = Json::object();
+  for (const auto& [name, q] : kQuantiles) {
+    quantiles[name] = times.quantile(q) * kNano;
+  }
+  return {{"unit", "s"},
+          {"value", quantiles["0.5"]},
+          {"n", times.count()},
+          {"mean", times.mean() * kNano},
+          {"min", static_cast<double>(times.least()) * kNano},
+          {"max", static_cast<double>(times.greatest()) * kNano},
+          {"quantiles", quantiles}};
+}
+
+Json rtt_metric(const Tally& tally) {
+  return times_metric(tally.rtt,
+                      "all " + std::to_string(tally.lost) + " datagrams were lost: none came back in time");
+}
+
+}  // namespace wulf::net

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <limits>
+#include <memory>
+
+#include "core/histogram.hpp"
+#include "net/buffer.hpp"
+#include "net/lane.hpp"
+
+namespace wulf::net {
+
+/// When a phase of round trips ends: whichever comes first.
+struct Bounds {
+  Nanoseconds span;
+  std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// What a phase of round trips gave.
+struct Tally {
+  Histogram rtt;
+  std::uint64_t lost = 0;
+  std::uint64_t late = 0;  ///< echoes that came after they had been given up
+  Nanoseconds elapsed = 0;
+};
+
+/// The client's side of round trips, one message at a time, over any transport.
+class Exchange {
+ public:
+  Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  Exchange(Exchange&&) = delete;
+  Exchange& operator=(Exchange&&) = delete;
+  virtual ~Exchange() = default;
+
+  /// Round trips until the bounds. Throws `peer-lost`.
+  virtual void run(const Bounds& bounds, Tally& tally) = 0;
+
+  /// `asked`: how long the server took to answer over the control connection, the first guess at a round
+  /// trip. `timeout`: how long a datagram's echo may take at most.
+  [[nodiscard]] static std::unique_ptr<Exchange> over(const Transport& transport, Lane& lane, Buffer& buffer,
+                                                      std::size_t bytes, Nanoseconds asked,
+                                                      Nanoseconds timeout);
+};
+
+/// {"unit": "s", "value": the median, "n", "mean", "min", "max", "quantiles"}, or null with the reason where
+/// nothing was recorded.
+[[nodiscard]] Json times_metric(const Histogram& times, const std::string& reason);
+
+/// times_metric of the round trips, whose reason is how many were lost.
+[[nodiscard]] Json rtt_metric(const Tally& tally);
+
+}  // namespace wulf::net
