@@ -1,4 +1,8 @@
-#include <linux/errqueue.h>  // needs timespec, and does not say so
+// errqueue.h needs timespec, and does not say so.
+// clang-format off
+#include <ctime>
+#include <linux/errqueue.h>
+// clang-format on
 #include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -7,7 +11,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
 #include "core/error.hpp"
 #include "net/stream_channel.hpp"

@@ -12,6 +12,7 @@ const std::vector<Param> kParams{
     {"cpu", ParamType::kInt, "", nullptr, 0, 7, ""},
     {"nodelay", ParamType::kBool, "", true, nullptr, nullptr, ""},
     {"name", ParamType::kStr, "", "x", nullptr, nullptr, ""},
+    {"way", ParamType::kStr, "", "out", nullptr, nullptr, "", {"out", "back"}},
 };
 
 /// The field that the error blames; the message must contain all of `words`.
@@ -31,8 +32,19 @@ std::string blamed(const Json& given, const std::vector<std::string>& words = {}
 
 TEST_CASE("defaults fill in what is not given") {
   const Json values = resolve(kParams, Json::object());
-  CHECK(values == Json({{"bytes", 1}, {"seconds", 0.5}, {"cpu", nullptr}, {"nodelay", true}, {"name", "x"}}));
+  CHECK(values == Json({{"bytes", 1},
+                        {"seconds", 0.5},
+                        {"cpu", nullptr},
+                        {"nodelay", true},
+                        {"name", "x"},
+                        {"way", "out"}}));
   CHECK_FALSE(optional_value<int>(values, "cpu").has_value());
+}
+
+TEST_CASE("a choice is one of those there are") {
+  CHECK(resolve(kParams, {{"way", "back"}})["way"] == "back");
+  CHECK(blamed({{"way", "up"}}, {"up", "out, back"}) == "way");
+  CHECK(kParams.back().describe()["choices"] == Json({"out", "back"}));
 }
 
 TEST_CASE("given values count, at their limits too") {

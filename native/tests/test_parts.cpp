@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 
@@ -22,8 +23,10 @@ std::vector<std::string> names() {
 }
 
 TEST_CASE("transports and patterns register themselves") {
-  CHECK(names<Transport>() == std::vector<std::string>{"null", "tcp", "udp"});
-  CHECK(names<Pattern>() == std::vector<std::string>{"pingpong", "stream"});
+  CHECK(names<Transport>() ==
+        std::vector<std::string>{"null", "pipe", "shm", "tcp", "udp", "unix", "unixgram"});
+  CHECK(names<Pattern>() == std::vector<std::string>{"burst", "connect", "loaded", "oneway", "openloop",
+                                                     "pingpong", "request", "stream"});
   CHECK(Registry<Transport>::find("carrier-pigeon") == nullptr);
 }
 
@@ -71,6 +74,26 @@ TEST_CASE("lengths are checked against the transport") {
     CHECK(error.field() == "bytes");
     CHECK(std::string(error.what()).find("65507") != std::string::npos);
     CHECK(std::string(error.what()).find("65508") != std::string::npos);
+  }
+}
+
+TEST_CASE("what a transport does not have is refused, unless it is as it would be anyway") {
+  const Pattern& pingpong = *Registry<Pattern>::find("pingpong");
+  const Transport& udp = *Registry<Transport>::find("udp");
+  CHECK_NOTHROW(pingpong.settle({{"nodelay", true}, {"mss", nullptr}, {"waiting", "busy"}}, udp));
+  CHECK_THROWS_AS(pingpong.settle({{"mss", 1000}}, udp), Error);
+  CHECK_THROWS_AS(pingpong.settle({{"nodelay", false}}, udp), Error);
+  CHECK_THROWS_AS(pingpong.settle({{"call_bytes", 100}}, udp), Error);
+  CHECK_THROWS_AS(pingpong.settle({{"waiting", "busy"}}, *Registry<Transport>::find("pipe")), Error);
+}
+
+TEST_CASE("every option that a transport has is one of those there are") {
+  for (const Transport* transport : Registry<Transport>::all()) {
+    for (const std::string& option : transport->spec().options) {
+      const auto params = channel_params(/*nodelay=*/true);
+      CHECK(std::any_of(params.begin(), params.end(),
+                        [&](const Param& param) { return param.name == option; }));
+    }
   }
 }
 

@@ -82,7 +82,10 @@ class Loop {
       sent_.store(number + 1, std::memory_order_release);
     }
     sending_.store(false, std::memory_order_release);
-    // One more, whose echo wakes the receiver once nothing else is to come.
+    // One more, whose echo wakes the receiver once nothing else is to come. Its number is none of the
+    // others'.
+    constexpr std::uint64_t kClosing = UINT64_MAX;
+    std::memcpy(buffer.next().data(), &kClosing, std::min(sizeof(kClosing), buffer.size()));
     send_message(channel_, buffer.span(), bytes_);
   }
 

@@ -29,10 +29,16 @@ def test_describe_flag_and_operation_agree_and_are_complete() -> None:
         assert session.ask("describe")["describe"] == printed
     assert set(printed["ops"]) == {"ping", "describe", "counters", "clock", "serve", "stop", "run"}
     limits = {transport["name"]: transport["max_bytes"] for transport in printed["transports"]}
-    assert limits == {"null": 16777216, "tcp": 16777216, "udp": 65507}
+    assert limits == {
+        "null": 16777216, "pipe": 16777216, "shm": 16777216, "tcp": 16777216, "udp": 65507, "unix": 16777216,
+        "unixgram": 65536,
+    }  # fmt: skip
+    local = {transport["name"] for transport in printed["transports"] if transport["local"]}
+    assert local == {"null", "pipe", "shm", "unix", "unixgram"}
     patterns = {pattern["name"]: pattern for pattern in printed["patterns"]}
-    assert patterns["pingpong"]["transports"] == ["null", "tcp", "udp"]
-    assert patterns["stream"]["transports"] == ["tcp", "udp"]
+    assert patterns["pingpong"]["transports"] == sorted(limits)
+    assert patterns["stream"]["transports"] == ["pipe", "shm", "tcp", "udp", "unix", "unixgram"]
+    assert patterns["connect"]["transports"] == ["tcp"]
     params = {param["name"]: param for param in patterns["pingpong"]["params"]}
     assert params["bytes"] | {"help": ""} == {
         "name": "bytes", "type": "int", "unit": "B", "default": 1, "min": 1, "max": 16777216, "help": "",

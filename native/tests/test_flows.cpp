@@ -1,0 +1,90 @@
+#include <vector>
+
+#include "net/arrivals.hpp"
+#include "net/oneway.hpp"
+#include "net/timetable.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace wulf;
+using namespace wulf::net;
+
+std::vector<Arrivals::Kind> kinds(const std::vector<std::uint64_t>& numbers) {
+  Arrivals arrivals;
+  std::vector<Arrivals::Kind> list;
+  for (const std::uint64_t number : numbers) {
+    list.push_back(arrivals.take(number));
+  }
+  return list;
+}
+
+constexpr auto kInOrder = Arrivals::Kind::kInOrder;
+constexpr auto kReordered = Arrivals::Kind::kReordered;
+constexpr auto kDuplicate = Arrivals::Kind::kDuplicate;
+
+TEST_CASE("datagrams are in order, reordered or duplicates, whatever is missing") {
+  CHECK(kinds({1, 2, 5, 6}) == std::vector{kInOrder, kInOrder, kInOrder, kInOrder});
+  CHECK(kinds({1, 3, 2, 2, 3}) == std::vector{kInOrder, kInOrder, kReordered, kDuplicate, kDuplicate});
+  CHECK(kinds({7, 7, 1}) == std::vector{kInOrder, kDuplicate, kReordered});
+}
+
+TEST_CASE("a number that comes round again in the window is not taken for the one before it") {
+  constexpr std::uint64_t kWindow = Arrivals::kWindow;
+  CHECK(kinds({1, kWindow + 1, kWindow}) == std::vector{kInOrder, kInOrder, kReordered});
+  CHECK(kinds({1, 2, kWindow + 3, kWindow + 2}) == std::vector{kInOrder, kInOrder, kInOrder, kReordered});
+  CHECK(kinds({5, 10 * kWindow, 5}) == std::vector{kInOrder, kInOrder, kReordered});  // too old to be known
+  CHECK(kinds({10 * kWindow, 10 * kWindow - 1, 10 * kWindow - 1}) ==
+        std::vector{kInOrder, kReordered, kDuplicate});
+}
+
+TEST_CASE("a timetable is fixed, and does not drift") {
+  const Timetable table(3.0, kSecond);
+  CHECK(table.due(0) == kSecond);
+  CHECK(table.due(3) == 2 * kSecond);
+  CHECK(table.due(3'000'000'000) == kSecond + (kSecond * kSecond));
+  CHECK(table.within(2 * kSecond) == 6);
+}
+
+const Json kUnsynchronised{{"boot_id", "a"}, {"synchronised", false}, {"max_error", nullptr}};
+const std::vector<Stamps> kLopsided{{0, 70, 80, 100}, {1000, 1070, 1080, 1110}, {2000, 2070, 2080, 2100}};
+
+TEST_CASE("the two ways of a lopsided path are told apart where one clock times both") {
+  const ClockBound bound = clock_bound(kUnsynchronised, kUnsynchronised, kLopsided);
+  CHECK(bound.source == "one clock");
+  CHECK(bound.bound == 0);
+  const Json metrics = oneway_metrics(kLopsided, bound);
+  CHECK(metrics["there"]["value"] == 70e-9);
+  CHECK(metrics["home"]["value"] == 20e-9);
+  CHECK(metrics["asymmetry"]["value"].get<double>() == Approx(50e-9));
+  CHECK(metrics["rtt"]["value"].get<double>() == Approx(90e-9));
+}
+
+TEST_CASE("disciplined clocks are as far apart as their errors together") {
+  Json one = kUnsynchronised;
+  one["synchronised"] = true;
+  one["max_error"] = 2e-6;
+  Json other = one;
+  other["boot_id"] = "b";
+  other["max_error"] = 3e-6;
+  const ClockBound bound = clock_bound(one, other, kLopsided);
+  CHECK(bound.source == "clock discipline");
+  CHECK(bound.bound == 5000);
+  CHECK(oneway_metrics(kLopsided, bound)["clock_error"]["value"].get<double>() == Approx(5e-6));
+}
+
+TEST_CASE("exchanges alone bound the clocks by half a round trip, and no way is told from the other") {
+  Json other = kUnsynchronised;
+  other["boot_id"] = "b";
+  const ClockBound bound = clock_bound(kUnsynchronised, other, kLopsided);
+  CHECK(bound.source == "two-way");
+  CHECK(bound.bound == 45);
+  const Json metrics = oneway_metrics(kLopsided, bound);
+  CHECK(metrics["asymmetry"]["value"].is_null());
+  CHECK(metrics["there"]["reason"].get<std::string>().find("not synchronised") != std::string::npos);
+  CHECK(metrics["home_varies"]["value"].get<double>() == Approx(0).margin(1e-12));
+  other.erase("boot_id");  // an older server says nothing of its clock
+  CHECK(clock_bound(kUnsynchronised, Json::object(), kLopsided).source == "two-way");
+}
+
+}  // namespace

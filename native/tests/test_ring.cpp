@@ -1,0 +1,120 @@
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/threads.hpp"
+#include "net/buffer.hpp"
+#include "net/ring.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace wulf;
+using namespace wulf::net;
+
+/// A ring as shared memory makes it: all zeros.
+std::unique_ptr<Ring> empty_ring() { return std::unique_ptr<Ring>(new Ring()); }
+
+std::vector<std::byte> bytes(std::size_t count) {
+  std::vector<std::byte> list(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    list[i] = static_cast<std::byte>(i * 31 % 251);
+  }
+  return list;
+}
+
+TEST_CASE("what goes into a ring comes out, many times round it, however both sides wait") {
+  for (const Waiting waiting : {Waiting::kBlock, Waiting::kBusy}) {
+    const auto ring = empty_ring();
+    const auto sent = bytes(5 * Ring::kCapacity + 12345);
+    std::thread writer([&] { CHECK(ring->write(sent, waiting) == Io::kDone); });
+    std::vector<std::byte> came;
+    std::vector<std::byte> piece(10007);
+    while (came.size() < sent.size()) {
+      std::size_t got = 0;
+      REQUIRE(ring->read_some(piece, got, waiting) == Io::kDone);
+      came.insert(came.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(got));
+    }
+    writer.join();
+    CHECK(came == sent);
+    CHECK(ring->written() == sent.size());
+    CHECK(ring->read() == sent.size());
+  }
+}
+
+TEST_CASE("closing a ring wakes a reader and a writer") {
+  for (const Waiting waiting : {Waiting::kBlock, Waiting::kBusy}) {
+    const auto empty = empty_ring();
+    const auto full = empty_ring();
+    const auto more = bytes(2 * Ring::kCapacity);
+    std::thread reader([&] {
+      std::byte word{};
+      std::size_t got = 0;
+      CHECK(empty->read_some({&word, 1}, got, waiting) == Io::kClosed);
+    });
+    std::thread writer([&] { CHECK(full->write(more, waiting) == Io::kClosed); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    empty->close();
+    full->close();
+    reader.join();
+    writer.join();
+  }
+}
+
+TEST_CASE("what was written before a ring was closed is still read") {
+  const auto ring = empty_ring();
+  REQUIRE(ring->write(bytes(3), Waiting::kBlock) == Io::kDone);
+  ring->close();
+  std::vector<std::byte> buffer(8);
+  std::size_t got = 0;
+  CHECK(ring->read_some(buffer, got, Waiting::kBlock) == Io::kDone);
+  CHECK(got == 3);
+  CHECK(ring->read_some(buffer, got, Waiting::kBlock) == Io::kClosed);
+}
+
+TEST_CASE("counts that no honest peer writes end a ring") {
+  const auto ring = empty_ring();
+  const std::uint64_t absurd = Ring::kCapacity + 1;
+  std::memcpy(static_cast<void*>(ring.get()), &absurd,
+              sizeof(absurd));  // the count of bytes written comes first
+  std::vector<std::byte> buffer(8);
+  std::size_t got = 0;
+  CHECK(ring->read_some(buffer, got, Waiting::kBlock) == Io::kClosed);
+  CHECK(ring->write(buffer, Waiting::kBlock) == Io::kClosed);
+}
+
+TEST_CASE("an interrupt ends a call that blocks, and forbids the next") {
+  Interruptible guard;
+  std::atomic<bool> ended{false};
+  std::thread caller([&] {
+    while (guard.enter()) {
+      pause();
+      guard.leave();
+    }
+    guard.leave();
+    ended.store(true);
+  });
+  guard.interrupt();
+  caller.join();
+  CHECK(ended.load());
+  CHECK_FALSE(guard.enter());
+  guard.leave();
+}
+
+TEST_CASE("a warm buffer stays in its place, a cold one goes round its room") {
+  Buffer warm(100);
+  CHECK(warm.next().data() == warm.span().data());
+  Buffer cold(100, 1000);
+  const std::byte* first = cold.span().data();
+  CHECK(cold.next().data() == first + 128);  // on a cache line of its own
+  int places = 1;
+  while (cold.next().data() != first) {
+    CHECK(cold.span().size() == 100);
+    ++places;
+    REQUIRE(places < 100);
+  }
+  CHECK(places == 7);
+}
+
+}  // namespace
