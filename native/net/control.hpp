@@ -16,7 +16,7 @@ class Control {
  public:
   explicit Control(Socket socket);
 
-  /// Throws `peer-lost`.
+  /// Throws `peer-lost`, also when the peer has read nothing for kSendTimeout.
   void send(const Json& message);
 
   /// The next message if it is there already. Throws `peer-lost` at the end of the connection.
@@ -29,6 +29,8 @@ class Control {
   void interrupt() const;
 
   [[nodiscard]] int fd() const { return socket_.fd(); }
+
+  static constexpr double kSendTimeout = 5;  ///< seconds
 
  private:
   Socket socket_;

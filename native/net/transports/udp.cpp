@@ -85,7 +85,7 @@ class UdpIntake final : public Intake {
       : address_(address),
         gate_(gate),
         socket_(Socket::create(address.family(), SOCK_DGRAM)),
-        stop_(eventfd(0, EFD_CLOEXEC)) {
+        stop_(Socket::event()) {
     socket_.bind(address);
     thread_ = std::thread([this] { take_in(); });
   }
