@@ -87,6 +87,10 @@ void Server::accept_clients() {
       take_in(Socket(fd));
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
       // The connection stays in the backlog: without a pause this would spin until a descriptor is free.
+      {
+        const std::lock_guard lock(mutex_);
+        close_longest_silent();
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
@@ -99,9 +103,7 @@ void Server::take_in(Socket socket) {
       return;
     }
     if (openings_.size() >= kMostOpenings) {
-      ++turned_away_;
-      shutdown(openings_.front(), SHUT_RDWR);  // its thread sees the end, and closes it
-      openings_.erase(openings_.begin());
+      close_longest_silent();
     }
     openings_.push_back(socket.fd());
   }
@@ -120,6 +122,14 @@ void Server::take_in(Socket socket) {
     std::erase(openings_, fd);
     ++turned_away_;
     const Socket closes(fd);
+  }
+}
+
+void Server::close_longest_silent() {
+  if (!openings_.empty()) {
+    ++turned_away_;
+    shutdown(openings_.front(), SHUT_RDWR);  // its thread sees the end, and closes it
+    openings_.erase(openings_.begin());
   }
 }
 

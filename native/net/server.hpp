@@ -50,6 +50,8 @@ class Server final : public Gate {
   void listen();
   void accept_clients();
   void take_in(Socket socket);
+  /// Makes room for another client. Under mutex_.
+  void close_longest_silent();
   void welcome(Socket socket);
   void open_run(Socket socket, const Header& header, const Json& params);
   /// Takes `control` on success alone.

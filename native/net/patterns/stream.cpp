@@ -122,7 +122,11 @@ class Senders {
       if (pacer && !pacer->wait(bytes, stop_)) {
         return;
       }
-      if (send_message(*lane.channel, buffer_.span(), bytes) != Io::kDone) {
+      const Io io = send_message(*lane.channel, buffer_.span(), bytes);
+      if (io == Io::kNudged) {
+        continue;
+      }
+      if (io == Io::kClosed) {
         if (stopped()) {
           return;
         }

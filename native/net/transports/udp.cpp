@@ -21,6 +21,8 @@ class UdpChannel final : public Channel {
   explicit UdpChannel(Socket socket) : socket_(std::move(socket)) {}
 
   Io send(std::span<const std::byte> message) noexcept override {
+    constexpr Nanoseconds kFullForLong = 10 * kMillisecond;
+    Nanoseconds full_since = 0;
     while (::send(socket_.fd(), message.data(), message.size(), MSG_NOSIGNAL) < 0) {
       if (errno == EINTR) {
         return interrupted_.load(std::memory_order_relaxed) ? Io::kClosed : Io::kNudged;
@@ -28,7 +30,14 @@ class UdpChannel final : public Channel {
       if (errno != ENOBUFS && errno != EAGAIN) {
         return Io::kClosed;
       }
-      std::this_thread::yield();  // the device's queue is full: as a blocking call, wait for room
+      // The device's queue is full: as a blocking call, wait for room; but no longer than the caller can, who
+      // has to look at the clock.
+      const Nanoseconds at = now();
+      full_since = full_since == 0 ? at : full_since;
+      if (at - full_since >= kFullForLong) {
+        return interrupted_.load(std::memory_order_relaxed) ? Io::kClosed : Io::kNudged;
+      }
+      std::this_thread::yield();
     }
     return Io::kDone;
   }
