@@ -28,7 +28,8 @@ Json or_throw(Json message) {
 
 }  // namespace
 
-Control::Control(Socket socket) : socket_(std::move(socket)), lines_(kLongestMessage) {
+Control::Control(Socket socket, double send_timeout)
+    : socket_(std::move(socket)), send_timeout_(send_timeout), lines_(kLongestMessage) {
   socket_.set_option(IPPROTO_TCP, TCP_NODELAY, 1);
   // A flood of datagrams may drop this connection's segments too: ask again at even intervals, rather than
   // wait twice as long after each loss (Documentation/networking/tcp-thin.rst).
@@ -43,7 +44,7 @@ void Control::send(const Json& message) {
     if (sent > 0) {
       left.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
-      if (!wait_for(socket_.fd(), POLLOUT, now() + from_seconds(kSendTimeout))) {
+      if (!wait_for(socket_.fd(), POLLOUT, now() + from_seconds(send_timeout_))) {
         throw Error("peer-lost", "the peer reads nothing from the control connection");
       }
     } else if (errno != EINTR) {
