@@ -31,11 +31,11 @@ def binary() -> Path:
 
 
 class Session:
-    """One process; answers are matched to requests by their id."""
+    """One process; answers are matched to requests by their id. `words`: a command that starts the program."""
 
-    def __init__(self) -> None:
+    def __init__(self, *words: str | Path) -> None:
         self.process = subprocess.Popen(
-            [binary()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+            [*words, binary()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
         self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._answers: dict[int | None, dict[str, Any]] = {}
