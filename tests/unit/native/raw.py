@@ -87,6 +87,10 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+IDLE_THREADS = {"tcp": 4, "udp": 5}
+"""Of a server without clients: reader, dispatcher, parent's guard, acceptor; and for UDP, the intake."""
+
+
 def wait_until(condition: Callable[[], bool], seconds: float = 30) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():

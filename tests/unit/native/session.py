@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -90,6 +91,9 @@ class Session:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()  # a program that was started by way of another still reads it
         self._reader.join()
 
 
