@@ -9,10 +9,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import platform
 import random
+import re
 import resource
+import signal
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -21,8 +25,9 @@ from typing import Any
 
 import pytest
 
+from . import filtered as filtering
 from .raw import HOST, IDLE_THREADS, Run, connect, cpu_seconds, descriptors, header, rest_of, status, wait_until
-from .session import KEY, OTHER_KEY, Pair, Session
+from .session import KEY, OTHER_KEY, ROOT, Pair, Session
 
 LONG = os.environ.get("WULF_FAULTS") == "long"
 DATAGRAMS = 1_000_000 if LONG else 100_000
@@ -414,6 +419,67 @@ def test_a_server_without_files_waits_calmly_and_serves_again(transport: str) ->
                 assert cpu_seconds(pid(pair)) - spent < 1, "it spins"
                 assert pair.server.ask("ping")["ok"]
         assert serves(pair)
+
+
+def filtered(name: str) -> list[str]:
+    """What starts wulf-net under a filter of filtered.py."""
+    if platform.machine() not in filtering.CALLS:
+        pytest.skip(f"the numbers of system calls on {platform.machine()} are not in filtered.py")
+    return [sys.executable, filtering.__file__, name]
+
+
+@pytest.mark.parametrize("pattern", ["pingpong", "stream"])
+def test_a_device_queue_that_stays_full_holds_up_nothing_for_ever(pattern: str) -> None:
+    """ENOBUFS for every datagram of one length."""
+    with Pair("udp") as pair, Session(*filtered("full-queue")) as client:
+        number = client.send(
+            "run", pattern=pattern, **pair.target,
+            params={"bytes": filtering.FULL_QUEUE_BYTES, "seconds": 1800, "timeout": 0.5},
+        )  # fmt: skip
+        answer = client.wait(number, timeout=60)
+        if answer["ok"]:  # a run of its own kind of result: every datagram was lost
+            assert answer["metrics"]["rtt"]["value"] is None, answer
+        else:
+            assert answer["error"]["code"] == "timeout", answer
+        after = client.ask("run", pattern=pattern, **pair.target, params={"bytes": 8, "seconds": 0.1, "timeout": 10})
+        assert after["ok"], after
+
+
+# Clocks: a step of the wall clock can't be made in a namespace, and the host's is not ours to set.
+
+
+def test_no_source_reads_the_wall_clock_but_for_a_stamp() -> None:
+    """The counters' `at` is for people; everything else is of the monotonic clock."""
+    wall = re.compile(r"system_clock|CLOCK_REALTIME|high_resolution_clock|gettimeofday|\btime\(|sleep_until|wait_until")
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in sorted((ROOT / "native").glob("[cn]*/**/*.?pp"))
+        for line in path.read_text().splitlines()
+        if wall.search(line)
+    ]
+    assert len(found) == 1, found
+    assert found[0].startswith('program.cpp: return {{"at", std::chrono::duration<double>(std::chrono::system_clock')
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own threads may wait as they like")
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+def test_nothing_waits_for_a_time_of_the_wall_clock(transport: str) -> None:
+    """Server and client run under a filter that kills whoever does, through a run, a time-out and a stop."""
+    words = filtered("wall-clock")
+    with Session(*words) as server, Session(*words) as client:
+        serving = server.ask("serve", transport=transport, address=HOST, key=KEY)
+        target = {"transport": transport, "address": HOST, "port": serving["port"], "key": KEY}
+        for pattern, more in (("pingpong", {}), ("stream", {"streams": 2}), ("stream", {"rate": 1e5})):
+            answer = client.ask("run", pattern=pattern, **target, params={"seconds": 0.1, "timeout": 10, **more})
+            assert answer["ok"], answer
+        number = client.send("run", pattern="pingpong", **target, params={"seconds": 1800, "timeout": 0.3})
+        time.sleep(0.2)
+        server.process.send_signal(signal.SIGSTOP)
+        error = client.wait(number, timeout=60)["error"]
+        server.process.send_signal(signal.SIGCONT)
+        assert error["code"] == "timeout"
+        assert server.ask("stop", server=serving["server"])["ok"]
+        assert (client.close(), server.close()) == (0, 0)
 
 
 def test_refused_memory_for_a_request_ends_that_request_alone() -> None:
