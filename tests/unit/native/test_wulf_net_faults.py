@@ -71,7 +71,7 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-# Replay: what an attacker can do who has recorded a run. The key stands in clear in every header, as README says.
+# Replay: what an attacker can do who has recorded a run. The key stands in clear in every header: docs/faults.md.
 
 
 def test_a_replayed_data_header_gets_no_channel() -> None:
