@@ -33,7 +33,7 @@ LONG = os.environ.get("WULF_FAULTS") == "long"
 DATAGRAMS = 1_000_000 if LONG else 100_000
 CONNECTIONS = 20_000 if LONG else 2_000
 SANITIZED = "WULF_SANITIZED" in os.environ
-"""The program under test ($WULF_NET) is built with ASan, whose quarantine keeps freed memory: bounds on it mean nothing.
+"""The program under test ($WULF_NET) is built with ASan, whose quarantine keeps memory: bounds on it mean nothing.
 "undefined": with UBSan too."""
 SANITIZER_THREADS = 1 if SANITIZED else 0
 short_of_files = pytest.mark.skipif(
