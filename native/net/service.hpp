@@ -23,7 +23,7 @@ class Service {
   struct Serve {
     const Transport& transport;
     Address address;
-    Key key;
+    Key key{};
     std::optional<int> cpu;
   };
   /// Throws bad-parameter or `address`.
