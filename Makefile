@@ -19,7 +19,7 @@ export WULF_SYSROOT := $(SYSROOT)
 export PATH := $(PATH):$(SYSROOT)/usr/bin:$(SYSROOT)/usr/sbin:$(SYSROOT)/bin:$(SYSROOT)/sbin
 endif
 
-.PHONY: help demo build test native-test lint format bench statistics wheel clean distclean
+.PHONY: help demo build test native-test fuzz faults lint format bench statistics wheel clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,15 @@ test: ## all tests: native, Python, lab, browser (ARGS="-k name" hands on to pyt
 native-test: ## the native tests with gcc and clang, and under ASan, UBSan and TSan
 	@$(SETUP) native-test
 	@$(PYTHON) tools/native_test.py
+
+fuzz: ## libFuzzer on session, wire header and /proc, ten minutes each (ARGS="--seconds 60 header")
+	@$(SETUP) fuzz
+	@$(PYTHON) tools/native_fuzz.py $(ARGS)
+
+faults: ## the network probe under attacks and faults, a million packets long
+	@$(SETUP) test
+	@WULF_FAULTS=long $(VENV)/pytest -q tests/unit/native/test_wulf_net_security.py \
+	  tests/unit/native/test_wulf_net_faults.py tests/lab/test_lab_faults.py $(ARGS)
 
 lint: ## ruff, mypy, import-linter; clang-format and clang-tidy
 	@$(SETUP) lint

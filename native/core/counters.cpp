@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 
@@ -31,7 +32,9 @@ constexpr std::array<Source, 6> kSources{{
 
 Json difference(const Json& before, const Json& after) {
   if (!after.is_number_float()) {
-    return after.get<std::int64_t>() - (before.is_number() ? before.get<std::int64_t>() : 0);
+    // Unsigned, since counters wrap: the difference of any two is defined then.
+    const std::uint64_t earlier = before.is_number() ? before.get<std::uint64_t>() : 0;
+    return static_cast<std::int64_t>(after.get<std::uint64_t>() - earlier);
   }
   // Clock ticks as seconds: to the microsecond, so that 0.01 does not become 0.00999999.
   constexpr double kMicro = 1e6;

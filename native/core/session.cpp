@@ -25,7 +25,7 @@ Json parse(const LineSplitter::Line& line) {
   if (line.too_long) {
     throw Error("limit", "the request is longer than " + std::to_string(Session::kLongestLine) + " bytes");
   }
-  Json request = Json::parse(line.text, nullptr, /*allow_exceptions=*/false);
+  Json request = parse_json(line.text);
   if (!request.is_object()) {
     throw Error("bad-json", R"(a request is one JSON object a line, such as {"id": 1, "op": "ping"})");
   }

@@ -9,8 +9,8 @@
 
 namespace wulf::net {
 
-/// A numeric IPv4 or IPv6 address with a port, or the name of a socket on this host. Host names are never looked
-/// up: that is the launcher's task.
+/// A numeric IPv4 or IPv6 address with a port, or the name of a socket on this host. Host names are never
+/// looked up: that is the launcher's task.
 class Address {
  public:
   Address() = default;
@@ -18,8 +18,8 @@ class Address {
   /// "10.0.0.1", "fe80::1%eth0". Throws `address` for anything else.
   static Address parse(const std::string& text, std::uint16_t port);
 
-  /// A name in the abstract namespace of this host's sockets (unix(7)): it ends with its socket, and no file stays.
-  /// At most 107 bytes; empty = the system chooses when a socket is bound to it.
+  /// A name in the abstract namespace of this host's sockets (unix(7)): it ends with its socket, and no file
+  /// stays. At most 107 bytes; empty = the system chooses when a socket is bound to it.
   static Address local(const std::string& name);
 
   /// The address to which the socket is bound.

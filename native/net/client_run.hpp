@@ -36,6 +36,10 @@ class ClientRun {
   Lanes lanes_;
 };
 
+/// Throws what run_replicate would before it touches the network: an unknown part, a bad parameter, address
+/// or key.
+void check_run(const Json& json);
+
 /// The operation `run`, whose request is `json`: one replicate with fresh sockets and buffers. Returns the
 /// answer's fields.
 [[nodiscard]] Json run_replicate(const Json& json);

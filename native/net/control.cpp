@@ -28,7 +28,8 @@ Json or_throw(Json message) {
 
 }  // namespace
 
-Control::Control(Socket socket) : socket_(std::move(socket)), lines_(kLongestMessage) {
+Control::Control(Socket socket, double send_timeout)
+    : socket_(std::move(socket)), send_timeout_(send_timeout), lines_(kLongestMessage) {
   socket_.set_option(IPPROTO_TCP, TCP_NODELAY, 1);
   // A flood of datagrams may drop this connection's segments too: ask again at even intervals, rather than
   // wait twice as long after each loss (Documentation/networking/tcp-thin.rst).
@@ -39,9 +40,13 @@ void Control::send(const Json& message) {
   const std::string text = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::string_view left = text;
   while (!left.empty()) {
-    const ssize_t sent = ::send(socket_.fd(), left.data(), left.size(), MSG_NOSIGNAL);
+    const ssize_t sent = ::send(socket_.fd(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       left.remove_prefix(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      if (!wait_for(socket_.fd(), POLLOUT, now() + from_seconds(send_timeout_))) {
+        throw Error("peer-lost", "the peer reads nothing from the control connection");
+      }
     } else if (errno != EINTR) {
       throw system_error("peer-lost", "the control connection broke", errno);
     }
@@ -52,7 +57,7 @@ std::optional<Json> Control::poll() {
   std::array<char, 16384> buffer{};
   while (true) {
     if (const auto line = lines_.next()) {
-      Json message = Json::parse(line->text, nullptr, /*allow_exceptions=*/false);
+      Json message = parse_json(line->text);
       if (!message.is_object()) {
         throw Error("peer-lost", "the peer sent what is no message of this protocol");
       }

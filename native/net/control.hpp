@@ -14,9 +14,10 @@ namespace wulf::net {
 /// measured data, so that it is quiet while a run lasts, and its end tells at once that the peer is gone.
 class Control {
  public:
-  explicit Control(Socket socket);
+  /// `send_timeout`: seconds that the peer may take to make room for a message.
+  explicit Control(Socket socket, double send_timeout = kSendTimeout);
 
-  /// Throws `peer-lost`.
+  /// Throws `peer-lost`, also when the peer has made no room for send_timeout seconds.
   void send(const Json& message);
 
   /// The next message if it is there already. Throws `peer-lost` at the end of the connection.
@@ -30,8 +31,11 @@ class Control {
 
   [[nodiscard]] int fd() const { return socket_.fd(); }
 
+  static constexpr double kSendTimeout = 5;  ///< seconds
+
  private:
   Socket socket_;
+  double send_timeout_;
   LineSplitter lines_;
 };
 

@@ -21,7 +21,7 @@ constexpr Nanoseconds kNudgeTick = 10 * kMillisecond;  // half of the shortest w
 }  // namespace
 
 Crew::Crew(Lanes& lanes, std::optional<int> cpu, const Body& body, Files files)
-    : lanes_(lanes), ended_(eventfd(0, EFD_CLOEXEC)), working_(lanes.size()), workers_(lanes.size()) {
+    : lanes_(lanes), ended_(Socket::event()), working_(lanes.size()), workers_(lanes.size()) {
   accept_nudges();
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     try {

@@ -64,10 +64,12 @@ Io DatagramChannel::send_many(std::span<const std::byte> messages, std::size_t e
     const Io io = until_sent([&] {
       return sent = sendmmsg(socket_.fd(), headers.data(), static_cast<unsigned>(count), MSG_NOSIGNAL);
     });
-    if (io != Io::kDone) {
+    if (io == Io::kClosed) {
       return io;
     }
-    messages = messages.subspan(static_cast<std::size_t>(sent) * each);
+    if (io == Io::kDone) {  // else again: what has gone already must not go twice
+      messages = messages.subspan(static_cast<std::size_t>(sent) * each);
+    }
   }
   return Io::kDone;
 }
@@ -108,7 +110,7 @@ Json DatagramChannel::info() const {
 }
 
 DatagramIntake::DatagramIntake(Socket socket, Gate& gate, DatagramFamily family)
-    : socket_(std::move(socket)), gate_(gate), family_(std::move(family)), stop_(eventfd(0, EFD_CLOEXEC)) {
+    : socket_(std::move(socket)), gate_(gate), family_(std::move(family)), stop_(Socket::event()) {
   thread_ = std::thread([this] { take_in(); });
 }
 

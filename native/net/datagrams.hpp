@@ -25,9 +25,12 @@ class DatagramChannel : public Channel {
 
  protected:
   [[nodiscard]] const Socket& socket() const noexcept { return socket_; }
-  /// Repeats a sending call as a blocking one would, until it is done or the channel is.
+  /// Repeats a sending call where the device's queue is full, as a blocking one would; but no longer than the
+  /// caller can wait, who has to look at the clock.
   template <typename Call>
   Io until_sent(const Call& call) noexcept {
+    constexpr Nanoseconds kFullForLong = 10 * kMillisecond;
+    Nanoseconds full_since = 0;
     while (call() < 0) {
       if (interrupted()) {
         return Io::kClosed;
@@ -38,7 +41,12 @@ class DatagramChannel : public Channel {
       if (errno != ENOBUFS && errno != EAGAIN) {
         return Io::kClosed;
       }
-      std::this_thread::yield();  // the device's queue is full: wait for room
+      const Nanoseconds at = now();
+      full_since = full_since == 0 ? at : full_since;
+      if (at - full_since >= kFullForLong) {
+        return Io::kNudged;
+      }
+      std::this_thread::yield();
     }
     return Io::kDone;
   }

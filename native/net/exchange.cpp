@@ -88,25 +88,25 @@ class DatagramExchange final : public Exchange {
     ++number_;
     message_ = buffer_.next();
     std::memcpy(message_.data(), &number_, std::min(sizeof(number_), message_.size()));
-    Io io = channel_.send(message_);
-    while (io != Io::kClosed) {
+    bool sent = false;
+    while (true) {
       std::size_t got = 0;
-      if (io == Io::kDone) {
-        io = channel_.receive(message_, got);
+      const Io io = sent ? channel_.receive(message_, got) : channel_.send(message_);
+      if (io == Io::kClosed) {
+        throw Error("peer-lost", "the server's socket is gone: its process has ended or was stopped");
       }
       if (io == Io::kNudged) {
         if (now() - sent_at >= patience_) {
           return false;
         }
-        io = Io::kDone;
-      } else if (io == Io::kDone) {
-        if (got == message_.size() && is_current()) {
-          return true;
-        }
+      } else if (!sent) {
+        sent = true;
+      } else if (got == message_.size() && is_current()) {
+        return true;
+      } else {
         ++tally.late;
       }
     }
-    throw Error("peer-lost", "the server's socket is gone: its process has ended or was stopped");
   }
 
   [[nodiscard]] bool is_current() const {

@@ -77,7 +77,7 @@ LocalIntake::LocalIntake(const Address& address, Gate& gate, Make make)
     : listener_(Socket::create(AF_UNIX, SOCK_STREAM)),
       gate_(gate),
       make_(std::move(make)),
-      stop_(eventfd(0, EFD_CLOEXEC)) {
+      stop_(Socket::event()) {
   constexpr int kBacklog = 128;
   listener_.bind(address);
   listener_.set_blocking(false);

@@ -10,18 +10,18 @@
 
 namespace wulf::net {
 
-/// Where the local intake of the server at `server` listens: a name that both ends derive from the address and
-/// port at which it takes control connections by TCP. Names are of one network namespace, so no other node of a lab
-/// hears them.
+/// Where the local intake of the server at `server` listens: a name that both ends derive from the address
+/// and port at which it takes control connections by TCP. Names are of one network namespace, so no other
+/// node of a lab hears them.
 [[nodiscard]] Address local_address(const Address& server, const std::string& transport);
 
-/// The client's side: a connection to the server's local intake, opened with the header, with which `files` go over.
-/// Throws `connect` where nobody listens: the ends are on two nodes.
+/// The client's side: a connection to the server's local intake, opened with the header, with which `files`
+/// go over. Throws `connect` where nobody listens: the ends are on two nodes.
 [[nodiscard]] Socket knock(const Address& server, const std::string& transport, const Header& header,
                            const std::vector<int>& files = {});
 
-/// Takes in connections that carry a header, and files, in their first message. Without the key nothing is ever
-/// answered.
+/// Takes in connections that carry a header, and files, in their first message. Without the key nothing is
+/// ever answered.
 class LocalIntake final : public Intake {
  public:
   /// Makes a channel of a connection and the files that came with it. Null refuses.

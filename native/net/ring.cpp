@@ -28,8 +28,8 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
 }  // namespace
 
 void Ring::Bell::ring() noexcept {
-  // The order of the two counts: a sleeper counts himself before his last look, so either he sees what was just
-  // published, or he is seen here.
+  // The order of the two counts: a sleeper counts himself before his last look, so either he sees what was
+  // just published, or he is seen here.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (sleepers.load(std::memory_order_relaxed) != 0) {
     rings.fetch_add(1, std::memory_order_release);
@@ -38,7 +38,7 @@ void Ring::Bell::ring() noexcept {
 }
 
 template <typename Ready>
-void Ring::Bell::sleep_until(const Ready& ready, Waiting waiting) noexcept {
+void Ring::Bell::await(const Ready& ready, Waiting waiting) noexcept {
   constexpr int kLooks = 1000;
   while (waiting == Waiting::kBusy && !ready()) {
     for (int look = 0; look < kLooks && !ready(); ++look) {
@@ -62,7 +62,7 @@ Io Ring::write(std::span<const std::byte> bytes, Waiting waiting) noexcept {
   while (!bytes.empty()) {
     const auto room = [&] { return kCapacity - (head - tail_.load(std::memory_order_acquire)); };
     const auto ready = [&] { return room() != 0 || closed_.load(std::memory_order_relaxed) != 0; };
-    drained_.sleep_until(ready, waiting);
+    drained_.await(ready, waiting);
     const std::size_t free = room();
     if (closed_.load(std::memory_order_relaxed) != 0 || free > kCapacity) {
       return Io::kClosed;
@@ -81,7 +81,7 @@ Io Ring::write(std::span<const std::byte> bytes, Waiting waiting) noexcept {
 Io Ring::read_some(std::span<std::byte> buffer, std::size_t& got, Waiting waiting) noexcept {
   const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
   const auto there = [&] { return head_.load(std::memory_order_acquire) - tail; };
-  filled_.sleep_until([&] { return there() != 0 || closed_.load(std::memory_order_relaxed) != 0; }, waiting);
+  filled_.await([&] { return there() != 0 || closed_.load(std::memory_order_relaxed) != 0; }, waiting);
   const std::uint64_t filled = there();
   if (filled == 0 || filled > kCapacity) {
     return Io::kClosed;

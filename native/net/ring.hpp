@@ -10,9 +10,9 @@
 
 namespace wulf::net {
 
-/// Bytes from one process to another in memory that both have mapped: one writer, one reader. Neither trusts the
-/// other's counts. All zeros = empty. Scheme: the single-producer, single-consumer queue of Lamport (1983), counts on
-/// cache lines of their own, and a futex(2) to sleep on.
+/// Bytes from one process to another in memory that both have mapped: one writer, one reader. Neither trusts
+/// the other's counts. All zeros = empty. Scheme: the single-producer, single-consumer queue of Lamport
+/// (1983), counts on cache lines of their own, and a futex(2) to sleep on.
 class Ring {
  public:
   static constexpr std::size_t kCapacity = std::size_t{256} << 10U;
@@ -38,7 +38,7 @@ class Ring {
     std::atomic<std::uint32_t> sleepers;
     void ring() noexcept;
     template <typename Ready>
-    void sleep_until(const Ready& ready, Waiting waiting) noexcept;
+    void await(const Ready& ready, Waiting waiting) noexcept;
   };
 
   alignas(kLine) std::atomic<std::uint64_t> head_;  ///< bytes ever written

@@ -16,7 +16,7 @@
 namespace wulf::net {
 
 Server::Server(const Transport& transport, const Address& address, const Key& key, std::optional<int> cpu)
-    : transport_(transport), address_(address), key_(key), cpu_(cpu), stop_(eventfd(0, EFD_CLOEXEC)) {
+    : transport_(transport), address_(address), key_(key), cpu_(cpu), stop_(Socket::event()) {
   if (address.is_wildcard()) {
     throw Error("address",
                 "a server binds to one address of this host, not to " + address.text() + ", which is all",
@@ -85,8 +85,12 @@ void Server::accept_clients() {
     const int fd = accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC);
     if (fd >= 0) {
       take_in(Socket(fd));
-    } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
       // The connection stays in the backlog: without a pause this would spin until a descriptor is free.
+      {
+        const std::lock_guard lock(mutex_);
+        close_longest_silent();
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
@@ -95,11 +99,13 @@ void Server::accept_clients() {
 void Server::take_in(Socket socket) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_ || openings_.size() >= kMostOpenings) {
-      ++turned_away_;
+    if (stopping_) {
       return;
     }
-    openings_.insert(socket.fd());
+    if (openings_.size() >= kMostOpenings) {
+      close_longest_silent();
+    }
+    openings_.push_back(socket.fd());
   }
   const int fd = socket.release();
   try {
@@ -113,23 +119,32 @@ void Server::take_in(Socket socket) {
     });
   } catch (const std::system_error&) {
     const std::lock_guard lock(mutex_);
-    openings_.erase(fd);
+    std::erase(openings_, fd);
     ++turned_away_;
     const Socket closes(fd);
   }
 }
 
+void Server::close_longest_silent() {
+  if (!openings_.empty()) {
+    ++turned_away_;
+    shutdown(openings_.front(), SHUT_RDWR);  // its thread sees the end, and closes it
+    openings_.erase(openings_.begin());
+  }
+}
+
 void Server::welcome(Socket socket) {
+  const Nanoseconds deadline = now() + from_seconds(kHeaderTimeout);
   std::array<std::byte, Header::kSize> bytes{};
-  const bool whole = read_exactly(socket.fd(), bytes, now() + from_seconds(kHeaderTimeout));
+  const bool whole = read_exactly(socket.fd(), bytes, deadline);
   const auto header = admit(std::span(bytes).first(whole ? bytes.size() : 0));
   Json params;
   if (header && header->kind == Kind::kControl) {
-    params = read_params(socket, *header);
+    params = read_params(socket, *header, deadline);
   }
   {
     const std::lock_guard lock(mutex_);
-    openings_.erase(socket.fd());
+    std::erase(openings_, socket.fd());
   }
   if (!header) {
     return;
@@ -167,13 +182,12 @@ std::shared_ptr<Channel> Server::join(const Header& header, const Make& make) {
   return run->join(header.channel, make);
 }
 
-Json Server::read_params(const Socket& socket, const Header& header) {
+Json Server::read_params(const Socket& socket, const Header& header, Nanoseconds deadline) {
   std::string text(header.params_length, '\0');
-  if (!read_exactly(socket.fd(), std::as_writable_bytes(std::span(text)),
-                    now() + from_seconds(kHeaderTimeout))) {
+  if (!read_exactly(socket.fd(), std::as_writable_bytes(std::span(text)), deadline)) {
     return nullptr;
   }
-  return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return parse_json(text);
 }
 
 void Server::open_run(Socket socket, const Header& header, const Json& params) {
@@ -211,7 +225,11 @@ std::shared_ptr<ServerRun> Server::make_run(Control& control, const Header& head
   for (const auto& [number, run] : runs_) {
     lanes += run->lanes().size();
   }
-  if (stopping_ || runs_.size() >= kMostRuns || lanes > kMostLanes || runs_.contains(header.run)) {
+  if (runs_.contains(header.run)) {
+    ++turned_away_;
+    throw Error("limit", "a run of this number is in progress: each takes a fresh one at random");
+  }
+  if (stopping_ || runs_.size() >= kMostRuns || lanes > kMostLanes) {
     ++turned_away_;
     throw Error("limit",
                 "the server has " + std::to_string(runs_.size()) + " runs in progress: try again later");

@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
+#include <vector>
 
 #include "core/threads.hpp"
 #include "net/key.hpp"
@@ -39,8 +39,9 @@ class Server final : public Gate {
   std::optional<Header> admit(std::span<const std::byte> bytes) override;
   std::shared_ptr<Channel> join(const Header& header, const Make& make) override;
 
-  static constexpr double kHeaderTimeout = 5;  ///< seconds
-  /// Connections that have not shown the key yet. Several runs of 128 streams may open at the same moment.
+  static constexpr double kHeaderTimeout = 5;  ///< seconds, for header and parameters together
+  /// Connections that have not shown the key yet; beyond, the one that has been silent longest is closed, so
+  /// that strangers keep nobody out. Several runs of 128 streams may open at the same moment.
   static constexpr std::size_t kMostOpenings = 512;
   static constexpr std::size_t kMostRuns = 64;     ///< at the same time
   static constexpr std::size_t kMostLanes = 1024;  ///< of all runs together
@@ -49,11 +50,13 @@ class Server final : public Gate {
   void listen();
   void accept_clients();
   void take_in(Socket socket);
+  /// Makes room for another client. Under mutex_.
+  void close_longest_silent();
   void welcome(Socket socket);
   void open_run(Socket socket, const Header& header, const Json& params);
   /// Takes `control` on success alone.
   std::shared_ptr<ServerRun> make_run(Control& control, const Header& header, const Json& params);
-  static Json read_params(const Socket& socket, const Header& header);
+  static Json read_params(const Socket& socket, const Header& header, Nanoseconds deadline);
 
   const Transport& transport_;
   Address address_;
@@ -70,7 +73,7 @@ class Server final : public Gate {
 
   std::mutex mutex_;
   bool stopping_ = false;
-  std::set<int> openings_;  ///< sockets that have not shown the key yet
+  std::vector<int> openings_;  ///< sockets that have not shown the key yet, the longest silent first
   std::map<std::uint64_t, std::shared_ptr<ServerRun>> runs_;
   Threads threads_;
 };

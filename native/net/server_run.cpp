@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "core/affinity.hpp"
 #include "core/error.hpp"
@@ -29,18 +30,24 @@ ServerRun::~ServerRun() {
   threads_.join();
 }
 
-void ServerRun::attend() {
+void ServerRun::attend() noexcept {
   try {
     answer({{"op", "ready"}});
     pattern_.attend(*this);
   } catch (const Error& error) {
     if (error.code() != "peer-lost") {
-      try {
-        answer({{"error", error.to_json()}});
-      } catch (const Error&) {
-        return;  // the client has gone meanwhile: nobody is left to be told
-      }
+      tell(error);
     }
+  } catch (const std::exception& error) {  // a field that is missing or of another type; no memory
+    tell(Error("internal", error.what()));
+  }
+}
+
+void ServerRun::tell(const Error& error) noexcept {
+  try {
+    answer({{"error", error.to_json()}});
+  } catch (const std::exception&) {
+    return;  // the client has gone meanwhile: nobody is left to be told
   }
 }
 
@@ -76,7 +83,6 @@ void ServerRun::cancel() {
 
 Json ServerRun::await(const std::string& op) {
   constexpr Nanoseconds kTick = 100 * kMillisecond;
-  constexpr double kGrace = 3;  // the client gives up first, and says why
   Stall stall(lanes_);
   while (true) {
     if (auto message = control_.poll()) {
@@ -104,13 +110,15 @@ void ServerRun::await_lanes() {
   }
 }
 
-void ServerRun::pause(Nanoseconds deadline, const std::function<bool()>& until) {
+void ServerRun::pause(Nanoseconds deadline, const std::function<bool()>& until, double patience) {
   constexpr double kBeatsPerTimeout = 5;
+  constexpr Nanoseconds kTick = 500 * kMillisecond;
   const Nanoseconds beat = from_seconds(timeout() / kBeatsPerTimeout);
   const bool beats = transport_.spec().datagrams;
+  Stall stall(lanes_);
   Nanoseconds next_beat = now() + beat;
   while (now() < deadline && !(until && until())) {
-    Nanoseconds wake = until ? std::min(deadline, now() + kMillisecond) : deadline;
+    Nanoseconds wake = std::min(deadline, now() + (until ? kMillisecond : kTick));
     wake = beats ? std::min(wake, next_beat) : wake;
     if (wait_for(control_.fd(), POLLIN, wake)) {
       // Only the end of the connection, which poll() throws, or a message out of turn can be readable here.
@@ -121,6 +129,9 @@ void ServerRun::pause(Nanoseconds deadline, const std::function<bool()>& until) 
     if (beats && now() >= next_beat) {
       answer({{"op", "alive"}});
       next_beat = now() + beat;
+    }
+    if (std::isfinite(patience) && stall.seconds() > patience + kGrace) {
+      throw Error("timeout", "nothing arrived at the server for " + Json(patience + kGrace).dump() + " s");
     }
   }
 }

@@ -2,10 +2,12 @@
 
 #include <condition_variable>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "core/error.hpp"
 #include "core/json.hpp"
 #include "core/threads.hpp"
 #include "net/control.hpp"
@@ -25,8 +27,9 @@ class ServerRun {
   ServerRun& operator=(ServerRun&&) = delete;
   ~ServerRun();
 
-  /// For the server: talks with the client until the run is over. Errors are told to the client.
-  void attend();
+  /// For the server: talks with the client until the run is over. Errors are told to the client, who may have
+  /// said what is none of this protocol.
+  void attend() noexcept;
 
   /// For the server: the channel of that number, made by `make` unless it is there. Null for a wrong number
   /// or when the run is over.
@@ -55,12 +58,18 @@ class ServerRun {
   /// Sleeps until `deadline`, or until `until()` holds, asked every millisecond. Throws `peer-lost`
   /// meanwhile. Over datagrams, tells the client now and then that this side is alive, since nothing else
   /// does.
-  void pause(Nanoseconds deadline, const std::function<bool()>& until = {});
+  /// Where data ought to flow, throws `timeout` when nothing has moved on any lane for longer than the
+  /// client, who has `patience` seconds, would wait: he may be gone without a word.
+  void pause(Nanoseconds deadline, const std::function<bool()>& until = {},
+             double patience = std::numeric_limits<double>::infinity());
 
   void answer(const Json& message) { control_.send(message); }
 
  private:
   void serve_lane(Lane& lane) noexcept;
+  void tell(const Error& error) noexcept;
+
+  static constexpr double kGrace = 3;  ///< seconds: the client gives up first, and says why
 
   const Pattern& pattern_;
   const Transport& transport_;

@@ -25,17 +25,20 @@ Json Service::describe() {
   return json;
 }
 
-Json Service::serve(const Json& request) {
+Service::Serve Service::read_serve(const Json& request) {
   constexpr std::int64_t kLargestCpu = 8191;
   refuse_unknown_fields(request, {"id", "op", "transport", "address", "key", "cpu"});
-  const auto& transport = find_part<Transport>(request, "transport");
-  const Address address = Address::parse(text_field(request, "address"), 0);
-  const Key key = parse_key(text_field(request, "key"));
-  std::optional<int> cpu;
+  Serve serve{find_part<Transport>(request, "transport"), Address::parse(text_field(request, "address"), 0),
+              parse_key(text_field(request, "key")), std::nullopt};
   if (request.contains("cpu") && !request.at("cpu").is_null()) {
-    cpu = static_cast<int>(int_field(request, "cpu", 0, kLargestCpu));
-    check_cpu(*cpu, "cpu");
+    serve.cpu = static_cast<int>(int_field(request, "cpu", 0, kLargestCpu));
+    check_cpu(*serve.cpu, "cpu");
   }
+  return serve;
+}
+
+Json Service::serve(const Json& request) {
+  const auto [transport, address, key, cpu] = read_serve(request);
   const std::lock_guard lock(mutex_);
   if (servers_.size() >= kMostServers) {
     throw Error("limit", "already " + std::to_string(kMostServers) + " servers: stop one first");

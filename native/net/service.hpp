@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "core/json.hpp"
 #include "core/session.hpp"
@@ -17,6 +18,16 @@ class Service {
 
   /// {"transports": […], "patterns": […]}: what was linked in.
   [[nodiscard]] static Json describe();
+
+  /// What `serve` is asked for.
+  struct Serve {
+    const Transport& transport;
+    Address address;
+    Key key{};
+    std::optional<int> cpu;
+  };
+  /// Throws bad-parameter or `address`.
+  [[nodiscard]] static Serve read_serve(const Json& request);
 
  private:
   Json serve(const Json& request);

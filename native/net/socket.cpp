@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,14 @@
 #include "core/error.hpp"
 
 namespace wulf::net {
+namespace {
+
+Error no_descriptor(const std::string& what, int reason) {
+  const bool limit = reason == EMFILE || reason == ENFILE;
+  return system_error(limit ? "limit" : "internal", "cannot make " + what, reason);
+}
+
+}  // namespace
 
 Socket& Socket::operator=(Socket&& other) noexcept {
   std::swap(fd_, other.fd_);
@@ -29,8 +38,15 @@ int Socket::release() noexcept { return std::exchange(fd_, -1); }
 Socket Socket::create(int family, int type) {
   const int fd = socket(family, type | SOCK_CLOEXEC, 0);
   if (fd < 0) {
-    throw system_error(errno == EMFILE || errno == ENFILE ? "limit" : "internal", "cannot make a socket",
-                       errno);
+    throw no_descriptor("a socket", errno);
+  }
+  return Socket(fd);
+}
+
+Socket Socket::event() {
+  const int fd = eventfd(0, EFD_CLOEXEC);
+  if (fd < 0) {
+    throw no_descriptor("an eventfd", errno);  // without it nothing would end the thread that waits for it
   }
   return Socket(fd);
 }

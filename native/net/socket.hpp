@@ -22,6 +22,9 @@ class Socket {
   /// A new socket of `type` (SOCK_STREAM, SOCK_DGRAM) for the family. Throws `limit` or `internal`.
   static Socket create(int family, int type);
 
+  /// An eventfd, by which one thread wakes another. Throws `limit` or `internal`.
+  static Socket event();
+
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] int release() noexcept;
 

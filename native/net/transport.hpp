@@ -22,7 +22,7 @@ namespace wulf::net {
 /// How a call on a channel ended.
 enum class Io : std::uint8_t {
   kDone,
-  kNudged,  ///< a signal woke the call (Crew::nudge): look at the clock, then call again
+  kNudged,  ///< a signal woke the call (Crew::nudge), or it waited long: look at the clock, then call again
   kClosed,  ///< the peer, the network or interrupt() ended the channel
 };
 

@@ -33,7 +33,8 @@ Socket Waiter::watch(const Socket& socket, unsigned events) {
   epoll_event event{};
   event.events = events;
   if (epoll.fd() < 0 || epoll_ctl(epoll.fd(), EPOLL_CTL_ADD, socket.fd(), &event) != 0) {
-    throw system_error(errno == EMFILE || errno == ENFILE ? "limit" : "internal", "cannot make an epoll", errno);
+    throw system_error(errno == EMFILE || errno == ENFILE ? "limit" : "internal", "cannot make an epoll",
+                       errno);
   }
   return epoll;
 }

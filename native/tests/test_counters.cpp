@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "core/counters.hpp"
 #include "core/proc_text.hpp"
@@ -121,6 +122,12 @@ TEST_CASE("this machine's counters can be read") {
   const Json counters = CounterTexts::read().parse();
   CHECK(counters["cpu"]["all"]["user"].get<double>() > 0);
   CHECK(counters["ctxt"].get<std::int64_t>() > 0);
+}
+
+TEST_CASE("counters that wrap, or go to the ends of their range, differ by what is defined") {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  CHECK(counters_delta({{"n", kMost}}, {{"n", -kMost - 1}}) == Json({{"n", 1}}));
+  CHECK(counters_delta({{"n", -1}}, {{"n", kMost}}) == Json({{"n", -kMost - 1}}));
 }
 
 }  // namespace

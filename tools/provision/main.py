@@ -38,6 +38,7 @@ TARGETS = {
     "lint": Target(("build", "test", "lint", "format"), ("dev",), probes=False),
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),
+    "fuzz": Target(("build", "lint"), probes=False),
     "bench": Target(("build", "lab", "bench")),
     "wheel": Target(("build",)),
 }

@@ -66,7 +66,7 @@ class Loop {
     Buffer buffer = Buffer::of(run_.params(), bytes_);
     const Nanoseconds end = table_.due(last_) + kGrace;
     for (std::uint64_t number = 0; number < last_ && !stop_.load(std::memory_order_relaxed); ++number) {
-      const Nanoseconds at = wait_until(table_.due(number));
+      const Nanoseconds at = await(table_.due(number));
       if (at > end) {
         break;  // the rest is never sent: it shows as not delivered
       }
@@ -89,7 +89,7 @@ class Loop {
     send_message(channel_, buffer.span(), bytes_);
   }
 
-  [[nodiscard]] Nanoseconds wait_until(Nanoseconds due) const noexcept {
+  [[nodiscard]] Nanoseconds await(Nanoseconds due) const noexcept {
     Nanoseconds current = now();
     while (current < due && !stop_.load(std::memory_order_relaxed)) {
       if (!spin_) {

@@ -374,7 +374,7 @@ Json measure_window(ServerRun& run) {
   const auto repeated = retransmits_of(run.lanes(), ways.back);
   const std::vector<std::uint64_t> first_bytes = bytes_by_lane(run.lanes(), ways.out);
   const Nanoseconds first = now();
-  run.pause(first + from_seconds(run.params().at("seconds").get<double>()));
+  run.pause(first + from_seconds(run.params().at("seconds").get<double>()), {}, patience_of(run.params()));
   const std::vector<std::uint64_t> last_bytes = bytes_by_lane(run.lanes(), ways.out);
   const double seconds = to_seconds(now() - first);
   const CounterTexts after = CounterTexts::read();
@@ -404,7 +404,8 @@ void Stream::attend(ServerRun& run) const {
   run.await_lanes();
   run.answer({{"op", "begun"}});
   await_first_bytes(run);
-  run.pause(now() + from_seconds(run.params().at("warmup_seconds").get<double>()));
+  run.pause(now() + from_seconds(run.params().at("warmup_seconds").get<double>()), {},
+            patience_of(run.params()));
   run.answer(measure_window(run));
   const Json total = run.await("total");
   if (const auto sent = optional_value<std::uint64_t>(total, "datagrams")) {

@@ -18,7 +18,8 @@ class PipeChannel final : public Channel {
 
   Io send(std::span<const std::byte> message) noexcept override {
     while (!message.empty()) {
-      const ssize_t wrote = guarded(sender_, [&] { return write(out_.fd(), message.data(), message.size()); });
+      const ssize_t wrote =
+          guarded(sender_, [&] { return write(out_.fd(), message.data(), message.size()); });
       if (wrote <= 0) {
         return Io::kClosed;
       }
@@ -118,7 +119,8 @@ class PipeTransport final : public Transport {
   [[nodiscard]] std::unique_ptr<Intake> open_intake(const Address& address, Gate& gate) const override {
     const auto make = [](const Socket& /*socket*/, std::vector<Socket> files,
                          const ChannelOptions& /*options*/) -> std::shared_ptr<Channel> {
-      return files.size() == 2 ? std::make_shared<PipeChannel>(std::move(files[0]), std::move(files[1])) : nullptr;
+      return files.size() == 2 ? std::make_shared<PipeChannel>(std::move(files[0]), std::move(files[1]))
+                               : nullptr;
     };
     return std::make_unique<LocalIntake>(local_address(address, name()), gate, make);
   }

@@ -84,7 +84,8 @@ class TcpTransport final : public Transport {
                    .datagrams = false,
                    .has_server = true,
                    .local = false,
-                   .options = {"sndbuf", "rcvbuf", "nodelay", "cork", "mss", "congestion", "tos", "waiting", "busy_poll", "sending"}}) {}
+                   .options = {"sndbuf", "rcvbuf", "nodelay", "cork", "mss", "congestion", "tos", "waiting",
+                               "busy_poll", "sending"}}) {}
 
   [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Header& header,
                                                  const ChannelOptions& options,

@@ -8,8 +8,8 @@
 namespace wulf::net {
 namespace {
 
-/// Two processes of one node over a datagram socket of the family AF_UNIX. None is lost: a sender waits where the
-/// receiver's queue is full.
+/// Two processes of one node over a datagram socket of the family AF_UNIX. None is lost: a sender waits where
+/// the receiver's queue is full.
 class UnixDatagramTransport final : public Transport {
  public:
   UnixDatagramTransport()
@@ -49,7 +49,8 @@ class UnixDatagramTransport final : public Transport {
   static Socket open(const ChannelOptions& options) {
     Socket socket = Socket::create(AF_UNIX, SOCK_DGRAM);
     options.apply(socket);
-    // A sender that waits for room in a queue hears nothing of its own socket's end: it has to look now and then.
+    // A sender that waits for room in a queue hears nothing of its own socket's end: it has to look now and
+    // then.
     const timeval patience{.tv_sec = 0, .tv_usec = 100'000};
     setsockopt(socket.fd(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
     socket.bind(Address::local(""));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -31,11 +32,11 @@ def binary() -> Path:
 
 
 class Session:
-    """One process; answers are matched to requests by their id."""
+    """One process; answers are matched to requests by their id. `words`: a command that starts the program."""
 
-    def __init__(self) -> None:
+    def __init__(self, *words: str | Path) -> None:
         self.process = subprocess.Popen(
-            [binary()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+            [*words, binary()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
         self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._answers: dict[int | None, dict[str, Any]] = {}
@@ -90,6 +91,9 @@ class Session:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()  # a program that was started by way of another still reads it
         self._reader.join()
 
 

@@ -1,0 +1,76 @@
+#include "net/header.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <span>
+
+#include "core/error.hpp"
+#include "fuzz/targets.hpp"
+#include "net/pattern.hpp"
+#include "net/server.hpp"
+
+namespace wulf::fuzz {
+namespace {
+
+using net::Header;
+using net::Pattern;
+using net::Transport;
+
+constexpr net::Key kKey{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+/// A server that admits, but listens nowhere: its transport has none.
+net::Server& server() {
+  static net::Server instance(*Registry<Transport>::find("null"), net::Address::parse("127.0.0.1", 0), kKey,
+                              std::nullopt);
+  return instance;
+}
+
+/// What was decoded says the same when it is encoded again.
+void check_round_trip(const Header& header) {
+  const auto bytes = header.encode();
+  const auto again = Header::decode(bytes);
+  if (!again || again->encode() != bytes || again->pattern != header.pattern) {
+    std::abort();
+  }
+}
+
+/// As a server does before it makes a run.
+void settle(const std::string& text) {
+  const Json params = parse_json(text);
+  for (const Pattern* pattern : Registry<Pattern>::all()) {
+    for (const Transport* transport : Registry<Transport>::all()) {
+      try {
+        const Json settled = pattern->settle(params, *transport);
+        (void)pattern->lanes(settled);
+        (void)net::ChannelOptions::from(settled);
+        if (pattern->settle(settled, *transport) != settled) {
+          std::abort();  // what was settled once stays as it is
+        }
+      } catch (const Error&) {
+        continue;  // refused: the client is told
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void header(const std::uint8_t* data, std::size_t size) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  const auto opening = bytes.first(std::min(size, Header::kSize));
+  if (const auto decoded = Header::decode(opening)) {
+    check_round_trip(*decoded);
+  }
+  const auto admitted = server().admit(opening);
+  if (admitted && admitted->key != kKey) {
+    std::abort();
+  }
+  if (admitted) {
+    const auto rest = bytes.subspan(opening.size());
+    const auto params = rest.first(std::min<std::size_t>(rest.size(), admitted->params_length));
+    settle({reinterpret_cast<const char*>(params.data()), params.size()});
+  }
+}
+
+}  // namespace wulf::fuzz

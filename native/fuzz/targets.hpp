@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// What can be thrown at the parsers: each takes any bytes, and ends the process where a promise is broken.
+/// libFuzzer drives them (main.cpp), and the native tests replay the corpus without it.
+namespace wulf::fuzz {
+
+/// A session's stdin: everything that a line reaches without touching the network. Every line that is not
+/// blank has to be answered by exactly one line of JSON.
+void session(const std::uint8_t* data, std::size_t size);
+
+/// What a stranger sends to the port: the header, the key's check, and the run's parameters behind it.
+void header(const std::uint8_t* data, std::size_t size);
+
+/// The kernel's counter files, and the difference of two snapshots.
+void proc(const std::uint8_t* data, std::size_t size);
+
+}  // namespace wulf::fuzz
