@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from wulf.core.errors import NodeError
 from wulf.core.records import Record
 from wulf.measure.collect import pairs_of, records_of, samples_of
 from wulf.measure.plan import Cell, Plan, order_pass
+from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.stats.comparison import Comparison
 from wulf.store.run import utc_now
+
+__all__ = ["UNWATCHED", "Progress", "Runner", "Session", "Sink", "Unwatched", "Watcher", "no_second_session"]
 
 ANSWER_GRACE = 15.0
 """Seconds that an answer may come later than its own measuring time and timeout before it counts as lost."""
@@ -42,6 +45,11 @@ class Session(Protocol):
         """Send a request; the future fails with a NodeError."""
 
 
+def no_second_session(node: str) -> NoReturn:
+    """For callers that have none to offer."""
+    raise NodeError(node, "no second session is at hand")
+
+
 class Sink(Protocol):
     """Where measurements go (`wulf.store.run.RunWriter`)."""
 
@@ -52,39 +60,6 @@ class Sink(Protocol):
 
     def append_replicate(self, replicate: Mapping[str, Any]) -> None:
         """Keep what a probe answered."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a run is: replicates done and expected, and the seconds left (None at the very start)."""
-
-    done: int
-    expected: int
-    seconds_left: float | None
-    now: str
-
-
-class Watcher(Protocol):
-    """Who is told how a run goes; the progress line is one."""
-
-    def say(self, what: str) -> None:
-        """What is being done, in a few words, before there is anything to count."""
-
-    def on_progress(self, progress: Progress) -> None:
-        """After every wave of replicates."""
-
-
-class Unwatched:
-    """Nobody is told."""
-
-    def say(self, what: str) -> None:
-        """Nothing happens."""
-
-    def on_progress(self, progress: Progress) -> None:
-        """Nothing happens."""
-
-
-UNWATCHED = Unwatched()
 
 
 @dataclass
@@ -100,6 +75,11 @@ class _State:
         return len(self.replicates) - self.failed
 
 
+def _where(cell: Cell) -> tuple[str, str, bool]:
+    """The server of a cell: on which node, of which transport, and whether it is in the node's second session."""
+    return cell.server, cell.transport, cell.client == cell.server
+
+
 class Runner:
     """Measures a plan.
 
@@ -109,6 +89,9 @@ class Runner:
         Node → open session of wulf-net.
     addresses
         Node → address that its servers bind to.
+    second
+        Node → another session there, which serves the cells in which the node is measured with itself: each end is
+        a process of its own, as two programs would be.
     clock
         Seconds, monotonic; injected so that tests are instant.
     watch
@@ -122,6 +105,7 @@ class Runner:
         addresses: Mapping[str, str],
         sink: Sink,
         *,
+        second: Callable[[str], Session] = no_second_session,
         clock: Callable[[], float] = time.monotonic,
         watch: Watcher = UNWATCHED,
     ) -> None:
@@ -129,12 +113,13 @@ class Runner:
         self._sessions = sessions
         self._addresses = addresses
         self._sink = sink
+        self._second = second
         self._clock = clock
         self._watch = watch
         self._rule = plan.rule
         self._states = {cell.id: _State(cell) for cell in plan.cells}
         self._open = dict(self._states)
-        self._servers: dict[tuple[str, str], dict[str, Any]] = {}
+        self._servers: dict[tuple[str, str, bool], dict[str, Any]] = {}
         self._lost: dict[str, str] = {}
         self._records: list[Record] = []
         self._done = 0
@@ -193,7 +178,18 @@ class Runner:
             if node in self._lost:
                 self._close(cell, failure=f"{node}: {self._lost[node]}")
                 return False
-        return True
+        lacking = self._no_second(cell.server) if cell.client == cell.server else ""
+        if lacking:
+            self._close(cell, failure=f"{cell.server}: {lacking}")
+        return not lacking
+
+    def _no_second(self, node: str) -> str:
+        """Why a node that is measured with itself has no second session; empty where it has one."""
+        try:
+            session = self._second(node)
+        except NodeError as error:
+            return f"no second session could be opened there: {error.what.removeprefix(f'{node}: ')}"
+        return "" if session.alive else f"its second session ended: {self._why_dead(node, session)}"
 
     def _why_dead(self, node: str, session: Session) -> str:
         """How the session ended, in its own words: whatever it is asked now fails with them."""
@@ -202,12 +198,13 @@ class Runner:
 
     def _server_ready(self, cell: Cell) -> bool:
         """Have the server node serve the cell's transport; its key never leaves the two sessions."""
-        where = (cell.server, cell.transport)
+        where, alone = _where(cell), cell.client == cell.server
         if where in self._servers:
             return True
         key = secrets.token_hex(16)
         address = self._addresses[cell.server]
-        future = self._sessions[cell.server].call("serve", transport=cell.transport, address=address, key=key)
+        session = self._second(cell.server) if alone else self._sessions[cell.server]
+        future = session.call("serve", transport=cell.transport, address=address, key=key)
         answer, error = self._await(future, cell.server, ANSWER_GRACE)
         if answer is None:
             self._close(cell, failure=f"{cell.server} can't serve {cell.transport} on {address}: {error['message']}")
@@ -220,7 +217,7 @@ class Runner:
             "run",
             pattern=cell.pattern,
             transport=cell.transport,
-            **self._servers[cell.server, cell.transport],
+            **self._servers[_where(cell)],
             params=dict(cell.params),
         )
 

@@ -162,7 +162,9 @@ def measure(
             writer.write_json("plan.json", plan.to_json())
             began = time.monotonic()
             while plan.cells:
-                runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch)
+                runner = Runner(
+                    plan, connected.sessions, connected.addresses, writer, second=connected.second, watch=watch
+                )
                 try:
                     runner.run()
                 finally:
