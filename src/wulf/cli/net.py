@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
 
 
-def _probe() -> Probe:
+def net_probe() -> Probe:
+    """What wulf-net can do, as it says on this machine."""
     from wulf.cluster.programs import find_program
 
     return Probe.of_program(find_program("wulf-net").path)
@@ -53,14 +55,16 @@ class NetGroup(click.Group):
     """The patterns of wulf-net as commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As the probe names them, and the sweep over sizes."""
-        return [*_probe().patterns, "sweep"]
+        """As the probe names them, the sweep over sizes, and the layers of one exchange."""
+        return [*net_probe().patterns, "sweep", "layers"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The pattern's command, or None."""
         if cmd_name == "sweep":
             return sweep
-        probe = _probe()
+        if cmd_name == "layers":
+            return import_module("wulf.cli.net_layers").layers  # type: ignore[no-any-return]
+        probe = net_probe()
         return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 
 
@@ -121,7 +125,7 @@ def parse_changes(pattern: Pattern, text: str) -> dict[str, Param]:
 
 
 @contextmanager
-def _pair(client: str, server: str, where: dict[str, Any]) -> Iterator[Inventory]:
+def pair_inventory(client: str, server: str, where: dict[str, Any]) -> Iterator[Inventory]:
     """The two nodes; where nothing says where they are, ssh knows them by these names."""
     if not any(where.get(source) for source in ("nodes", "inventory_file", "hostfile", "lab")):
         where["nodes"] = f"{client},{server}"
@@ -154,7 +158,7 @@ def _measure(
     from wulf.workflow import survey
 
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
-    with _pair(client, server, where) as chosen:
+    with pair_inventory(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]
         with measuring(f"net-{pattern.name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
             effort = survey.Effort(wish, budget, quick, watch)
@@ -213,11 +217,11 @@ def sweep(
     from wulf.workflow import survey
     from wulf.workflow import sweep as sweeping
 
-    probe = _probe()
+    probe = net_probe()
     pattern = probe.pattern("pingpong")
     most = min(most, probe.max_bytes[transport])
     params = probe.check("pingpong", transport, {"bytes": most, "seconds": seconds})
-    with _pair(client, server, where) as chosen:
+    with pair_inventory(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]
         with measuring("net-sweep", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
             outcome = sweeping.sweep(

@@ -86,6 +86,8 @@ class Plan:
         Look after every replicate instead, for as long as it takes.
     versus
         How the two cells, A and B, are compared; None where nothing is. Every pass is then a block, AB or BA.
+    together
+        No cell ends before all can, so that each block holds all of them: what is subtracted was measured together.
     """
 
     cells: tuple[Cell, ...]
@@ -97,6 +99,7 @@ class Plan:
     hosts: Mapping[str, str] = field(default_factory=dict)
     watch: bool = False
     versus: PairedRule | None = None
+    together: bool = False
 
     @cached_property
     def rule(self) -> StoppingRule:
@@ -115,6 +118,7 @@ class Plan:
             "looks": list(self.looks),
             "watch": self.watch,
             "versus": asdict(self.versus) if self.versus else None,
+            "together": self.together,
             "hosts": dict(self.hosts),
             "phases": sorted({cell.phase for cell in self.cells}),
             "order": (
@@ -142,6 +146,7 @@ class Plan:
             hosts=content["hosts"],
             watch=content.get("watch", False),
             versus=PairedRule(**{**versus, "looks": tuple(versus["looks"])}) if versus else None,
+            together=content.get("together", False),
         )
 
 

@@ -43,12 +43,13 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Probe:
-    """A session program as it describes itself."""
+    """A session program as it describes itself; `local` are the transports that never leave a node."""
 
     program: str
     version: str
     max_bytes: Mapping[str, int]
     patterns: Mapping[str, Pattern]
+    local: frozenset[str] = frozenset()
 
     @staticmethod
     def from_describe(described: Mapping[str, Any]) -> Probe:
@@ -64,7 +65,8 @@ class Probe:
                 entry["name"], entry.get("help", ""), tuple(entry["transports"]), params, metrics
             )
         limits = {transport["name"]: int(transport["max_bytes"]) for transport in described["transports"]}
-        return Probe(described["program"], described["version"], limits, patterns)
+        local = frozenset(transport["name"] for transport in described["transports"] if transport.get("local"))
+        return Probe(described["program"], described["version"], limits, patterns, local)
 
     @staticmethod
     def of_program(path: Path) -> Probe:

@@ -19,7 +19,7 @@ import numpy as np
 
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
-from wulf.measure.collect import pairs_of, records_of, samples_of
+from wulf.measure.collect import by_block, in_common, pairs_of, records_of, samples_of
 from wulf.measure.plan import Cell, Plan, order_pass
 from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.stats.comparison import Comparison
@@ -73,6 +73,11 @@ class _State:
     @property
     def good(self) -> int:
         return len(self.replicates) - self.failed
+
+    @property
+    def values(self) -> dict[int, float]:
+        """Block → the primary metric's value."""
+        return by_block(self.cell.metrics[0].name, self.replicates)
 
 
 def _where(cell: Cell) -> tuple[str, str, bool]:
@@ -153,6 +158,7 @@ class Runner:
                         self._close_all(f"the budget of {self._plan.budget:g} s was over")
                         break
                 self._end_contrast()
+                self._end_together()
         except KeyboardInterrupt:
             self._close_all("interrupted")
             raise
@@ -254,7 +260,7 @@ class Runner:
             state.failed += 1
             if self._nodes_alive(cell) and state.failed >= ATTEMPTS:
                 self._close(cell, failure=f"{state.failed} of {len(state.replicates)} attempts: {error['message']}")
-        elif self._plan.versus is None and self._long_enough(state):
+        elif self._plan.versus is None and self._long_enough(state) and not (self._plan.together and state.values):
             self._close(cell)
 
     def _end_contrast(self) -> None:
@@ -268,6 +274,17 @@ class Runner:
                 self._close(state.cell, cut=f"the comparison: {comparison.reason}" if comparison else None)
         elif min(state.good for state in self._open.values()) >= rule.most + ATTEMPTS:
             self._close_all("too few blocks in which both had a value")
+
+    def _end_together(self) -> None:
+        """After a block of cells that end together: look at what all of them have in common."""
+        if not self._plan.together or not self._open:
+            return
+        shared = in_common([state.values for state in self._open.values()])
+        most = self._rule.most
+        if all(self._rule.decide(samples).stop for samples in shared):
+            self._close_all(None)
+        elif most is not None and min(state.good for state in self._open.values()) >= most + ATTEMPTS:
+            self._close_all("too few blocks in which all had a value")
 
     def _arms(self) -> tuple[list[float], list[float]]:
         """A's and B's values, block by block."""
@@ -303,7 +320,7 @@ class Runner:
             self._sink.append(record)
         self._records.extend(records)
 
-    def _close_all(self, why: str) -> None:
+    def _close_all(self, why: str | None) -> None:
         for state in list(self._open.values()):
             self._close(state.cell, cut=why)
 

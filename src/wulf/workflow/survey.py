@@ -122,6 +122,7 @@ def measure(
     seed: int,
     *,
     versus: PairedRule | None = None,
+    together: bool = False,
     extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
     judge: Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]] | None = None,
     watch: Watcher = UNWATCHED,
@@ -136,6 +137,8 @@ def measure(
         The cells, given the nodes that answered; asked only when one did.
     versus
         How the two cells are compared; None where nothing is.
+    together
+        No cell ends before all can: they will be subtracted block by block.
     extend
         More cells, given the records so far and the first free number of a cell; none: it is enough.
     judge
@@ -157,7 +160,7 @@ def measure(
             cells = make_cells(connected, connected.probe) if connected.probe else ()
             plan = Plan(
                 cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts,
-                watch=effort.watch, versus=versus if cells else None,
+                watch=effort.watch, versus=versus if cells else None, together=together,
             )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
             began = time.monotonic()
