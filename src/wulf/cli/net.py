@@ -157,6 +157,7 @@ def _measure(
     from wulf.stats.comparison import PairedRule
     from wulf.workflow import survey
 
+    probe.check_ends(transport, client, server)
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
     with pair_inventory(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]

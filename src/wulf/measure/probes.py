@@ -83,6 +83,14 @@ class Probe:
             raise UsageError(f"{self.program} has no pattern {name!r}", f"it has: {', '.join(self.patterns)}")
         return self.patterns[name]
 
+    def check_ends(self, transport: str, client: str, server: str) -> None:
+        """UsageError where a transport that never leaves a node is to reach another."""
+        if transport in self.local and client != server:
+            raise UsageError(
+                f"{transport} stays within one node, but {client} and {server} are two",
+                f"name one node twice: {client} {client}",
+            )
+
     def check(self, pattern: str, transport: str, params: Mapping[str, Param]) -> dict[str, Param]:
         """The parameters that were given, validated before any node is touched.
 

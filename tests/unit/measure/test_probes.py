@@ -57,3 +57,13 @@ def test_a_typo_gets_a_guess() -> None:
 
 def test_good_parameters_pass_unchanged() -> None:
     assert PROBE.check("pingpong", "udp", {"bytes": 65507, "seconds": 1}) == {"bytes": 65507, "seconds": 1}
+
+
+def test_a_transport_that_stays_within_a_node_reaches_no_other() -> None:
+    described = {**DESCRIBED, "transports": [{"name": "shm", "max_bytes": 8, "local": True}, *DESCRIBED["transports"]]}  # type: ignore[misc]
+    probe = Probe.from_describe(described)
+    assert probe.local == {"shm"}
+    probe.check_ends("shm", "n1", "n1")
+    probe.check_ends("tcp", "n1", "n2")
+    with pytest.raises(UsageError, match="shm stays within one node"):
+        probe.check_ends("shm", "n1", "n2")

@@ -304,3 +304,36 @@ def test_a_node_that_dies_while_measured_with_itself_is_named() -> None:
     runner, _ = with_itself(lambda _: second, sessions)
     assert runner.run()[0].verdict is Verdict.FAILED
     assert runner.lost == {"n1": "the node went away"}
+
+
+def test_cells_that_end_together_end_when_all_are_narrow() -> None:
+    wide = iter([1e-5, 2e-5] * 4 + [1e-5] * 100)
+    sessions = three()
+    sessions["n1"].on_run = lambda fields: answer(next(wide) if fields["params"]["bytes"] == 2 else 1e-5)
+    cells = [cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)]
+    runner, sink, _ = run(cells, sessions, looks=(6, 8, 40), together=True)
+    records = [r for r in runner.run() if r.metric == "rtt"]
+    assert [r.replicates for r in records] == [40, 40], "the calm one goes on as long as the noisy one"
+    assert [(r.model_extra or {})["blocks"] for r in records] == [list(range(40))] * 2
+
+
+def test_cells_that_end_together_look_at_the_blocks_they_share() -> None:
+    calls = iter(range(1000))
+    sessions = three()
+
+    def once(fields: dict[str, Any]) -> dict[str, Any]:
+        if next(calls) == 2:
+            raise NodeError("n1", "once")
+        return answer()
+
+    sessions["n1"].on_run = once
+    runner, sink, _ = run([cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)], sessions, looks=(6,), together=True)
+    counts = sorted(r.replicates for r in runner.run() if r.metric == "rtt")
+    assert counts == [6, 7]
+
+
+def test_a_cell_without_values_does_not_hold_the_others_up() -> None:
+    sessions = three()
+    sessions["n1"].on_run = lambda fields: answer(None if fields["params"]["bytes"] == 2 else 1e-5)
+    runner, _, _ = run([cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)], sessions, looks=(6,), together=True)
+    assert {r.verdict for r in runner.run() if r.metric == "rtt"} == {Verdict.OK, Verdict.UNRESOLVED}

@@ -191,8 +191,7 @@
     const traces = [
       part({ x: chart.bars.map((bar) => bar.base), marker: { color: theme.line } }),
       part({
-        x: chart.bars.map((bar) => bar.added), text: chart.bars.map((bar) => bar.text), textposition: "outside",
-        cliponaxis: false, hoverinfo: "all", hovertemplate: "%{customdata}<extra></extra>",
+        x: chart.bars.map((bar) => bar.added), hoverinfo: "all", hovertemplate: "%{customdata}<extra></extra>",
         marker: {
           color: chart.bars.map((bar) => (bar.less ? theme.paper : colour)),
           line: { color: colour, width: chart.bars.map((bar) => (bar.less ? 1 : 0)) },
@@ -206,6 +205,11 @@
           array: chart.bars.map((bar) => (bar.high === null ? 0 : bar.high - bar.value)),
           arrayminus: chart.bars.map((bar) => (bar.low === null ? 0 : bar.value - bar.low)),
         },
+      },
+      {
+        type: "scatter", mode: "text", y: names, hoverinfo: "skip", cliponaxis: false, textposition: "middle right",
+        x: chart.bars.map((bar) => Math.max(bar.high || 0, bar.base + bar.added)),
+        text: chart.bars.map((bar) => ` ${bar.text}`), textfont: { color: theme.ink },
       },
     ];
     const layout = baseLayout(theme, width, 60 + 34 * names.length);
