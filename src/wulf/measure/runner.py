@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NoReturn, Protocol
 
@@ -19,7 +18,8 @@ import numpy as np
 
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
-from wulf.measure.collect import by_block, in_common, pairs_of, records_of, samples_of
+from wulf.measure.cell_state import CellState
+from wulf.measure.collect import in_common, pairs_of, records_of, samples_of
 from wulf.measure.plan import Cell, Plan, order_pass
 from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.stats.comparison import Comparison
@@ -60,24 +60,6 @@ class Sink(Protocol):
 
     def append_replicate(self, replicate: Mapping[str, Any]) -> None:
         """Keep what a probe answered."""
-
-
-@dataclass
-class _State:
-    """One cell while it is measured."""
-
-    cell: Cell
-    replicates: list[dict[str, Any]] = field(default_factory=list)
-    failed: int = 0
-
-    @property
-    def good(self) -> int:
-        return len(self.replicates) - self.failed
-
-    @property
-    def values(self) -> dict[int, float]:
-        """Block → the primary metric's value."""
-        return by_block(self.cell.metrics[0].name, self.replicates)
 
 
 def _where(cell: Cell) -> tuple[str, str, bool]:
@@ -122,7 +104,7 @@ class Runner:
         self._clock = clock
         self._watch = watch
         self._rule = plan.rule
-        self._states = {cell.id: _State(cell) for cell in plan.cells}
+        self._states = {cell.id: CellState(cell) for cell in plan.cells}
         self._open = dict(self._states)
         self._servers: dict[tuple[str, str, bool], dict[str, Any]] = {}
         self._lost: dict[str, str] = {}
@@ -152,7 +134,8 @@ class Runner:
             for self._block in count():
                 if not self._open:
                     break
-                for wave in order_pass([s.cell for s in self._open.values()], self._plan.hosts, random):
+                due = [state.cell for state in self._open.values() if self._block % state.cell.every == 0]
+                for wave in order_pass(due, self._plan.hosts, random):
                     self._measure_wave([cell for cell in wave if cell.id in self._open])
                     if self._time_over():
                         self._close_all(f"the budget of {self._plan.budget:g} s was over")
@@ -253,12 +236,12 @@ class Runner:
         else:
             replicate |= {name: answer.get(name) for name in ("metrics", "counters", "info", "seconds")}
         self._sink.append_replicate(replicate)
+        self._watch.on_replicate(cell, replicate)
         state = self._open[cell.id]
-        state.replicates.append(replicate)
+        state.take(replicate, slim=self._plan.endless)
         self._done += 1
         if answer is None:
-            state.failed += 1
-            if self._nodes_alive(cell) and state.failed >= ATTEMPTS:
+            if self._nodes_alive(cell) and state.failed >= ATTEMPTS and not self._plan.endless:
                 self._close(cell, failure=f"{state.failed} of {len(state.replicates)} attempts: {error['message']}")
         elif self._plan.versus is None and self._long_enough(state) and not (self._plan.together and state.values):
             self._close(cell)
@@ -296,12 +279,14 @@ class Runner:
         """B against A as it stands; None where nothing is compared."""
         return self._plan.versus.compare(*self._arms()) if self._plan.versus else None
 
-    def _long_enough(self, state: _State) -> bool:
+    def _long_enough(self, state: CellState) -> bool:
         """By the rule, over the replicates that have a value.
 
         A probe that never has one (all datagrams lost) gets the least number of tries; one that sometimes has none,
         `ATTEMPTS` more than the rule's most.
         """
+        if self._plan.endless:
+            return False
         samples = samples_of(state.cell.metrics[0].name, state.replicates)
         if not samples:
             return state.good >= self._rule.least

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+from wulf.measure.plan import Cell
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,9 @@ class Watcher(Protocol):
     def say(self, what: str) -> None:
         """What is being done, in a few words, before there is anything to count."""
 
+    def on_replicate(self, cell: Cell, replicate: Mapping[str, Any]) -> None:
+        """What a probe answered (a line of replicates.jsonl), the moment it is kept."""
+
     def on_progress(self, progress: Progress) -> None:
         """After every wave of replicates."""
 
@@ -30,6 +36,9 @@ class Unwatched:
     """Nobody is told."""
 
     def say(self, what: str) -> None:
+        """Nothing happens."""
+
+    def on_replicate(self, cell: Cell, replicate: Mapping[str, Any]) -> None:
         """Nothing happens."""
 
     def on_progress(self, progress: Progress) -> None:

@@ -31,12 +31,16 @@ PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.05, 0.1, 0.03
 
 @dataclass(frozen=True)
 class Effort:
-    """How long and how well: width of the intervals wished, seconds to spend, declared looks, or open-ended."""
+    """How long and how well: width of the intervals wished, seconds to spend, declared looks, or open-ended.
+
+    `watch` ends when the wish is met, `endless` never by itself.
+    """
 
     wish: float = 0.05
     budget: float | None = None
     quick: bool = False
     watch: bool = False
+    endless: bool = False
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -88,11 +92,17 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
     """0 all well, 1 something stands out, 3 incomplete, 130 interrupted (design: exit codes)."""
     if state == "interrupted":
         return INTERRUPTED
-    primary = [record for record in records if record.metric in ("rtt", "throughput")]
+    primary = [record for record in records if record.metric in ("rtt", "throughput") and not _cut_by_wish(record)]
     failed = any(finding.kind == "failed" for finding in findings)
     if failed or any(record.verdict in (Verdict.FAILED, Verdict.UNRESOLVED) for record in primary):
         return INCOMPLETE
     return FOUND if any(finding.severity is Severity.BAD for finding in findings) else OK
+
+
+def _cut_by_wish(record: Record) -> bool:
+    """A watch that was ended before it had an interval is what its user wanted; one without any answer is not."""
+    watched = (record.model_extra or {}).get("phase") == "watch"
+    return watched and record.verdict is Verdict.UNRESOLVED and record.replicates > 0
 
 
 def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
@@ -161,6 +171,7 @@ def measure(
             plan = Plan(
                 cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts,
                 watch=effort.watch, versus=versus if cells else None, together=together,
+                endless=effort.endless,
             )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
             began = time.monotonic()

@@ -311,7 +311,7 @@ def test_cells_that_end_together_end_when_all_are_narrow() -> None:
     sessions = three()
     sessions["n1"].on_run = lambda fields: answer(next(wide) if fields["params"]["bytes"] == 2 else 1e-5)
     cells = [cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)]
-    runner, sink, _ = run(cells, sessions, looks=(6, 8, 40), together=True)
+    runner, _, _ = run(cells, sessions, looks=(6, 8, 40), together=True)
     records = [r for r in runner.run() if r.metric == "rtt"]
     assert [r.replicates for r in records] == [40, 40], "the calm one goes on as long as the noisy one"
     assert [(r.model_extra or {})["blocks"] for r in records] == [list(range(40))] * 2
@@ -327,7 +327,7 @@ def test_cells_that_end_together_look_at_the_blocks_they_share() -> None:
         return answer()
 
     sessions["n1"].on_run = once
-    runner, sink, _ = run([cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)], sessions, looks=(6,), together=True)
+    runner, _, _ = run([cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)], sessions, looks=(6,), together=True)
     counts = sorted(r.replicates for r in runner.run() if r.metric == "rtt")
     assert counts == [6, 7]
 
