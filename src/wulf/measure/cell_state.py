@@ -44,5 +44,5 @@ class CellState:
                 replicate = replicate | {"counters": deepcopy(replicate["counters"] or {})}
             else:
                 add_counters(first["counters"], replicate["counters"] or {})
-                replicate = replicate | {"counters": {}, "info": first["info"]}
+                replicate = replicate | {"counters": {}, "info": first.get("info")}
         self.replicates.append(replicate)

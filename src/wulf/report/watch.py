@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import shorten
 
 from wulf.core.units import show, show_interval
 from wulf.measure.watching import QUANTILES, RATE, Moment, Watching
@@ -92,20 +91,19 @@ def view(watching: Watching, moment: Moment) -> list[str]:
         "",
         "Ctrl-C ends it; what was measured is kept.",
     ]
-    return [line if len(line) <= WIDTH else shorten_line(line) for line in lines]
+    return [fitted(line) for line in lines]
 
 
-def shorten_line(line: str) -> str:
-    """A line cut to the width, at a word where there is one."""
-    indent = line[: len(line) - len(line.lstrip())]
-    return indent + shorten(line.strip(), WIDTH - len(indent), placeholder=" …")
+def fitted(line: str) -> str:
+    """The line, cut to the width where it is longer."""
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1].rstrip()}…"
 
 
 def one_line(watching: Watching, moment: Moment) -> str:
     """The moment in one line of at most 79 columns, for a log or a pipe."""
     head = f"{elapsed(watching.seconds):>10}"
     if moment.error:
-        return shorten_line(f"{head}  × {printable(moment.error)}")
+        return fitted(f"{head}  × {printable(moment.error)}")
     if moment.rate is not None:
         found, unit = watching.overall(RATE), "B/s"
         body = f"rate {show(moment.rate, unit)}"
@@ -116,5 +114,4 @@ def one_line(watching: Watching, moment: Moment) -> str:
         body += f"  overall {show(found.value, unit)} ({_interval(found, unit)})"
     again = f"  retransmits {moment.retransmits}" if moment.retransmits else ""
     said = "".join(f"  ! {printable(text)}" for text in moment.verdict)
-    line = f"{head}  {body}{again}{said}"
-    return line if len(line) <= WIDTH else shorten_line(line)
+    return fitted(f"{head}  {body}{again}{said}")

@@ -100,9 +100,10 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
 
 
 def _cut_by_wish(record: Record) -> bool:
-    """A watch that was ended before it had an interval is what its user wanted; one without any answer is not."""
-    watched = (record.model_extra or {}).get("phase") == "watch"
-    return watched and record.verdict is Verdict.UNRESOLVED and record.replicates > 0
+    """A watch that was ended before it had an interval is what its user wanted; one in which all failed is not."""
+    extra = record.model_extra or {}
+    all_failed = not record.replicates and extra.get("failed_replicates")
+    return extra.get("phase") == "watch" and record.verdict is Verdict.UNRESOLVED and not all_failed
 
 
 def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
