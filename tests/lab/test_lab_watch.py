@@ -108,6 +108,7 @@ def test_a_view_in_a_terminal_of_80_columns(two: dict[str, str], tmp_path: Path)
     assert "\x1b[2K" in screen, "it is redrawn in place"
     assert screen.endswith(("\x1b[?25h", "\x1b[?25h\r\n")), "and the cursor is shown again"
     plain = ESCAPES.sub("", screen)
+    assert not plain.rstrip().endswith("is kept."), "what is over can't be ended"
     assert max(len(line) for line in re.split(r"[\r\n]+", plain)) <= 80
     for word in ("round trip", "p50", "p99", "last minute", "rate", "retransmits", "CPU busy", "Gbit/s"):
         assert word in plain, word

@@ -144,12 +144,20 @@ def _live() -> Iterator[tuple[Show, Say]]:
     from wulf.cli.options import colour_console
     from wulf.report.watch import view
 
+    last: list[tuple[Watching, Moment]] = []
     with Live(Text("starting"), console=colour_console(), auto_refresh=False) as live:
 
-        def show(watching: Watching, moment: Moment) -> None:
-            live.update(Text("\n".join(view(watching, moment)), no_wrap=True, overflow="ellipsis"), refresh=True)
+        def draw(lines: list[str]) -> None:
+            live.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"), refresh=True)
 
-        yield show, lambda what: live.update(Text(what), refresh=True)
+        def show(watching: Watching, moment: Moment) -> None:
+            last[:] = [(watching, moment)]
+            draw(view(watching, moment))
+
+        try:
+            yield show, lambda what: draw([what])
+        finally:
+            draw(view(*last[0], going_on=False) if last else [])
 
 
 def _tell(run: Run) -> None:

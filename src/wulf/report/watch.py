@@ -75,8 +75,8 @@ def _busy(moment: Moment, watching: Watching) -> str:
     return f"  {'CPU busy':<14}{', '.join(parts) or '–'}"
 
 
-def view(watching: Watching, moment: Moment) -> list[str]:
-    """The lines of the live view."""
+def view(watching: Watching, moment: Moment, *, going_on: bool = True) -> list[str]:
+    """The lines of the live view; the last of them says how to end it, as long as it goes on."""
     counts = [plural(watching.replicates, "replicate"), *([f"{watching.failed} failed"] if watching.failed else [])]
     lines = [
         f"{subject_text(watching.subject)}   {elapsed(watching.seconds)}, {', '.join(counts)}",
@@ -88,8 +88,7 @@ def view(watching: Watching, moment: Moment) -> list[str]:
         _busy(moment, watching),
         *(f"  ! {printable(text)}" for text in moment.verdict[:MAX_VERDICT]),
         *([f"  × {printable(moment.error)}"] if moment.error else []),
-        "",
-        "Ctrl-C ends it; what was measured is kept.",
+        *(["", "Ctrl-C ends it; what was measured is kept."] if going_on else []),
     ]
     return [fitted(line) for line in lines]
 

@@ -60,9 +60,10 @@ def test_good_parameters_pass_unchanged() -> None:
 
 
 def test_a_transport_that_stays_within_a_node_reaches_no_other() -> None:
-    described = {**DESCRIBED, "transports": [{"name": "shm", "max_bytes": 8, "local": True}, *DESCRIBED["transports"]]}  # type: ignore[misc]
-    probe = Probe.from_describe(described)
-    assert probe.local == {"shm"}
+    local = [{"name": name, "max_bytes": 8, "local": True} for name in ("shm", "null")]
+    probe = Probe.from_describe({**DESCRIBED, "transports": [*local, *DESCRIBED["transports"]]})  # type: ignore[misc]
+    assert probe.local == {"shm", "null"}
+    probe.check_ends("null", "n1", "n2")
     probe.check_ends("shm", "n1", "n1")
     probe.check_ends("tcp", "n1", "n2")
     with pytest.raises(UsageError, match="shm stays within one node"):
