@@ -17,6 +17,8 @@ class CellState:
     cell: Cell
     replicates: list[dict[str, Any]] = field(default_factory=list)
     failed: int = 0
+    settled: bool = False
+    """Whether it could have ended when it was last looked at; of a cell that waits for others."""
 
     @property
     def good(self) -> int:

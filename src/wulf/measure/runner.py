@@ -259,14 +259,18 @@ class Runner:
             self._close_all("too few blocks in which both had a value")
 
     def _end_together(self) -> None:
-        """After a block of cells that end together: look at what all of them have in common."""
+        """After a block of cells that end together: look at what all of them have in common.
+
+        In a watch, whose intervals hold at all times at once, a cell that could have ended once stays so.
+        """
         if not self._plan.together or not self._open:
             return
-        shared = in_common([state.values for state in self._open.values()])
-        most = self._rule.most
-        if all(self._rule.decide(samples).stop for samples in shared):
+        states, most = list(self._open.values()), self._rule.most
+        for state, samples in zip(states, in_common([state.values for state in states]), strict=True):
+            state.settled = (state.settled and most is None) or self._rule.decide(samples).stop
+        if all(state.settled for state in states):
             self._close_all(None)
-        elif most is not None and min(state.good for state in self._open.values()) >= most + ATTEMPTS:
+        elif most is not None and min(state.good for state in states) >= most + ATTEMPTS:
             self._close_all("too few blocks in which all had a value")
 
     def _arms(self) -> tuple[list[float], list[float]]:

@@ -337,3 +337,15 @@ def test_a_cell_without_values_does_not_hold_the_others_up() -> None:
     sessions["n1"].on_run = lambda fields: answer(None if fields["params"]["bytes"] == 2 else 1e-5)
     runner, _, _ = run([cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)], sessions, looks=(6,), together=True)
     assert {r.verdict for r in runner.run() if r.metric == "rtt"} == {Verdict.OK, Verdict.UNRESOLVED}
+
+
+def test_a_watch_of_cells_that_end_together_ends_when_each_could_have() -> None:
+    drifting = iter([1e-5] * 14 + [1e-5 * 1.01**i for i in range(2000)])
+    late = iter([1e-5 + (i * 7919 % 101) * 4e-8 for i in range(2000)])
+    sessions = three()
+    sessions["n1"].on_run = lambda fields: answer(next(late if fields["params"]["bytes"] == 2 else drifting))
+    cells = [cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)]
+    runner, _, _ = run(cells, sessions, watch=True, together=True, wish=0.1)
+    counts = {r.replicates for r in runner.run() if r.metric == "rtt"}
+    assert len(counts) == 1
+    assert 40 < counts.pop() < 400
