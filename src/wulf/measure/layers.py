@@ -114,7 +114,7 @@ class DifferenceRule:
         n = len(differences)
         shift = signed_rank_shift(np.asarray(differences, dtype=float), level) if level else None
         if shift is None or not isfinite(shift.high - shift.low):
-            return Estimate.unresolved(n, f"{n} blocks that both layers have are too few for an interval")
+            return Estimate.unresolved(n, f"the {n} blocks in common are too few for an interval")
         return Estimate(shift.value, shift.low, shift.high, self.confidence, n)
 
 

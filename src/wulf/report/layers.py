@@ -10,7 +10,7 @@ from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.measure.layers import METRIC, PHASE, layers_of
 from wulf.report.charts import Chart, hover, label
 from wulf.report.figures import MARKS, phase, record_lines, usable, value_text
-from wulf.report.names import printable, subject_text
+from wulf.report.names import plural, printable, subject_text
 from wulf.store.run import Run
 
 MICRO = 1e-6
@@ -82,16 +82,30 @@ def added_text(record: Record | None) -> str:
 
 
 def unseen(table: LayerTable) -> list[str]:
-    """A line for each difference that was not seen, with what would have been."""
+    """A line for each difference that was not seen, with what would have been; then those without an interval."""
     lines = []
+    without: dict[str, list[str]] = {}
     for record in [*(row.added for row in table.rows if row.added), *table.others]:
         head = f"{record.params['layer']} over {record.params['over']}"
         if record.value is None:
-            lines.append(f"{head}: {record.reason}")
+            without.setdefault(record.reason or "", []).append(head)
         elif not seen(record):
             visible = show((record.model_extra or {}).get("least_visible"), "s")
             lines.append(f"{head}: no difference seen; least visible {visible}")
-    return lines
+    return lines + [f"{_together(heads, 'difference')}: {reason}" for reason, heads in without.items()]
+
+
+def doubtful(table: LayerTable) -> list[str]:
+    """Why layers are noisy or have no value, a line each reason: `? shm, pipe: 3 replicates are too few`."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for row in table.rows:
+        if row.record.verdict is not Verdict.OK:
+            reasons.setdefault((MARKS[row.record.verdict], row.record.reason or ""), []).append(row.name)
+    return [f"{mark} {_together(names, 'layer')}: {reason}" for (mark, reason), names in reasons.items()]
+
+
+def _together(names: Sequence[str], noun: str) -> str:
+    return ", ".join(names) if len(names) <= 3 else plural(len(names), noun)
 
 
 def others(table: LayerTable) -> list[str]:

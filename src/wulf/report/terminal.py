@@ -29,7 +29,7 @@ from wulf.report.figures import (
     value_text,
     verdict_text,
 )
-from wulf.report.layers import LayerTable, layer_records, layer_table, others, row_texts, unseen
+from wulf.report.layers import LayerTable, doubtful, layer_records, layer_table, others, row_texts, unseen
 from wulf.report.names import fold, plural, printable, subject_text
 from wulf.report.view import (
     Matrix,
@@ -238,11 +238,8 @@ def print_layers(table: LayerTable, console: Console) -> None:
         name, *figures = row_texts(row)
         body.add_row(Text(name), Text(figures[0], style=_VERDICT_STYLES[row.record.verdict]), *map(Text, figures[1:]))
     _print_titled(f"Layers, {table.subject}, {show(table.bytes, 'B')}, bottom up (µs)", body, console)
-    for line in [*others(table), *unseen(table)]:
+    for line in [*others(table), *unseen(table), *doubtful(table)]:
         _say(console, line, indent=2)
-    for row in table.rows:
-        if row.record.verdict is not Verdict.OK:
-            _say(console, f"{MARKS[row.record.verdict]} {row.name}: {row.record.reason}", indent=2)
 
 
 def _print_single(records: Sequence[Record], console: Console) -> None:

@@ -81,7 +81,7 @@ def test_no_difference_says_what_would_have_been_seen() -> None:
 def test_too_few_blocks_have_no_answer() -> None:
     (found,) = differences([record("shm", [1.0] * 3), record("pipe", [2.0] * 3)], RULE)
     assert (found.verdict, found.value) == (Verdict.UNRESOLVED, None)
-    assert "3 blocks" in (found.reason or "")
+    assert "the 3 blocks" in (found.reason or "")
 
 
 def test_a_layer_without_values_is_passed_by() -> None:

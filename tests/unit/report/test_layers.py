@@ -10,7 +10,7 @@ from tests.unit.report.make_layers import layered
 from tests.unit.report.make_run import make_run, record
 from wulf.core.records import Verdict
 from wulf.report.html import render
-from wulf.report.layers import layer_section
+from wulf.report.layers import doubtful, layer_section, layer_table, unseen
 from wulf.report.terminal import print_report
 
 
@@ -41,6 +41,19 @@ def test_a_failed_layer_stands_in_the_table_with_its_reason() -> None:
     console = Console(width=80, file=io.StringIO(), record=True, color_system=None)
     print_report(layered(lost), console)
     assert "× wire tcp: n2: the connection was lost" in console.export_text()
+
+
+def test_reasons_that_many_share_are_said_once() -> None:
+    run = layered()
+    for each in run.records:
+        if each.metric == "difference":
+            each.value, each.low, each.reason = None, None, "the 3 blocks in common are too few for an interval"
+        else:
+            each.verdict, each.reason = Verdict.UNRESOLVED, "3 replicates, 6 are needed"
+    table = layer_table(run)
+    assert table is not None
+    assert unseen(table) == ["5 differences: the 3 blocks in common are too few for an interval"]
+    assert doubtful(table) == ["? 6 layers: 3 replicates, 6 are needed"]
 
 
 def test_bars_stand_on_each_other_and_say_what_they_add() -> None:
