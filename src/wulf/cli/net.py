@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from wulf.cli.net_layers import layers
 from wulf.cli.options import (
     Percent,
     colour_console,
     echo_records,
-    inventory_of,
     measure_options,
     measuring,
     node_options,
 )
+from wulf.cli.pairs import net_probe as _probe
+from wulf.cli.pairs import pair_inventory as _pair
 from wulf.core.errors import UsageError
 from wulf.core.records import Param
 from wulf.measure.plan import Cell
 from wulf.measure.probes import ParamSpec, Pattern, Probe
 
-if TYPE_CHECKING:
-    from wulf.cluster.inventory import Inventory
-
 _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
-
-
-def net_probe() -> Probe:
-    """What wulf-net can do, as it says on this machine."""
-    from wulf.cluster.programs import find_program
-
-    return Probe.of_program(find_program("wulf-net").path)
 
 
 def _option(param: ParamSpec) -> click.Option:
@@ -56,15 +45,15 @@ class NetGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """As the probe names them, the sweep over sizes, and the layers of one exchange."""
-        return [*net_probe().patterns, "sweep", "layers"]
+        return [*_probe().patterns, "sweep", "layers"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The pattern's command, or None."""
         if cmd_name == "sweep":
             return sweep
         if cmd_name == "layers":
-            return import_module("wulf.cli.net_layers").layers  # type: ignore[no-any-return]
-        probe = net_probe()
+            return layers
+        probe = _probe()
         return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 
 
@@ -124,15 +113,6 @@ def parse_changes(pattern: Pattern, text: str) -> dict[str, Param]:
     return changes
 
 
-@contextmanager
-def pair_inventory(client: str, server: str, where: dict[str, Any]) -> Iterator[Inventory]:
-    """The two nodes; where nothing says where they are, ssh knows them by these names."""
-    if not any(where.get(source) for source in ("nodes", "inventory_file", "hostfile", "lab")):
-        where["nodes"] = f"{client},{server}"
-    with inventory_of(**where) as inventory:
-        yield replace(inventory, nodes=inventory.pick(dict.fromkeys((client, server))))
-
-
 def _measure(
     probe: Probe,
     pattern: Pattern,
@@ -159,7 +139,7 @@ def _measure(
 
     probe.check_ends(transport, client, server)
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
-    with pair_inventory(client, server, where) as chosen:
+    with _pair(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]
         with measuring(f"net-{pattern.name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
             effort = survey.Effort(wish, budget, quick, watch)
@@ -218,11 +198,11 @@ def sweep(
     from wulf.workflow import survey
     from wulf.workflow import sweep as sweeping
 
-    probe = net_probe()
+    probe = _probe()
     pattern = probe.pattern("pingpong")
     most = min(most, probe.max_bytes[transport])
     params = probe.check("pingpong", transport, {"bytes": most, "seconds": seconds})
-    with pair_inventory(client, server, where) as chosen:
+    with _pair(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]
         with measuring("net-sweep", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
             outcome = sweeping.sweep(

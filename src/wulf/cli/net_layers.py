@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from wulf.cli.net import net_probe, pair_inventory
 from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
+from wulf.cli.pairs import net_probe, pair_inventory
 
 SECONDS = 0.05
 """Of one replicate: as in the survey, hundreds of round trips of the slowest layer."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.net import net_probe, pair_inventory
 from wulf.cli.options import Seconds, node_options
+from wulf.cli.pairs import net_probe, pair_inventory
 
 if TYPE_CHECKING:
     from wulf.measure.watching import Moment, Watching
