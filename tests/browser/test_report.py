@@ -116,6 +116,18 @@ def test_pointing_at_a_hatched_cell_shows_the_reason(page: Page, report: Report)
     assert page.js("return document.querySelector('.warning').textContent.includes('interrupted')")
 
 
+def test_every_layer_has_its_bar_and_says_what_it_adds(page: Page, report: Report) -> None:
+    page.open(report("layers"))
+    drawn = page.js("return [...document.querySelectorAll('#layers-chart .barlayer .trace')].map((t) => "
+                    "t.querySelectorAll('.point path').length)")  # fmt: skip
+    assert drawn == [6, 6], "what lies below, and what is added"
+    texts = page.js(
+        "return [...document.querySelectorAll('#layers-chart .textpoint')].map((e) => e.textContent.trim())"
+    )
+    assert texts[-1] == "+4 µs"
+    assert "no difference seen" in texts
+
+
 def test_the_sweep_has_its_points_and_bands(page: Page, report: Report) -> None:
     page.open(report("survey"))
     for chart in ("sweep-rtt", "sweep-bandwidth"):

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from wulf.cli.net_layers import layers
 from wulf.cli.options import (
     Percent,
     colour_console,
     echo_records,
-    inventory_of,
     measure_options,
     measuring,
     node_options,
 )
+from wulf.cli.pairs import net_probe as _probe
+from wulf.cli.pairs import pair_inventory as _pair
 from wulf.core.errors import UsageError
 from wulf.core.records import Param
 from wulf.measure.plan import Cell
 from wulf.measure.probes import ParamSpec, Pattern, Probe
 
-if TYPE_CHECKING:
-    from wulf.cluster.inventory import Inventory
-
 _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
-
-
-def _probe() -> Probe:
-    from wulf.cluster.programs import find_program
-
-    return Probe.of_program(find_program("wulf-net").path)
 
 
 def _option(param: ParamSpec) -> click.Option:
@@ -53,13 +44,15 @@ class NetGroup(click.Group):
     """The patterns of wulf-net as commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As the probe names them, and the sweep over sizes."""
-        return [*_probe().patterns, "sweep"]
+        """As the probe names them, the sweep over sizes, and the layers of one exchange."""
+        return [*_probe().patterns, "sweep", "layers"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The pattern's command, or None."""
         if cmd_name == "sweep":
             return sweep
+        if cmd_name == "layers":
+            return layers
         probe = _probe()
         return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 
@@ -120,15 +113,6 @@ def parse_changes(pattern: Pattern, text: str) -> dict[str, Param]:
     return changes
 
 
-@contextmanager
-def _pair(client: str, server: str, where: dict[str, Any]) -> Iterator[Inventory]:
-    """The two nodes; where nothing says where they are, ssh knows them by these names."""
-    if not any(where.get(source) for source in ("nodes", "inventory_file", "hostfile", "lab")):
-        where["nodes"] = f"{client},{server}"
-    with inventory_of(**where) as inventory:
-        yield replace(inventory, nodes=inventory.pick(dict.fromkeys((client, server))))
-
-
 def _measure(
     probe: Probe,
     pattern: Pattern,
@@ -153,6 +137,7 @@ def _measure(
     from wulf.stats.comparison import PairedRule
     from wulf.workflow import survey
 
+    probe.check_ends(transport, client, server)
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
     with _pair(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]

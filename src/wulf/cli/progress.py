@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from wulf.measure.runner import Progress
+from wulf.measure.runner import Progress, Unwatched
 
 
 @dataclass
-class Bar:
+class Bar(Unwatched):
     """A progress line; `say` changes its words, `on_progress` its length."""
 
     _display: Any
@@ -30,7 +30,7 @@ class Bar:
         )
 
 
-class Plain:
+class Plain(Unwatched):
     """Where there is no terminal: one line a step, none while measuring."""
 
     def say(self, what: str) -> None:

@@ -25,12 +25,19 @@ def samples_of(metric: str, replicates: Iterable[Replicate]) -> list[float]:
 
 def pairs_of(metric: str, a: Iterable[Replicate], b: Iterable[Replicate]) -> tuple[list[float], list[float]]:
     """The metric's values in the blocks in which both A and B have one, block by block."""
-    first, second = (
-        {replicate["block"]: values[0] for replicate in arm if (values := samples_of(metric, [replicate]))}
-        for arm in (a, b)
-    )
-    both = [block for block in first if block in second]
-    return [first[block] for block in both], [second[block] for block in both]
+    first, second = in_common([by_block(metric, a), by_block(metric, b)])
+    return first, second
+
+
+def by_block(metric: str, replicates: Iterable[Replicate]) -> dict[int, float]:
+    """Block → the metric's value in it, where it has one, in the order measured."""
+    return {r["block"]: values[0] for r in replicates if (values := samples_of(metric, [r]))}
+
+
+def in_common(cells: Sequence[Mapping[int, float]]) -> list[list[float]]:
+    """Each cell's values in the blocks in which all cells have one, block by block."""
+    blocks = [block for block in cells[0] if all(block in cell for cell in cells)]
+    return [[cell[block] for block in blocks] for cell in cells]
 
 
 def add_counters(total: dict[str, Any], more: Mapping[str, Any]) -> None:
@@ -126,6 +133,8 @@ def records_of(
         extra: dict[str, Any] = {"phase": cell.phase, "failed_replicates": len(replicates) - len(good)}
         if primary:
             extra["stopped"] = failure or stopped or plan.rule.decide(samples).reason
+            if plan.together:
+                extra["blocks"] = list(by_block(metric.name, good))
         if odd:
             extra["flags"] = odd
         if good and good[-1].get("info"):

@@ -41,6 +41,8 @@ class Cell:
         What it measures; the first decides when the cell has been measured long enough.
     phase
         The part of the command that wanted it: 'pairs', 'sweep', 'single'.
+    every
+        Measured in every so-manieth pass only.
     """
 
     id: int
@@ -51,6 +53,7 @@ class Cell:
     params: Mapping[str, Param]
     metrics: tuple[Metric, ...]
     phase: str = "single"
+    every: int = 1
 
     @property
     def subject(self) -> str:
@@ -86,6 +89,10 @@ class Plan:
         Look after every replicate instead, for as long as it takes.
     versus
         How the two cells, A and B, are compared; None where nothing is. Every pass is then a block, AB or BA.
+    together
+        No cell ends before all can, so that each block holds all of them: what is subtracted was measured together.
+    endless
+        No cell ends by itself, nor because replicates fail: the budget or Ctrl-C ends it, or the death of a node.
     """
 
     cells: tuple[Cell, ...]
@@ -97,11 +104,13 @@ class Plan:
     hosts: Mapping[str, str] = field(default_factory=dict)
     watch: bool = False
     versus: PairedRule | None = None
+    together: bool = False
+    endless: bool = False
 
     @cached_property
     def rule(self) -> StoppingRule:
         """When a cell has been measured long enough, and the interval it then has."""
-        if self.watch:
+        if self.watch or self.endless:
             return WatchRule(self.wish, self.confidence)
         return WidthRule(self.wish, self.confidence, self.looks)
 
@@ -115,6 +124,8 @@ class Plan:
             "looks": list(self.looks),
             "watch": self.watch,
             "versus": asdict(self.versus) if self.versus else None,
+            "together": self.together,
+            "endless": self.endless,
             "hosts": dict(self.hosts),
             "phases": sorted({cell.phase for cell in self.cells}),
             "order": (
@@ -142,6 +153,8 @@ class Plan:
             hosts=content["hosts"],
             watch=content.get("watch", False),
             versus=PairedRule(**{**versus, "looks": tuple(versus["looks"])}) if versus else None,
+            together=content.get("together", False),
+            endless=content.get("endless", False),
         )
 
 

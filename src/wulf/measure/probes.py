@@ -43,12 +43,13 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Probe:
-    """A session program as it describes itself."""
+    """A session program as it describes itself; `local` are the transports that never leave a node."""
 
     program: str
     version: str
     max_bytes: Mapping[str, int]
     patterns: Mapping[str, Pattern]
+    local: frozenset[str] = frozenset()
 
     @staticmethod
     def from_describe(described: Mapping[str, Any]) -> Probe:
@@ -64,7 +65,8 @@ class Probe:
                 entry["name"], entry.get("help", ""), tuple(entry["transports"]), params, metrics
             )
         limits = {transport["name"]: int(transport["max_bytes"]) for transport in described["transports"]}
-        return Probe(described["program"], described["version"], limits, patterns)
+        local = frozenset(transport["name"] for transport in described["transports"] if transport.get("local"))
+        return Probe(described["program"], described["version"], limits, patterns, local)
 
     @staticmethod
     def of_program(path: Path) -> Probe:
@@ -80,6 +82,14 @@ class Probe:
         if name not in self.patterns:
             raise UsageError(f"{self.program} has no pattern {name!r}", f"it has: {', '.join(self.patterns)}")
         return self.patterns[name]
+
+    def check_ends(self, transport: str, client: str, server: str) -> None:
+        """UsageError where a transport that never leaves a node is to reach another; over `null` nothing travels."""
+        if transport in self.local - {"null"} and client != server:
+            raise UsageError(
+                f"{transport} stays within one node, but {client} and {server} are two",
+                f"name one node twice: {client} {client}",
+            )
 
     def check(self, pattern: str, transport: str, params: Mapping[str, Param]) -> dict[str, Param]:
         """The parameters that were given, validated before any node is touched.

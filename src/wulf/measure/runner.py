@@ -11,18 +11,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
-from wulf.measure.collect import pairs_of, records_of, samples_of
+from wulf.measure.cell_state import CellState
+from wulf.measure.collect import in_common, pairs_of, records_of, samples_of
 from wulf.measure.plan import Cell, Plan, order_pass
+from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.stats.comparison import Comparison
 from wulf.store.run import utc_now
+
+__all__ = ["UNWATCHED", "Progress", "Runner", "Session", "Sink", "Unwatched", "Watcher", "no_second_session"]
 
 ANSWER_GRACE = 15.0
 """Seconds that an answer may come later than its own measuring time and timeout before it counts as lost."""
@@ -42,6 +45,11 @@ class Session(Protocol):
         """Send a request; the future fails with a NodeError."""
 
 
+def no_second_session(node: str) -> NoReturn:
+    """For callers that have none to offer."""
+    raise NodeError(node, "no second session is at hand")
+
+
 class Sink(Protocol):
     """Where measurements go (`wulf.store.run.RunWriter`)."""
 
@@ -54,50 +62,9 @@ class Sink(Protocol):
         """Keep what a probe answered."""
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a run is: replicates done and expected, and the seconds left (None at the very start)."""
-
-    done: int
-    expected: int
-    seconds_left: float | None
-    now: str
-
-
-class Watcher(Protocol):
-    """Who is told how a run goes; the progress line is one."""
-
-    def say(self, what: str) -> None:
-        """What is being done, in a few words, before there is anything to count."""
-
-    def on_progress(self, progress: Progress) -> None:
-        """After every wave of replicates."""
-
-
-class Unwatched:
-    """Nobody is told."""
-
-    def say(self, what: str) -> None:
-        """Nothing happens."""
-
-    def on_progress(self, progress: Progress) -> None:
-        """Nothing happens."""
-
-
-UNWATCHED = Unwatched()
-
-
-@dataclass
-class _State:
-    """One cell while it is measured."""
-
-    cell: Cell
-    replicates: list[dict[str, Any]] = field(default_factory=list)
-    failed: int = 0
-
-    @property
-    def good(self) -> int:
-        return len(self.replicates) - self.failed
+def _where(cell: Cell) -> tuple[str, str, bool]:
+    """The server of a cell: on which node, of which transport, and whether it is in the node's second session."""
+    return cell.server, cell.transport, cell.client == cell.server
 
 
 class Runner:
@@ -109,6 +76,9 @@ class Runner:
         Node → open session of wulf-net.
     addresses
         Node → address that its servers bind to.
+    second
+        Node → another session there, which serves the cells in which the node is measured with itself: each end is
+        a process of its own, as two programs would be.
     clock
         Seconds, monotonic; injected so that tests are instant.
     watch
@@ -122,6 +92,7 @@ class Runner:
         addresses: Mapping[str, str],
         sink: Sink,
         *,
+        second: Callable[[str], Session] = no_second_session,
         clock: Callable[[], float] = time.monotonic,
         watch: Watcher = UNWATCHED,
     ) -> None:
@@ -129,12 +100,13 @@ class Runner:
         self._sessions = sessions
         self._addresses = addresses
         self._sink = sink
+        self._second = second
         self._clock = clock
         self._watch = watch
         self._rule = plan.rule
-        self._states = {cell.id: _State(cell) for cell in plan.cells}
+        self._states = {cell.id: CellState(cell) for cell in plan.cells}
         self._open = dict(self._states)
-        self._servers: dict[tuple[str, str], dict[str, Any]] = {}
+        self._servers: dict[tuple[str, str, bool], dict[str, Any]] = {}
         self._lost: dict[str, str] = {}
         self._records: list[Record] = []
         self._done = 0
@@ -162,12 +134,14 @@ class Runner:
             for self._block in count():
                 if not self._open:
                     break
-                for wave in order_pass([s.cell for s in self._open.values()], self._plan.hosts, random):
+                due = [state.cell for state in self._open.values() if self._block % state.cell.every == 0]
+                for wave in order_pass(due, self._plan.hosts, random):
                     self._measure_wave([cell for cell in wave if cell.id in self._open])
                     if self._time_over():
                         self._close_all(f"the budget of {self._plan.budget:g} s was over")
                         break
                 self._end_contrast()
+                self._end_together()
         except KeyboardInterrupt:
             self._close_all("interrupted")
             raise
@@ -193,7 +167,18 @@ class Runner:
             if node in self._lost:
                 self._close(cell, failure=f"{node}: {self._lost[node]}")
                 return False
-        return True
+        lacking = self._no_second(cell.server) if cell.client == cell.server else ""
+        if lacking:
+            self._close(cell, failure=f"{cell.server}: {lacking}")
+        return not lacking
+
+    def _no_second(self, node: str) -> str:
+        """Why a node that is measured with itself has no second session; empty where it has one."""
+        try:
+            session = self._second(node)
+        except NodeError as error:
+            return f"no second session could be opened there: {error.what.removeprefix(f'{node}: ')}"
+        return "" if session.alive else f"its second session ended: {self._why_dead(node, session)}"
 
     def _why_dead(self, node: str, session: Session) -> str:
         """How the session ended, in its own words: whatever it is asked now fails with them."""
@@ -202,12 +187,13 @@ class Runner:
 
     def _server_ready(self, cell: Cell) -> bool:
         """Have the server node serve the cell's transport; its key never leaves the two sessions."""
-        where = (cell.server, cell.transport)
+        where, alone = _where(cell), cell.client == cell.server
         if where in self._servers:
             return True
         key = secrets.token_hex(16)
         address = self._addresses[cell.server]
-        future = self._sessions[cell.server].call("serve", transport=cell.transport, address=address, key=key)
+        session = self._second(cell.server) if alone else self._sessions[cell.server]
+        future = session.call("serve", transport=cell.transport, address=address, key=key)
         answer, error = self._await(future, cell.server, ANSWER_GRACE)
         if answer is None:
             self._close(cell, failure=f"{cell.server} can't serve {cell.transport} on {address}: {error['message']}")
@@ -220,7 +206,7 @@ class Runner:
             "run",
             pattern=cell.pattern,
             transport=cell.transport,
-            **self._servers[cell.server, cell.transport],
+            **self._servers[_where(cell)],
             params=dict(cell.params),
         )
 
@@ -250,14 +236,14 @@ class Runner:
         else:
             replicate |= {name: answer.get(name) for name in ("metrics", "counters", "info", "seconds")}
         self._sink.append_replicate(replicate)
+        self._watch.on_replicate(cell, replicate)
         state = self._open[cell.id]
-        state.replicates.append(replicate)
+        state.take(replicate, slim=self._plan.endless)
         self._done += 1
         if answer is None:
-            state.failed += 1
-            if self._nodes_alive(cell) and state.failed >= ATTEMPTS:
+            if self._nodes_alive(cell) and state.failed >= ATTEMPTS and not self._plan.endless:
                 self._close(cell, failure=f"{state.failed} of {len(state.replicates)} attempts: {error['message']}")
-        elif self._plan.versus is None and self._long_enough(state):
+        elif self._plan.versus is None and self._long_enough(state) and not (self._plan.together and state.values):
             self._close(cell)
 
     def _end_contrast(self) -> None:
@@ -272,6 +258,21 @@ class Runner:
         elif min(state.good for state in self._open.values()) >= rule.most + ATTEMPTS:
             self._close_all("too few blocks in which both had a value")
 
+    def _end_together(self) -> None:
+        """After a block of cells that end together: look at what all of them have in common.
+
+        In a watch, whose intervals hold at all times at once, a cell that could have ended once stays so.
+        """
+        if not self._plan.together or not self._open:
+            return
+        states, most = list(self._open.values()), self._rule.most
+        for state, samples in zip(states, in_common([state.values for state in states]), strict=True):
+            state.settled = (state.settled and most is None) or self._rule.decide(samples).stop
+        if all(state.settled for state in states):
+            self._close_all(None)
+        elif most is not None and min(state.good for state in states) >= most + ATTEMPTS:
+            self._close_all("too few blocks in which all had a value")
+
     def _arms(self) -> tuple[list[float], list[float]]:
         """A's and B's values, block by block."""
         a, b = (self._states[cell.id] for cell in self._plan.cells)
@@ -282,12 +283,14 @@ class Runner:
         """B against A as it stands; None where nothing is compared."""
         return self._plan.versus.compare(*self._arms()) if self._plan.versus else None
 
-    def _long_enough(self, state: _State) -> bool:
+    def _long_enough(self, state: CellState) -> bool:
         """By the rule, over the replicates that have a value.
 
         A probe that never has one (all datagrams lost) gets the least number of tries; one that sometimes has none,
         `ATTEMPTS` more than the rule's most.
         """
+        if self._plan.endless:
+            return False
         samples = samples_of(state.cell.metrics[0].name, state.replicates)
         if not samples:
             return state.good >= self._rule.least
@@ -306,7 +309,7 @@ class Runner:
             self._sink.append(record)
         self._records.extend(records)
 
-    def _close_all(self, why: str) -> None:
+    def _close_all(self, why: str | None) -> None:
         for state in list(self._open.values()):
             self._close(state.cell, cut=why)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wulf.core.records import Record
+from wulf.measure.layers import METRIC as DIFFERENCE
 from wulf.report.facts import reported_link_speeds
 from wulf.report.figures import MARKS, MEANINGS, main_records, phase
 from wulf.report.names import plural
@@ -77,13 +78,29 @@ def _intervals(records: list[Record]) -> str:
     return (
         f"Between two order statistics of the replicates, covering the true median with at least {confidence} "
         "probability whatever the distribution, all looks together; moved apart where replicates depend on their "
-        "predecessors."
+        f"predecessors.{_differences(records)}"
+    )
+
+
+def _differences(records: list[Record]) -> str:
+    """How what was subtracted got its intervals; empty where nothing was."""
+    statistics = {record.statistic for record in records if record.metric == DIFFERENCE and record.statistic}
+    if not statistics:
+        return ""
+    return (
+        f" A difference of layers is the {' and the '.join(sorted(statistics))}, block by block; its interval is the "
+        "one of its test (Wilcoxon's signed ranks at declared looks), each difference by itself."
     )
 
 
 def _stopping(run: Run) -> str:
     wish, budget, looks = run.plan.get("wish"), run.plan.get("budget"), run.plan.get("looks")
     parts = []
+    if run.plan.get("endless"):
+        return (
+            "Nothing in the figures ended it: somebody did, or the budget. Intervals are confidence sequences, which "
+            "cover at all times at once, however often one looks."
+        )
     if isinstance(wish, int | float):
         parts.append(f"A cell is measured until its interval is at most {wish * 100:.3g} % of its value wide")
         if run.plan.get("watch"):
@@ -92,6 +109,9 @@ def _stopping(run: Run) -> str:
             parts.append(f", checked after {', '.join(str(look) for look in looks)} replicates and at no other time")
         parts.append(f", or until the time of {budget:g} s is over" if isinstance(budget, int | float) else "")
         parts.append(". A cell that ends wider, or that drifts or starts cold, is called noisy.")
+        parts.append(
+            " No cell ends before all can: they are subtracted block by block." * bool(run.plan.get("together"))
+        )
     return "".join(parts)
 
 

@@ -24,6 +24,7 @@ from wulf.report.figures import (
     quantiles,
     verdict_text,
 )
+from wulf.report.layers import layer_section
 from wulf.report.method import method, twelve_rules
 from wulf.report.names import fold, natural, plural, printable, subject_text
 from wulf.report.view import Matrix, Sweep, arrow, effective_bandwidth, pair_matrices, run_nodes, sweeps, without_value
@@ -48,7 +49,8 @@ def page(run: Run) -> Context:
     matrices, curves = pair_matrices(run), sweeps(run)
     state = summary.state(run)
     why_absent = "not measured" if not state.warning else f"not measured: the run is {state.name}"
-    charts = [pair_chart(matrix, why_absent) for matrix in matrices] + sweep_charts(curves)
+    layers, layer_charts = layer_section(run)
+    charts = [pair_chart(matrix, why_absent) for matrix in matrices] + sweep_charts(curves) + layer_charts
     return {
         "title": f"wulf {run.meta.get('command', 'run')}, {summary.started(run)}",
         "headline": _unbroken(printable(summary.headline(run))),
@@ -61,6 +63,7 @@ def page(run: Run) -> Context:
         "directed_pairs": any(matrix.directed for matrix in matrices),
         "large_pairs": any(len(matrix.nodes) > MAX_TABLE_NODES for matrix in matrices),
         "sweep": _sweep(curves, charts),
+        "layers": layers,
         "facts": _facts(run),
         "records": _records(run),
         "method": method(run),

@@ -109,6 +109,9 @@ def _missing(run: Run) -> str:
 def _all_well(run: Run) -> str:
     if any(phase(record) == "pairs" for record in run.records):
         return "No node and no link stands out."
+    layers = next((finding for finding in run.findings if finding.kind == "layers"), None)
+    if layers:
+        return f"{subject_text(layers.subject)}: {layers.text.partition('. ')[0].rstrip('.')}."
     return _single(main_records(run.records)[0])
 
 

@@ -29,6 +29,7 @@ from wulf.report.figures import (
     value_text,
     verdict_text,
 )
+from wulf.report.layers import LayerTable, doubtful, layer_records, layer_table, others, row_texts, unseen
 from wulf.report.names import fold, plural, printable, subject_text
 from wulf.report.view import (
     Matrix,
@@ -67,7 +68,11 @@ def print_report(run: Run, console: Console) -> None:
         _print_legend(matrices, console)
     for curve in sweeps(run):
         _print_sweep(curve, console)
-    singles = [record for record in run.records if phase(record) not in ("pairs", "sweep")]
+    layers = layer_table(run)
+    if layers:
+        print_layers(layers, console)
+    shown = {id(record) for record in layer_records(run.records)} if layers else set()
+    singles = [record for record in run.records if phase(record) not in ("pairs", "sweep") and id(record) not in shown]
     if singles:
         console.print()
         print_records(singles[:MAX_SINGLES], console)
@@ -224,6 +229,17 @@ def _print_sweep(curve: Sweep, console: Console) -> None:
     _print_titled(f"Over message size, {curve.label}", table, console)
     for sizes, verdict, reason in without_value(curve):
         _say(console, f"{MARKS[verdict]} {sizes}: {reason}", indent=2)
+
+
+def print_layers(table: LayerTable, console: Console) -> None:
+    """Print layers from the bottom up, in microseconds, with what each adds to the one below."""
+    body = _table("layer", "round trip", "interval", "adds", "interval", right=range(1, 5))
+    for row in table.rows:
+        name, *figures = row_texts(row)
+        body.add_row(Text(name), Text(figures[0], style=_VERDICT_STYLES[row.record.verdict]), *map(Text, figures[1:]))
+    _print_titled(f"Layers, {table.subject}, {show(table.bytes, 'B')}, bottom up (µs)", body, console)
+    for line in [*others(table), *unseen(table), *doubtful(table)]:
+        _say(console, line, indent=2)
 
 
 def _print_single(records: Sequence[Record], console: Console) -> None:

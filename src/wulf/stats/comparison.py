@@ -93,12 +93,12 @@ def judge(low: float, high: float, delta: float, *, lower_is_better: bool) -> Ju
     return Judgement.FASTER if (high < 0) == lower_is_better else Judgement.SLOWER
 
 
-def _least_visible(shift: Shift, alpha: float) -> float | None:
-    """From the half width of the interval: it is the critical value, and power asks for some standard errors more."""
-    if not isfinite(shift.high - shift.low):
-        return None
-    half = (shift.high - shift.low) / 2
-    return exp(half * (1 + float(ndtri(POWER)) / -float(ndtri(alpha / 2)))) - 1
+def least_visible(low: float, high: float, level: float) -> float:
+    """The shift that 90 % of campaigns with such an interval at a two-sided level would have found.
+
+    From the half width of the interval: it is the critical value, and power asks for some standard errors more.
+    """
+    return (high - low) / 2 * (1 + float(ndtri(POWER)) / -float(ndtri(level / 2)))
 
 
 def _comparison(
@@ -115,7 +115,7 @@ def _comparison(
         p=shift.p,
         n=n,
         delta=delta,
-        least_visible=_least_visible(shift, level) if bounded else None,
+        least_visible=exp(least_visible(shift.low, shift.high, level)) - 1 if bounded else None,
         paired=paired,
         reason="" if bounded else f"{n} {'pairs' if paired else 'samples'} are too few for an interval",
     )

@@ -13,15 +13,20 @@ from wulf.cluster.addresses import data_addresses
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.launchers.base import Launcher
-from wulf.cluster.programs import agent_program, find_program
+from wulf.cluster.programs import Program, agent_program, find_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
 from wulf.core.records import Param
 from wulf.measure.probes import Probe
+from wulf.measure.runner import no_second_session
 from wulf.store.run import Facts
 
 FACTS_TIMEOUT = 30.0
 """Seconds for one node to read its facts; a node that hangs on a dead file system must not hold the others up."""
+
+
+SecondSession = Callable[[str], Session]
+"""Node → another session of the probe there; raises NodeError where it can't be opened."""
 
 
 @dataclass
@@ -42,6 +47,9 @@ class Connected:
         Node → why it can't be measured.
     notes
         What the user should know though it works, for instance where a node keeps its copy of the probe.
+    second
+        Opens another session on a node, once, when first asked for: a node that is measured with itself needs a
+        process for each end, as two programs would be.
     """
 
     sessions: dict[str, Session]
@@ -50,6 +58,7 @@ class Connected:
     fingerprint: dict[str, Facts] = field(default_factory=dict)
     failed: dict[str, NodeError] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    second: SecondSession = no_second_session
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -116,6 +125,23 @@ def _read_facts(launcher: Launcher, inventory: Inventory, connected: Connected) 
         opened.close()
 
 
+def _second_sessions(launcher: Launcher, inventory: Inventory, program: Program) -> SecondSession:
+    """Opens one more session a node at most; the launcher ends them with all others."""
+    opened: dict[str, Session] = {}
+    failed: dict[str, NodeError] = {}
+
+    def second(node: str) -> Session:
+        if node not in opened and node not in failed:
+            outcome = launcher.open(inventory.pick([node]), program)
+            opened.update(outcome.sessions)
+            failed.update(outcome.failed)
+        if node in failed:
+            raise failed[node]
+        return opened[node]
+
+    return second
+
+
 @contextmanager
 def connect(inventory: Inventory, say: Callable[[str], None] = lambda _: None) -> Iterator[Connected]:
     """Open the probe on every node of the inventory; nothing is left running afterwards.
@@ -132,6 +158,7 @@ def connect(inventory: Inventory, say: Callable[[str], None] = lambda _: None) -
         _read_facts(launcher, inventory, connected)
         say("starting the probes")
         opened = launcher.open(inventory.nodes, program)
+        connected.second = _second_sessions(launcher, inventory, program)
         connected.failed = dict(opened.failed)
         connected.notes = [f"{node}: {note}" for node, note in opened.notes.items()]
         for node, session in opened.sessions.items():

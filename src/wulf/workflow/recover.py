@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wulf.measure.collect import records_of_run
+from wulf.measure.layers import PHASE, DifferenceRule, differences
 from wulf.measure.plan import Plan
 from wulf.store.run import Run, read_run
 from wulf.workflow.findings import find
@@ -26,6 +27,8 @@ def load(path: Path) -> Run:
             if record.reason:
                 record.reason = f"{record.reason}; the run was cut short"
             run.records.append(record)
+    if all(cell.phase == PHASE for cell in plan.cells):
+        run.records += differences(run.records, DifferenceRule(plan.looks, plan.confidence, plan.watch))
     run.meta = {**run.meta, "state": "interrupted"}
     run.findings = find(run.records, run.fingerprint, {}, ["This run was cut short before it was judged."])
     return run

@@ -31,12 +31,16 @@ PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.05, 0.1, 0.03
 
 @dataclass(frozen=True)
 class Effort:
-    """How long and how well: width of the intervals wished, seconds to spend, declared looks, or open-ended."""
+    """How long and how well: width of the intervals wished, seconds to spend, declared looks, or open-ended.
+
+    `watch` ends when the wish is met, `endless` never by itself.
+    """
 
     wish: float = 0.05
     budget: float | None = None
     quick: bool = False
     watch: bool = False
+    endless: bool = False
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -88,11 +92,18 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
     """0 all well, 1 something stands out, 3 incomplete, 130 interrupted (design: exit codes)."""
     if state == "interrupted":
         return INTERRUPTED
-    primary = [record for record in records if record.metric in ("rtt", "throughput")]
+    primary = [record for record in records if record.metric in ("rtt", "throughput") and not _cut_by_wish(record)]
     failed = any(finding.kind == "failed" for finding in findings)
     if failed or any(record.verdict in (Verdict.FAILED, Verdict.UNRESOLVED) for record in primary):
         return INCOMPLETE
     return FOUND if any(finding.severity is Severity.BAD for finding in findings) else OK
+
+
+def _cut_by_wish(record: Record) -> bool:
+    """A watch that was ended before it had an interval is what its user wanted; one in which all failed is not."""
+    extra = record.model_extra or {}
+    all_failed = not record.replicates and extra.get("failed_replicates")
+    return extra.get("phase") == "watch" and record.verdict is Verdict.UNRESOLVED and not all_failed
 
 
 def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
@@ -122,6 +133,7 @@ def measure(
     seed: int,
     *,
     versus: PairedRule | None = None,
+    together: bool = False,
     extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
     judge: Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]] | None = None,
     watch: Watcher = UNWATCHED,
@@ -136,6 +148,8 @@ def measure(
         The cells, given the nodes that answered; asked only when one did.
     versus
         How the two cells are compared; None where nothing is.
+    together
+        No cell ends before all can: they will be subtracted block by block.
     extend
         More cells, given the records so far and the first free number of a cell; none: it is enough.
     judge
@@ -157,12 +171,15 @@ def measure(
             cells = make_cells(connected, connected.probe) if connected.probe else ()
             plan = Plan(
                 cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts,
-                watch=effort.watch, versus=versus if cells else None,
+                watch=effort.watch, versus=versus if cells else None, together=together,
+                endless=effort.endless,
             )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
             began = time.monotonic()
             while plan.cells:
-                runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch)
+                runner = Runner(
+                    plan, connected.sessions, connected.addresses, writer, second=connected.second, watch=watch
+                )
                 try:
                     runner.run()
                 finally:

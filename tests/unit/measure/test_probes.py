@@ -57,3 +57,14 @@ def test_a_typo_gets_a_guess() -> None:
 
 def test_good_parameters_pass_unchanged() -> None:
     assert PROBE.check("pingpong", "udp", {"bytes": 65507, "seconds": 1}) == {"bytes": 65507, "seconds": 1}
+
+
+def test_a_transport_that_stays_within_a_node_reaches_no_other() -> None:
+    local = [{"name": name, "max_bytes": 8, "local": True} for name in ("shm", "null")]
+    probe = Probe.from_describe({**DESCRIBED, "transports": [*local, *DESCRIBED["transports"]]})  # type: ignore[misc]
+    assert probe.local == {"shm", "null"}
+    probe.check_ends("null", "n1", "n2")
+    probe.check_ends("shm", "n1", "n1")
+    probe.check_ends("tcp", "n1", "n2")
+    with pytest.raises(UsageError, match="shm stays within one node"):
+        probe.check_ends("shm", "n1", "n2")

@@ -247,3 +247,105 @@ def test_a_watch_goes_on_past_the_last_look() -> None:
     assert len(sink.replicates) > 40
     assert records[0].verdict is Verdict.OK
     assert records[0].confidence == pytest.approx(0.95)
+
+
+def with_itself(second: Any, sessions: dict[str, FakeSession], *cells: Cell) -> tuple[Runner, Sink]:
+    sink, addresses = Sink(), dict.fromkeys(sessions, "10.0.0.1")
+    plan = Plan((cell(0, "n1", "n1"), *cells), seed=1, looks=(6,))
+    return Runner(plan, sessions, addresses, sink, second=second, clock=Clock()), sink
+
+
+def test_a_node_measured_with_itself_has_a_process_for_each_end() -> None:
+    sessions, second = three(), FakeSession("n1")
+    runner, sink = with_itself(lambda _: second, sessions, cell(1, "n2", "n1"))
+    runner.run()
+    assert len(sink.replicates) == 12
+    assert [op for op, _ in second.calls] == ["serve"]
+    assert [op for op, _ in sessions["n1"].calls] == ["serve"] + 6 * ["run"], "it serves n2 from its own"
+    keys = {fields["key"] for op, fields in [*second.calls, *sessions["n1"].calls] if op == "serve"}
+    assert len(keys) == 2
+    assert {fields["key"] for op, fields in sessions["n1"].calls if op == "run"} == {second.calls[0][1]["key"]}
+
+
+def test_a_second_session_that_dies_ends_only_what_it_serves() -> None:
+    sessions, second = three(), FakeSession("n1")
+
+    def die(fields: dict[str, Any]) -> dict[str, Any]:
+        second.alive = False
+        raise NodeError("n1", "run: the peer went away (peer-lost)")
+
+    sessions["n1"].on_run = die
+    runner, _ = with_itself(lambda _: second, sessions, cell(1, "n2", "n1"))
+    records = {r.subject: r for r in runner.run() if r.metric == "rtt"}
+    assert records["n1>n1"].reason == "n1: its second session ended: the connection was lost"
+    assert records["n2>n1"].verdict is Verdict.OK
+    assert runner.lost == {}, "the node itself is there"
+
+
+def test_a_second_session_that_can_not_be_opened_is_said() -> None:
+    def refuse(node: str) -> FakeSession:
+        raise NodeError(node, "too many sessions")
+
+    runner, sink = with_itself(refuse, three(), cell(1, "n1", "n2"))
+    records = {r.subject: r for r in runner.run() if r.metric == "rtt"}
+    assert records["n1>n1"].reason == "n1: no second session could be opened there: too many sessions"
+    assert records["n1>n2"].verdict is Verdict.OK
+    assert len(sink.replicates) == 6
+
+
+def test_a_node_that_dies_while_measured_with_itself_is_named() -> None:
+    sessions, second = three(), FakeSession("n1")
+
+    def die(fields: dict[str, Any]) -> dict[str, Any]:
+        sessions["n1"].alive = second.alive = False
+        raise NodeError("n1", "the node went away")
+
+    sessions["n1"].on_run = die
+    runner, _ = with_itself(lambda _: second, sessions)
+    assert runner.run()[0].verdict is Verdict.FAILED
+    assert runner.lost == {"n1": "the node went away"}
+
+
+def test_cells_that_end_together_end_when_all_are_narrow() -> None:
+    wide = iter([1e-5, 2e-5] * 4 + [1e-5] * 100)
+    sessions = three()
+    sessions["n1"].on_run = lambda fields: answer(next(wide) if fields["params"]["bytes"] == 2 else 1e-5)
+    cells = [cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)]
+    runner, _, _ = run(cells, sessions, looks=(6, 8, 40), together=True)
+    records = [r for r in runner.run() if r.metric == "rtt"]
+    assert [r.replicates for r in records] == [40, 40], "the calm one goes on as long as the noisy one"
+    assert [(r.model_extra or {})["blocks"] for r in records] == [list(range(40))] * 2
+
+
+def test_cells_that_end_together_look_at_the_blocks_they_share() -> None:
+    calls = iter(range(1000))
+    sessions = three()
+
+    def once(fields: dict[str, Any]) -> dict[str, Any]:
+        if next(calls) == 2:
+            raise NodeError("n1", "once")
+        return answer()
+
+    sessions["n1"].on_run = once
+    runner, _, _ = run([cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)], sessions, looks=(6,), together=True)
+    counts = sorted(r.replicates for r in runner.run() if r.metric == "rtt")
+    assert counts == [6, 7]
+
+
+def test_a_cell_without_values_does_not_hold_the_others_up() -> None:
+    sessions = three()
+    sessions["n1"].on_run = lambda fields: answer(None if fields["params"]["bytes"] == 2 else 1e-5)
+    runner, _, _ = run([cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)], sessions, looks=(6,), together=True)
+    assert {r.verdict for r in runner.run() if r.metric == "rtt"} == {Verdict.OK, Verdict.UNRESOLVED}
+
+
+def test_a_watch_of_cells_that_end_together_ends_when_each_could_have() -> None:
+    drifting = iter([1e-5] * 14 + [1e-5 * 1.01**i for i in range(2000)])
+    late = iter([1e-5 + (i * 7919 % 101) * 4e-8 for i in range(2000)])
+    sessions = three()
+    sessions["n1"].on_run = lambda fields: answer(next(late if fields["params"]["bytes"] == 2 else drifting))
+    cells = [cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)]
+    runner, _, _ = run(cells, sessions, watch=True, together=True, wish=0.1)
+    counts = {r.replicates for r in runner.run() if r.metric == "rtt"}
+    assert len(counts) == 1
+    assert 40 < counts.pop() < 400

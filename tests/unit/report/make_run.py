@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -228,6 +229,7 @@ SHAPES: dict[str, Callable[[], Run]] = {
     "ipv6": lambda: survey(("fd00::1", "fd00::2", "fd00::10"), slow=None),
     "sixteen": lambda: survey([f"n{i}" for i in range(1, 17)], slow="n7"),
     "sixty-four": lambda: survey([f"node{i:03d}" for i in range(1, 65)], slow="node017"),
+    "layers": lambda: import_module("tests.unit.report.make_layers").layered(),
     "torn": lambda: Run(path=Path("run"), meta={"id": "x", "state": "running"}, torn=1),
 }
 """The shapes that a run can have; every report must cope with each."""

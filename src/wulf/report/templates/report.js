@@ -181,7 +181,50 @@
     return { traces, layout };
   }
 
-  const DRAW = { heat, sweep, strip };
+  // What lies below a layer in grey, what it adds in colour; what it takes off is only outlined.
+  function layers(chart, theme, width) {
+    const colour = SERIES[themeName()][0];
+    const names = chart.bars.map((bar) => bar.name);
+    const part = (more) => ({
+      type: "bar", orientation: "h", y: names, hoverinfo: "skip", customdata: chart.bars.map((bar) => bar.hover), ...more,
+    });
+    const traces = [
+      part({ x: chart.bars.map((bar) => bar.base), marker: { color: theme.line } }),
+      part({
+        x: chart.bars.map((bar) => bar.added), hoverinfo: "all", hovertemplate: "%{customdata}<extra></extra>",
+        marker: {
+          color: chart.bars.map((bar) => (bar.less ? theme.paper : colour)),
+          line: { color: colour, width: chart.bars.map((bar) => (bar.less ? 1 : 0)) },
+        },
+      }),
+      {
+        type: "scatter", mode: "markers", x: chart.bars.map((bar) => bar.value), y: names, hoverinfo: "skip",
+        marker: { size: 1, color: theme.ink },
+        error_x: {
+          type: "data", symmetric: false, color: theme.ink, thickness: 1.2, width: 4,
+          array: chart.bars.map((bar) => (bar.high === null ? 0 : bar.high - bar.value)),
+          arrayminus: chart.bars.map((bar) => (bar.low === null ? 0 : bar.value - bar.low)),
+        },
+      },
+      {
+        type: "scatter", mode: "text", y: names, hoverinfo: "skip", cliponaxis: false, textposition: "middle right",
+        x: chart.bars.map((bar) => Math.max(bar.high || 0, bar.base + bar.added)),
+        text: chart.bars.map((bar) => ` ${bar.text}`), textfont: { color: theme.ink },
+      },
+    ];
+    const layout = baseLayout(theme, width, 60 + 34 * names.length);
+    const reach = Math.max(...chart.bars.map((bar) => Math.max(bar.high || 0, bar.base + bar.added)));
+    layout.barmode = "stack";
+    layout.bargap = 0.35;
+    layout.xaxis = {
+      title: { text: chart.xTitle, standoff: 6, font: { size: 11, color: theme.soft } }, range: [0, reach * (1 + 110 / width)],
+      gridcolor: theme.line, zeroline: false, fixedrange: true, automargin: true, tickfont: { color: theme.soft },
+    };
+    layout.yaxis = { type: "category", fixedrange: true, automargin: true, ticks: "", showgrid: false };
+    return { traces, layout };
+  }
+
+  const DRAW = { heat, sweep, strip, layers };
 
   function draw(chart) {
     const element = document.getElementById(chart.id);
