@@ -27,15 +27,24 @@ ClockQuality measure_clock() {
   return {to_seconds(least_batch) / kReads, to_seconds(least_step)};
 }
 
+namespace {
+
+Nanoseconds realtime() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return (time.tv_sec * kSecond) + time.tv_nsec;
+}
+
+}  // namespace
+
 Json describe_clock() {
-  const ClockQuality quality = measure_clock();
+  static const ClockQuality quality = measure_clock();
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source;
   file >> source;
-  return {{"clock", "CLOCK_MONOTONIC"},
-          {"source", source.empty() ? Json(nullptr) : Json(source)},
-          {"overhead", quality.overhead},
-          {"resolution", quality.resolution}};
+  return {{"clock", "CLOCK_MONOTONIC"},     {"source", source.empty() ? Json(nullptr) : Json(source)},
+          {"overhead", quality.overhead},   {"resolution", quality.resolution},
+          {"monotonic", to_seconds(now())}, {"realtime", to_seconds(realtime())}};
 }
 
 }  // namespace wulf

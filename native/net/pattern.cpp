@@ -10,12 +10,16 @@ std::vector<Param> common_params() {
   constexpr int kMostCpus = 8191;
   constexpr double kShortest = 0.01;
   constexpr double kLongest = 600;
-  return {{"cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
-           "CPU of the client's measuring threads; null = any"},
-          {"server_cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
-           "CPU of the server's measuring threads; null = as `serve` was told, or any"},
-          {"timeout", ParamType::kFloat, "s", 2.0, kShortest, kLongest,
-           "how long nothing may move before the run is given up"}};
+  return {
+      {"cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
+       "CPU of the client's measuring threads; null = any"},
+      {"server_cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
+       "CPU of the server's measuring threads; null = as `serve` was told, or any"},
+      {"timeout", ParamType::kFloat, "s", 2.0, kShortest, kLongest,
+       "how long nothing may move before the run is given up"},
+      {"start_at", ParamType::kFloat, "s", nullptr, 0, nullptr,
+       "when the warm-up begins, by the client's monotonic clock, at most `timeout` from now; connections "
+       "are open by then; null = at once"}};
 }
 
 }  // namespace

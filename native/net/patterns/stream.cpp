@@ -60,6 +60,9 @@ class Stream final : public Pattern {
         {"seconds", ParamType::kFloat, "s", 0.2, kShortest, kLongest, "measured time, at the receiver"},
         {"warmup_seconds", ParamType::kFloat, "s", 0.1, 0, kLongest,
          "time before that, from the first byte on every stream (slow start, growing buffers)"},
+        {"cooldown_seconds", ParamType::kFloat, "s", 0, 0, kLongest,
+         "how long the senders go on after the measured time, so that runs beside this one keep their "
+         "company"},
         {"streams", ParamType::kInt, "1", 1, 1, kMostStreams,
          "parallel channels, each with a thread at both ends"},
         {"rate", ParamType::kFloat, "B/s", nullptr, 1, nullptr,
@@ -209,6 +212,14 @@ Window watch_window(ClientRun& run, Crew& crew) {
   return window;
 }
 
+/// Goes on sending after the measured time, for runs beside this one that still measure.
+void cool_down(ClientRun& run, Crew& crew) {
+  const bool datagrams = run.transport().spec().datagrams;
+  crew.watch(run.peer(),
+             {.until = now() + from_seconds(run.param<double>("cooldown_seconds")),
+              .patience = datagrams ? std::numeric_limits<double>::infinity() : patience_of(run.params())});
+}
+
 /// Stops the senders: lets datagrams in progress go, drops what a byte stream still holds.
 void stop_senders(ClientRun& run, Senders& senders) {
   senders.stop();
@@ -258,6 +269,7 @@ Outcome Stream::measure(ClientRun& run) const {
   (void)run.peer().ask({{"op", "begin"}});
   Senders senders(run, buffer);
   Window window = watch_window(run, senders.crew());
+  cool_down(run, senders.crew());
   stop_senders(run, senders);
   const bool datagrams = run.transport().spec().datagrams;
   const std::uint64_t sent = Passed::by_now(run.lanes()).messages;
