@@ -33,6 +33,31 @@ def pairs_of(metric: str, a: Iterable[Replicate], b: Iterable[Replicate]) -> tup
     return [first[block] for block in both], [second[block] for block in both]
 
 
+def sums_of(metric: str, arms: Sequence[Sequence[Replicate]]) -> list[float]:
+    """The metric's sum over cells that are measured together, of the blocks in which every one has a value."""
+    values = [
+        {replicate["block"]: found[0] for replicate in arm if (found := samples_of(metric, [replicate]))}
+        for arm in arms
+    ]
+    if not values:
+        return []
+    blocks = set(values[0]).intersection(*values[1:])
+    return [sum(value[block] for value in values) for block in sorted(blocks)]
+
+
+def _common_start(replicates: Sequence[Replicate]) -> dict[str, Any]:
+    """Of cells that began together with others: the least overlap, and the greatest lateness and uncertainty."""
+    starts = [replicate["start"] for replicate in replicates if replicate.get("start")]
+    if not starts:
+        return {}
+    return {
+        "together": max(start["together"] for start in starts),
+        "overlap": min(start["overlap"] for start in starts),
+        "late": max(start["late"] for start in starts),
+        "start_bound": max(start["bound"] for start in starts),
+    }
+
+
 def add_counters(total: dict[str, Any], more: Mapping[str, Any]) -> None:
     """Add nested counter deltas to `total`, in place; what is not a number is kept as last seen."""
     for name, value in more.items():
@@ -118,14 +143,17 @@ def records_of(
         verdict, reason = _verdict(
             estimate,
             primary=primary,
-            wish=plan.wish,
-            odd=odd,
+            wish=plan.wish if cell.wave is None else float("inf"),  # of a wave, the sum is held to it
+            odd=odd if cell.wave is None else {},
             failure=failure,
             why_none=_first_reason(metric.name, replicates),
         )
         extra: dict[str, Any] = {"phase": cell.phase, "failed_replicates": len(replicates) - len(good)}
         if primary:
             extra["stopped"] = failure or stopped or plan.rule.decide(samples).reason
+            extra |= _common_start(good)
+        if cell.wave is not None:
+            extra |= {"wave": cell.wave, "blocks": [r["block"] for r in good if samples_of(metric.name, [r])]}
         if odd:
             extra["flags"] = odd
         if good and good[-1].get("info"):

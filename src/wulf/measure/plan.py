@@ -41,6 +41,9 @@ class Cell:
         What it measures; the first decides when the cell has been measured long enough.
     phase
         The part of the command that wanted it: 'pairs', 'sweep', 'single'.
+    wave
+        Cells with one number are measured at the same time, whatever they share, and end together; None: a cell of
+        its own.
     """
 
     id: int
@@ -51,6 +54,7 @@ class Cell:
     params: Mapping[str, Param]
     metrics: tuple[Metric, ...]
     phase: str = "single"
+    wave: int | None = None
 
     @property
     def subject(self) -> str:
@@ -86,6 +90,8 @@ class Plan:
         Look after every replicate instead, for as long as it takes.
     versus
         How the two cells, A and B, are compared; None where nothing is. Every pass is then a block, AB or BA.
+    synchronised
+        What is measured at the same time is of one kind, and begins at an agreed moment.
     """
 
     cells: tuple[Cell, ...]
@@ -97,6 +103,7 @@ class Plan:
     hosts: Mapping[str, str] = field(default_factory=dict)
     watch: bool = False
     versus: PairedRule | None = None
+    synchronised: bool = False
 
     @cached_property
     def rule(self) -> StoppingRule:
@@ -116,12 +123,13 @@ class Plan:
             "watch": self.watch,
             "versus": asdict(self.versus) if self.versus else None,
             "hosts": dict(self.hosts),
+            "synchronised": self.synchronised,
             "phases": sorted({cell.phase for cell in self.cells}),
             "order": (
                 "every pass measures each open cell once; a pass is rounds of disjoint pairs, "
                 "nodes, rounds and cells in random order from the seed"
             ),
-            "cells": [asdict(cell) | {"params": dict(cell.params)} for cell in self.cells],
+            "cells": [_cell_json(cell) for cell in self.cells],
         }
 
     @staticmethod
@@ -141,8 +149,18 @@ class Plan:
             looks=tuple(content["looks"]),
             hosts=content["hosts"],
             watch=content.get("watch", False),
+            synchronised=content.get("synchronised", False),
             versus=PairedRule(**{**versus, "looks": tuple(versus["looks"])}) if versus else None,
         )
+
+
+def _cell_json(cell: Cell) -> dict[str, Any]:
+    """As `dataclasses.asdict`, which takes ten times as long: a large plan has 100,000 cells."""
+    return {
+        **vars(cell),
+        "params": dict(cell.params),
+        "metrics": [vars(metric) for metric in cell.metrics],
+    }
 
 
 def round_of(i: int, j: int, n: int) -> int:
@@ -173,18 +191,42 @@ def _split_by_host(cells: Iterable[Cell], hosts: Mapping[str, str]) -> list[list
     return [members for _, members in groups]
 
 
-def order_pass(cells: Sequence[Cell], hosts: Mapping[str, str], random: np.random.Generator) -> list[list[Cell]]:
+def order_pass(
+    cells: Sequence[Cell], hosts: Mapping[str, str], random: np.random.Generator, *, alike: bool = False
+) -> list[list[Cell]]:
     """One pass over the cells: waves that may run at the same time, in random order.
 
     Each wave is drawn from one round of disjoint pairs over randomly numbered nodes, and split where nodes share a
-    machine. Every cell appears once.
+    machine. Cells that belong to a wave of their own stay together, and apart from all others. Every cell appears
+    once.
+
+    Parameters
+    ----------
+    alike
+        Waves hold one transport and pattern each, as far as all pairs have the same cells.
     """
+    bound: dict[int, list[Cell]] = {}
     waiting: dict[Pair, list[Cell]] = {}
     for index in random.permutation(len(cells)):
-        waiting.setdefault(cells[index].pair, []).append(cells[index])
+        cell = cells[index]
+        if cell.wave is not None:
+            bound.setdefault(cell.wave, []).append(cell)
+        else:
+            waiting.setdefault(cell.pair, []).append(cell)
+    if alike:
+        for queue in waiting.values():
+            queue.sort(key=lambda cell: (cell.transport, cell.pattern))
+    waves = [*bound.values(), *_waves_of_rounds(waiting, hosts, random)]
+    return [waves[i] for i in random.permutation(len(waves))]
+
+
+def _waves_of_rounds(
+    waiting: Mapping[Pair, Sequence[Cell]], hosts: Mapping[str, str], random: np.random.Generator
+) -> list[list[Cell]]:
+    """The pairs' cells laid into rounds of disjoint pairs, in each as many waves as a pair has cells."""
     nodes = sorted({node for pair in waiting for node in pair})
     number = dict(zip(nodes, random.permutation(len(nodes)).tolist(), strict=True))
-    rounds: dict[int, list[list[Cell]]] = {}
+    rounds: dict[int, list[Sequence[Cell]]] = {}
     for (a, b), queue in waiting.items():
         key = round_of(number[a], number[b], len(nodes)) if a != b else -1 - number[a]
         rounds.setdefault(key, []).append(queue)
@@ -193,4 +235,4 @@ def order_pass(cells: Sequence[Cell], hosts: Mapping[str, str], random: np.rando
         for depth in range(max(len(queue) for queue in queues)):
             layer = [queue[depth] for queue in queues if depth < len(queue)]
             waves.extend(_split_by_host(layer, hosts))
-    return [waves[i] for i in random.permutation(len(waves))]
+    return waves

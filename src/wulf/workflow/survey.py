@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
@@ -95,17 +96,21 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
     return FOUND if any(finding.severity is Severity.BAD for finding in findings) else OK
 
 
-def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
+def circumstances(inventory: Inventory, connected: Connected, *, together: bool = False) -> list[str]:
     """What a reader of the findings has to know of how they came about."""
     notes = list(connected.notes)
     if inventory.lab and inventory.ssh_config is None:
         notes.append("This lab has no namespaces: its nodes are processes on this machine's loopback interface.")
     hosts = connected.hosts
     if len(hosts) > 1 and len(set(hosts.values())) < len(hosts):
+        how = (
+            "pairs on one machine were measured at the same time all the same, and shared its CPUs"
+            if together
+            else "pairs on one machine were measured one at a time, both ends on one CPU unless another was asked for"
+        )
         notes.append(
-            f"{len(hosts)} nodes share {_machines(len(set(hosts.values())))}: pairs on one machine were measured one "
-            "at a time, both ends on one CPU unless another was asked for; their figures are those of its CPU and "
-            "kernel, not of a wire."
+            f"{len(hosts)} nodes share {_machines(len(set(hosts.values())))}: {how}; their figures are those of its "
+            "CPU and kernel, not of a wire."
         )
     return notes
 
@@ -124,6 +129,8 @@ def measure(
     versus: PairedRule | None = None,
     extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
     judge: Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]] | None = None,
+    together: bool = False,
+    synchronised: bool = False,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Connect, measure the cells, judge, and leave a complete run on disk.
@@ -140,6 +147,10 @@ def measure(
         More cells, given the records so far and the first free number of a cell; none: it is enough.
     judge
         Records and findings that follow from the measured ones.
+    together
+        Pairs are measured at the same time even where they share a machine.
+    synchronised
+        What is measured at the same time is of one kind and begins at one moment.
     watch
         Told what happens, for people.
     """
@@ -153,16 +164,18 @@ def measure(
         with connect(inventory, watch.say) as connected:
             writer.write_json("fingerprint.json", connected.fingerprint)
             failed = dict(connected.failed)
-            notes = circumstances(inventory, connected)
+            notes = circumstances(inventory, connected, together=together)
             cells = make_cells(connected, connected.probe) if connected.probe else ()
             plan = Plan(
-                cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts,
-                watch=effort.watch, versus=versus if cells else None,
+                cells, seed, effort.wish, budget=effort.budget, looks=effort.looks,
+                hosts={} if together else connected.hosts, watch=effort.watch,
+                versus=versus if cells else None, synchronised=synchronised,
             )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
             began = time.monotonic()
+            servers: dict[tuple[str, str], dict[str, Any]] = {}
             while plan.cells:
-                runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch)
+                runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch, servers=servers)
                 try:
                     runner.run()
                 finally:
