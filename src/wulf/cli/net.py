@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import net_cluster
 from wulf.cli.options import (
     Percent,
     colour_console,
@@ -54,12 +55,14 @@ class NetGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """As the probe names them, and the sweep over sizes."""
-        return [*_probe().patterns, "sweep"]
+        return [*_probe().patterns, "sweep", *net_cluster.COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The pattern's command, or None."""
         if cmd_name == "sweep":
             return sweep
+        if cmd_name in net_cluster.COMMANDS:
+            return net_cluster.COMMANDS[cmd_name]
         probe = _probe()
         return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 
