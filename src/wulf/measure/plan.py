@@ -44,6 +44,9 @@ class Cell:
     wave
         Cells with one number are measured at the same time, whatever they share, and end together; None: a cell of
         its own.
+    round
+        Pairs of one number have no node in common, and are measured side by side. None: every pass lays its pairs
+        out anew; the few pairs of a sample would then be strewn over thousands of rounds.
     """
 
     id: int
@@ -55,6 +58,7 @@ class Cell:
     metrics: tuple[Metric, ...]
     phase: str = "single"
     wave: int | None = None
+    round: int | None = None
 
     @property
     def subject(self) -> str:
@@ -226,10 +230,13 @@ def _waves_of_rounds(
     """The pairs' cells laid into rounds of disjoint pairs, in each as many waves as a pair has cells."""
     nodes = sorted({node for pair in waiting for node in pair})
     number = dict(zip(nodes, random.permutation(len(nodes)).tolist(), strict=True))
-    rounds: dict[int, list[Sequence[Cell]]] = {}
+    rounds: dict[tuple[str, int], list[Sequence[Cell]]] = {}
     for (a, b), queue in waiting.items():
-        key = round_of(number[a], number[b], len(nodes)) if a != b else -1 - number[a]
-        rounds.setdefault(key, []).append(queue)
+        if queue[0].round is not None:
+            rounds.setdefault(("given", queue[0].round), []).append(queue)
+        else:
+            key = round_of(number[a], number[b], len(nodes)) if a != b else -1 - number[a]
+            rounds.setdefault(("drawn", key), []).append(queue)
     waves: list[list[Cell]] = []
     for queues in rounds.values():
         for depth in range(max(len(queue) for queue in queues)):

@@ -76,11 +76,18 @@ def pair_cells(
         "stream": probe.check("stream", "tcp", STREAM),
     }
     cells: list[Cell] = []
-    for a, b in (pair for pairs in rounds for pair in pairs):
+    nodes = {node for pairs in rounds for pair in pairs for node in pair}
+    sampled = len(rounds) < all_rounds(len(nodes))
+    for number, (a, b) in ((number, pair) for number, pairs in enumerate(rounds) for pair in pairs):
         for (client, server), pattern in (((a, b), "pingpong"), ((a, b), "stream"), ((b, a), "stream")):
             params = wanted[pattern] if together else connected.placed(client, server, wanted[pattern])
             metrics = probe.pattern(pattern).metrics
-            cells.append(Cell(len(cells), client, server, "tcp", pattern, params, metrics, "pairs"))
+            cells.append(
+                Cell(
+                    len(cells), client, server, "tcp", pattern, params, metrics, "pairs",
+                    round=number if sampled else None,
+                )
+            )  # fmt: skip
     return tuple(cells)
 
 
