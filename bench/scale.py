@@ -125,7 +125,7 @@ def replicates_of(
 ) -> list[dict[str, Any]]:
     """What the probe would have answered: 2 % noise, five times worse on the slow node and over the slow link."""
     node, link = slow
-    worse = SLOWER if node in (cell.client, cell.server) or cell.pair == link else 1.0
+    worse = SLOWER if node in (cell.client, cell.server) or {cell.client, cell.server} == set(link) else 1.0
     noise = random.lognormal(0.0, 0.02, count)
     typical = 2e-5 * worse if cell.pattern == "pingpong" else 1.2e9 / worse
     counters = {"client": {"nic": {"eth0": {"rx_bytes": 1, "tx_bytes": 1}}}, "server": {"ctxt": 1}}
