@@ -56,5 +56,40 @@ def pairs(**options: Any) -> int:
     return _run("pairs", measure, options)
 
 
-COMMANDS = {"pairs": pairs}
+@click.command(epilog="Example: wulf net incast --nodes 'n[1-8]' --to n3")
+@node_options
+@measure_options
+@click.option("--to", metavar="NODESET", help="Receivers [each node in turn].")
+@click.option("--senders", type=click.IntRange(min=2, max=63), help="At most so many, drawn at random [all, up to 63].")
+def incast(**options: Any) -> int:
+    """Many senders to one node at the same time.
+
+    At each node in turn: what arrives from all senders together, how evenly they share, what is sent again, and what
+    one sender reaches alone.
+    """
+    from wulf.workflow.incast import incast as measure
+
+    return _run("incast", measure, options)
+
+
+@click.command(epilog="Example: wulf net bisection --nodes 'n[1-64]' --halvings 8 --search 16")
+@node_options
+@measure_options
+@click.option("--halvings", type=click.IntRange(min=1), default=4, show_default=True, help="Random ones.")
+@click.option(
+    "--search", "steps", type=click.IntRange(min=0), default=8, show_default=True, help="Steps towards a worse one."
+)
+@click.option("--one-way", is_flag=True, help="One half only sends [both ways at the same time].")
+def bisection(one_way: bool, **options: Any) -> int:
+    """All nodes in disjoint pairs that stream at the same time.
+
+    Random halvings with their mean, then the worst that a search by swapping partners finds; each stream's share of
+    it, against a stream alone: full bisection bandwidth, or which part of it.
+    """
+    from wulf.workflow.bisection import bisection as measure
+
+    return _run("bisection", measure, {**options, "both": not one_way})
+
+
+COMMANDS = {"pairs": pairs, "incast": incast, "bisection": bisection}
 """Name → command, for the group."""

@@ -153,7 +153,7 @@ def records_of(
             extra["stopped"] = failure or stopped or plan.rule.decide(samples).reason
             extra |= _common_start(good)
         if cell.wave is not None:
-            extra |= {"wave": cell.wave, "blocks": [r["block"] for r in good if samples_of(metric.name, [r])]}
+            extra["blocks"] = [r["block"] for r in good if samples_of(metric.name, [r])]
         if odd:
             extra["flags"] = odd
         if good and good[-1].get("info"):
@@ -164,7 +164,8 @@ def records_of(
             probe="net",
             metric=metric.name,
             unit=metric.unit,
-            params={"transport": cell.transport, "pattern": cell.pattern, **cell.params},
+            params={"transport": cell.transport, "pattern": cell.pattern, **cell.params}
+            | ({} if cell.wave is None else {"wave": cell.wave}),
             value=estimate.value,
             low=estimate.low,
             high=estimate.high,

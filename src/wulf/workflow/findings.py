@@ -51,7 +51,8 @@ def _times(times: float) -> str:
     return f"{times:.1f} times" if times < 10 else f"{times:.0f} times"
 
 
-def _node_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Finding:
+def node_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Finding:
+    """A node that stands out, in words."""
     node = str(outlier.subject)
     interval = show_interval(outlier.low, outlier.high, unit)
     text = (
@@ -195,7 +196,7 @@ def standing_out(records: Sequence[Record]) -> list[Finding]:
         compared.append((words, metric, unit, lower, estimates))
         for outlier in slow_nodes(estimates, lower_is_better=lower):
             blamed.add(str(outlier.subject))
-            nodes.append(_node_finding(words, unit, metric, outlier))
+            nodes.append(node_finding(words, unit, metric, outlier))
     for words, metric, unit, lower, estimates in compared:
         links += [
             _link_finding(words, unit, metric, outlier)
