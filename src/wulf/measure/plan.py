@@ -116,6 +116,18 @@ class Plan:
             return WatchRule(self.wish, self.confidence)
         return WidthRule(self.wish, self.confidence, self.looks)
 
+    @property
+    def _order(self) -> str:
+        """In which order it is measured, in words."""
+        text = "every pass measures each open cell once; a pass is rounds of disjoint pairs, "
+        if any(cell.wave is not None for cell in self.cells):
+            return (
+                "every pass measures each open wave once, all its cells at the same time, in random order from the seed"
+            )
+        if any(cell.round is not None for cell in self.cells):
+            return text + "those of the sample; rounds and cells in random order from the seed"
+        return text + "nodes, rounds and cells in random order from the seed"
+
     def to_json(self) -> dict[str, Any]:
         """What plan.json holds."""
         return {
@@ -129,10 +141,7 @@ class Plan:
             "hosts": dict(self.hosts),
             "synchronised": self.synchronised,
             "phases": sorted({cell.phase for cell in self.cells}),
-            "order": (
-                "every pass measures each open cell once; a pass is rounds of disjoint pairs, "
-                "nodes, rounds and cells in random order from the seed"
-            ),
+            "order": self._order,
             "cells": [_cell_json(cell) for cell in self.cells],
         }
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from wulf.core.errors import NodeError
@@ -17,7 +17,10 @@ EXCHANGES = 8
 """With each node: the fastest of eight is near the least round trip, and costs a session milliseconds."""
 
 FRESH_SECONDS = 10.0
-"""After that an offset is estimated anew: two ordinary quartzes, 50 parts in a million apart, differ by .5 ms then."""
+"""After that an offset is estimated anew."""
+
+DRIFT = 1e-4
+"""What two ordinary quartzes run apart at most, each 50 parts in a million off: added to the bound as time goes by."""
 
 ANSWER_SECONDS = 5.0
 """A node that does not tell its time within that begins at once, and the record says that its start is not known."""
@@ -118,7 +121,12 @@ class Starter:
         self._refresh()
         margin = LEAST_MARGIN + MARGIN_A_PAIR * len(cells) + 2 * self._lateness
         moment = self.clock() + min(margin, MOST_MARGIN)
-        offsets = {cell.id: self._offsets[cell.client] for cell in cells if cell.client in self._offsets}
+        drifted = DRIFT * (moment - (self._read_at or moment))
+        offsets = {
+            cell.id: replace(known, bound=known.bound + drifted)
+            for cell in cells
+            if (known := self._offsets.get(cell.client))
+        }
         return {number: Start(offset.to_theirs(moment), offset) for number, offset in offsets.items()}
 
     def _refresh(self) -> None:

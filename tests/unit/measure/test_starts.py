@@ -77,6 +77,7 @@ def test_all_begin_at_one_moment_each_by_its_own_clock() -> None:
     moments = [start.at - 10.0 * number for number, start in starts.items()]
     assert max(moments) - min(moments) < 1e-4
     assert moments[0] - clock.now == pytest.approx(LEAST_MARGIN + 3 * MARGIN_A_PAIR, abs=1e-4)
+    assert all(start.clock.bound < 1e-4 for start in starts.values())
     starter.learn(0.2)
     assert starter.agree(cells(3))[0].at - clock.now == pytest.approx(LEAST_MARGIN + 3 * MARGIN_A_PAIR + 0.4, abs=1e-4)
     starter.learn(100.0)
@@ -90,6 +91,8 @@ def test_offsets_are_read_anew_when_they_are_old() -> None:
     starter.agree(cells(1))
     node.ahead = 6.0
     assert starter.agree(cells(1))[0].at - clock.now == pytest.approx(5.0, abs=0.1)
+    clock.now += 8
+    assert 8e-4 < starter.agree(cells(1))[0].clock.bound < 1e-3, "clocks drift apart"
     clock.now += 60
     assert starter.agree(cells(1))[0].at - clock.now == pytest.approx(6.0, abs=0.1)
 
