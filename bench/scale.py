@@ -28,8 +28,9 @@ from wulf.report.html import write_report
 from wulf.report.terminal import print_report
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.connect import Connected
+from wulf.workflow.coverage import coverage_finding
 from wulf.workflow.findings import find
-from wulf.workflow.pairs import coverage_finding, pair_cells
+from wulf.workflow.pairs import pair_cells
 from wulf.workflow.survey import QUICK_LOOKS
 
 NODES = 10_000

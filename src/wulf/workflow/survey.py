@@ -8,16 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
-from wulf.measure.plan import Cell, Plan
+from wulf.measure.pairing import ALL_NODES, SAMPLED_ROUNDS, Coverage, coverage, matchings
+from wulf.measure.plan import Cell, Pair, Plan
 from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Runner, Watcher
 from wulf.stats.comparison import PairedRule
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.connect import Connected, connect
+from wulf.workflow.coverage import coverage_finding, coverage_words
 from wulf.workflow.findings import comparison_finding, find
 
 SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
@@ -62,18 +66,30 @@ def ordered_pairs(nodes: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield first, second
 
 
-def survey_cells(connected: Connected, probe: Probe, sweep_pair: tuple[str, str] | None = None) -> tuple[Cell, ...]:
+def survey_cells(
+    connected: Connected,
+    probe: Probe,
+    sweep_pair: tuple[str, str] | None = None,
+    rounds: Sequence[Sequence[Pair]] | None = None,
+) -> tuple[Cell, ...]:
     """All pairs' TCP and UDP round trip and both directions' TCP stream, and the size sweep on one pair.
 
     A round trip is the same from either end; a stream is not. Only nodes that have a session take part.
+
+    Parameters
+    ----------
+    rounds
+        Rounds of disjoint pairs, a sample of all pairs; None: all.
     """
     cells: list[Cell] = []
+    place = {pair: number for number, pairs in enumerate(rounds or ()) for pair in pairs}
 
     def add(pair: tuple[str, str], transport: str, pattern: str, phase: str, **params: Param) -> None:
         checked = probe.check(pattern, transport, connected.placed(*pair, params))
-        cells.append(Cell(len(cells), *pair, transport, pattern, checked, probe.pattern(pattern).metrics, phase))
+        metrics, number = probe.pattern(pattern).metrics, place.get(pair, place.get(pair[::-1]))
+        cells.append(Cell(len(cells), *pair, transport, pattern, checked, metrics, phase, round=number))
 
-    pairs = list(ordered_pairs(list(connected.sessions)))
+    pairs = list(place) if rounds else list(ordered_pairs(list(connected.sessions)))
     for a, b in pairs:
         add((a, b), "tcp", "pingpong", "pairs", bytes=1, seconds=PINGPONG_SECONDS)
         add((a, b), "udp", "pingpong", "pairs", bytes=1, seconds=PINGPONG_SECONDS)
@@ -218,15 +234,25 @@ def survey(
     sweep_pair: tuple[str, str] | None = None,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
-    """Survey the nodes of an inventory (see the module's first line), report included."""
-    outcome = measure(
-        inventory,
-        lambda connected, probe: survey_cells(connected, probe, sweep_pair),
-        effort,
-        writer,
-        seed,
-        watch=watch,
-    )
+    """Survey the nodes of an inventory (see the module's first line), report included.
+
+    Of more nodes than `ALL_NODES`, a sample of the pairs; a finding says what it may miss.
+    """
+    sampled: list[Coverage] = []
+
+    def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
+        nodes = list(connected.sessions)
+        if len(nodes) <= ALL_NODES:
+            return survey_cells(connected, probe, sweep_pair)
+        rounds = matchings(nodes, SAMPLED_ROUNDS, np.random.default_rng(seed))
+        sampled.append(coverage(nodes, rounds))
+        watch.say(coverage_words(sampled[-1]))
+        return survey_cells(connected, probe, sweep_pair, rounds)
+
+    def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+        return [], [coverage_finding(found) for found in sampled]
+
+    outcome = measure(inventory, cells, effort, writer, seed, judge=judge, watch=watch)
     write_html(outcome.run)
     return outcome
 
