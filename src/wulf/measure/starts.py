@@ -62,12 +62,15 @@ def read_clocks(sessions: Mapping[str, Session], clock: Callable[[], float] = ti
     One exchange after the other with each node, with all nodes side by side.
     """
     exchanges: dict[str, list[Exchange]] = {node: [] for node in sessions}
+    silent: set[str] = set()
     for _ in range(EXCHANGES + 1):  # the first answer comes late: the probe measures its clock's quality before it
-        asked = {node: _ask(session, clock) for node, session in sessions.items()}
+        asked = {node: _ask(session, clock) for node, session in sessions.items() if node not in silent}
         deadline = clock() + ANSWER_SECONDS
         for node, question in asked.items():
             if found := question.exchange(max(0.0, deadline - clock())):
                 exchanges[node].append(found)
+            else:
+                silent.add(node)  # waited for once, not nine times
     return {node: estimate(found) for node, found in exchanges.items() if found}
 
 

@@ -36,10 +36,12 @@ class Node:
     def __init__(self, clock: Ticking, ahead: float, run: Callable[[dict[str, Any]], dict[str, Any]] | None = None):
         self.clock, self.ahead, self.run = clock, ahead, run
         self.asked: list[dict[str, Any]] = []
+        self.questions = 0
 
     def call(self, op: str, **fields: Any) -> Future[dict[str, Any]]:
         future: Future[dict[str, Any]] = Future()
         if op == "clock":
+            self.questions += 1
             if self.ahead != self.ahead:  # not a number: a node that does not answer well
                 future.set_exception(NodeError("n", "it is gone"))
             else:
@@ -62,6 +64,13 @@ def test_offsets_are_those_of_the_clocks_within_their_bounds() -> None:
     for node, ahead in (("a", 1000.0), ("b", -3.5)):
         assert abs(found[node].offset - ahead) <= found[node].bound + 1e-9
         assert found[node].bound < 1e-5
+
+
+def test_a_node_that_does_not_tell_its_time_is_asked_once() -> None:
+    clock = Ticking()
+    dumb = Node(clock, float("nan"))
+    read_clocks({"a": Node(clock, 0.0), "c": dumb}, clock)
+    assert dumb.questions == 1
 
 
 def cells(count: int, **more: Any) -> tuple[Cell, ...]:
