@@ -203,10 +203,10 @@ class Search:
 
     def findings(self, records: Sequence[Record], made: Sequence[Record]) -> list[Finding]:
         """Nodes that hold their pairs back, then what all comes to."""
-        links = {
-            (r.nodes[0], r.nodes[1]): estimate_of(r)
-            for h in self.halvings for r in by_wave(records).get(h.wave, [])
-        }  # fmt: skip
+        waves = by_wave(records)
+        streams = [record for h in self.halvings for record in waves.get(h.wave, [])]
+        best = sorted(streams, key=lambda record: record.value or 0.0)  # of a pair measured twice, what it can reach
+        links = {(record.nodes[0], record.nodes[1]): estimate_of(record) for record in best}
         slow = [
             node_finding("TCP throughput", "B/s", "throughput", outlier)
             for outlier in slow_nodes(links, lower_is_better=False)
