@@ -19,7 +19,7 @@ export WULF_SYSROOT := $(SYSROOT)
 export PATH := $(PATH):$(SYSROOT)/usr/bin:$(SYSROOT)/usr/sbin:$(SYSROOT)/bin:$(SYSROOT)/sbin
 endif
 
-.PHONY: help demo build test native-test fuzz faults lint format bench statistics wheel clean distclean
+.PHONY: help demo build test native-test fuzz faults lint format bench statistics scale wheel clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,10 @@ bench: ## wulf beside its peers (ONLY=net for a part)
 statistics: ## every statistical claim, simulated and in a lab: docs/statistics.md (ARGS=--quick)
 	@$(SETUP) demo
 	@$(VENV)/python -m bench.statistics $(ARGS)
+
+scale: ## plan and analyse a survey of 10,000 nodes, simulated: time and memory beside their limits
+	@$(SETUP) demo
+	@$(VENV)/python -m bench.scale $(ARGS)
 
 wheel: ## a wheel that carries the static probes: dist/wulf-*.whl
 	@$(SETUP) wheel

@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "core/host_clock.hpp"
+
 namespace wulf {
 
 ClockQuality measure_clock() {
@@ -28,14 +30,13 @@ ClockQuality measure_clock() {
 }
 
 Json describe_clock() {
-  const ClockQuality quality = measure_clock();
+  static const ClockQuality quality = measure_clock();
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source;
   file >> source;
-  return {{"clock", "CLOCK_MONOTONIC"},
-          {"source", source.empty() ? Json(nullptr) : Json(source)},
-          {"overhead", quality.overhead},
-          {"resolution", quality.resolution}};
+  return {{"clock", "CLOCK_MONOTONIC"},     {"source", source.empty() ? Json(nullptr) : Json(source)},
+          {"overhead", quality.overhead},   {"resolution", quality.resolution},
+          {"monotonic", to_seconds(now())}, {"realtime", to_seconds(time_of_day())}};
 }
 
 }  // namespace wulf

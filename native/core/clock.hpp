@@ -39,7 +39,9 @@ struct ClockQuality {
 /// Measures the clock for some milliseconds.
 [[nodiscard]] ClockQuality measure_clock();
 
-/// The answer to the operation `clock`: {"clock", "source", "overhead", "resolution"}.
+/// The answer to the operation `clock`: {"clock", "source", "overhead", "resolution", "monotonic",
+/// "realtime"}. The clock's quality is measured at the first call alone, so that a later answer comes at once
+/// and its two readings can be compared with the asker's own clock.
 [[nodiscard]] Json describe_clock();
 
 }  // namespace wulf

@@ -1,5 +1,9 @@
 #include "net/client_run.hpp"
 
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <random>
 
 #include "core/affinity.hpp"
@@ -17,6 +21,17 @@ struct Request {
   Key key{};
 };
 
+/// Throws bad-parameter where the start lies farther off than the server would wait.
+void check_start(const Json& params) {
+  const auto start_at = optional_value<double>(params, "start_at");
+  const auto timeout = params.at("timeout").get<double>();
+  if (start_at && *start_at - to_seconds(now()) > timeout) {
+    throw bad_parameter("start_at", "start_at is " + Json(*start_at).dump() +
+                                        ", but must be at most the timeout, " + Json(timeout).dump() +
+                                        " s, after now, " + Json(to_seconds(now())).dump());
+  }
+}
+
 Request read_request(const Json& json) {
   refuse_unknown_fields(json, {"id", "op", "pattern", "transport", "address", "port", "key", "params"});
   Request request{find_part<Pattern>(json, "pattern"), find_part<Transport>(json, "transport"), {}, {}, {}};
@@ -24,6 +39,7 @@ Request read_request(const Json& json) {
   if (const auto cpu = optional_value<int>(request.params, "cpu")) {
     check_cpu(*cpu, "cpu");
   }
+  check_start(request.params);
   if (request.transport.spec().has_server) {
     constexpr int kLargestPort = 65535;
     request.address = Address::parse(text_field(json, "address"),
@@ -68,6 +84,28 @@ std::unique_ptr<Peer> open_peer(const Request& request, Header header) {
   }
 }
 
+/// Waits for the agreed start, if there is one. Returns what the answer says of it. Throws what the server
+/// says meanwhile, or `peer-lost`.
+Json await_start(ClientRun& run) {
+  constexpr Nanoseconds kExact = 2 * kMillisecond;  // poll(2) counts whole milliseconds: the rest is slept
+  const auto start_at = optional_value<double>(run.params(), "start_at");
+  if (!start_at) {
+    return Json::object();
+  }
+  const Nanoseconds start = from_seconds(*start_at);
+  while (start - now() > kExact) {
+    if (wait_for(run.peer().fd(), POLLIN, start - kExact)) {
+      (void)run.peer().poll();
+    }
+  }
+  const timespec until{start / kSecond, start % kSecond};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+  const Nanoseconds started = now();
+  return {{"started_at", to_seconds(started)},
+          {"late_seconds", to_seconds(std::max<Nanoseconds>(started - start, 0))}};
+}
+
 Json answer(Outcome outcome) {
   Json counters = Json::object();
   if (!outcome.client_counters.is_null()) {
@@ -98,7 +136,10 @@ Json run_replicate(const Json& json) {
     lane.index = header.channel;
     lane.channel = request.transport.connect(request.address, header, options, run.timeout());
   }
-  return answer(request.pattern.measure(run));
+  const Json start = await_start(run);
+  Outcome outcome = request.pattern.measure(run);
+  outcome.info.update(start);
+  return answer(std::move(outcome));
 }
 
 }  // namespace wulf::net

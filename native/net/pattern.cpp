@@ -23,7 +23,10 @@ std::vector<Param> common_params() {
            "every message lies in memory that was not used lately (64 MiB are walked through); false = in "
            "the same"},
           {"timeout", ParamType::kFloat, "s", 2.0, kShortest, kLongest,
-           "how long nothing may move before the run is given up"}};
+           "how long nothing may move before the run is given up"},
+          {"start_at", ParamType::kFloat, "s", nullptr, 0, nullptr,
+           "when the warm-up begins, by the client's monotonic clock, at most `timeout` from now; connections "
+           "are open by then; null = at once"}};
 }
 
 /// Throws bad-parameter where a parameter asks for what the transport's channels do not have.

@@ -19,6 +19,17 @@ TEST_CASE("the clock's cost and resolution are measured, and plausible") {
   CHECK(quality.resolution < 0.1);
 }
 
+TEST_CASE("the clock's description has readings between the asker's own") {
+  const double before = to_seconds(now());
+  const Json first = describe_clock();
+  const Json second = describe_clock();
+  CHECK(first.at("monotonic") >= before);
+  CHECK(second.at("monotonic") >= first.at("monotonic"));
+  CHECK(second.at("monotonic") <= to_seconds(now()));
+  CHECK(second.at("overhead") == first.at("overhead"));  // measured once
+  CHECK(second.at("realtime") > 1e9);
+}
+
 TEST_CASE("seconds and nanoseconds") {
   CHECK(from_seconds(0.25) == 250'000'000);
   CHECK(to_seconds(1'500'000'000) == 1.5);

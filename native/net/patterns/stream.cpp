@@ -89,6 +89,9 @@ class Stream final : public Pattern {
         {"seconds", ParamType::kFloat, "s", 0.2, kShortest, kLongest, "measured time, at the receiver"},
         {"warmup_seconds", ParamType::kFloat, "s", 0.1, 0, kLongest,
          "time before that, from the first byte on every stream (slow start, growing buffers)"},
+        {"cooldown_seconds", ParamType::kFloat, "s", 0, 0, kLongest,
+         "how long the senders go on after the measured time, so that runs beside this one keep their "
+         "company"},
         {"direction",
          ParamType::kStr,
          "",
@@ -249,6 +252,14 @@ Window watch_window(ClientRun& run, Crew& crew) {
   return window;
 }
 
+/// Goes on sending after the measured time, for runs beside this one that still measure.
+void cool_down(ClientRun& run, Crew& crew) {
+  const bool datagrams = run.transport().spec().datagrams;
+  crew.watch(run.peer(),
+             {.until = now() + from_seconds(run.param<double>("cooldown_seconds")),
+              .patience = datagrams ? std::numeric_limits<double>::infinity() : patience_of(run.params())});
+}
+
 Json rate_metric(double rate) {
   if (rate == 0) {
     return {{"unit", "B/s"}, {"value", nullptr}, {"reason", "nothing arrived in the measured time"}};
@@ -339,6 +350,7 @@ Outcome Stream::measure(ClientRun& run) const {
   (void)run.peer().ask({{"op", "begin"}});
   Flows flows(run);
   Window window = watch_window(run, flows.crew());
+  cool_down(run, flows.crew());
   flows.stop();
   const bool datagrams = run.transport().spec().datagrams;
   const std::uint64_t sent = Passed::by_now(run.lanes(), Ways(run.params()).out).messages;

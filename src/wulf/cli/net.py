@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from wulf.cli import net_cluster
 from wulf.cli.net_layers import layers
 from wulf.cli.options import (
     Percent,
@@ -44,8 +45,8 @@ class NetGroup(click.Group):
     """The patterns of wulf-net as commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As the probe names them, the sweep over sizes, and the layers of one exchange."""
-        return [*_probe().patterns, "sweep", "layers"]
+        """As the probe names them, the sweep over sizes, the layers of one exchange, and whole clusters."""
+        return [*_probe().patterns, "sweep", "layers", *net_cluster.COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The pattern's command, or None."""
@@ -53,6 +54,8 @@ class NetGroup(click.Group):
             return sweep
         if cmd_name == "layers":
             return layers
+        if cmd_name in net_cluster.COMMANDS:
+            return net_cluster.COMMANDS[cmd_name]
         probe = _probe()
         return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 

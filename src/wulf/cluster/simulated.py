@@ -9,6 +9,7 @@ import itertools
 import random
 import secrets
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,6 +76,8 @@ class SimulatedCluster:
         What goes wrong.
     unreachable
         Nodes that can't be opened, with the reason.
+    clocks
+        How many seconds a node's monotonic clock is ahead of this machine's.
     """
 
     names: Sequence[str]
@@ -86,6 +89,7 @@ class SimulatedCluster:
     }
     faults: Sequence[Fault] = ()
     unreachable: Mapping[str, str] = field(default_factory=dict)
+    clocks: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._address = {name: str(NETWORK + i) for i, name in enumerate(self.names, start=1)}
@@ -137,8 +141,11 @@ class SimulatedCluster:
     def _counters(self, _node: str, _request: Mapping[str, Any]) -> Answer:
         return {"counters": {}}
 
-    def _clock(self, _node: str, _request: Mapping[str, Any]) -> Answer:
-        return {"overhead": 2e-8, "resolution": 1e-9}
+    def _clock(self, node: str, _request: Mapping[str, Any]) -> Answer:
+        return {
+            "overhead": 2e-8, "resolution": 1e-9,
+            "monotonic": time.monotonic() + self.clocks.get(node, 0.0), "realtime": time.time(),
+        }  # fmt: skip
 
     def _serve(self, node: str, request: Mapping[str, Any]) -> Answer:
         address = request.get("address")
@@ -174,8 +181,15 @@ class SimulatedCluster:
             "metrics": {main["name"]: _metric(main["unit"], value), loss["name"]: {"unit": "1", "value": 0}},
             "seconds": params["seconds"],
             "counters": {"client": {}, "server": {}},
-            "info": {"simulated": True},
+            "info": {"simulated": True, **self._started(node, params.get("start_at"))},
         }
+
+    def _started(self, node: str, start_at: float | None) -> Answer:
+        """What is said of an agreed start: it is waited for in thought alone."""
+        if start_at is None:
+            return {}
+        late = max(0.0, time.monotonic() + self.clocks.get(node, 0.0) - start_at)
+        return {"started_at": start_at + late, "late_seconds": late}
 
     def _value(self, client: str, server: str, params: Mapping[str, Any]) -> float | None:
         if self.value is not None:
@@ -219,7 +233,7 @@ def _resolve(specs: Sequence[Mapping[str, Any]], given: Mapping[str, Any]) -> An
     return resolved
 
 
-def _param(name: str, kind: str, unit: str, default: Any, limits: tuple[float, float]) -> Answer:
+def _param(name: str, kind: str, unit: str, default: Any, limits: tuple[float, float | None]) -> Answer:
     low, high = limits
     return {"name": name, "type": kind, "unit": unit, "default": default, "min": low, "max": high, "help": ""}
 
@@ -232,6 +246,7 @@ def _params(bytes_default: int | None, seconds: float, least: float, warmup: flo
         _param("timeout", "float", "s", 2.0, (0.01, 600.0)),
         _param("cpu", "int", "", None, (0, 8191)),
         _param("server_cpu", "int", "", None, (0, 8191)),
+        _param("start_at", "float", "s", None, (0, None)),
     ]
 
 
@@ -251,7 +266,8 @@ WULF_NET: Answer = {
          "params": _params(1, 0.1, 0, 0.01),
          "metrics": [_metric_spec("rtt", "s", "lower"), _metric_spec("lost", "1", "lower")]},
         {"name": "stream", "help": "simulated", "transports": ["tcp", "udp"],
-         "params": [*_params(None, 0.2, 0.001, 0.1), _param("streams", "int", "1", 1, (1, 128))],
+         "params": [*_params(None, 0.2, 0.001, 0.1), _param("cooldown_seconds", "float", "s", 0, (0, 3600)),
+                    _param("streams", "int", "1", 1, (1, 128))],
          "metrics": [_metric_spec("throughput", "B/s", "higher"), _metric_spec("loss", "1", "lower")]},
     ],
 }  # fmt: skip

@@ -40,6 +40,26 @@ def in_common(cells: Sequence[Mapping[int, float]]) -> list[list[float]]:
     return [[cell[block] for block in blocks] for cell in cells]
 
 
+def sums_of(metric: str, arms: Sequence[Sequence[Replicate]]) -> list[float]:
+    """The metric's sum over cells that are measured together, of the blocks in which every one has a value."""
+    if not arms:
+        return []
+    return [sum(values) for values in zip(*in_common([by_block(metric, arm) for arm in arms]), strict=True)]
+
+
+def _common_start(replicates: Sequence[Replicate]) -> dict[str, Any]:
+    """Of cells that began together with others: the least overlap, and the greatest lateness and uncertainty."""
+    starts = [replicate["start"] for replicate in replicates if replicate.get("start")]
+    if not starts:
+        return {}
+    return {
+        "together": max(start["together"] for start in starts),
+        "overlap": min(start["overlap"] for start in starts),
+        "late": max(start["late"] for start in starts),
+        "start_bound": max(start["bound"] for start in starts),
+    }
+
+
 def add_counters(total: dict[str, Any], more: Mapping[str, Any]) -> None:
     """Add nested counter deltas to `total`, in place; what is not a number is kept as last seen."""
     for name, value in more.items():
@@ -125,16 +145,17 @@ def records_of(
         verdict, reason = _verdict(
             estimate,
             primary=primary,
-            wish=plan.wish,
-            odd=odd,
+            wish=plan.wish if cell.wave is None else float("inf"),  # of a wave, the sum is held to it
+            odd=odd if cell.wave is None else {},
             failure=failure,
             why_none=_first_reason(metric.name, replicates),
         )
         extra: dict[str, Any] = {"phase": cell.phase, "failed_replicates": len(replicates) - len(good)}
         if primary:
             extra["stopped"] = failure or stopped or plan.rule.decide(samples).reason
-            if plan.together:
-                extra["blocks"] = list(by_block(metric.name, good))
+            extra |= _common_start(good)
+        if plan.together or cell.wave is not None:
+            extra["blocks"] = list(by_block(metric.name, good))
         if odd:
             extra["flags"] = odd
         if good and good[-1].get("info"):
@@ -145,7 +166,8 @@ def records_of(
             probe="net",
             metric=metric.name,
             unit=metric.unit,
-            params={"transport": cell.transport, "pattern": cell.pattern, **cell.params},
+            params={"transport": cell.transport, "pattern": cell.pattern, **cell.params}
+            | ({} if cell.wave is None else {"wave": cell.wave}),
             value=estimate.value,
             low=estimate.low,
             high=estimate.high,

@@ -43,6 +43,12 @@ class Cell:
         The part of the command that wanted it: 'pairs', 'sweep', 'single'.
     every
         Measured in every so-manieth pass only.
+    wave
+        Cells with one number are measured at the same time, whatever they share, and end together; None: a cell of
+        its own.
+    round
+        Pairs of one number have no node in common, and are measured side by side. None: every pass lays its pairs
+        out anew; the few pairs of a sample would then be strewn over thousands of rounds.
     """
 
     id: int
@@ -54,6 +60,8 @@ class Cell:
     metrics: tuple[Metric, ...]
     phase: str = "single"
     every: int = 1
+    wave: int | None = None
+    round: int | None = None
 
     @property
     def subject(self) -> str:
@@ -93,6 +101,8 @@ class Plan:
         No cell ends before all can, so that each block holds all of them: what is subtracted was measured together.
     endless
         No cell ends by itself, nor because replicates fail: the budget or Ctrl-C ends it, or the death of a node.
+    synchronised
+        What is measured at the same time is of one kind, and begins at an agreed moment.
     """
 
     cells: tuple[Cell, ...]
@@ -106,6 +116,7 @@ class Plan:
     versus: PairedRule | None = None
     together: bool = False
     endless: bool = False
+    synchronised: bool = False
 
     @cached_property
     def rule(self) -> StoppingRule:
@@ -113,6 +124,18 @@ class Plan:
         if self.watch or self.endless:
             return WatchRule(self.wish, self.confidence)
         return WidthRule(self.wish, self.confidence, self.looks)
+
+    @property
+    def _order(self) -> str:
+        """In which order it is measured, in words."""
+        text = "every pass measures each open cell once; a pass is rounds of disjoint pairs, "
+        if any(cell.wave is not None for cell in self.cells):
+            return (
+                "every pass measures each open wave once, all its cells at the same time, in random order from the seed"
+            )
+        if any(cell.round is not None for cell in self.cells):
+            return text + "those of the sample; rounds and cells in random order from the seed"
+        return text + "nodes, rounds and cells in random order from the seed"
 
     def to_json(self) -> dict[str, Any]:
         """What plan.json holds."""
@@ -127,12 +150,10 @@ class Plan:
             "together": self.together,
             "endless": self.endless,
             "hosts": dict(self.hosts),
+            "synchronised": self.synchronised,
             "phases": sorted({cell.phase for cell in self.cells}),
-            "order": (
-                "every pass measures each open cell once; a pass is rounds of disjoint pairs, "
-                "nodes, rounds and cells in random order from the seed"
-            ),
-            "cells": [asdict(cell) | {"params": dict(cell.params)} for cell in self.cells],
+            "order": self._order,
+            "cells": [_cell_json(cell) for cell in self.cells],
         }
 
     @staticmethod
@@ -152,10 +173,20 @@ class Plan:
             looks=tuple(content["looks"]),
             hosts=content["hosts"],
             watch=content.get("watch", False),
+            synchronised=content.get("synchronised", False),
             versus=PairedRule(**{**versus, "looks": tuple(versus["looks"])}) if versus else None,
             together=content.get("together", False),
             endless=content.get("endless", False),
         )
+
+
+def _cell_json(cell: Cell) -> dict[str, Any]:
+    """As `dataclasses.asdict`, which takes ten times as long: a large plan has 100,000 cells."""
+    return {
+        **vars(cell),
+        "params": dict(cell.params),
+        "metrics": [vars(metric) for metric in cell.metrics],
+    }
 
 
 def round_of(i: int, j: int, n: int) -> int:
@@ -186,24 +217,51 @@ def _split_by_host(cells: Iterable[Cell], hosts: Mapping[str, str]) -> list[list
     return [members for _, members in groups]
 
 
-def order_pass(cells: Sequence[Cell], hosts: Mapping[str, str], random: np.random.Generator) -> list[list[Cell]]:
+def order_pass(
+    cells: Sequence[Cell], hosts: Mapping[str, str], random: np.random.Generator, *, alike: bool = False
+) -> list[list[Cell]]:
     """One pass over the cells: waves that may run at the same time, in random order.
 
     Each wave is drawn from one round of disjoint pairs over randomly numbered nodes, and split where nodes share a
-    machine. Every cell appears once.
+    machine. Cells that belong to a wave of their own stay together, and apart from all others. Every cell appears
+    once.
+
+    Parameters
+    ----------
+    alike
+        Waves hold one transport and pattern each, as far as all pairs have the same cells.
     """
+    bound: dict[int, list[Cell]] = {}
     waiting: dict[Pair, list[Cell]] = {}
     for index in random.permutation(len(cells)):
-        waiting.setdefault(cells[index].pair, []).append(cells[index])
+        cell = cells[index]
+        if cell.wave is not None:
+            bound.setdefault(cell.wave, []).append(cell)
+        else:
+            waiting.setdefault(cell.pair, []).append(cell)
+    if alike:
+        for queue in waiting.values():
+            queue.sort(key=lambda cell: (cell.transport, cell.pattern))
+    waves = [*bound.values(), *_waves_of_rounds(waiting, hosts, random)]
+    return [waves[i] for i in random.permutation(len(waves))]
+
+
+def _waves_of_rounds(
+    waiting: Mapping[Pair, Sequence[Cell]], hosts: Mapping[str, str], random: np.random.Generator
+) -> list[list[Cell]]:
+    """The pairs' cells laid into rounds of disjoint pairs, in each as many waves as a pair has cells."""
     nodes = sorted({node for pair in waiting for node in pair})
     number = dict(zip(nodes, random.permutation(len(nodes)).tolist(), strict=True))
-    rounds: dict[int, list[list[Cell]]] = {}
+    rounds: dict[tuple[str, int], list[Sequence[Cell]]] = {}
     for (a, b), queue in waiting.items():
-        key = round_of(number[a], number[b], len(nodes)) if a != b else -1 - number[a]
-        rounds.setdefault(key, []).append(queue)
+        if queue[0].round is not None:
+            rounds.setdefault(("given", queue[0].round), []).append(queue)
+        else:
+            key = round_of(number[a], number[b], len(nodes)) if a != b else -1 - number[a]
+            rounds.setdefault(("drawn", key), []).append(queue)
     waves: list[list[Cell]] = []
     for queues in rounds.values():
         for depth in range(max(len(queue) for queue in queues)):
             layer = [queue[depth] for queue in queues if depth < len(queue)]
             waves.extend(_split_by_host(layer, hosts))
-    return [waves[i] for i in random.permutation(len(waves))]
+    return waves

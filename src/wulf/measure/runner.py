@@ -19,8 +19,9 @@ import numpy as np
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
 from wulf.measure.cell_state import CellState
-from wulf.measure.collect import in_common, pairs_of, records_of, samples_of
+from wulf.measure.collect import in_common, pairs_of, records_of, samples_of, sums_of
 from wulf.measure.plan import Cell, Plan, order_pass
+from wulf.measure.starts import Start, Starter, report
 from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.stats.comparison import Comparison
 from wulf.store.run import utc_now
@@ -62,6 +63,10 @@ class Sink(Protocol):
         """Keep what a probe answered."""
 
 
+Servers = dict[tuple[str, str, bool], dict[str, Any]]
+"""What is served: by node, transport, and whether in the node's second session; address, port and key."""
+
+
 def _where(cell: Cell) -> tuple[str, str, bool]:
     """The server of a cell: on which node, of which transport, and whether it is in the node's second session."""
     return cell.server, cell.transport, cell.client == cell.server
@@ -83,6 +88,8 @@ class Runner:
         Seconds, monotonic; injected so that tests are instant.
     watch
         Told after every wave.
+    servers
+        What the nodes already serve, from an earlier runner over the same sessions; what is started is added.
     """
 
     def __init__(
@@ -95,6 +102,7 @@ class Runner:
         second: Callable[[str], Session] = no_second_session,
         clock: Callable[[], float] = time.monotonic,
         watch: Watcher = UNWATCHED,
+        servers: Servers | None = None,
     ) -> None:
         self._plan = plan
         self._sessions = sessions
@@ -106,7 +114,12 @@ class Runner:
         self._rule = plan.rule
         self._states = {cell.id: CellState(cell) for cell in plan.cells}
         self._open = dict(self._states)
-        self._servers: dict[tuple[str, str, bool], dict[str, Any]] = {}
+        self._servers = {} if servers is None else servers
+        self._starter = Starter(sessions, clock) if plan.synchronised else None
+        self._waves: dict[int, list[CellState]] = {}
+        for state in self._states.values():
+            if state.cell.wave is not None:
+                self._waves.setdefault(state.cell.wave, []).append(state)
         self._lost: dict[str, str] = {}
         self._records: list[Record] = []
         self._done = 0
@@ -135,7 +148,7 @@ class Runner:
                 if not self._open:
                     break
                 due = [state.cell for state in self._open.values() if self._block % state.cell.every == 0]
-                for wave in order_pass(due, self._plan.hosts, random):
+                for wave in order_pass(due, self._plan.hosts, random, alike=self._plan.synchronised):
                     self._measure_wave([cell for cell in wave if cell.id in self._open])
                     if self._time_over():
                         self._close_all(f"the budget of {self._plan.budget:g} s was over")
@@ -153,10 +166,48 @@ class Runner:
     def _measure_wave(self, wave: Sequence[Cell]) -> None:
         """One replicate of each cell of the wave, at the same time."""
         ready = [cell for cell in wave if self._nodes_alive(cell) and self._server_ready(cell)]
-        pending = [(cell, self._start(cell)) for cell in ready]
-        for cell, future in pending:
-            self._finish(cell, future)
+        if self._starter and len(ready) > 1:
+            self._measure_together(ready, self._starter)
+        else:
+            pending = [(cell, self._start(cell)) for cell in ready]
+            for cell, future in pending:
+                self._take(cell, *self._answer(cell, future))
+        for number in {cell.wave for cell in wave if cell.wave is not None}:
+            self._end_wave(self._waves[number])
         self._report(wave)
+
+    def _measure_together(self, ready: Sequence[Cell], starter: Starter) -> None:
+        """As above, from one agreed moment on; the replicates say how well that went."""
+        starts = starter.agree(ready)
+        pending = [(cell, self._start(cell, starts.get(cell.id))) for cell in ready]
+        answers = {cell.id: self._answer(cell, future) for cell, future in pending}
+        infos = {number: answer.get("info") or {} for number, (answer, _) in answers.items() if answer is not None}
+        starter.learn(max((info.get("late_seconds", 0.0) for info in infos.values()), default=0.0))
+        told = report(ready, starts, infos)
+        for cell in ready:
+            self._take(cell, *answers[cell.id], told.get(cell.id))
+
+    def _end_wave(self, members: Sequence[CellState]) -> None:
+        """Close the cells of a wave when their sum is known well enough, or one of them is gone."""
+        still = [state for state in members if state.cell.id in self._open]
+        if not still:
+            return
+        if len(still) < len(members):
+            cut = "another of those that were to run at the same time failed"
+        else:
+            sums = sums_of(members[0].cell.metrics[0].name, [state.replicates for state in members])
+            decision = self._rule.decide(sums) if sums else None
+            most = self._rule.most
+            if decision and decision.stop:
+                cut = f"their sum: {decision.reason}"
+            elif most is not None and min(state.good for state in members) >= most + ATTEMPTS:
+                cut = "too few times that all of them had a value"
+            else:
+                return
+        for state in still:
+            self._close(state.cell, cut=cut)
+        for state in members:
+            state.replicates = []
 
     def _nodes_alive(self, cell: Cell) -> bool:
         """Give the cell up if one of its nodes is gone."""
@@ -201,13 +252,14 @@ class Runner:
         self._servers[where] = {"address": answer["address"], "port": answer["port"], "key": key}
         return True
 
-    def _start(self, cell: Cell) -> Future[dict[str, Any]]:
+    def _start(self, cell: Cell, start: Start | None = None) -> Future[dict[str, Any]]:
+        params = dict(cell.params) if start is None else {**cell.params, "start_at": start.at}
         return self._sessions[cell.client].call(
             "run",
             pattern=cell.pattern,
             transport=cell.transport,
             **self._servers[_where(cell)],
-            params=dict(cell.params),
+            params=params,
         )
 
     def _await(
@@ -224,10 +276,20 @@ class Runner:
                 self._lost.setdefault(node, error.what.removeprefix(f"{node}: "))
             return None, {"code": getattr(error, "code", "lost"), "message": error.what}
 
-    def _finish(self, cell: Cell, future: Future[dict[str, Any]]) -> None:
-        """Take one replicate in, and close the cell if it has been measured long enough."""
-        patience = cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE
-        answer, error = self._await(future, cell.client, patience)
+    def _answer(self, cell: Cell, future: Future[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, str]]:
+        """What the cell's client answers, or None and why there is nothing."""
+        return self._await(future, cell.client, cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE)
+
+    def _take(
+        self, cell: Cell, answer: dict[str, Any] | None, error: dict[str, str], start: dict[str, Any] | None = None
+    ) -> None:
+        """Take one replicate in, and close the cell if it has been measured long enough.
+
+        Parameters
+        ----------
+        start
+            What is to be said of the start that it had in common with others.
+        """
         replicate: dict[str, Any] = {
             "cell": cell.id, "block": self._block, "at": utc_now(), "ok": answer is not None,
         }  # fmt: skip
@@ -235,6 +297,7 @@ class Runner:
             replicate["error"] = error
         else:
             replicate |= {name: answer.get(name) for name in ("metrics", "counters", "info", "seconds")}
+            replicate |= {"start": start} if start else {}
         self._sink.append_replicate(replicate)
         self._watch.on_replicate(cell, replicate)
         state = self._open[cell.id]
@@ -243,7 +306,7 @@ class Runner:
         if answer is None:
             if self._nodes_alive(cell) and state.failed >= ATTEMPTS and not self._plan.endless:
                 self._close(cell, failure=f"{state.failed} of {len(state.replicates)} attempts: {error['message']}")
-        elif self._plan.versus is None and self._long_enough(state) and not (self._plan.together and state.values):
+        elif self._ends_alone(cell, state):
             self._close(cell)
 
     def _end_contrast(self) -> None:
@@ -283,6 +346,12 @@ class Runner:
         """B against A as it stands; None where nothing is compared."""
         return self._plan.versus.compare(*self._arms()) if self._plan.versus else None
 
+    def _ends_alone(self, cell: Cell, state: CellState) -> bool:
+        """Whether this cell has been measured long enough, and no other has a say in it."""
+        if self._plan.versus is not None or cell.wave is not None or (self._plan.together and state.values):
+            return False
+        return self._long_enough(state)
+
     def _long_enough(self, state: CellState) -> bool:
         """By the rule, over the replicates that have a value.
 
@@ -308,6 +377,8 @@ class Runner:
                 record.reason = f"{record.reason}; {cut}"
             self._sink.append(record)
         self._records.extend(records)
+        if self._plan.versus is None and cell.wave is None:
+            state.replicates = []  # they are on disk; a plan over 10,000 nodes has half a million
 
     def _close_all(self, why: str | None) -> None:
         for state in list(self._open.values()):

@@ -95,11 +95,12 @@ def heat_map(matrix: Matrix, why_absent: str) -> Chart:
 def node_strip(matrix: Matrix) -> Chart:
     """One point a node: the median over its links."""
     medians = matrix.of_node()
+    place = {node: number for number, node in enumerate(matrix.nodes)}
     ticks = decade_ticks(list(medians.values()), matrix.unit)
     return {
         "kind": "strip",
         "id": matrix.key,
-        "x": [matrix.nodes.index(node) for node in medians],
+        "x": [place[node] for node in medians],
         "y": list(medians.values()),
         "hover": [hover(node, [f"median of its links: {show(v, matrix.unit)}"]) for node, v in medians.items()],
         "yTicks": ticks,

@@ -116,6 +116,17 @@ def _stopping(run: Run) -> str:
 
 
 def _concurrency(run: Run) -> str:
+    if not run.plan.get("synchronised"):
+        return _disjoint(run)
+    return (
+        f"{_disjoint(run)} What is measured at the same time is of one kind and begins at one agreed moment, by each "
+        "client's own monotonic clock: its offset is known from exchanges there and back, to within half the fastest. "
+        "Streams warm up before the measured time and go on after it. Each record says how much of its measured time "
+        "all had in common."
+    ).strip()
+
+
+def _disjoint(run: Run) -> str:
     hosts = run.plan.get("hosts")
     if not isinstance(hosts, dict) or not hosts:
         return ""

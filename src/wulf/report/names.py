@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _FOLDABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _DIGITS = re.compile(r"(\d+)")
 
 
+@lru_cache(maxsize=1 << 16)  # a report on 10,000 nodes sorts them for every fact
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key under which n2 stands before n10."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
@@ -19,7 +21,11 @@ def fold(names: Iterable[str], limit: int = 8) -> str:
 
     Names that it would read as something else (an IPv6 address, `@group`) are listed, the first `limit` of them.
     """
-    ordered = sorted(set(names), key=natural)
+    return _folded(tuple(sorted(set(names), key=natural)), limit)
+
+
+@lru_cache(maxsize=64)  # most facts have the same value on all nodes: one set of names, folded once
+def _folded(ordered: tuple[str, ...], limit: int) -> str:
     if len(ordered) > 1 and all(_FOLDABLE.fullmatch(name) for name in ordered):
         from ClusterShell.NodeSet import NodeSet  # slow to import, needed for many nodes alone
 

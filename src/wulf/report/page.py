@@ -251,7 +251,9 @@ def _fact(row: FactRow) -> Context:
 
 def _records(run: Run) -> Context:
     doubtful = {id(record) for record in main_records(run.records) if record.verdict is not Verdict.OK}
-    shown = sorted(run.records, key=lambda record: id(record) not in doubtful)[:MAX_RECORDS]
+    shown = sorted(
+        run.records, key=lambda record: (id(record) not in doubtful, phase(record) not in ("whole", "halving"))
+    )[:MAX_RECORDS]
     return {"total": len(run.records), "shown": len(shown), "rows": [_record(record) for record in shown]}
 
 

@@ -107,6 +107,9 @@ def _missing(run: Run) -> str:
 
 
 def _all_well(run: Run) -> str:
+    whole = [finding.text for finding in run.findings if finding.kind in ("incast", "bisection")]
+    if whole:
+        return f"{whole[-1].removesuffix('.').split('. ')[0]}."
     if any(phase(record) == "pairs" for record in run.records):
         return "No node and no link stands out."
     layers = next((finding for finding in run.findings if finding.kind == "layers"), None)

@@ -42,7 +42,11 @@ from wulf.report.view import (
     verdict_counts,
     without_value,
 )
+from wulf.report.whole import HEADS, MOST_RECEIVERS, is_receivers, receiver_rows
 from wulf.store.run import Run
+
+PARTS = frozenset({"pairs", "sweep", "incast", "bisection", "halving", "alone"})
+"""Phases whose records are shown as a matrix or curve, or are summed up by records of the whole."""
 
 MAX_MATRIX_NODES = 16
 """The largest cluster whose matrix is printed; beyond, the ten worst pairs."""
@@ -72,7 +76,9 @@ def print_report(run: Run, console: Console) -> None:
     if layers:
         print_layers(layers, console)
     shown = {id(record) for record in layer_records(run.records)} if layers else set()
-    singles = [record for record in run.records if phase(record) not in ("pairs", "sweep") and id(record) not in shown]
+    _print_receivers(run, console)
+    shown |= {id(record) for record in run.records if phase(record) in PARTS or is_receivers(record)}
+    singles = [record for record in run.records if id(record) not in shown]
     if singles:
         console.print()
         print_records(singles[:MAX_SINGLES], console)
@@ -186,6 +192,17 @@ def _print_worst(matrix: Matrix, console: Console) -> None:
         )
     count = plural(len(matrix.cells), "pair")
     _print_titled(f"{matrix.title}: the slowest of {count} ({matrix.expected:,} to measure)", table, console)
+
+
+def _print_receivers(run: Run, console: Console) -> None:
+    rows = receiver_rows(run.records)
+    if not rows:
+        return
+    table = _table(*HEADS, right=range(1, len(HEADS)))
+    for row in rows[:MOST_RECEIVERS]:
+        table.add_row(*row)
+    _print_titled("Incast: from many senders to one node", table, console)
+    _print_rest(len(rows) - MOST_RECEIVERS, "receiver", console)
 
 
 def _verdict(record: Record) -> Text:

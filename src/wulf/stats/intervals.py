@@ -198,6 +198,14 @@ def ratio_interval(first: ArrayLike, second: ArrayLike, confidence: float = 0.95
     return replace(found, n=int(min(a.size, b.size)))
 
 
+def few_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> Estimate:
+    """The mean of a few figures that are themselves sums or means of many, and so nearly normal: Student's t."""
+    values = checked(samples)
+    if values.size < 2:
+        return Estimate.unresolved(int(values.size), f"{values.size} figures have no interval: at least 2 are needed")
+    return _t_interval(values, confidence)
+
+
 def _t_interval(values: Floats, confidence: float) -> Estimate:
     from scipy.special import stdtrit
 

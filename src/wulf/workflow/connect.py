@@ -63,12 +63,11 @@ class Connected:
     @property
     def hosts(self) -> dict[str, str]:
         """Node → the machine it runs on, by its boot id: the lab's nodes share one."""
-        hosts = {}
-        for node, facts in self.fingerprint.items():
-            boot = facts.get("kernel.boot_id", {}).get("value")
-            if boot:
-                hosts[node] = str(boot)
-        return hosts
+        return {node: host for node in self.fingerprint if (host := self._host(node))}
+
+    def _host(self, node: str) -> str:
+        """The machine that a node runs on; empty where it is not known."""
+        return str(self.fingerprint.get(node, {}).get("kernel.boot_id", {}).get("value") or "")
 
     def shared_cpu(self, a: str, b: str) -> int | None:
         """The last CPU that two nodes on one machine may use; None where they have a machine each.
@@ -76,9 +75,8 @@ class Connected:
         Left to themselves, two processes of one machine are now on one CPU, now on two, as the scheduler wakes them:
         round trips then have two modes, seven times apart. On machines of their own nothing of the kind happens.
         """
-        hosts = self.hosts
         allowed = self.fingerprint.get(a, {}).get("limits.cpus", {}).get("value")
-        if a not in hosts or hosts[a] != hosts.get(b) or not allowed:
+        if not self._host(a) or self._host(a) != self._host(b) or not allowed:
             return None
         return int(str(allowed).replace(",", "-").split("-")[-1])
 

@@ -51,7 +51,8 @@ def _times(times: float) -> str:
     return f"{times:.1f} times" if times < 10 else f"{times:.0f} times"
 
 
-def _node_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Finding:
+def node_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Finding:
+    """A node that stands out, in words."""
     node = str(outlier.subject)
     interval = show_interval(outlier.low, outlier.high, unit)
     text = (
@@ -70,17 +71,23 @@ def _node_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Findi
 
 def _link_finding(words: str, unit: str, metric: str, outlier: Outlier) -> Finding:
     subject = ">".join(outlier.subject)
+    step = "look at the path between the two: routing, the switches' uplink, a full port buffer"
+    whose = "Neither node is slow elsewhere."
+    if outlier.unsure:
+        who = " and ".join(outlier.unsure)
+        whose = f"Cannot tell node from link: of {who} no other link is known to be clear."
+        step = f"measure {who} with more partners: `wulf net pairs --rounds 4`, or `--all` over a few nodes"
     text = (
         f"The link {' → '.join(outlier.subject)} stands out: {words} is {show(outlier.value, unit)} "
         f"({show_interval(outlier.low, outlier.high, unit)}), where the other links reach "
-        f"{show(outlier.expected, unit)}: {_times(outlier.times)} worse. Neither node is slow elsewhere."
+        f"{show(outlier.expected, unit)}: {_times(outlier.times)} worse. {whose}"
     )
     return Finding(
         kind="link",
         severity=Severity.BAD,
         subject=subject,
         text=text,
-        next_step="look at the path between the two: routing, the switches' uplink, a full port buffer",
+        next_step=step,
         evidence=[_evidence(subject, metric, unit, outlier)],
     )
 
@@ -189,7 +196,7 @@ def standing_out(records: Sequence[Record]) -> list[Finding]:
         compared.append((words, metric, unit, lower, estimates))
         for outlier in slow_nodes(estimates, lower_is_better=lower):
             blamed.add(str(outlier.subject))
-            nodes.append(_node_finding(words, unit, metric, outlier))
+            nodes.append(node_finding(words, unit, metric, outlier))
     for words, metric, unit, lower, estimates in compared:
         links += [
             _link_finding(words, unit, metric, outlier)

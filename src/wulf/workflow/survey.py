@@ -7,16 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
-from wulf.measure.plan import Cell, Plan
+from wulf.measure.pairing import ALL_NODES, SAMPLED_ROUNDS, Coverage, coverage, matchings
+from wulf.measure.plan import Cell, Pair, Plan
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Runner, Watcher
+from wulf.measure.runner import UNWATCHED, Runner, Servers, Watcher
 from wulf.stats.comparison import PairedRule
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.connect import Connected, connect
+from wulf.workflow.coverage import coverage_finding, coverage_words
 from wulf.workflow.findings import comparison_finding, find
 
 SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
@@ -65,18 +69,30 @@ def ordered_pairs(nodes: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield first, second
 
 
-def survey_cells(connected: Connected, probe: Probe, sweep_pair: tuple[str, str] | None = None) -> tuple[Cell, ...]:
+def survey_cells(
+    connected: Connected,
+    probe: Probe,
+    sweep_pair: tuple[str, str] | None = None,
+    rounds: Sequence[Sequence[Pair]] | None = None,
+) -> tuple[Cell, ...]:
     """All pairs' TCP and UDP round trip and both directions' TCP stream, and the size sweep on one pair.
 
     A round trip is the same from either end; a stream is not. Only nodes that have a session take part.
+
+    Parameters
+    ----------
+    rounds
+        Rounds of disjoint pairs, a sample of all pairs; None: all.
     """
     cells: list[Cell] = []
+    place = {pair: number for number, pairs in enumerate(rounds or ()) for pair in pairs}
 
     def add(pair: tuple[str, str], transport: str, pattern: str, phase: str, **params: Param) -> None:
         checked = probe.check(pattern, transport, connected.placed(*pair, params))
-        cells.append(Cell(len(cells), *pair, transport, pattern, checked, probe.pattern(pattern).metrics, phase))
+        metrics, number = probe.pattern(pattern).metrics, place.get(pair, place.get(pair[::-1]))
+        cells.append(Cell(len(cells), *pair, transport, pattern, checked, metrics, phase, round=number))
 
-    pairs = list(ordered_pairs(list(connected.sessions)))
+    pairs = list(place) if rounds else list(ordered_pairs(list(connected.sessions)))
     for a, b in pairs:
         add((a, b), "tcp", "pingpong", "pairs", bytes=1, seconds=PINGPONG_SECONDS)
         add((a, b), "udp", "pingpong", "pairs", bytes=1, seconds=PINGPONG_SECONDS)
@@ -106,17 +122,21 @@ def _cut_by_wish(record: Record) -> bool:
     return extra.get("phase") == "watch" and record.verdict is Verdict.UNRESOLVED and not all_failed
 
 
-def circumstances(inventory: Inventory, connected: Connected) -> list[str]:
+def circumstances(inventory: Inventory, connected: Connected, *, side_by_side: bool = False) -> list[str]:
     """What a reader of the findings has to know of how they came about."""
     notes = list(connected.notes)
     if inventory.lab and inventory.ssh_config is None:
         notes.append("This lab has no namespaces: its nodes are processes on this machine's loopback interface.")
     hosts = connected.hosts
     if len(hosts) > 1 and len(set(hosts.values())) < len(hosts):
+        how = (
+            "pairs on one machine were measured at the same time all the same, and shared its CPUs"
+            if side_by_side
+            else "pairs on one machine were measured one at a time, both ends on one CPU unless another was asked for"
+        )
         notes.append(
-            f"{len(hosts)} nodes share {_machines(len(set(hosts.values())))}: pairs on one machine were measured one "
-            "at a time, both ends on one CPU unless another was asked for; their figures are those of its CPU and "
-            "kernel, not of a wire."
+            f"{len(hosts)} nodes share {_machines(len(set(hosts.values())))}: {how}; their figures are those of its "
+            "CPU and kernel, not of a wire."
         )
     return notes
 
@@ -136,6 +156,8 @@ def measure(
     together: bool = False,
     extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
     judge: Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]] | None = None,
+    side_by_side: bool = False,
+    synchronised: bool = False,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Connect, measure the cells, judge, and leave a complete run on disk.
@@ -154,6 +176,10 @@ def measure(
         More cells, given the records so far and the first free number of a cell; none: it is enough.
     judge
         Records and findings that follow from the measured ones.
+    side_by_side
+        Pairs are measured at the same time even where they share a machine.
+    synchronised
+        What is measured at the same time is of one kind and begins at one moment.
     watch
         Told what happens, for people.
     """
@@ -167,19 +193,22 @@ def measure(
         with connect(inventory, watch.say) as connected:
             writer.write_json("fingerprint.json", connected.fingerprint)
             failed = dict(connected.failed)
-            notes = circumstances(inventory, connected)
+            notes = circumstances(inventory, connected, side_by_side=side_by_side)
             cells = make_cells(connected, connected.probe) if connected.probe else ()
             plan = Plan(
-                cells, seed, effort.wish, budget=effort.budget, looks=effort.looks, hosts=connected.hosts,
-                watch=effort.watch, versus=versus if cells else None, together=together,
-                endless=effort.endless,
+                cells, seed, effort.wish, budget=effort.budget, looks=effort.looks,
+                hosts={} if side_by_side else connected.hosts, watch=effort.watch,
+                versus=versus if cells else None, together=together, endless=effort.endless,
+                synchronised=synchronised,
             )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
             began = time.monotonic()
+            servers: Servers = {}
             while plan.cells:
                 runner = Runner(
-                    plan, connected.sessions, connected.addresses, writer, second=connected.second, watch=watch
-                )
+                    plan, connected.sessions, connected.addresses, writer,
+                    second=connected.second, watch=watch, servers=servers,
+                )  # fmt: skip
                 try:
                     runner.run()
                 finally:
@@ -222,15 +251,25 @@ def survey(
     sweep_pair: tuple[str, str] | None = None,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
-    """Survey the nodes of an inventory (see the module's first line), report included."""
-    outcome = measure(
-        inventory,
-        lambda connected, probe: survey_cells(connected, probe, sweep_pair),
-        effort,
-        writer,
-        seed,
-        watch=watch,
-    )
+    """Survey the nodes of an inventory (see the module's first line), report included.
+
+    Of more nodes than `ALL_NODES`, a sample of the pairs; a finding says what it may miss.
+    """
+    sampled: list[Coverage] = []
+
+    def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
+        nodes = list(connected.sessions)
+        if len(nodes) <= ALL_NODES:
+            return survey_cells(connected, probe, sweep_pair)
+        rounds = matchings(nodes, SAMPLED_ROUNDS, np.random.default_rng(seed))
+        sampled.append(coverage(nodes, rounds))
+        watch.say(coverage_words(sampled[-1]))
+        return survey_cells(connected, probe, sweep_pair, rounds)
+
+    def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+        return [], [coverage_finding(found) for found in sampled]
+
+    outcome = measure(inventory, cells, effort, writer, seed, judge=judge, watch=watch)
     write_html(outcome.run)
     return outcome
 

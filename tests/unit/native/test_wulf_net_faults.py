@@ -452,7 +452,6 @@ def test_a_device_queue_that_stays_full_holds_up_nothing_for_ever(pattern: str) 
 READS_WALL_CLOCK = {
     "program.cpp": "the counters' `at`, for people",
     "host_clock.cpp": "one-way delays, which two hosts' clocks have to time, and say so with a bound",
-    "clock.cpp": "the answer to `clock`, which nothing is timed with",
 }
 
 

@@ -175,9 +175,7 @@ def test_ways_to_wait(transport: str, waiting: str, pattern: str) -> None:
         ("pipe", {"sndbuf": 1 << 30}, "sndbuf", "pipe-max-size"),
     ],
 )
-def test_what_a_transport_cannot_do_is_refused(
-    transport: str, params: dict[str, Any], field: str, words: str
-) -> None:
+def test_what_a_transport_cannot_do_is_refused(transport: str, params: dict[str, Any], field: str, words: str) -> None:
     with Pair(transport) as pair:
         error = pair.run("pingpong", **params)["error"]
         assert (error["code"], error["field"]) == ("bad-parameter", field), error
@@ -205,7 +203,11 @@ def test_ways_to_send(sending: str, pattern: str) -> None:
 def test_small_calls_cost_time_and_cork_gives_some_of_it_back() -> None:
     with Pair("tcp") as pair:
         times = {}
-        for name, params in {"whole": {}, "calls": {"call_bytes": 100}, "cork": {"call_bytes": 100, "cork": True}}.items():
+        for name, params in {
+            "whole": {},
+            "calls": {"call_bytes": 100},
+            "cork": {"call_bytes": 100, "cork": True},
+        }.items():
             answer = pair.run("pingpong", bytes=20000, count=20, seconds=30, **params)
             assert answer["ok"], answer
             times[name] = answer["metrics"]["rtt"]["min"]

@@ -18,6 +18,7 @@ from wulf.measure.plan import Cell
 from wulf.measure.runner import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
+from wulf.workflow import survey as surveying
 from wulf.workflow.recover import load
 from wulf.workflow.survey import SWEEP_SIZES, Effort, Outcome, single, survey
 
@@ -116,6 +117,16 @@ def test_one_cell(simulate: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     outcome = simulate_single(inventory, tmp_path)
     assert outcome.exit_code == 0
     assert [(r.subject, r.metric) for r in outcome.run.records] == [("n1>n2", "rtt")]
+
+
+def test_of_a_large_cluster_a_sample_is_surveyed_and_says_so(simulate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surveying, "ALL_NODES", 7)
+    outcome = simulate("n[1-8]", value=slowed("n3"))
+    pairs = {r.subject for r in outcome.run.records if (r.model_extra or {})["phase"] == "pairs" and r.metric == "rtt"}
+    assert len(pairs) == 4 * 4
+    assert [f.subject for f in outcome.run.findings if f.kind in ("node", "link")] == ["n3"]
+    (covered,) = [f for f in outcome.run.findings if f.kind == "coverage"]
+    assert "16 of 28 pairs" in covered.text
 
 
 def test_nodes_of_one_machine_are_measured_on_one_cpu_and_one_pair_at_a_time(simulate: Any) -> None:
