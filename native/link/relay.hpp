@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/histogram.hpp"
 #include "core/json.hpp"
 #include "link/line.hpp"
 #include "link/tap.hpp"
@@ -40,7 +41,8 @@ class Relay {
   /// Both devices go. Throws bad-parameter where there is no such link; so do the others below.
   void remove(const std::string& name);
   void set(const std::string& name, Direction direction, const Setting& setting);
-  /// Settings and counts of every link.
+  /// {"links": settings and counts of every one, "late": by how much frames that were made to wait left too
+  /// late}, in seconds.
   [[nodiscard]] Json status();
 
  private:
@@ -53,6 +55,7 @@ class Relay {
     std::uint64_t number;  ///< frames that arrive at once keep the order in which they came
     std::shared_ptr<Port> to;
     std::vector<char> frame;
+    bool timed;                                  ///< it was made to wait
     bool operator<(const Flight& other) const {  // std::push_heap puts the largest first: the earliest here
       return arrival != other.arrival ? arrival > other.arrival : number > other.number;
     }
@@ -64,7 +67,7 @@ class Relay {
   int wait(std::array<epoll_event, kEvents>& events) const;
   void receive(Port& port);
   void forward(Port& port, std::size_t bytes, Nanoseconds current);
-  void launch(const std::shared_ptr<Port>& to, std::size_t bytes, Nanoseconds arrival);
+  void launch(const std::shared_ptr<Port>& to, std::size_t bytes, Nanoseconds arrival, bool timed);
   void deliver_due();
   void watch(Port& port);
   [[nodiscard]] Link& find(const std::string& name);
@@ -86,6 +89,7 @@ class Relay {
   std::vector<std::vector<char>> spare_;
   std::vector<char> scratch_;
   std::uint64_t launched_ = 0;
+  Histogram late_;
   std::thread thread_;
 };
 

@@ -94,7 +94,7 @@ Json Service::close(const Json& request) {
 
 Json Service::status(const Json& request) {
   refuse_unknown_fields(request, {"id", "op"});
-  return {{"links", relay().status()}};
+  return relay().status();
 }
 
 }  // namespace wulf::link
