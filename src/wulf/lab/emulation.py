@@ -109,9 +109,14 @@ def wants_emulator(names: Mapping[str, object] | set[str]) -> bool:
 
 
 def change(
-    link: Link | None, rate: int | None, values: Mapping[str, float | None], direction: str, emulator: str | None,
+    link: Link | None,
+    values: Mapping[str, float | None],
+    *,
     node: str,
-) -> Link | None:  # fmt: skip
+    rate: int | None = None,
+    direction: str = "both",
+    emulator: str | None = None,
+) -> Link | None:
     """The link after a change; `rate` is what tbf shapes a plain one to.
 
     Raises
@@ -119,6 +124,9 @@ def change(
     LabError
         The directions would contradict themselves, or the emulator can't do it.
     """
+    for what, given, known in (("direction", direction, DIRECTIONS), ("emulator", emulator or "link", EMULATORS)):
+        if given not in known:
+            raise LabError(f"{node}: a link has no {what} {given!r}", f"Choose one of {', '.join(known)}.")
     if emulator == "none":
         _refuse_without_emulator(values, direction, node)
         return None

@@ -123,7 +123,7 @@ class Lab:
             self._data = state.load(self.name) or self._data
             found = self._living_node(node)
             before, rate = found.get("link"), rates.parse(found["rate"] or "none", node)
-            link = emulation.change(before, rate, values, direction, emulator, node)
+            link = emulation.change(before, values, node=node, rate=rate, direction=direction, emulator=emulator)
             if link or before:
                 emulate.apply(wire, self.state, self._data, found, link)
                 state.save(self.state, self._data)

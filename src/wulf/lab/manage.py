@@ -70,13 +70,15 @@ def up(
     links = _wanted_links([f"n{i}" for i in range(1, nodes + 1)], wanted, link or {}, emulator)
     name = state.check_name(name or (state.default_name() if keep else f"tmp-{os.getpid()}-{secrets.token_hex(3)}"))
     try:
-        return _up(name, nodes, wanted, links, backend, keep)
+        return _up(name, nodes, wanted, links, backend=backend, keep=keep)
     except OSError as error:
         subject = error.filename or "the lab's state"
         raise LabError(f"can't bring the lab {name!r} up: {subject}: {error.strerror or error}") from error
 
 
-def _up(name: str, count: int, wanted: dict[str, int], links: dict[str, Link], backend: str | None, keep: bool) -> Lab:
+def _up(
+    name: str, count: int, wanted: dict[str, int], links: dict[str, Link], *, backend: str | None, keep: bool
+) -> Lab:
     state.clear_stale()
     with state.lock(name):
         if state.load(name) is not None:
@@ -126,7 +128,9 @@ def _wanted_links(
     """Every link to be emulated; their rates are no longer `wanted` of tbf."""
     links = {}
     for name in names:
-        link = emulation.change(None, wanted.get(name), emulation.parse(options, name), "both", emulator, name)
+        link = emulation.change(
+            None, emulation.parse(options, name), node=name, rate=wanted.get(name), emulator=emulator
+        )
         if link:
             links[name] = link
             wanted.pop(name, None)

@@ -4,6 +4,7 @@ Its standard input and output are named pipes in the lab's directory. It holds b
 serves whoever comes, and its session ends when the lab does.
 """
 
+# ruff: noqa: PTH121
 
 from __future__ import annotations
 
