@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -257,11 +258,11 @@ def test_killed_it_is_missed_and_comes_back(netns: None, lab_name: str) -> None:
 
 
 def test_it_ends_with_the_lab_and_nothing_stays(netns: None, lab_name: str) -> None:
-    before = set(os.listdir("/sys/class/net"))
+    before = set(Path("/sys/class/net").iterdir())
     made = lab.up(3, name=lab_name, link={"delay": "50us"}, rate="1gbit")
     process = state.load(lab_name)["linker"]
     assert state.alive(process)
-    assert set(os.listdir("/sys/class/net")) == before
+    assert set(Path("/sys/class/net").iterdir()) == before
     init = state.load(lab_name)["init"]
     os.kill(init["pid"], signal.SIGKILL)
     assert wait_until(lambda: not state.alive(process) and not state.alive(init), PATIENCE_S)

@@ -9,6 +9,7 @@ from wulf.core.errors import LabError
 
 from . import linker, netns
 from .emulation import Direction, Link
+from .state import alive
 
 DEFAULT_MTU = 1500
 
@@ -26,7 +27,7 @@ def apply(wire: netns.Wire, directory: Path, data: dict[str, Any], node: dict[st
         lab.emulate(node, link)
     elif link:
         lab.use_netem(node, link)
-    elif node["link"]:
+    elif node.get("link"):
         lab.make_plain(node)
     if link:
         node["rate"] = None  # tbf shapes nothing here
@@ -40,13 +41,13 @@ class _Lab:
         self._wire, self._directory, self._data = wire, directory, data
 
     def emulate(self, node: dict[str, Any], link: Link) -> None:
-        if not linker.is_alive(self._data["linker"]):
+        if not linker.is_alive(self._data.get("linker")):
             self._data["linker"] = linker.start(self._directory, self._data["init"])
             for other in self._data["nodes"]:  # those that the one before has left dead
-                if _uses_linker(other["link"]) and other is not node:
+                if _uses_linker(other.get("link")) and other is not node and alive(other["process"]):
                     self._attach(other, other["link"])
             self._attach(node, link)
-        elif _uses_linker(node["link"]):
+        elif _uses_linker(node.get("link")):
             self._request("resize", node, mtu=_mtu(link))
             self._set(node, link)
         else:
@@ -72,11 +73,13 @@ class _Lab:
             linker.request(self._directory, "set", name=node["name"], direction=side, params=_line(link[side]))
 
     def use_netem(self, node: dict[str, Any], link: Link) -> None:
-        if _uses_linker(node["link"]):
+        if _uses_linker(node.get("link")):
             self._replace_taps(node, _mtu(link))
         try:
             self._request("netem", node, **{side: _netem(link[side]) for side in ("out", "in")})
         except LabError as error:
+            if _uses_linker(node.get("link")):
+                self._attach(node, node["link"])
             raise LabError(
                 f"{node['name']}: can't use netem: {error.what}",
                 "Use `--emulator link`: wulf-link needs TAP devices alone. Or load the module sch_netem.",
@@ -85,19 +88,19 @@ class _Lab:
 
     def make_plain(self, node: dict[str, Any]) -> None:
         """A fresh veth pair, without any queue; tbf shapes it later, where it is to."""
-        if _uses_linker(node["link"]):
+        if _uses_linker(node.get("link")):
             self._replace_taps(node, _mtu(None))
         else:
             self._plug(node, None, _mtu(None))
 
     def _replace_taps(self, node: dict[str, Any], mtu: dict[str, int]) -> None:
         self._plug(node, None, mtu)
-        if linker.is_alive(self._data["linker"]):
+        if linker.is_alive(self._data.get("linker")):
             linker.request(self._directory, "close", name=node["name"])
 
     def _plug(self, node: dict[str, Any], device: str | None, mtu: dict[str, int]) -> None:
         addresses = [address for address in (node["address"], node["address6"]) if address]
-        answer = self._request("plug", node, device=device, mtu=mtu, addresses=addresses, mac=node["mac"])
+        answer = self._request("plug", node, device=device, mtu=mtu, addresses=addresses, mac=node.get("mac"))
         node["mac"] = answer["mac"]
 
     def _request(self, op: str, node: dict[str, Any], **fields: Any) -> dict[str, Any]:

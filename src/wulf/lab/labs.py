@@ -125,8 +125,10 @@ class Lab:
             before, rate = found.get("link"), rates.parse(found["rate"] or "none", node)
             link = emulation.change(before, values, node=node, rate=rate, direction=direction, emulator=emulator)
             if link or before:
-                emulate.apply(wire, self.state, self._data, found, link)
-                state.save(self.state, self._data)
+                try:
+                    emulate.apply(wire, self.state, self._data, found, link)
+                finally:  # a wulf-link that has been started is to be known, whatever came after
+                    state.save(self.state, self._data)
         if not link and (before or "rate" in values):
             self.set_rate(node, options.get("rate", emulation.common_rate(before)))
 
