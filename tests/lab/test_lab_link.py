@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -268,6 +269,38 @@ def test_it_ends_with_the_lab_and_nothing_stays(netns: None, lab_name: str) -> N
     assert wait_until(lambda: not state.alive(process) and not state.alive(init), PATIENCE_S)
     made.down()
     assert traces(lab_name) == []
+
+
+NOBODYS = """
+import os, subprocess, wulf.lab
+with wulf.lab.up(2, name=os.environ["LAB"], link={"delay": "50us"}, keep=False) as made:
+    words = ["ssh", "-F", str(made.ssh_config), "n2", "hostname"]
+    print(subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout)
+"""
+OPEN_TUN = "mount -t tmpfs -o mode=755 none /dev/net && mknod -m 666 /dev/net/tun c 10 200 && exec "
+"""In a mount namespace of its own, as most distributions have it."""
+
+
+@pytest.mark.parametrize("tun", ["as it is", "open to all"])
+def test_without_root(nobody: Callable[[str], list[str]], lab_name: str, tun: str) -> None:
+    command = nobody(f"import os\nos.environ['LAB'] = {lab_name!r}\n{NOBODYS}")
+    if tun == "open to all":
+        command = ["unshare", "-m", "sh", "-c", OPEN_TUN + shlex.join(command)]
+    tried = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=120, check=False)
+    if tun == "open to all" or Path("/dev/net/tun").stat().st_mode & 0o006 == 0o006:
+        assert tried.stdout.strip() == "n2", tried.stderr
+    else:
+        assert "can't open /dev/net/tun" in tried.stderr
+        assert "Run as root, have /dev/net/tun opened to all" in tried.stderr
+    assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
+
+
+def test_status_tells_lateness(plain_again: lab.Lab, pair: Pair) -> None:
+    set_both(plain_again, delay="100us")
+    pair.rtt(0.1)
+    late = plain_again.link_traffic()["late"]
+    assert late["frames"] > 0
+    assert 0 <= late["median"] <= late["p99"] <= late["max"]
 
 
 def test_full_frames_at_a_gigabit(plain_again: lab.Lab) -> None:

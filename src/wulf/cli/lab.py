@@ -221,6 +221,7 @@ def _as_json(lab: Lab) -> dict[str, Any]:
         "note": lab.note,
         "ssh_config": str(lab.ssh_config) if lab.ssh_config else None,
         "emulator_adds": lab.emulator_adds,
+        "link_traffic": lab.link_traffic(),
         "nodes": [
             {
                 "name": node.name,

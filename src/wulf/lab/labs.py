@@ -93,6 +93,16 @@ class Lab:
         process = self._data.get("linker")
         return process["added"] if process else None
 
+    def link_traffic(self) -> dict[str, Any] | None:
+        """What wulf-link has done so far: "links", each with settings and counts of frames by direction, and "late", by
+        how many seconds frames that were made to wait left too late (null before the first). None in a lab without it,
+        or when it has ended.
+        """
+        if not linker.is_alive(self._data.get("linker")):
+            return None
+        answer = linker.request(self.state, "status")
+        return {name: answer[name] for name in ("links", "late")}
+
     def set_link(
         self, node: str, options: Mapping[str, str], *, direction: str = "both", emulator: str | None = None
     ) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from wulf.core.errors import LabError
 from wulf.core.programs import program_path
 
-from .state import INSIDE, alive, identify
+from .state import INSIDE, alive, identify, kill
 
 PROGRAM = "wulf-link"
 PATIENCE_S = 20.0
@@ -49,10 +49,15 @@ def start(directory: Path, init: dict[str, Any]) -> dict[str, Any]:
         raise LabError(f"{PROGRAM} can't start in the lab: {started.stderr.strip()}")
     try:
         process = identify(int(started.stdout))
-        return {**process, "added": request(directory, "calibrate")["added"]}
-    except (ProcessLookupError, LabError) as error:
+    except ProcessLookupError as error:
         log = (directory / "link.log").read_text(errors="replace").strip()
         raise LabError(f"{PROGRAM} can't start in the lab: {log or error}") from error
+    try:
+        return {**process, "added": request(directory, "calibrate")["added"]}
+    except LabError as error:
+        kill(process)
+        log = (directory / "link.log").read_text(errors="replace").strip()
+        raise LabError(f"{log or error.what}: the lab can't emulate links", error.next_step) from error
 
 
 def is_alive(linker: dict[str, Any] | None) -> bool:
