@@ -295,6 +295,16 @@ def test_without_root(nobody: Callable[[str], list[str]], lab_name: str, tun: st
     assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
 
 
+def test_names_on_loopback_have_no_links_to_emulate(lab_name: str) -> None:
+    with pytest.raises(LabError, match="can't emulate links: loopback nodes share one network"):
+        lab.up(2, name=lab_name, backend="loopback", link={"delay": "50us"})
+    with lab.up(2, name=lab_name, backend="loopback") as made, pytest.raises(LabError, match="n1: can't emulate"):
+        made.set_link("n1", {"delay": "50us"})
+    with pytest.raises(LabError, match="n1: '5' is no delay"):
+        lab.up(2, name=lab_name, link={"delay": "5"})
+    assert lab.find(lab_name) is None
+
+
 def test_status_tells_lateness(plain_again: lab.Lab, pair: Pair) -> None:
     set_both(plain_again, delay="100us")
     pair.rtt(0.1)
