@@ -98,7 +98,7 @@ Relay::~Relay() {
 
 void Relay::add(const std::string& name, File node, File port, std::uint64_t seed) {
   call([&] {
-    if (links_.count(name) != 0) {
+    if (links_.contains(name)) {
       throw bad_parameter("name", "there is a link '" + name + "' already");
     }
     auto link = std::make_unique<Link>();
