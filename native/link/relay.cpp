@@ -1,7 +1,6 @@
 #include "link/relay.hpp"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -14,7 +13,6 @@
 #include <future>
 #include <utility>
 
-#include "core/affinity.hpp"
 #include "core/error.hpp"
 
 namespace wulf::link {
@@ -47,16 +45,12 @@ Json describe_lateness(const Histogram& late) {
 }
 
 /// Has the calling thread run when it wants to, where this user may ask for that: a frame that is due can't
-/// wait for the end of somebody's time slice. Real time would be too much on a single CPU, which all nodes
-/// share.
+/// wait for the end of somebody's time slice. Not in real time: the kernel stops who takes a CPU for himself
+/// in it for 50 ms a second (sched(7)), and a busy link's queue overflows meanwhile.
 void go_first() {
   prctl(PR_SET_TIMERSLACK, 1UL);  // 50 µs by default, by which every sleep would be longer
-  sched_param least{};
-  least.sched_priority = sched_get_priority_min(SCHED_FIFO);
   constexpr int kFirst = -20;
-  if (allowed_cpus().size() < 2 || sched_setscheduler(0, SCHED_FIFO, &least) != 0) {
-    (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kFirst);
-  }
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kFirst);
 }
 
 }  // namespace
