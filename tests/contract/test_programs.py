@@ -21,6 +21,13 @@ def wulf_net():
         pytest.skip(str(error))
 
 
+def wulf_link():
+    try:
+        return find_program("wulf-link")
+    except UsageError as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture(params=["local", "ssh"])
 def inventory(request):
     if request.param == "local":
@@ -31,7 +38,7 @@ def inventory(request):
     return Inventory.from_nodeset("p[1-2]", ssh_config=sshd.config)
 
 
-@pytest.mark.parametrize("which", [wulf_net, agent_program])
+@pytest.mark.parametrize("which", [wulf_net, wulf_link, agent_program])
 def test_the_programs_keep_the_session_contract(inventory, which):
     program = which()
     with make_launcher(inventory) as launcher:

@@ -16,7 +16,7 @@ from provision.places import Places
 from provision.runner import Runner, SetupError, must
 from provision.stamps import Stamps, digest
 
-PROGRAMS = ("wulf-net",)
+PROGRAMS = ("wulf-net", "wulf-link")
 CHECK = (
     "#include <span>\n#include <thread>\nint main() { std::jthread([] {}).join(); return std::span<int>{}.size(); }\n"
 )

@@ -4,12 +4,39 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from wulf.lab import Lab
+
+_LINK_OPTIONS = (
+    ("delay", "TIME", "Added each way: 50us, 1.5ms, 0; none takes it back."),
+    ("jitter", "TIME", "The delay varies by so much, evenly, up and down; frames keep their order."),
+    ("queue", "FRAMES", "How many frames wait where the rate is the limit; more are dropped."),
+    ("loss", "PERCENT", "Share of frames lost: 0.1%."),
+    ("duplicate", "PERCENT", "Share of frames that arrive twice."),
+    ("reorder", "PERCENT", "Share of frames that skip the delay, and so overtake others."),
+    ("mtu", "BYTES", "The longest packet that the link carries: 9000."),
+    ("moderate", "TIME", "Interrupt moderation: frames that arrive within this time are handed over together."),
+)
+"""What an emulator can do to a link beside its rate: name, metavar, help."""
+
+
+def link_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The options of a link; they arrive in keyword arguments, None where not given."""
+    text = "link (wulf-link), netem (the kernel's, where it has it), none; link where one is needed."
+    function = click.option("--emulator", metavar="link|netem|none", help=f"Who does it: {text}")(function)
+    for name, metavar, explanation in reversed(_LINK_OPTIONS):
+        function = click.option(f"--{name}", metavar=metavar, help=explanation)(function)
+    return function
+
+
+def _given(options: dict[str, str | None]) -> dict[str, str]:
+    return {name: text for name, text in options.items() if text is not None}
+
 
 name_option = click.option("--name", metavar="NAME", help="Which lab; WULF_LAB or 'lab' when not given.")
 
@@ -22,6 +49,7 @@ def command() -> None:
     Example:
       wulf lab up --nodes 4
       wulf lab set n3 --rate 200mbit
+      wulf lab set n3 --delay 50us
       wulf lab exec n1 -- ping -c 3 n3
       wulf survey --lab
       wulf lab down
@@ -32,32 +60,49 @@ def command() -> None:
 @click.option("--nodes", type=int, default=4, show_default=True, help="How many nodes, n1 to nN; 200 at most.")
 @click.option("--rate", metavar="RATE", help="Rate of every link, as tc writes it: 1gbit, 200mbit.")
 @click.option("--backend", metavar="netns|loopback", help="Namespaces, or mere names; the best possible if not given.")
+@link_options
 @name_option
-def up(nodes: int, rate: str | None, backend: str | None, name: str | None) -> None:
+def up(
+    nodes: int, rate: str | None, backend: str | None, name: str | None, emulator: str | None, **options: str | None
+) -> None:
     """Bring a lab up. It stays until `wulf lab down`.
 
     \b
     Example:
       wulf lab up --nodes 8 --rate 1gbit
+      wulf lab up --delay 50us --rate 1gbit --loss 0.01%
     """  # noqa: D301
     from wulf import lab
 
-    _show(lab.up(nodes, rate=rate, name=name, backend=backend))
+    _show(lab.up(nodes, rate=rate, name=name, backend=backend, link=_given(options), emulator=emulator))
 
 
 @command.command("set")
 @click.argument("node")
-@click.option("--rate", metavar="RATE", required=True, help="Both directions' rate, as tc writes it; none: no limit.")
+@click.option("--rate", metavar="RATE", help="The rate, as tc writes it; none: no limit.")
+@link_options
+@click.option(
+    "--direction",
+    metavar="out|in|both",
+    default="both",
+    show_default=True,
+    help="Which way: out of the node, in to it.",
+)
 @name_option
-def set_(node: str, rate: str, name: str | None) -> None:
-    """Change one node's link.
+def set_(node: str, name: str | None, direction: str, emulator: str | None, **options: str | None) -> None:
+    """Change one node's link, while traffic flows. What isn't named stays as it is.
 
     \b
     Example:
       wulf lab set n3 --rate 200mbit
-      wulf lab set n3 --rate none
+      wulf lab set n3 --delay 100us --jitter 10us
+      wulf lab set n3 --loss 1% --direction in
+      wulf lab set n3 --delay none --loss none
     """  # noqa: D301
-    _find(name).set_rate(node, rate)
+    given = _given(options)
+    if not given and emulator is None:
+        raise click.UsageError("nothing to change: give --rate, --delay or another of the link's options.")
+    _find(name).set_link(node, given, direction=direction, emulator=emulator)
 
 
 @command.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -135,18 +180,38 @@ def _show(lab: Lab) -> None:
     from rich.table import Table
 
     until = f", until process {lab.owner} ends" if lab.owner else ""
-    table = Table(
-        "node", "address", "rate", "state", title=f"lab {lab.name}: {lab.backend}{until}", title_justify="left"
-    )
-    for node in lab.nodes:
+    nodes = lab.nodes
+    emulated = any(node.link for node in nodes)
+    columns = ["node", "address", "rate", *(["link"] if emulated else []), "state"]
+    table = Table(*columns, title=f"lab {lab.name}: {lab.backend}{until}", title_justify="left")
+    for node in nodes:
         addresses = ", ".join(filter(None, (node.address, node.address6)))
-        table.add_row(node.name, addresses, node.rate or "none", "up" if lab.is_up(node.name) else "down")
+        state = ("up" if node.link_alive else "link dead") if lab.is_up(node.name) else "down"
+        table.add_row(node.name, addresses, node.rate or "none", *([node.emulation] if emulated else []), state)
     console = Console()
     console.print(table)
     if lab.note:
         console.print(lab.note, highlight=False, soft_wrap=True)
+    for line in _emulator_notes(lab):
+        console.print(line, highlight=False, soft_wrap=True)
     if lab.ssh_config:
         console.print(f"By hand: ssh -F {lab.ssh_config} {lab.nodes[0].name}", highlight=False, soft_wrap=True)
+
+
+def _emulator_notes(lab: Lab) -> list[str]:
+    """What wulf-link adds itself, and whether it has died."""
+    from wulf.core.units import show, show_interval
+
+    dead = [node.name for node in lab.nodes if not node.link_alive]
+    if dead:
+        return [f"wulf-link has ended: {', '.join(dead)} can't be reached; `wulf lab set {dead[0]} …` starts it anew."]
+    adds = lab.emulator_adds
+    if not adds or not any(node.link and node.link["emulator"] == "link" for node in lab.nodes):
+        return []
+    interval = show_interval(adds["low"], adds["high"], "s")
+    return [
+        f"wulf-link itself adds {show(adds['value'], 's')} each way over a link ({interval}), beside the delay set."
+    ]
 
 
 def _as_json(lab: Lab) -> dict[str, Any]:
@@ -155,12 +220,16 @@ def _as_json(lab: Lab) -> dict[str, Any]:
         "backend": lab.backend,
         "note": lab.note,
         "ssh_config": str(lab.ssh_config) if lab.ssh_config else None,
+        "emulator_adds": lab.emulator_adds,
+        "link_traffic": lab.link_traffic(),
         "nodes": [
             {
                 "name": node.name,
                 "address": node.address,
                 "address6": node.address6,
                 "rate": node.rate,
+                "link": node.link,
+                "link_alive": node.link_alive,
                 "up": lab.is_up(node.name),
             }
             for node in lab.nodes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import platform
 import tempfile
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from wulf.core.errors import UsageError
+from wulf.core.programs import program_path
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,6 @@ class Program:
         return Program.of(path, self.name, arch) if self.arch and path.is_file() else None
 
 
-def programs_dir() -> Path:
-    """Where the built programs are: ``<arch>/<name>``. The environment's WULF_PROGRAMS comes before the package's."""
-    given = os.environ.get("WULF_PROGRAMS")
-    return Path(given) if given else Path(__file__).parent.parent / "programs"
-
-
 def find_program(name: str, arch: str | None = None) -> Program:
     """A built native program.
 
@@ -75,13 +69,7 @@ def find_program(name: str, arch: str | None = None) -> Program:
         It has not been built.
     """
     arch = arch or platform.machine()
-    path = programs_dir() / arch / name
-    if not path.is_file():
-        raise UsageError(
-            f"{path} is missing: {name} has not been built for {arch}",
-            "run `make build`; or set WULF_PROGRAMS to a directory that has <arch>/" + name,
-        )
-    return Program.of(path, name, arch)
+    return Program.of(program_path(name, arch), name, arch)
 
 
 def agent_program() -> Program:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import LabError
 
-from . import netns, rates, state
+from . import emulate, emulation, linker, netns, rates, state
 
 _nurseries: dict[str, netns.Nursery] = {}
 """Ephemeral labs of this process, held open by it."""
@@ -19,12 +19,23 @@ _nurseries: dict[str, netns.Nursery] = {}
 
 @dataclass(frozen=True)
 class LabNode:
-    """One node. `rate` is its link's, as tc writes it, or None for an unshaped link; `address6` None without IPv6."""
+    """One node. `rate` is its link's, as tc writes it, or None for an unshaped link; `address6` None without IPv6.
+
+    `link` is None for a plain link, else what an emulator does to it (`wulf.lab.emulation`), and `link_alive` whether
+    that emulator still runs.
+    """
 
     name: str
     address: str
     address6: str | None
     rate: str | None
+    link: dict[str, Any] | None = None
+    link_alive: bool = True
+
+    @property
+    def emulation(self) -> str:
+        """What an emulator does to its link, for people; "" for a plain one."""
+        return emulation.show_link(self.link)
 
 
 class Lab:
@@ -62,9 +73,8 @@ class Lab:
     @property
     def nodes(self) -> tuple[LabNode, ...]:
         """Its nodes, in order."""
-        return tuple(
-            LabNode(node["name"], node["address"], node["address6"], node["rate"]) for node in self._data["nodes"]
-        )
+        running = linker.is_alive(self._data.get("linker"))
+        return tuple(_lab_node(node, running) for node in self._data["nodes"])
 
     @property
     def owner(self) -> int | None:
@@ -75,6 +85,63 @@ class Lab:
         """Whether a node's first process still runs."""
         return state.alive(self._node(node)["process"])
 
+    @property
+    def emulator_adds(self) -> dict[str, Any] | None:
+        """What wulf-link measured itself to add to a frame's way over one link at zero setting: `value`, `low` and
+        `high` in seconds (median and its 95 % interval). None in a lab without it.
+        """
+        process = self._data.get("linker")
+        return process["added"] if process else None
+
+    def link_traffic(self) -> dict[str, Any] | None:
+        """What wulf-link has done so far: "links", each with settings and counts of frames by direction, and "late", by
+        how many seconds frames that were made to wait left too late (null before the first). None in a lab without it,
+        or when it has ended.
+        """
+        if not linker.is_alive(self._data.get("linker")):
+            return None
+        answer = linker.request(self.state, "status")
+        return {name: answer[name] for name in ("links", "late")}
+
+    def set_link(
+        self, node: str, options: Mapping[str, str], *, direction: str = "both", emulator: str | None = None
+    ) -> None:
+        """Change what a node's link does to frames, while traffic flows.
+
+        Parameters
+        ----------
+        options
+            delay, jitter, rate, queue, loss, duplicate, reorder, mtu, moderate, as people write them ("50us", "0.1%");
+            "none" takes one back. What isn't named stays.
+        direction
+            "out" of the node, "in" to it, or "both".
+        emulator
+            "link" (wulf-link), "netem", or "none" for a plain link; None: as it is, wulf-link where one is needed.
+
+        Raises
+        ------
+        LabError
+            An option is malformed or refused, the node unknown, or the backend can't; then all is as before.
+        """
+        self._node(node)
+        values = emulation.parse(options, node)
+        if self.backend == "loopback":
+            raise LabError(
+                f"{node}: can't emulate a link: loopback nodes share one network", "Use a lab of namespaces."
+            )
+        with state.lock(self.name), netns.Wire() as wire:
+            self._data = state.load(self.name) or self._data
+            found = self._living_node(node)
+            before, rate = found.get("link"), rates.parse(found["rate"] or "none", node)
+            link = emulation.change(before, values, node=node, rate=rate, direction=direction, emulator=emulator)
+            if link or before:
+                try:
+                    emulate.apply(wire, self.state, self._data, found, link)
+                finally:  # a wulf-link that has been started is to be known, whatever came after
+                    state.save(self.state, self._data)
+        if not link and (before or "rate" in values):
+            self.set_rate(node, options.get("rate", emulation.common_rate(before)))
+
     def set_rate(self, node: str, rate: str | None) -> None:
         """Shape both directions of a node's link to `rate` (as tc writes it); None or "none" for no limit.
 
@@ -82,6 +149,9 @@ class Lab:
         """
         self._node(node)
         bits = rates.parse(rate or "none", node)
+        if self._node(node).get("link"):
+            self.set_link(node, {"rate": rate or "none"})
+            return
         if self.backend == "loopback":
             raise LabError(
                 f"{node}: can't set a rate: loopback nodes share one network", "Use a lab of namespaces (netns)."
@@ -130,6 +200,13 @@ class Lab:
         if not state.alive(node["process"]) or not state.alive(self._data["init"]):
             raise LabError(f"{name}: the node is down", "`wulf lab down`, then `wulf lab up`, make a fresh lab.")
         return node
+
+
+def _lab_node(node: dict[str, Any], running: bool) -> LabNode:
+    link = node.get("link")  # a lab that an earlier wulf has made has none
+    rate = emulation.common_rate(link) if link else node["rate"]
+    dead = link is not None and link["emulator"] == "link" and not running
+    return LabNode(node["name"], node["address"], node["address6"], rate, link, not dead)
 
 
 def _run_here(argv: Sequence[str]) -> int:

@@ -11,7 +11,8 @@ from typing import Any
 
 from wulf.core.errors import LabError
 
-from . import labs, netns, rates, state, tools
+from . import emulate, emulation, labs, netns, rates, state, tools
+from .emulation import Link
 from .labs import Lab
 
 MOST_NODES = 200
@@ -36,6 +37,8 @@ def up(
     backend: str | None = None,
     keep: bool = True,
     rates: Mapping[str, str] | None = None,
+    link: Mapping[str, str] | None = None,
+    emulator: str | None = None,
 ) -> Lab:
     """Bring a lab up; every node answers to ssh when this returns.
 
@@ -51,6 +54,8 @@ def up(
         "netns", "loopback", or None: what is possible here.
     keep
         False: the lab ends with this process, however that ends.
+    link, emulator
+        What every link does to frames, as `Lab.set_link` takes it: {"delay": "50us"}.
 
     Raises
     ------
@@ -62,15 +67,18 @@ def up(
     if backend not in (None, *BACKENDS):
         raise LabError(f"there is no backend {backend!r}", f"Choose one of {', '.join(BACKENDS)}.")
     wanted = _wanted_rates([f"n{i}" for i in range(1, nodes + 1)], rate, rates or {})
+    links = _wanted_links([f"n{i}" for i in range(1, nodes + 1)], wanted, link or {}, emulator)
     name = state.check_name(name or (state.default_name() if keep else f"tmp-{os.getpid()}-{secrets.token_hex(3)}"))
     try:
-        return _up(name, nodes, wanted, backend, keep)
+        return _up(name, nodes, wanted, links, backend=backend, keep=keep)
     except OSError as error:
         subject = error.filename or "the lab's state"
         raise LabError(f"can't bring the lab {name!r} up: {subject}: {error.strerror or error}") from error
 
 
-def _up(name: str, count: int, wanted: dict[str, int], backend: str | None, keep: bool) -> Lab:
+def _up(
+    name: str, count: int, wanted: dict[str, int], links: dict[str, Link], *, backend: str | None, keep: bool
+) -> Lab:
     state.clear_stale()
     with state.lock(name):
         if state.load(name) is not None:
@@ -82,10 +90,17 @@ def _up(name: str, count: int, wanted: dict[str, int], backend: str | None, keep
                     raise LabError(
                         f"{min(wanted)}: can't set a rate: loopback nodes share one network", "Leave --rate out."
                     )
+                if choice.backend == "loopback" and links:
+                    raise LabError(
+                        f"can't emulate links: loopback nodes share one network ({choice.why})", "Leave that out."
+                    )
                 data = _describe(name, count, wanted, choice, keep)
                 directory = state.root() / name
                 state.make_private(directory)
                 nursery = _start(directory, data, wanted, wire) if choice.backend == "netns" else None
+                for node in data["nodes"]:
+                    if node["name"] in links:
+                        emulate.apply(wire, directory, data, node, links[node["name"]])
                 state.save(directory, data)
             if nursery and keep:  # last of all: whoever is interrupted before has no lab
                 nursery.keep()
@@ -107,6 +122,21 @@ def _wanted_rates(names: list[str], rate: str | None, single: Mapping[str, str])
     return {name: bits for name, bits in parsed.items() if bits is not None}
 
 
+def _wanted_links(
+    names: list[str], wanted: dict[str, int], options: Mapping[str, str], emulator: str | None
+) -> dict[str, Link]:
+    """Every link to be emulated; their rates are no longer `wanted` of tbf."""
+    links = {}
+    for name in names:
+        link = emulation.change(
+            None, emulation.parse(options, name), node=name, rate=wanted.get(name), emulator=emulator
+        )
+        if link:
+            links[name] = link
+            wanted.pop(name, None)
+    return links
+
+
 def _describe(name: str, count: int, wanted: dict[str, int], choice: Choice, keep: bool) -> dict[str, Any]:
     """lab.json, but for the processes that aren't there yet."""
     netns_backend = choice.backend == "netns"
@@ -117,6 +147,8 @@ def _describe(name: str, count: int, wanted: dict[str, int], choice: Choice, kee
             "address": f"10.77.0.{i}" if netns_backend else "127.0.0.1",
             "address6": (f"fd77::{i}" if netns_backend else "::1") if ipv6 else None,
             "rate": rates.show(wanted[f"n{i}"]) if netns_backend and f"n{i}" in wanted else None,
+            "link": None,
+            "mac": None,
             "process": None,
         }
         for i in range(1, count + 1)
@@ -129,6 +161,7 @@ def _describe(name: str, count: int, wanted: dict[str, int], choice: Choice, kee
         "note": None if netns_backend else _loopback_note(choice.why, wanted),
         "owner": None if keep else state.identify(os.getpid()),
         "init": None,
+        "linker": None,
         "nodes": nodes,
     }
 

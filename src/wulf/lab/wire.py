@@ -72,7 +72,9 @@ def _answer(request: Request) -> None:
 
 def _explain(code: int, text: str) -> str:
     if code in (errno.EOPNOTSUPP, errno.ENOENT):
-        return f"the kernel has no such device or queue ({text}); it may need the modules bridge, veth, sch_tbf"
+        return (
+            f"the kernel has no such device or queue ({text}); it may need the modules bridge, veth, sch_tbf, sch_netem"
+        )
     return f"the kernel refused it: {text}"
 
 
@@ -163,8 +165,57 @@ def _probe_within() -> None:
         os._exit(number)
 
 
+def plug(request: Request) -> Request:
+    """Put the devices named `device` in the place of one node's link, at both ends: `init`, `mtu` (out, in) in bytes,
+    `node` (name, pid, addresses, mac or null). With `device` null, a new veth pair. The old link's devices go.
+
+    Answers {"mac": the node's}: it stays the same, so that the neighbours notice nothing.
+    """
+    node, device = request["node"], request["device"] or "new-" + request["node"]["name"]
+    linux.join(request["init"], ("user", "net"))
+    with _netlink() as switch:
+        if request["device"] is None:
+            peer = {"ifname": device, "net_ns_fd": f"/proc/{node['pid']}/ns/net"}
+            switch.link("add", ifname=device, kind="veth", peer=peer)
+        linux.join(node["pid"], ("net",))
+        with _netlink() as own:
+            port, end = _index(switch, device), _index(own, device)
+            mac = _mac(own, DEVICE) or node["mac"]
+            switch.link("set", index=port, mtu=request["mtu"]["in"], master=_index(switch, BRIDGE))
+            own.link("set", index=end, mtu=request["mtu"]["out"], **({"address": mac} if mac else {}))
+            for side, old in ((own, DEVICE), (switch, node["name"])):  # from here on nothing is refused
+                for index in side.link_lookup(ifname=old):  # of a veth pair, the first takes the second along
+                    side.link("del", index=index)
+            switch.link("set", index=port, ifname=node["name"], state="up")
+            own.link("set", index=end, ifname=DEVICE, state="up")
+            _add_addresses(own, end, node["addresses"])
+            return {"mac": mac or _mac(own, DEVICE)}
+
+
+def resize(request: Request) -> None:
+    """Set the MTU of both ends of one node's link: `init`, `node` (name, pid), `mtu` (out, in) in bytes."""
+    node, mtu = request["node"], request["mtu"]
+    linux.join(request["init"], ("user", "net"))
+    with _netlink() as switch:
+        switch.link("set", index=_index(switch, node["name"]), mtu=mtu["in"])
+    linux.join(node["pid"], ("net",))
+    with _netlink() as own:
+        own.link("set", index=_index(own, DEVICE), mtu=mtu["out"])
+
+
+def netem(request: Request) -> None:
+    """Have netem emulate one node's link: `init`, `node` (name, pid), `out` and `in`, each as tc-netem(8) names it."""
+    node = request["node"]
+    linux.join(request["init"], ("user", "net"))
+    with _netlink() as switch:
+        switch.tc("replace", "netem", _index(switch, node["name"]), _ROOT_HANDLE, **request["in"])
+    linux.join(node["pid"], ("net",))
+    with _netlink() as own:
+        own.tc("replace", "netem", _index(own, DEVICE), _ROOT_HANDLE, **request["out"])
+
+
 OPERATIONS: dict[str, Callable[[Request], Request | None]] = {
-    "build": build, "shape": shape, "cut": cut, "probe": probe,
+    "build": build, "shape": shape, "cut": cut, "probe": probe, "plug": plug, "resize": resize, "netem": netem,
 }  # fmt: skip
 
 
@@ -182,6 +233,13 @@ def _index(netlink: Any, name: str) -> int:
     if not found:
         raise OSError(errno.ENODEV, f"the lab has no interface {name}")
     return int(found[0])
+
+
+def _mac(netlink: Any, name: str) -> str | None:
+    """The device's hardware address, or None where there is no such device."""
+    for index in netlink.link_lookup(ifname=name):
+        return str(netlink.get_links(index)[0].get_attr("IFLA_ADDRESS"))
+    return None
 
 
 def _raise_device(netlink: Any, name: str) -> None:

@@ -79,7 +79,8 @@ def clone(tmp_path: Path, script, monkeypatch) -> Places:
     (places.repo / "pyproject.toml").write_text('version = "0.1.0"\n')
     machine = next(number for number, name in elf.MACHINES.items() if name == platform.machine())
     places.native.mkdir(parents=True)
-    (places.native / "wulf-net").write_bytes(program(machine, 1))
+    for name in native.PROGRAMS:
+        (places.native / name).write_bytes(program(machine, 1))
     (places.native / "wulf-compiler.txt").write_text("-DCMAKE_CXX_COMPILER=g++")
     return places
 

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("hatchling")
 import wheel_hook
 from provision import elf
+from provision.native import PROGRAMS
 
 from tests.unit.tools.elf_program import program
 
@@ -22,18 +23,20 @@ def hook(root: Path) -> wheel_hook.ProbesHook:
 
 
 def put(root: Path, content: bytes) -> Path:
-    path = root / "src/wulf/programs" / ARCH / "wulf-net"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(content)
-    return path
+    """The programs in a package's folder, which is returned."""
+    folder = root / "src/wulf/programs" / ARCH
+    folder.mkdir(parents=True)
+    for name in PROGRAMS:
+        (folder / name).write_bytes(content)
+    return folder
 
 
 def test_probes_go_in_and_the_tag_names_the_architecture(tmp_path: Path) -> None:
-    path = put(tmp_path, program(MACHINE, 1))
+    folder = put(tmp_path, program(MACHINE, 1))
     data = {"force_include": {}, "pure_python": True}
     hook(tmp_path).initialize("standard", data)
     assert data["tag"] == f"py3-none-manylinux_2_17_{ARCH}"
-    assert data["force_include"] == {str(path): f"wulf/programs/{ARCH}/wulf-net"}
+    assert data["force_include"] == {str(folder / name): f"wulf/programs/{ARCH}/{name}" for name in PROGRAMS}
     assert data["pure_python"] is False
 
 
