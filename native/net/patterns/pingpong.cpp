@@ -7,6 +7,7 @@
 #include "core/histogram.hpp"
 #include "net/buffer.hpp"
 #include "net/client_run.hpp"
+#include "net/during.hpp"
 #include "net/server_run.hpp"
 
 namespace wulf::net {
@@ -149,12 +150,17 @@ Json rtt_metric(const Tally& tally) {
   for (const auto& [name, q] : {std::pair{"0.5", 0.5}, {"0.9", 0.9}, {"0.99", 0.99}, {"0.999", 0.999}}) {
     quantiles[name] = rtt.quantile(q) * kNano;
   }
+  Json peaks = Json::array();
+  for (const Histogram::Peak& peak : rtt.peaks()) {
+    peaks.push_back({{"at", peak.at * kNano}, {"share", peak.share}});
+  }
   return {{"unit", "s"},
           {"value", quantiles["0.5"]},
           {"n", rtt.count()},
           {"mean", rtt.mean() * kNano},
           {"min", static_cast<double>(rtt.least()) * kNano},
           {"max", static_cast<double>(rtt.greatest()) * kNano},
+          {"peaks", peaks},
           {"quantiles", quantiles}};
 }
 
@@ -220,11 +226,13 @@ class PingPong final : public Pattern {
     run.await_lanes();
     run.answer({{"op", "begun"}});
     (void)run.await("start");
+    During during(run.lanes());
     const CounterTexts before = CounterTexts::read();
     run.answer({{"op", "started"}});
     (void)run.await("finish");
     const CounterTexts after = CounterTexts::read();
     run.answer({{"op", "finished"},
+                {"during", during.end()},
                 {"counters", counters_delta(before.parse(), after.parse())},
                 {"info", run.lanes().front().channel->info()}});
   }
@@ -256,11 +264,13 @@ class PingPong final : public Pattern {
     const auto count = optional_value<std::uint64_t>(run.params(), "count");
     const auto tally = std::make_unique<Tally>();
     (void)run.peer().ask({{"op", "start"}});
+    During during(run.lanes());
     const CounterTexts before = CounterTexts::read();
     phase({from_seconds(run.param<double>("seconds")),
            count.value_or(std::numeric_limits<std::uint64_t>::max())},
           *tally);
     const CounterTexts after = CounterTexts::read();
+    Json during_client = during.end();
     Json finished = run.peer().ask({{"op", "finish"}});
     Outcome outcome;
     outcome.metrics = {{"rtt", rtt_metric(*tally)}, {"lost", {{"unit", "1"}, {"value", tally->lost}}}};
@@ -268,8 +278,10 @@ class PingPong final : public Pattern {
     outcome.client_counters = counters_delta(before.parse(), after.parse());
     outcome.server_counters = finished.value("counters", Json(nullptr));
     outcome.info = run.lanes().front().channel->info();
+    outcome.during["client"] = std::move(during_client);
     if (finished.contains("info")) {
       outcome.info["server"] = finished["info"];
+      outcome.during["server"] = finished.value("during", Json(nullptr));
     }
     if (tally->late > 0) {
       outcome.info["late"] = tally->late;

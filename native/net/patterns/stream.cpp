@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "net/buffer.hpp"
 #include "net/client_run.hpp"
+#include "net/during.hpp"
 #include "net/pacer.hpp"
 #include "net/server_run.hpp"
 
@@ -185,6 +186,7 @@ struct Window {
   Sent first;
   Sent last;
   Json counters = Json::object();
+  Json during = nullptr;
   Json finished = nullptr;  ///< the server's figures
 };
 
@@ -194,6 +196,7 @@ Window watch_window(ClientRun& run, Crew& crew) {
   Window window;
   Vigil vigil(run, crew);
   window.finished = vigil.until(now() + from_seconds(run.param<double>("warmup_seconds")));
+  During during(run.lanes());
   const CounterTexts before = CounterTexts::read();
   window.first = Sent::by_now(run.lanes());
   if (window.finished.is_null()) {
@@ -202,7 +205,9 @@ Window watch_window(ClientRun& run, Crew& crew) {
         vigil.until(now() + from_seconds(run.param<double>("seconds") + run.timeout() + kGrace));
   }
   window.last = Sent::by_now(run.lanes());
-  window.counters = counters_delta(before.parse(), CounterTexts::read().parse());
+  const CounterTexts after = CounterTexts::read();
+  window.during = during.end();
+  window.counters = counters_delta(before.parse(), after.parse());
   if (window.finished.is_null()) {
     throw Error("timeout", "the server did not finish in time, though its connection is open");
   }
@@ -247,6 +252,7 @@ Outcome outcome_of(ClientRun& run, Window window) {
   outcome.seconds = window.finished.at("seconds").get<double>();
   outcome.client_counters = std::move(window.counters);
   outcome.server_counters = window.finished.at("counters");
+  outcome.during = {{"client", std::move(window.during)}, {"server", window.finished.at("during")}};
   outcome.info = run.lanes().front().channel->info();
   outcome.info["server"] = window.finished.at("info");
   outcome.info["streams"] = window.finished.at("streams");
@@ -292,6 +298,7 @@ std::vector<std::uint64_t> bytes_by_lane(const Lanes& lanes) {
 
 /// The receiver's window: `seconds` by this host's clock.
 Json measure_window(ServerRun& run) {
+  During during(run.lanes());
   const CounterTexts before = CounterTexts::read();
   const std::vector<std::uint64_t> first_bytes = bytes_by_lane(run.lanes());
   const Nanoseconds first = now();
@@ -299,6 +306,7 @@ Json measure_window(ServerRun& run) {
   const std::vector<std::uint64_t> last_bytes = bytes_by_lane(run.lanes());
   const double seconds = to_seconds(now() - first);
   const CounterTexts after = CounterTexts::read();
+  Json seen = during.end();
   double throughput = 0;
   Json streams = Json::array();
   for (std::size_t i = 0; i < last_bytes.size(); ++i) {
@@ -310,6 +318,7 @@ Json measure_window(ServerRun& run) {
           {"seconds", seconds},
           {"streams", streams},
           {"counters", counters_delta(before.parse(), after.parse())},
+          {"during", std::move(seen)},
           {"info", run.lanes().front().channel->info()}};
 }
 

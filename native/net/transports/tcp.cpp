@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "core/error.hpp"
+#include "net/tcp_state.hpp"
 #include "net/transport.hpp"
 
 namespace wulf::net {
@@ -88,6 +89,8 @@ class TcpChannel final : public Channel {
   }
 
   [[nodiscard]] int file() const noexcept override { return socket_.fd(); }
+
+  [[nodiscard]] Json state() const override { return tcp_state(socket_.fd()); }
 
   [[nodiscard]] Json info() const override {
     constexpr std::size_t kLongestName = 16;  // TCP_CA_NAME_MAX
