@@ -13,7 +13,7 @@
 namespace wulf::net {
 namespace {
 
-constexpr double kMicro = 1e-6;
+constexpr double kMicro = 1e6;
 
 /// One figure of tcp_info. Offsets are numbers, since they are the kernel's ABI (include/uapi/linux/tcp.h,
 /// which only grows at its end): fields newer than this machine's headers are read all the same.
@@ -21,7 +21,7 @@ struct Field {
   std::string_view name;
   std::size_t offset;
   std::size_t size;
-  double scale;
+  double divisor;
   std::uint64_t none = 0;  ///< the kernel's sign for "no value yet"; 0 = it has none
 };
 
@@ -89,10 +89,10 @@ Json read(const Fields& fields, const Answer& answer, std::size_t length) {
       continue;
     }
     const std::string name(field.name);
-    if (field.scale == 1) {
+    if (field.divisor == 1) {
       json[name] = value;
     } else {
-      json[name] = static_cast<double>(value) * field.scale;
+      json[name] = static_cast<double>(value) / field.divisor;
     }
   }
   return json;
