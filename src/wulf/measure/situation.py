@@ -20,7 +20,7 @@ LEAST_CPU_SECONDS = 0.3
 """Below, a CPU's share is not judged: the kernel counts in ticks of 10 ms, so that 30 ticks resolve 3 %."""
 
 NOMINAL_SPEED = frozenset({"veth", "bridge", "dummy", "tun"})
-"""Drivers whose speed is a number for show (10 Gbit/s, 10 Mbit/s), unless somebody has set it: see `Situation.speed`."""
+"""Drivers whose speed is a number for show (10 Gbit/s, 10 Mbit/s), unless somebody has set another."""
 
 _NOT_BUSY = ("idle", "iowait", "steal", "guest", "guest_nice")
 _WITHIN_USER = ("guest", "guest_nice")
@@ -93,7 +93,7 @@ class End:
         if not moved:
             listed = [str(self.fact("nic.interfaces"))] if self.fact("nic.interfaces") else []
             return listed[0] if listed and " " not in listed[0] and listed[0] != "none" else None
-        return max(moved, key=lambda name: moved[name])
+        return str(max(moved, key=lambda name: moved[name]))
 
     def nic_fact(self, name: str) -> Any:
         """A fact of that interface."""
@@ -195,12 +195,7 @@ class Situation:
         """The CPUs that may limit it, the busiest first: where both ends were put on CPUs, those alone."""
         placed = {str(self.params[name]) for name in ("cpu", "server_cpu") if self.params.get(name) is not None}
         shared = len(self.ends) == 1
-        found = [
-            (end, cpu)
-            for end in self.ends
-            for cpu in end.cpus()
-            if not (shared and placed) or cpu.name in placed
-        ]
+        found = [(end, cpu) for end in self.ends for cpu in end.cpus() if not (shared and placed) or cpu.name in placed]
         return sorted(found, key=lambda item: -item[1].used)
 
     @property

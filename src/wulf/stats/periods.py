@@ -1,0 +1,29 @@
+"""Whether a distribution's modes are multiples of one period, as round trips are that wait for a timer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+
+def period_of(modes: Sequence[float], *, first: float, off: float) -> float | None:
+    """The period whose multiples all modes are, or None.
+
+    Parameters
+    ----------
+    modes
+        Where they are, lowest first.
+    first
+        The lowest may be at most this multiple: of two modes far from 0, any is nearly a multiple of their distance.
+    off
+        How far a mode may lie from its multiple, as a share of the period.
+    """
+    if len(modes) < 2:
+        return None
+    gap = min(b - a for a, b in pairwise(modes))
+    numbers = [round(mode / gap) for mode in modes]
+    if not 1 <= numbers[0] <= first:
+        return None
+    period = sum(modes) / sum(numbers)
+    fits = all(abs(mode - n * period) <= off * period for mode, n in zip(modes, numbers, strict=True))
+    return period if fits else None
