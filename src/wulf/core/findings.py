@@ -38,7 +38,8 @@ class Finding(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     kind: str = Field(
-        description="'comparison', 'curve', 'node', 'link', 'deviation', 'fact', 'failed', 'noise' or 'note'."
+        description="'comparison', 'curve', 'node', 'link', 'deviation', 'fact', 'bottleneck', 'background', 'failed', "
+        "'noise' or 'note'."
     )
     severity: Severity
     subject: str = Field(description="The node ('n3'), pair ('n1>n3') or fact ('kernel.release') it is about.")

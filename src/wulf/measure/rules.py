@@ -6,14 +6,16 @@ A judge is a pure function of a `Situation` and the rule's own limits. docs/verd
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wulf.core.findings import Severity
 from wulf.core.units import show
 from wulf.measure.bottleneck import Bottleneck, Found, Limits, Rule, Threshold, figure
 from wulf.measure.bottleneck import judge as ask
-from wulf.measure.situation import End, Situation
+from wulf.measure.collect import Explain
+from wulf.measure.situation import End, Situation, situation_of
 from wulf.stats.periods import period_of
+from wulf.store.run import Facts
 
 SHAPERS = ("tbf", "htb", "hfsc", "cake", "netem", "cbs")
 """Queueing disciplines that hold traffic back on purpose."""
@@ -357,3 +359,10 @@ RULES: tuple[Rule, ...] = (
 def bottlenecks(situation: Situation) -> list[Bottleneck]:
     """What limits a cell, the strongest first."""
     return ask(situation, RULES)
+
+
+def explainer(fingerprint: Mapping[str, Facts], idle: Mapping[str, Mapping[str, Any]]) -> Explain:
+    """Says what limits a cell, given the nodes' facts and idle seconds (see `situation_of`)."""
+    return lambda cell, replicates: [
+        one.to_json() for one in bottlenecks(situation_of(cell, replicates, fingerprint, idle))
+    ]

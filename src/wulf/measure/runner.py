@@ -19,7 +19,7 @@ import numpy as np
 
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
-from wulf.measure.collect import pairs_of, records_of, samples_of
+from wulf.measure.collect import Explain, pairs_of, records_of, samples_of, unexplained
 from wulf.measure.plan import Cell, Plan, order_pass
 from wulf.stats.comparison import Comparison
 from wulf.store.run import utc_now
@@ -113,6 +113,8 @@ class Runner:
         Seconds, monotonic; injected so that tests are instant.
     watch
         Told after every wave.
+    explain
+        What limits a cell, asked when it is closed.
     """
 
     def __init__(
@@ -124,7 +126,9 @@ class Runner:
         *,
         clock: Callable[[], float] = time.monotonic,
         watch: Watcher = UNWATCHED,
+        explain: Explain = unexplained,
     ) -> None:
+        self._explain = explain
         self._plan = plan
         self._sessions = sessions
         self._addresses = addresses
@@ -248,7 +252,7 @@ class Runner:
         if answer is None:
             replicate["error"] = error
         else:
-            replicate |= {name: answer.get(name) for name in ("metrics", "counters", "info", "seconds")}
+            replicate |= {name: answer.get(name) for name in ("metrics", "counters", "during", "info", "seconds")}
         self._sink.append_replicate(replicate)
         state = self._open[cell.id]
         state.replicates.append(replicate)
@@ -298,8 +302,9 @@ class Runner:
         """Turn what the cell has into records."""
         state = self._open.pop(cell.id)
         records = records_of(
-            cell, state.replicates, self._plan, self._sink.id, at=utc_now(), failure=failure, stopped=cut
-        )
+            cell, state.replicates, self._plan, self._sink.id, at=utc_now(), failure=failure, stopped=cut,
+            bottleneck=self._explain(cell, state.replicates),
+        )  # fmt: skip
         for record in records:
             if cut and record.reason:
                 record.reason = f"{record.reason}; {cut}"

@@ -16,6 +16,7 @@ from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Runner, Watcher
 from wulf.stats.comparison import PairedRule
 from wulf.store.run import Run, RunWriter, read_run
+from wulf.workflow.baseline import IDLE_SECONDS, Baseline, background_findings
 from wulf.workflow.connect import Connected, connect
 from wulf.workflow.findings import comparison_finding, find
 
@@ -42,6 +43,11 @@ class Effort:
     def looks(self) -> tuple[int, ...]:
         """The numbers of replicates at which to look."""
         return QUICK_LOOKS if self.quick else LOOKS
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long the nodes' background is counted, before and after; not at all when it is to be quick."""
+        return 0.0 if self.quick else IDLE_SECONDS
 
 
 @dataclass
@@ -149,6 +155,7 @@ def measure(
     notes: list[str] = []
     connected = None
     comparison = None
+    baseline = Baseline()
     try:
         with connect(inventory, watch.say) as connected:
             writer.write_json("fingerprint.json", connected.fingerprint)
@@ -160,9 +167,18 @@ def measure(
                 watch=effort.watch, versus=versus if cells else None,
             )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
+            baseline = Baseline(connected.sessions, effort.idle_seconds if cells else 0.0, writer)
+            baseline.take("before")
             began = time.monotonic()
             while plan.cells:
-                runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch)
+                runner = Runner(
+                    plan,
+                    connected.sessions,
+                    connected.addresses,
+                    writer,
+                    watch=watch,
+                    explain=baseline.explain(connected.fingerprint),
+                )
                 try:
                     runner.run()
                 finally:
@@ -178,6 +194,7 @@ def measure(
                 cells += more
                 writer.write_json("plan.json", replace(plan, cells=cells, budget=effort.budget).to_json())
                 plan = replace(plan, cells=more, budget=left, seed=plan.seed + 1)
+            baseline.take("after")
     except KeyboardInterrupt:
         state = "interrupted"
     fingerprint = connected.fingerprint if connected else {}
@@ -189,7 +206,7 @@ def measure(
         for record in more_records:
             writer.append(record)
         records += more_records
-    findings = [*derived, *find(records, fingerprint, failed, notes)]
+    findings = [*derived, *find(records, fingerprint, failed, notes), *background_findings(baseline.seen, fingerprint)]
     writer.write_findings(findings)
     code = exit_code_of(records, findings, state)
     writer.finish(state, exit_code=code)
