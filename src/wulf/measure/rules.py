@@ -310,7 +310,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "cpu-bound", "One core at one end has no time left.", "/proc/stat of both ends over at least 0.3 s",
         {"used": Threshold(0.95, "1", "busy or stolen; a tick of 10 ms now and then is charged to idle time"),
-         "own": Threshold(0.5, "1", "more than before the measurement: else something else uses the core, and the "
+         "own": Threshold(0.3, "1", "more than in the idle second: else something else uses the core, and the "
                           "measurement may run elsewhere"),
          "before": Threshold(0.2, "1", "busy before the measurement already: worth telling"),
          "steal": Threshold(0.02, "1", "taken by the hypervisor: worth telling")},

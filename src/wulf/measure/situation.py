@@ -22,7 +22,9 @@ LEAST_CPU_SECONDS = 0.3
 NOMINAL_SPEED = frozenset({"veth", "bridge", "dummy", "tun"})
 """Drivers whose speed is a number for show (10 Gbit/s, 10 Mbit/s), unless somebody has set another."""
 
-_NOT_BUSY = ("idle", "iowait", "steal", "guest", "guest_nice")
+_NOT_BUSY = ("idle", "iowait", "nice", "steal", "guest", "guest_nice")
+"""Niced work gives way: its time is free for who wants it."""
+
 _WITHIN_USER = ("guest", "guest_nice")
 
 

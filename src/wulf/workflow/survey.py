@@ -172,13 +172,9 @@ def measure(
             began = time.monotonic()
             while plan.cells:
                 runner = Runner(
-                    plan,
-                    connected.sessions,
-                    connected.addresses,
-                    writer,
-                    watch=watch,
+                    plan, connected.sessions, connected.addresses, writer, watch=watch,
                     explain=baseline.explain(connected.fingerprint),
-                )
+                )  # fmt: skip
                 try:
                     runner.run()
                 finally:
