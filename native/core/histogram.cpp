@@ -38,7 +38,7 @@ double Histogram::quantile(double q) const noexcept {
 std::vector<Histogram::Peak> Histogram::peaks() const {
   constexpr std::size_t kJoined = 8;        // buckets: a 32nd of an octave, 2 to 3 %
   constexpr std::uint64_t kShare = 100;     // of all samples one in so many, in the mode's highest bin,
-  constexpr std::uint64_t kFewest = 16;     // and never fewer than these, which chance may heap
+  constexpr std::uint64_t kFewest = 8;      // and never fewer than these, which chance may heap
   constexpr std::uint64_t kProminence = 2;  // times higher than the valleys beside it
   const std::uint64_t least = std::max(count_ / kShare, kFewest);
   std::vector<Peak> found;

@@ -82,7 +82,7 @@ class Way:
             start = self.free if self.queue else max(self.free, now)
             due = self.free = start + (len(frame) + FRAMING) * 8 / self.rate
         if self.tick:
-            due = (int((now + random.uniform(0, self.tick)) / self.tick) + 1) * self.tick
+            due = (int((now + random.uniform(0, 2 * self.tick)) / self.tick) + 1) * self.tick
         self.queue.append((due, frame))
 
     def deliver(self) -> float | None:
@@ -104,6 +104,7 @@ def main() -> None:
     poll = select.poll()
     for descriptor in (*taps, sys.stdin.fileno()):
         poll.register(descriptor, select.POLLIN)
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))  # a wire is never late, however busy the machine is
     print("ready", flush=True)
     ready: set[int] = set()
     while sys.stdin.fileno() not in ready:

@@ -87,7 +87,7 @@ def shaped(s: Situation, at: Limits) -> Found | None:
     known = _shaper(s)
     stands = rtt is not None and least is not None and rtt >= at["growth"] * least and rtt - least >= at["queue"]
     spread = (max(s.samples) - min(s.samples)) / value
-    free = all(cpu.used < at["free"] for _, cpu in s.cpus()[:1])
+    free = all(cpu.own < at["free"] for _, cpu in s.cpus()[:1])
     if not (stands and spread <= at["spread"] and (known or free)) or _window_share(s)[0] >= at["window"]:
         return None
     where = f"{known[0].node}'s {known[1]}" if known else "a shaper or a slower hop on the path"
@@ -106,7 +106,7 @@ def cpu_bound(s: Situation, at: Limits) -> Found | None:
     """One core at one end has no time left."""
     for end, cpu in s.cpus():
         before = cpu.before or 0.0
-        if cpu.used < at["used"] or cpu.used - before < at["own"]:
+        if cpu.used < at["used"] or cpu.own < at["own"]:
             continue
         parts = ", ".join(f"{share:.0%} {kind}" for kind, share in sorted(cpu.kinds.items(), key=lambda k: -k[1])[:3])
         stolen = f", {cpu.steal:.0%} stolen by the hypervisor" if cpu.steal >= at["steal"] else ""
@@ -115,6 +115,7 @@ def cpu_bound(s: Situation, at: Limits) -> Found | None:
         return Found(end.node, text, [
             figure(end.node, f"CPU {cpu.name} used", cpu.used, "1", at["used"]),
             figure(end.node, f"CPU {cpu.name} {cpu.main}", cpu.kinds[cpu.main], "1"),
+            figure(end.node, f"CPU {cpu.name} used by more than before", cpu.own, "1", at["own"]),
             figure(end.node, f"CPU {cpu.name} busy before", cpu.before, "1", at["before"]),
         ])  # fmt: skip
     return None
@@ -160,10 +161,11 @@ class _Place(NamedTuple):
 
 
 _BUFFER = "raise --rcvbuf (net.core.rmem_max), or send slower with --rate"
+_QUEUE = "send slower with --rate; look at `tc -s qdisc`, and raise --sndbuf"
 _PLACES = (
     _Place(("snmp", "Udp", "RcvbufErrors"), "the UDP receive buffer was full", _BUFFER),
     _Place(("snmp", "Udp6", "Udp6RcvbufErrors"), "the UDP receive buffer was full", _BUFFER),
-    _Place(("snmp", "Udp", "SndbufErrors"), "the UDP send buffer was full", "raise --sndbuf (net.core.wmem_max)"),
+    _Place(("snmp", "Udp", "SndbufErrors"), "the send buffer or the queue{queue} was full", _QUEUE),
     _Place(("snmp", "Udp", "InCsumErrors"), "datagrams with a wrong checksum", "look at the cable and the offloads"),
     _Place(("netstat", "TcpExt", "TCPBacklogDrop"), "TCP's backlog was full", "the receiver is too slow: see its CPUs"),
     _Place(("netstat", "TcpExt", "TCPRcvQDrop"), "TCP's receive queue was full", "raise net.ipv4.tcp_rmem"),
@@ -207,7 +209,8 @@ def drop_bound(s: Situation, at: Limits) -> Found | None:
         text = f"{share:.2%} of {words}, and neither end counts a drop: {first}, a switch or the wire loses them."
         return Found(s.subject, text, evidence, "look at `tc -s qdisc` and the switch ports' counters")
     evidence.append(figure(end.node, ".".join(place.path), count, "1"))
-    text = f"{share:.2%} of {words}: {place.words} at {end.node} ({count:.0f} times)."
+    where = place.words.format(queue=f" ({end.nic_fact('qdisc')})" if end.nic_fact("qdisc") else "")
+    text = f"{share:.2%} of {words}: {where} at {end.node} ({count:.0f} times)."
     return Found(end.node, text, evidence, place.step)
 
 
@@ -227,7 +230,7 @@ def _steps(peaks: Sequence[Mapping[str, float]], at: Limits) -> tuple[float, int
 
 def interrupt_moderated(s: Situation, at: Limits) -> Found | None:
     """Round trips wait for a timer of an interface, not for the wire."""
-    if s.streams or s.value is None or any(cpu.used >= at["busy"] for _, cpu in s.cpus()[:1]):
+    if s.streams or s.value is None or any(cpu.own >= at["busy"] for _, cpu in s.cpus()[:1]):
         return None
     periods = [found for peaks in s.peaks if (found := _steps(peaks, at))]
     if s.peaks and len(periods) >= at["agree"] * len(s.peaks):
@@ -310,8 +313,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "cpu-bound", "One core at one end has no time left.", "/proc/stat of both ends over at least 0.3 s",
         {"used": Threshold(0.95, "1", "busy or stolen; a tick of 10 ms now and then is charged to idle time"),
-         "own": Threshold(0.3, "1", "more than in the idle second: else something else uses the core, and the "
-                          "measurement may run elsewhere"),
+         "own": Threshold(0.3, "1", "niced work aside, and more than in the idle second: else something else uses "
+                          "the core, and the measurement may run elsewhere"),
          "before": Threshold(0.2, "1", "busy before the measurement already: worth telling"),
          "steal": Threshold(0.02, "1", "taken by the hypervisor: worth telling")},
         cpu_bound, next_step="more streams on more cores, larger messages, or spread the interrupts (RSS, RPS)",

@@ -22,40 +22,55 @@ LEAST_CPU_SECONDS = 0.3
 NOMINAL_SPEED = frozenset({"veth", "bridge", "dummy", "tun"})
 """Drivers whose speed is a number for show (10 Gbit/s, 10 Mbit/s), unless somebody has set another."""
 
-_NOT_BUSY = ("idle", "iowait", "nice", "steal", "guest", "guest_nice")
-"""Niced work gives way: its time is free for who wants it."""
-
+_NOT_BUSY = ("idle", "iowait", "steal", "guest", "guest_nice")
 _WITHIN_USER = ("guest", "guest_nice")
 
 
 @dataclass(frozen=True)
 class Cpu:
-    """Where one CPU's time went, as shares of it; `before` is its busy share in the idle seconds (None: not taken)."""
+    """Where one CPU's time went, as shares of it.
+
+    Attributes
+    ----------
+    kinds
+        The busy time: user, nice, system, irq, softirq.
+    before
+        The share that was used in the idle seconds, niced work aside; None where none were taken.
+    """
 
     name: str
-    busy: float
-    steal: float
     kinds: Mapping[str, float]
+    steal: float
     before: float | None
 
     @property
     def used(self) -> float:
-        """The share that was not free for more: busy, or taken by the hypervisor."""
-        return self.busy + self.steal
+        """The share that was not idle: busy, or taken by the hypervisor."""
+        return sum(self.kinds.values()) + self.steal
+
+    @property
+    def earnest(self) -> float:
+        """The share that was used by work that does not give way to other work, as niced work does."""
+        return self.used - self.kinds.get("nice", 0.0)
+
+    @property
+    def own(self) -> float:
+        """The share that came with the measurement, as far as the idle seconds tell."""
+        return self.earnest - (self.before or 0.0)
 
     @property
     def main(self) -> str:
-        """What most of its busy time went into: user, system, softirq, ..."""
+        """What most of its busy time went into."""
         return max(self.kinds, key=lambda kind: self.kinds[kind])
 
 
-def _shares(times: Mapping[str, float]) -> tuple[float, float, float]:
-    """Total seconds of one CPU, and the shares of it that were busy and stolen."""
+def cpu_of(name: str, times: Mapping[str, float], before: float | None = None) -> Cpu | None:
+    """One CPU from its row of /proc/stat; None where too little time was counted."""
     total = sum(value for kind, value in times.items() if kind not in _WITHIN_USER)
-    if total <= 0:
-        return 0.0, 0.0, 0.0
-    busy = sum(value for kind, value in times.items() if kind not in _NOT_BUSY)
-    return total, busy / total, times.get("steal", 0.0) / total
+    if total < LEAST_CPU_SECONDS:
+        return None
+    kinds = {kind: value / total for kind, value in times.items() if kind not in _NOT_BUSY}
+    return Cpu(name, kinds, times.get("steal", 0.0) / total, before)
 
 
 @dataclass(frozen=True)
@@ -118,14 +133,13 @@ class End:
 
     def cpus(self) -> list[Cpu]:
         """Every CPU that was seen for long enough, the busiest first."""
+        rest = self.idle.get("counters", {}).get("cpu", {})
         found = []
         for name, times in self.counters.get("cpu", {}).items():
-            total, busy, steal = _shares(times)
-            if name == "all" or total < LEAST_CPU_SECONDS:
-                continue
-            kinds = {kind: value / total for kind, value in times.items() if kind not in _NOT_BUSY}
-            idle_times = self.idle.get("counters", {}).get("cpu", {}).get(name)
-            found.append(Cpu(name, busy, steal, kinds, _shares(idle_times)[1] if idle_times else None))
+            before = cpu_of(name, rest[name]) if name in rest else None
+            cpu = cpu_of(name, times, before.earnest if before else None)
+            if cpu and name != "all":
+                found.append(cpu)
         return sorted(found, key=lambda cpu: -cpu.used)
 
     def tcp_count(self, name: str) -> float | None:

@@ -121,7 +121,7 @@ def background_findings(baseline: Mapping[str, Idle], fingerprint: Mapping[str, 
         for node, seen in idle.items():
             cpu = next(iter(End(node, counters=seen["counters"]).cpus()), None)
             machine = str(fingerprint.get(node, {}).get("kernel.boot_id", {}).get("value") or node)
-            if cpu is None or cpu.used < BUSY_BEFORE or machine in told:
+            if cpu is None or cpu.earnest < BUSY_BEFORE or machine in told:
                 continue
             told.add(machine)
             text = f"{node} was not at rest in the idle second {when} the measurement: CPU {cpu.name} was "
@@ -130,9 +130,9 @@ def background_findings(baseline: Mapping[str, Idle], fingerprint: Mapping[str, 
                     kind="background",
                     severity=Severity.INFO,
                     subject=node,
-                    text=f"{text}{cpu.used:.0%} used. What is measured there shares it.",
+                    text=f"{text}{cpu.earnest:.0%} used. What is measured there shares it.",
                     next_step="end what else runs there (`top -1`), or measure on other CPUs with --cpu",
-                    evidence=[figure(node, f"CPU {cpu.name} used at rest", cpu.used, "1", BUSY_BEFORE)],
+                    evidence=[figure(node, f"CPU {cpu.name} used at rest", cpu.earnest, "1", BUSY_BEFORE)],
                 )
             )
     return findings
