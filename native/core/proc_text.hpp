@@ -22,6 +22,9 @@ namespace wulf::proc_text {
 /// /proc/net/snmp and /proc/net/netstat → {"Tcp": {"RetransSegs": n, …}, "Udp": {…}, …}.
 [[nodiscard]] Json parse_protocols(const std::string& text);
 
+/// /proc/net/snmp6 → {"Udp6RcvbufErrors": n, …}: a name and a figure a line.
+[[nodiscard]] Json parse_names(const std::string& text);
+
 /// /proc/net/dev → {"eth0": {"rx_bytes": n, "rx_packets": n, "rx_errors": n, "rx_dropped": n, "rx_fifo": n,
 /// "rx_frame": n, "tx_bytes": n, …, "collisions": n, "tx_carrier": n}}. The kernel sums there: rx_frame is
 /// length, overrun, CRC and alignment errors, tx_carrier also aborted (16 collisions) and late ones

@@ -64,6 +64,11 @@ TEST_CASE("/proc/net/snmp and netstat: names and figures in pairs of lines") {
   CHECK(snmp["Udp"]["RcvbufErrors"] == 3);
 }
 
+TEST_CASE("/proc/net/snmp6: a name and a figure a line") {
+  CHECK(proc_text::parse_names("Ip6InReceives   \t7\nUdp6RcvbufErrors 3\nicmp6 x\ntorn\n") ==
+        Json({{"Ip6InReceives", 7}, {"Udp6RcvbufErrors", 3}}));
+}
+
 TEST_CASE("/proc/net/dev: receive and transmit, names next to the colon and aliases") {
   const Json nic = proc_text::parse_interfaces(
       "Inter-|   Receive                                                |  Transmit\n"
@@ -120,7 +125,7 @@ TEST_CASE("files that are not there are named, the others are read") {
   CHECK(counters["ctxt"] == 5);
   CHECK(counters["nic"]["lo"]["tx_dropped"] == 8);
   CHECK(counters["missing"] == Json({"/proc/interrupts", "/proc/softirqs", "/proc/net/softnet_stat",
-                                     "/proc/net/snmp", "/proc/net/netstat"}));
+                                     "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/netstat"}));
 }
 
 TEST_CASE("frequency: cpufreq before cpuinfo, and the reason where there is neither") {

@@ -6,14 +6,16 @@ A judge is a pure function of a `Situation` and the rule's own limits. docs/verd
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from wulf.core.findings import Severity
-from wulf.core.units import show
+from wulf.core.units import show, show_interval
 from wulf.measure.bottleneck import Bottleneck, Found, Limits, Rule, Threshold, figure
 from wulf.measure.bottleneck import judge as ask
 from wulf.measure.collect import Explain
+from wulf.measure.drops import losses, worst_drop
 from wulf.measure.situation import End, Situation, situation_of
+from wulf.stats.outliers import LEAST_RATIO
 from wulf.stats.periods import period_of
 from wulf.store.run import Facts
 
@@ -152,62 +154,19 @@ def window_bound(s: Situation, at: Limits) -> Found | None:
     ], step)  # fmt: skip
 
 
-class _Place(NamedTuple):
-    """Where something is dropped: how to count it at one end, in words, and what helps."""
-
-    path: tuple[str, ...]
-    words: str
-    step: str
-
-
-_BUFFER = "raise --rcvbuf (net.core.rmem_max), or send slower with --rate"
-_QUEUE = "send slower with --rate; look at `tc -s qdisc`, and raise --sndbuf"
-_PLACES = (
-    _Place(("snmp", "Udp", "RcvbufErrors"), "the UDP receive buffer was full", _BUFFER),
-    _Place(("snmp", "Udp6", "Udp6RcvbufErrors"), "the UDP receive buffer was full", _BUFFER),
-    _Place(("snmp", "Udp", "SndbufErrors"), "the send buffer or the queue{queue} was full", _QUEUE),
-    _Place(("snmp", "Udp", "InCsumErrors"), "datagrams with a wrong checksum", "look at the cable and the offloads"),
-    _Place(("netstat", "TcpExt", "TCPBacklogDrop"), "TCP's backlog was full", "the receiver is too slow: see its CPUs"),
-    _Place(("netstat", "TcpExt", "TCPRcvQDrop"), "TCP's receive queue was full", "raise net.ipv4.tcp_rmem"),
-    _Place(("softnet", "dropped"), "the kernel's backlog was full (softnet)", "raise net.core.netdev_max_backlog"),
-    _Place(("nic", "rx_dropped"), "the interface dropped what arrived", "enlarge its ring (ethtool -G)"),
-    _Place(("nic", "rx_fifo"), "the interface's ring overran", "enlarge its ring (ethtool -G), spread its interrupts"),
-    _Place(("nic", "rx_errors"), "broken frames arrived", "look at the cable, the transceiver, the switch port"),
-    _Place(("nic", "tx_dropped"), "the interface dropped what was to be sent", "look at its queue (tc -s qdisc)"),
-)
-
-
-def _dropped(end: End, place: _Place) -> float:
-    kind, *rest = place.path
-    if kind == "softnet":
-        return end.softnet(rest[0])
-    return end.nic_count(*rest) if kind == "nic" else end.count(*place.path)
-
-
-def _losses(s: Situation) -> tuple[float, str]:
-    """The share that was lost, and in which words: segments sent again (spurious ones aside), or datagrams."""
-    if s.loss is not None and s.transport != "tcp":
-        return s.loss, "datagrams lost"
-    sent, again = s.client.tcp_count("data_segs_out"), s.client.tcp_count("total_retrans")
-    if not sent or again is None:
-        return 0.0, ""
-    return max(0.0, again - (s.client.tcp_count("dsack_dups") or 0.0)) / sent, "segments sent again"
-
-
 def drop_bound(s: Situation, at: Limits) -> Found | None:
     """Messages are lost on the way, and where is counted."""
-    share, words = _losses(s)
+    share, words = losses(s)
     if share < at["share"]:
         return None
-    seen = [(count, end, place) for end in (s.client, s.server) for place in _PLACES
-            if (count := _dropped(end, place)) > 0]  # fmt: skip
-    count, end, place = max(seen, key=lambda item: item[0], default=(0.0, s.client, None))
+    dropped = worst_drop(s.client, s.server)
     evidence = [figure(s.subject, words, share, "1", at["share"])]
-    if place is None:
+    if dropped is None:
         queue = s.client.nic_fact("qdisc")
         first = f"{s.client.node}'s own queue ({queue})" if queue else f"{s.client.node}'s own queue"
         text = f"{share:.2%} of {words}, and neither end counts a drop: {first}, a switch or the wire loses them."
         return Found(s.subject, text, evidence, "look at `tc -s qdisc` and the switch ports' counters")
+    count, end, place = dropped
     evidence.append(figure(end.node, ".".join(place.path), count, "1"))
     where = place.words.format(queue=f" ({end.nic_fact('qdisc')})" if end.nic_fact("qdisc") else "")
     text = f"{share:.2%} of {words}: {where} at {end.node} ({count:.0f} times)."
@@ -273,6 +232,16 @@ def mtu_mismatch(s: Situation, _: Limits) -> Found | None:
         return None
     text = f"A hop between the two carries only {path:.0f} B, where both ends have an MTU of {own:.0f} B."
     return Found(s.subject, text, [figure(s.subject, "path MTU", path, "B", own)])
+
+
+def asymmetric(s: Situation, at: Limits) -> Found | None:
+    """The way back is slower, with its whole interval."""
+    if s.interval is None or s.back is None or s.interval[0] < at["ratio"] * s.back[1]:
+        return None
+    a, b = s.client.node, s.server.node
+    text = f"{a} → {b} carries {show_interval(*s.interval, 'B/s')}, the way back only {show_interval(*s.back, 'B/s')}."
+    ratio = figure(s.subject, "slowest there / fastest back", s.interval[0] / s.back[1], "1", at["ratio"])
+    return Found(f"{b}>{a}", text, [ratio])
 
 
 _LOSS = Threshold(
@@ -354,6 +323,12 @@ RULES: tuple[Rule, ...] = (
         "mtu-mismatch", "The ends, or the path between them, do not agree on the largest packet.",
         "the interfaces' MTU, and TCP's path MTU", {},
         mtu_mismatch, Severity.WARN, "set one MTU on all interfaces and switch ports of a network",
+    ),
+    Rule(
+        "asymmetric", "One way of a pair is slower than the other.", "the throughput of both ways, as a survey has it",
+        {"ratio": Threshold(LEAST_RATIO, "1", "between the intervals' near ends: from here on a link stands out, too")},
+        asymmetric, Severity.WARN, "look at what only one way has: a shaper, a lost duplex or pause setting, another "
+        "route",
     ),
 )  # fmt: skip
 """In the order asked: a cause before its symptoms."""

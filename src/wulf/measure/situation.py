@@ -175,6 +175,8 @@ class Situation:
         The modes of the single round trips in each replicate: [{"at": s, "share"}, ...].
     loss
         The share of messages that did not arrive; None where the transport repeats them.
+    interval, back
+        The intervals of the throughput there and of the same pair's way back, where both were measured.
     """
 
     client: End
@@ -185,6 +187,8 @@ class Situation:
     samples: Sequence[float] = ()
     peaks: Sequence[Sequence[Mapping[str, float]]] = ()
     loss: float | None = None
+    interval: tuple[float, float] | None = None
+    back: tuple[float, float] | None = None
 
     @property
     def value(self) -> float | None:

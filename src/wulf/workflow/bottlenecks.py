@@ -7,9 +7,9 @@ from typing import Any
 
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record
-from wulf.core.units import show, show_interval
 from wulf.measure.bottleneck import UNDETERMINED
-from wulf.stats.outliers import LEAST_RATIO
+from wulf.measure.rules import bottlenecks
+from wulf.measure.situation import End, Situation
 
 _SEVERE = {str(Severity.WARN): Severity.WARN}
 
@@ -56,34 +56,33 @@ def bottleneck_findings(records: Sequence[Record]) -> list[Finding]:
 
 
 def asymmetric(records: Sequence[Record]) -> list[Finding]:
-    """Pairs whose throughput is not the same both ways: by 25 % at least, and whole intervals apart.
-
-    The limit is the one from which a node or link stands out (`wulf.stats.outliers`): the same difference, the same
-    word.
-    """
+    """Pairs whose throughput is not the same both ways: the one rule that takes two cells."""
     ways = {
         (record.nodes, str(record.params.get("transport"))): record
         for record in records
-        if record.metric == "throughput" and record.low and record.high and len(record.nodes) == 2
+        if record.metric == "throughput" and record.low and record.high and len(set(record.nodes)) == 2
     }
-    findings = []
-    for (nodes, transport), fast in ways.items():
-        slow = ways.get((nodes[::-1], transport))
-        if slow is None or nodes[0] == nodes[1] or (fast.low or 0.0) < LEAST_RATIO * (slow.high or 0.0):
+    findings: list[Finding] = []
+    for (nodes, transport), there in ways.items():
+        back = ways.get((nodes[::-1], transport))
+        if back is None:
             continue
-        text = (
-            f"asymmetric: {' → '.join(fast.nodes)} carries {show(fast.value, 'B/s')} "
-            f"({show_interval(fast.low, fast.high, 'B/s')}), the way back {show(slow.value, 'B/s')} "
-            f"({show_interval(slow.low, slow.high, 'B/s')})."
-        )
-        evidence = [
-            Evidence(subject=one.subject, metric=one.metric, unit=one.unit, value=one.value, low=one.low, high=one.high)
-            for one in (fast, slow)
-        ]
-        findings.append(
+        client, server = (End(node) for node in nodes)
+        pair = Situation(client, server, transport, "both ways", interval=_interval(there), back=_interval(back))
+        findings += [
             Finding(
-                kind="bottleneck", severity=Severity.WARN, subject=slow.subject, text=text, evidence=evidence,
-                next_step="look at what only one way has: a shaper, a lost duplex or pause setting, another route",
+                kind="bottleneck",
+                severity=one.severity,
+                subject=one.subject,
+                text=f"{one.rule}: {one.text}",
+                next_step=one.next_step,
+                evidence=list(one.evidence),
             )
-        )  # fmt: skip
+            for one in bottlenecks(pair)
+            if one.rule != UNDETERMINED
+        ]
     return findings
+
+
+def _interval(record: Record) -> tuple[float, float]:
+    return record.low or 0.0, record.high or 0.0
