@@ -1,5 +1,6 @@
 #include "core/histogram.hpp"
 
+#include <cmath>
 #include <numeric>
 
 namespace wulf {
@@ -36,10 +37,14 @@ double Histogram::quantile(double q) const noexcept {
 }
 
 std::vector<Histogram::Peak> Histogram::peaks() const {
-  constexpr std::size_t kJoined = 8;        // buckets: a 32nd of an octave, 2 to 3 %
-  constexpr std::uint64_t kShare = 100;     // of all samples one in so many, in the mode's highest bin,
-  constexpr std::uint64_t kFewest = 8;      // and never fewer than these, which chance may heap
-  constexpr std::uint64_t kProminence = 2;  // times higher than the valleys beside it
+  constexpr std::size_t kJoined = 8;     // buckets: a 32nd of an octave, 2 to 3 %
+  constexpr std::uint64_t kShare = 100;  // of all samples one in so many, in the mode's highest bin,
+  constexpr std::uint64_t kFewest = 8;   // and never fewer than these, which chance may heap
+  // Twice as high as the valleys beside it, and beyond what chance makes of so few: two Poisson deviations.
+  const auto stands_over = [](std::uint64_t high, std::uint64_t low) {
+    return static_cast<double>(high) >
+           (2 * static_cast<double>(low)) + (2 * std::sqrt(static_cast<double>(high)));
+  };
   const std::uint64_t least = std::max(count_ / kShare, kFewest);
   std::vector<Peak> found;
   std::uint64_t highest = 0;
@@ -57,7 +62,7 @@ std::vector<Histogram::Peak> Histogram::peaks() const {
   for (std::size_t low = 0; low < kBuckets; low += kJoined) {
     const auto first = buckets_.begin() + static_cast<std::ptrdiff_t>(low);
     const std::uint64_t here = std::accumulate(first, first + kJoined, std::uint64_t{0});
-    if (here >= least && valley * kProminence < highest && here > valley * kProminence) {
+    if (here >= least && stands_over(highest, valley) && stands_over(here, valley)) {
       close();
     }
     valley = here > highest ? here : std::min(valley, here);

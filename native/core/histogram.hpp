@@ -44,7 +44,7 @@ class Histogram {
   };
 
   /// The modes, lowest value first. One counts from 1 % of all samples in a 32nd of an octave on, where the
-  /// count falls below half of it on both sides.
+  /// count falls below half of it on both sides, beyond chance.
   [[nodiscard]] std::vector<Peak> peaks() const;
 
   static constexpr unsigned kSubBits = 8;

@@ -16,7 +16,7 @@ from wulf.measure.collect import Explain
 from wulf.measure.drops import losses, worst_drop
 from wulf.measure.situation import End, Situation, situation_of
 from wulf.stats.outliers import LEAST_RATIO
-from wulf.stats.periods import period_of
+from wulf.stats.periods import joined, period_of
 from wulf.store.run import Facts
 
 SHAPERS = ("tbf", "htb", "hfsc", "cake", "netem", "cbs")
@@ -179,26 +179,32 @@ def path_drops(s: Situation, at: Limits) -> Found | None:
     return found if found is not None and len(found.evidence) > 1 else None
 
 
-def _steps(peaks: Sequence[Mapping[str, float]], at: Limits) -> tuple[float, int] | None:
-    """The period in seconds of one replicate's round trips, and the number of its modes; None where there is none."""
-    modes = [peak for peak in peaks if peak["share"] >= at["mode"]]
-    period = period_of([mode["at"] for mode in modes], first=at["first"], off=at["off"])
-    covered = sum(mode["share"] for mode in modes) >= at["covered"]
+def _steps(peaks: Sequence[Mapping[str, float]], at: Limits, *, free: bool) -> tuple[float, int] | None:
+    """The period in seconds of one replicate's round trips, and the number of its modes; None where there is none.
+
+    Two modes may be the scheduler's, where the CPUs have work enough.
+    """
+    modes = [
+        mode for mode in joined([(one["at"], one["share"]) for one in peaks], at["apart"]) if mode[1] >= at["mode"]
+    ]
+    period = period_of([where for where, _ in modes], first=at["first"], off=at["off"])
+    covered = sum(share for _, share in modes) >= at["covered"] and (free or len(modes) > 2)
     return (period, len(modes)) if period is not None and covered and period >= at["period"] else None
 
 
 def interrupt_moderated(s: Situation, at: Limits) -> Found | None:
     """Round trips wait for a timer of an interface, not for the wire."""
-    if s.streams or s.value is None or any(cpu.own >= at["busy"] for _, cpu in s.cpus()[:1]):
+    if s.streams or s.value is None:
         return None
-    periods = [found for peaks in s.peaks if (found := _steps(peaks, at))]
+    free = all(cpu.own < at["busy"] for _, cpu in s.cpus()[:1])
+    periods = [found for peaks in s.peaks if (found := _steps(peaks, at, free=free))]
     if s.peaks and len(periods) >= at["agree"] * len(s.peaks):
         period, modes = sorted(periods)[len(periods) // 2]
-        text = (
-            f"Round trips come in steps of {show(period, 's')} ({modes} modes at its multiples) while the CPUs have "
-            "time left: an interface gathers interrupts."
-        )
+        steps = f"Round trips come in steps of {show(period, 's')} ({modes} modes at its multiples)"
+        text = f"{steps}: an interface gathers interrupts."
         return Found(s.subject, text, [figure(s.subject, "period of the round trips", period, "s", at["period"])])
+    if not free:
+        return None
     waits = [(end, delay) for end in (s.client, s.server)
              if (delay := _moderation(end)) >= at["delay"] * s.value]  # fmt: skip
     if not waits:
@@ -280,6 +286,22 @@ RULES: tuple[Rule, ...] = (
         unless=("asked-rate", "link-bound"),
     ),
     Rule(
+        "interrupt-moderated", "Round trips wait for an interface that gathers interrupts.",
+        "the modes of the round trips, or the interfaces' coalescing settings",
+        {"mode": Threshold(0.03, "1", "a smaller mode may be a few interruptions by the scheduler"),
+         "covered": Threshold(0.8, "1", "the steps must be the rule, not the exception"),
+         "apart": Threshold(0.06, "1", "nearer modes are one: the histogram resolves 3 %"),
+         "first": Threshold(4, "1", "above, any two modes are multiples of their distance"),
+         "off": Threshold(0.1, "1", "of the period: the modes are resolved to 3 %"),
+         "period": Threshold(5e-6, "s", "shorter than any interface's timer"),
+         "agree": Threshold(0.5, "1", "of the replicates show it"),
+         "delay": Threshold(0.5, "1", "of the round trip is the timer"),
+         "busy": Threshold(0.8, "1", "with a busier core, two modes may be the scheduler's; three at multiples "
+                           "are not")},
+        interrupt_moderated,
+        next_step="for latency: ethtool -C IFACE adaptive-rx off rx-usecs 0; it costs CPU time under load",
+    ),
+    Rule(
         "cpu-bound", "One core at one end has no time left.", "/proc/stat of both ends over at least 0.3 s",
         {"used": Threshold(0.95, "1", "busy or stolen; a tick of 10 ms now and then is charged to idle time"),
          "own": Threshold(0.3, "1", "niced work aside, and more than in the idle second: else something else uses "
@@ -287,7 +309,7 @@ RULES: tuple[Rule, ...] = (
          "before": Threshold(0.2, "1", "busy before the measurement already: worth telling"),
          "steal": Threshold(0.02, "1", "taken by the hypervisor: worth telling")},
         cpu_bound, next_step="more streams on more cores, larger messages, or spread the interrupts (RSS, RPS)",
-        unless=("asked-rate", "link-bound"),
+        unless=("asked-rate", "link-bound", "interrupt-moderated"),
     ),
     Rule(
         "window-bound", "TCP had data to send but no room in a window or buffer.", "TCP_INFO of the sender",
@@ -304,20 +326,6 @@ RULES: tuple[Rule, ...] = (
         "drops", "A full link or a shaper loses messages by right; this end loses them, too.",
         "the drop counters of both ends", {"share": _LOSS}, path_drops, Severity.WARN, "look at where they are lost",
         unless=("drop-bound",),
-    ),
-    Rule(
-        "interrupt-moderated", "Round trips wait for an interface that gathers interrupts.",
-        "the modes of the round trips, or the interfaces' coalescing settings",
-        {"mode": Threshold(0.03, "1", "a smaller mode may be a few interruptions by the scheduler"),
-         "covered": Threshold(0.8, "1", "the steps must be the rule, not the exception"),
-         "first": Threshold(4, "1", "above, any two modes are multiples of their distance"),
-         "off": Threshold(0.1, "1", "of the period: the modes are resolved to 3 %"),
-         "period": Threshold(5e-6, "s", "shorter than any interface's timer"),
-         "agree": Threshold(0.5, "1", "of the replicates show it"),
-         "delay": Threshold(0.5, "1", "of the round trip is the timer"),
-         "busy": Threshold(0.8, "1", "with a busier core, the steps may be the scheduler's")},
-        interrupt_moderated,
-        next_step="for latency: ethtool -C IFACE adaptive-rx off rx-usecs 0; it costs CPU time under load",
     ),
     Rule(
         "mtu-mismatch", "The ends, or the path between them, do not agree on the largest packet.",

@@ -5,6 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+Mode = tuple[float, float]
+"""Where a mode is, and its share of the samples."""
+
+
+def joined(modes: Sequence[Mode], apart: float) -> list[Mode]:
+    """Modes, lowest first, with those that lie nearer to each other than the share `apart` taken as one."""
+    found: list[Mode] = []
+    for at, share in modes:
+        if found and at <= found[-1][0] * (1 + apart):
+            before, had = found.pop()
+            found.append(((before * had + at * share) / (had + share), had + share))
+        else:
+            found.append((at, share))
+    return found
+
 
 def period_of(modes: Sequence[float], *, first: float, off: float) -> float | None:
     """The period whose multiples all modes are, or None.

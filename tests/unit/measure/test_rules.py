@@ -228,6 +228,7 @@ def pingpong(peaks: list[tuple[float, float]], rtt: float = 1e-4, **nic: Any) ->
     [
         ([(50e-6, 0.3), (100e-6, 0.4), (151e-6, 0.3)], True),
         ([(100e-6, 0.5), (150e-6, 0.5)], True),
+        ([(98e-6, 0.2), (102e-6, 0.3), (150e-6, 0.5)], True),  # the first two are one
         ([(100e-6, 0.5), (200e-6, 0.2)], False),  # three in ten are elsewhere
         ([(100e-6, 1.0)], False),  # one mode has no period
         ([(100e-6, 0.5), (110e-6, 0.5)], False),  # any two near ones are multiples of their distance
@@ -249,6 +250,9 @@ def test_steps_under_load_may_be_the_schedulers() -> None:
     s = pingpong([(50e-6, 0.5), (100e-6, 0.5)])
     busy = replace(s, client=end("a", {"cpu": {"0": cpu(0.3, user=1.7)}}))
     assert rules(busy) == [UNDETERMINED]
+    three = [{"at": at, "share": 0.33} for at in (50e-6, 100e-6, 150e-6)]
+    assert rules(replace(busy, peaks=[three] * 6)) == ["interrupt-moderated"]
+    assert rules(replace(busy, peaks=[three] * 2 + [[]] * 4)) == [UNDETERMINED]
 
 
 def test_unlike_mtus_and_a_narrow_hop() -> None:
