@@ -64,11 +64,14 @@ void During::stop() noexcept {
 }
 
 void During::watch() {
+  cpus_ = cpu_times();
+  Nanoseconds looked = now();
   std::unique_lock lock(mutex_);
-  for (int period = 1; !ended_changed_.wait_for(lock, kPeriod, [this] { return ended_; }); ++period) {
+  while (!ended_changed_.wait_for(lock, kPeriod, [this] { return ended_; })) {
     sample();
-    if (period % kPeriodsPerStat == 0) {
+    if (now() - looked >= kCpuPeriod) {
       sample_cpus();
+      looked = now();
     }
   }
 }
@@ -85,12 +88,10 @@ void During::sample() {
 
 void During::sample_cpus() {
   Json times = cpu_times();
-  if (!cpus_.is_null()) {
-    const Json spent = counters_delta(cpus_, times);
-    for (const auto& item : spent.items()) {
-      double& most = busy_[item.key()];
-      most = std::max(most, busy_share(item.value()));
-    }
+  const Json spent = counters_delta(cpus_, times);
+  for (const auto& item : spent.items()) {
+    double& most = busy_[item.key()];
+    most = std::max(most, busy_share(item.value()));
   }
   cpus_ = std::move(times);
 }

@@ -33,8 +33,8 @@ class During {
  private:
   /// A channel's question costs a lock that its own calls need, too: a few times a second is nothing.
   static constexpr auto kPeriod = std::chrono::milliseconds(50);
-  static constexpr std::size_t kSampled = 8;  ///< channels whose gauges are watched
-  static constexpr int kPeriodsPerStat = 10;
+  static constexpr std::size_t kSampled = 8;                     ///< channels whose gauges are watched
+  static constexpr Nanoseconds kCpuPeriod = 500 * kMillisecond;  ///< 50 ticks of a CPU's clock
 
   void stop() noexcept;
   void watch();
