@@ -15,6 +15,7 @@ from wulf.measure.bottleneck import judge as ask
 from wulf.measure.collect import Explain
 from wulf.measure.drops import losses, worst_drop
 from wulf.measure.situation import End, Situation, situation_of
+from wulf.measure.windows import receiver_says, window_share
 from wulf.stats.outliers import LEAST_RATIO
 from wulf.stats.periods import joined, period_of
 from wulf.store.run import Facts
@@ -90,7 +91,7 @@ def shaped(s: Situation, at: Limits) -> Found | None:
     stands = rtt is not None and least is not None and rtt >= at["growth"] * least and rtt - least >= at["queue"]
     spread = (max(s.samples) - min(s.samples)) / value
     free = all(cpu.own < at["free"] for _, cpu in s.cpus()[:1])
-    if not (stands and spread <= at["spread"] and (known or free)) or _window_share(s)[0] >= at["window"]:
+    if not (stands and spread <= at["spread"] and (known or free)) or window_share(s)[0] >= at["window"]:
         return None
     where = f"{known[0].node}'s {known[1]}" if known else "a shaper or a slower hop on the path"
     text = (
@@ -123,35 +124,22 @@ def cpu_bound(s: Situation, at: Limits) -> Found | None:
     return None
 
 
-def _window_share(s: Situation) -> tuple[float, str]:
-    """The larger share of the sender's busy time in which a window held it up, and whose."""
-    busy = s.client.tcp_count("busy_time")
-    if s.transport != "tcp" or not busy:
-        return 0.0, ""
-    waits = {name: s.client.tcp_count(name) or 0.0 for name in ("rwnd_limited", "sndbuf_limited")}
-    name = max(waits, key=lambda key: waits[key])
-    return min(1.0, waits[name] / busy), name
-
-
 def window_bound(s: Situation, at: Limits) -> Found | None:
     """TCP had data and room in the network, but not in a buffer."""
-    share, name = _window_share(s)
+    share, name = window_share(s)
     if not s.streams or share < at["share"] or s.value is None:
         return None
-    by_receiver = name == "rwnd_limited"
-    whose = f"{s.server.node}'s receive window" if by_receiver else f"{s.client.node}'s send buffer"
-    window, rtt = s.client.tcp_gauge("snd_wnd"), s.client.tcp_gauge("rtt")
-    size = f"; {show(window, 'B')} of window a round trip of {show(rtt, 's')}" if by_receiver and window and rtt else ""
-    option = "rcvbuf" if by_receiver else "sndbuf"
-    own = s.params.get(option)
-    asked = f" (--{option} {own} was asked for)" if own is not None else ""
-    text = f"{whose} held it up for {share:.0%} of the time that there was data to send{size}{asked}."
-    sysctl = "net.ipv4.tcp_rmem and net.core.rmem_max" if by_receiver else "net.ipv4.tcp_wmem and net.core.wmem_max"
-    step = f"leave --{option} to the system" if own is not None else f"raise the third value of {sysctl}"
-    return Found(s.server.node if by_receiver else s.client.node, text, [
-        figure(s.client.node, f"{name} / busy time", share, "1", at["share"]),
-        figure(s.client.node, "window", window, "B"),
-    ], step)  # fmt: skip
+    end, option = (s.server, "rcvbuf") if name == "rwnd_limited" else (s.client, "sndbuf")
+    evidence = [figure(s.client.node, f"{name} / busy time", share, "1", at["share"])]
+    if option == "sndbuf":
+        text, step = f"{end.node}'s send buffer", "raise the third value of net.ipv4.tcp_wmem, and net.core.wmem_max"
+    else:
+        text, step = receiver_says(s, at, evidence)
+    text += f" held it up for {share:.0%} of the time that there was data to send"
+    if s.params.get(option) is not None:
+        text += f" (--{option} {s.params[option]} was asked for)"
+        step = f"leave --{option} to the system"
+    return Found(end.node, f"{text}.", evidence, step)
 
 
 def drop_bound(s: Situation, at: Limits) -> Found | None:
@@ -302,6 +290,14 @@ RULES: tuple[Rule, ...] = (
         next_step="for latency: ethtool -C IFACE adaptive-rx off rx-usecs 0; it costs CPU time under load",
     ),
     Rule(
+        "window-bound", "TCP had data to send but no room in a window or buffer.", "TCP_INFO of the sender",
+        {"share": Threshold(0.5, "1", "of the time that it had data (tcpi_rwnd_limited, tcpi_sndbuf_limited over "
+                            "tcpi_busy_time): more than all other causes together"),
+         "large": Threshold(1 << 20, "B", "a window that any path within a building has room in: full, it is not read"),
+         "filled": Threshold(0.25, "1", "of the window in flight (throughput times round trip): a small one is full")},
+        window_bound, Severity.WARN, "larger buffers", unless=("asked-rate", "link-bound"),
+    ),
+    Rule(
         "cpu-bound", "One core at one end has no time left.", "/proc/stat of both ends over at least 0.3 s",
         {"used": Threshold(0.95, "1", "busy or stolen; a tick of 10 ms now and then is charged to idle time"),
          "own": Threshold(0.3, "1", "niced work aside, and more than in the idle second: else something else uses "
@@ -310,12 +306,6 @@ RULES: tuple[Rule, ...] = (
          "steal": Threshold(0.02, "1", "taken by the hypervisor: worth telling")},
         cpu_bound, next_step="more streams on more cores, larger messages, or spread the interrupts (RSS, RPS)",
         unless=("asked-rate", "link-bound", "interrupt-moderated"),
-    ),
-    Rule(
-        "window-bound", "TCP had data to send but no room in a window or buffer.", "TCP_INFO of the sender",
-        {"share": Threshold(0.5, "1", "of the time that it had data (tcpi_rwnd_limited, tcpi_sndbuf_limited over "
-                            "tcpi_busy_time): more than all other causes together")},
-        window_bound, Severity.WARN, "larger buffers", unless=("asked-rate", "link-bound"),
     ),
     Rule(
         "drop-bound", "Messages are lost on the way.",

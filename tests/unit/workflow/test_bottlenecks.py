@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,3 +61,10 @@ def test_asymmetric_when_the_whole_intervals_are_apart_by_a_quarter(back: float,
 def test_one_way_alone_and_loopback_have_no_way_back() -> None:
     assert asymmetric([record("n1>n2", 1e9), record("n1>n1", 1e6)]) == []
     assert asymmetric([record("n1>n2", 1e9), record("n2>n1", None, verdict="failed", reason="gone")]) == []
+
+
+def test_a_recorded_pair_whose_one_way_was_shaped() -> None:
+    both = json.loads(Path(__file__).with_name("recorded_both_ways.json").read_text())["records"]
+    (found,) = asymmetric([record(**one) for one in both])
+    assert found.subject == "n2>n1"
+    assert found.evidence[0].value == pytest.approx(both[0]["low"] / both[1]["high"])
