@@ -14,7 +14,9 @@ Json from_cpufreq(const std::string& root) {
   const long most = sysconf(_SC_NPROCESSORS_CONF);
   for (long cpu = 0; cpu < most; ++cpu) {
     const std::string name = std::to_string(cpu);
-    std::ifstream file(root + "/sys/devices/system/cpu/cpu" + name + "/cpufreq/scaling_cur_freq");
+    std::string path = root;
+    path.append("/sys/devices/system/cpu/cpu").append(name).append("/cpufreq/scaling_cur_freq");
+    std::ifstream file(path);
     if (double value = 0; file >> value) {
       cpus[name] = value * kKilo;
     }

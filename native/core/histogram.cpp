@@ -1,7 +1,6 @@
 #include "core/histogram.hpp"
 
 #include <cmath>
-#include <numeric>
 
 namespace wulf {
 
@@ -60,8 +59,10 @@ std::vector<Histogram::Peak> Histogram::peaks() const {
     highest = 0;
   };
   for (std::size_t low = 0; low < kBuckets; low += kJoined) {
-    const auto first = buckets_.begin() + static_cast<std::ptrdiff_t>(low);
-    const std::uint64_t here = std::accumulate(first, first + kJoined, std::uint64_t{0});
+    std::uint64_t here = 0;
+    for (std::size_t i = low; i < low + kJoined; ++i) {
+      here += buckets_[i];
+    }
     if (here >= least && stands_over(highest, valley) && stands_over(here, valley)) {
       close();
     }
