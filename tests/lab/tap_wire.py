@@ -7,6 +7,7 @@ it says "ready", and ends with its stdin.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -104,7 +105,8 @@ def main() -> None:
     poll = select.poll()
     for descriptor in (*taps, sys.stdin.fileno()):
         poll.register(descriptor, select.POLLIN)
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))  # a wire is never late, however busy the machine is
+    with contextlib.suppress(PermissionError):  # a wire is never late, however busy the machine is
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     print("ready", flush=True)
     ready: set[int] = set()
     while sys.stdin.fileno() not in ready:

@@ -120,7 +120,7 @@ def cpu_bound(s: Situation, at: Limits) -> Found | None:
             figure(end.node, f"CPU {cpu.name} {cpu.main}", cpu.kinds[cpu.main], "1"),
             figure(end.node, f"CPU {cpu.name} used by more than before", cpu.own, "1", at["own"]),
             figure(end.node, f"CPU {cpu.name} busy before", cpu.before, "1", at["before"]),
-        ])  # fmt: skip
+        ], "" if s.streams else "put both ends on cores that nothing else uses (--cpu, --server-cpu)")  # fmt: skip
     return None
 
 
