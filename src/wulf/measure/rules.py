@@ -279,7 +279,7 @@ RULES: tuple[Rule, ...] = (
         {"mode": Threshold(0.03, "1", "a smaller mode may be a few interruptions by the scheduler"),
          "covered": Threshold(0.8, "1", "the steps must be the rule, not the exception"),
          "apart": Threshold(0.06, "1", "nearer modes are one: the histogram resolves 3 %"),
-         "first": Threshold(4, "1", "above, any two modes are multiples of their distance"),
+         "first": Threshold(3, "1", "above, nearly any two modes are multiples of their distance"),
          "off": Threshold(0.1, "1", "of the period: the modes are resolved to 3 %"),
          "period": Threshold(5e-6, "s", "shorter than any interface's timer"),
          "agree": Threshold(0.5, "1", "of the replicates show it"),

@@ -30,15 +30,17 @@ def period_of(modes: Sequence[float], *, first: float, off: float) -> float | No
         Where they are, lowest first.
     first
         The lowest may be at most this multiple: of two modes far from 0, any is nearly a multiple of their distance.
+        Of two neighbours at least, the multiples must be neighbours, too.
     off
         How far a mode may lie from its multiple, as a share of the period.
     """
     if len(modes) < 2:
         return None
-    gap = min(b - a for a, b in pairwise(modes))
-    numbers = [round(mode / gap) for mode in modes]
-    if not 1 <= numbers[0] <= first:
-        return None
-    period = sum(modes) / sum(numbers)
-    fits = all(abs(mode - n * period) <= off * period for mode, n in zip(modes, numbers, strict=True))
-    return period if fits else None
+    for number in range(1, int(first) + 1):
+        numbers = [round(mode * number / modes[0]) for mode in modes]
+        if min(b - a for a, b in pairwise(numbers)) != 1:
+            continue
+        period = sum(modes) / sum(numbers)
+        if all(abs(mode - n * period) <= off * period for mode, n in zip(modes, numbers, strict=True)):
+            return period
+    return None
