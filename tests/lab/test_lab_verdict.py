@@ -162,7 +162,7 @@ def test_a_full_link(two: labs.Lab, out: Path) -> None:
 
 def test_gathered_interrupts(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, tick=0.01) as where:
-        run = measure(two, out, "net", "pingpong", "n1", "n2", "--seconds", "3", "--quick", where=where)
+        run = measure(two, out, "net", "pingpong", "n1", "n2", "--seconds", "4", "--quick", where=where)
     found = verdicts(run)["interrupt-moderated"]
     assert found["evidence"][0]["value"] == pytest.approx(0.01, rel=0.1)
 
