@@ -21,11 +21,13 @@ struct Source {
 
 Json parse_stat_here(const std::string& text) { return proc_text::parse_stat(text, sysconf(_SC_CLK_TCK)); }
 
-constexpr std::array<Source, 6> kSources{{
+constexpr std::array<Source, 8> kSources{{
     {"/proc/stat", "", parse_stat_here},
     {"/proc/interrupts", "interrupts", proc_text::parse_interrupts},
+    {"/proc/softirqs", "softirqs", proc_text::parse_interrupts},
     {"/proc/net/softnet_stat", "softnet", proc_text::parse_softnet},
     {"/proc/net/snmp", "snmp", proc_text::parse_protocols},
+    {"/proc/net/snmp6", "snmp6", proc_text::parse_names},
     {"/proc/net/netstat", "netstat", proc_text::parse_protocols},
     {"/proc/net/dev", "nic", proc_text::parse_interfaces},
 }};

@@ -15,8 +15,9 @@ class CounterTexts {
   /// Reads the files below `root` ("" = this machine). A file that is not there stands in "missing".
   static CounterTexts read(const std::string& root = "");
 
-  /// {"cpu", "ctxt", "intr", "processes", "interrupts", "softnet", "snmp", "netstat", "nic", "missing"}: what
-  /// each holds stands in core/proc_text.hpp. Counts are integers, CPU times are seconds.
+  /// {"cpu", "ctxt", "intr", "processes", "interrupts", "softirqs", "softnet", "snmp", "snmp6", "netstat",
+  /// "nic", "missing"}: what each holds stands in core/proc_text.hpp. Counts are integers, CPU times are
+  /// seconds.
   [[nodiscard]] Json parse() const;
 
  private:

@@ -1,5 +1,7 @@
 #include "core/histogram.hpp"
 
+#include <cmath>
+
 namespace wulf {
 
 void Histogram::merge(const Histogram& other) noexcept {
@@ -31,6 +33,46 @@ double Histogram::quantile(double q) const noexcept {
   const double value =
       static_cast<double>(bucket_low(bucket)) + (share * static_cast<double>(bucket_width(bucket) - 1));
   return std::clamp(value, static_cast<double>(least_), static_cast<double>(greatest_));
+}
+
+std::vector<Histogram::Peak> Histogram::peaks() const {
+  constexpr std::size_t kJoined = 8;     // buckets: a 32nd of an octave, 2 to 3 %
+  constexpr std::uint64_t kShare = 100;  // of all samples one in so many, in the mode's highest bin,
+  constexpr std::uint64_t kFewest = 8;   // and never fewer than these, which chance may heap
+  // Twice as high as the valleys beside it, and beyond what chance makes of so few: two Poisson deviations.
+  const auto stands_over = [](std::uint64_t high, std::uint64_t low) {
+    return static_cast<double>(high) >
+           (2 * static_cast<double>(low)) + (2 * std::sqrt(static_cast<double>(high)));
+  };
+  const std::uint64_t least = std::max(count_ / kShare, kFewest);
+  std::vector<Peak> found;
+  std::uint64_t highest = 0;
+  std::uint64_t valley = 0;  // the lowest bin since the highest
+  std::uint64_t inside = 0;
+  std::size_t top = 0;
+  const auto close = [&] {
+    if (highest >= least) {
+      found.push_back({static_cast<double>(bucket_low(top + (kJoined / 2))),
+                       static_cast<double>(inside) / static_cast<double>(count_)});
+      inside = 0;
+    }
+    highest = 0;
+  };
+  for (std::size_t low = 0; low < kBuckets; low += kJoined) {
+    std::uint64_t here = 0;
+    for (std::size_t i = low; i < low + kJoined; ++i) {
+      here += buckets_[i];
+    }
+    if (here >= least && stands_over(highest, valley) && stands_over(here, valley)) {
+      close();
+    }
+    valley = here > highest ? here : std::min(valley, here);
+    top = here > highest ? low : top;
+    highest = std::max(highest, here);
+    inside += here;
+  }
+  close();
+  return found;
 }
 
 }  // namespace wulf

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace wulf {
 
@@ -35,6 +36,16 @@ class Histogram {
 
   /// The value below which the fraction `q` (0 to 1) of the samples lies, interpolated within its bucket.
   [[nodiscard]] double quantile(double q) const noexcept;
+
+  /// A mode: where it is highest, and the share of the samples between its neighbouring valleys.
+  struct Peak {
+    double at;
+    double share;
+  };
+
+  /// The modes, lowest value first. One counts from 1 % of all samples in a 32nd of an octave on, where the
+  /// count falls below half of it on both sides, beyond chance.
+  [[nodiscard]] std::vector<Peak> peaks() const;
 
   static constexpr unsigned kSubBits = 8;
   static constexpr std::uint64_t kSubBuckets = 1U << kSubBits;

@@ -161,11 +161,25 @@ Json parse_protocols(const std::string& text) {
   return json;
 }
 
+Json parse_names(const std::string& text) {
+  Json json = Json::object();
+  for (const std::string& line : lines_of(text)) {
+    const std::vector<std::string> words = words_of(line);
+    if (words.size() != 2) {
+      continue;
+    }
+    if (const auto value = number(words[1])) {
+      json[words[0]] = *value;
+    }
+  }
+  return json;
+}
+
 Json parse_interfaces(const std::string& text) {
-  static constexpr std::array<std::string_view, 4> kReceive{"rx_bytes", "rx_packets", "rx_errors",
-                                                            "rx_dropped"};
-  static constexpr std::array<std::string_view, 4> kTransmit{"tx_bytes", "tx_packets", "tx_errors",
-                                                             "tx_dropped"};
+  static constexpr std::array<std::string_view, 6> kReceive{"rx_bytes",   "rx_packets", "rx_errors",
+                                                            "rx_dropped", "rx_fifo",    "rx_frame"};
+  static constexpr std::array<std::string_view, 7> kTransmit{
+      "tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_fifo", "collisions", "tx_carrier"};
   constexpr std::size_t kTransmitColumn = 8;
   Json json = Json::object();
   for (const std::string& line : lines_of(text)) {

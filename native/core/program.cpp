@@ -17,6 +17,7 @@
 #include "core/clock.hpp"
 #include "core/counters.hpp"
 #include "core/error.hpp"
+#include "core/frequency.hpp"
 
 namespace wulf {
 namespace {
@@ -70,7 +71,8 @@ Json description(const Program& program) {
 
 Json host_counters() {
   return {{"at", std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()},
-          {"counters", CounterTexts::read().parse()}};
+          {"counters", CounterTexts::read().parse()},
+          {"frequency", cpu_frequency()}};
 }
 
 std::map<std::string, Operation> all_operations(const Program& program) {

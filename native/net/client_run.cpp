@@ -117,6 +117,7 @@ Json answer(Outcome outcome) {
   return {{"metrics", std::move(outcome.metrics)},
           {"seconds", outcome.seconds},
           {"counters", std::move(counters)},
+          {"during", std::move(outcome.during)},
           {"info", std::move(outcome.info)}};
 }
 

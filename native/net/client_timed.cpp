@@ -1,5 +1,7 @@
 #include "net/client_timed.hpp"
 
+#include "net/during.hpp"
+
 namespace wulf::net {
 
 Nanoseconds ClientTimed::begin(ClientRun& run) {
@@ -23,16 +25,20 @@ Crew::Watch ClientTimed::watch_of(ClientRun& run, const std::atomic<bool>* done)
 
 Outcome ClientTimed::counted(ClientRun& run, const std::function<void()>& measured) {
   (void)run.peer().ask({{"op", "start"}});
+  During during(run.lanes());
   const CounterTexts before = CounterTexts::read();
   measured();
   const CounterTexts after = CounterTexts::read();
+  Json seen = during.end();
   Json finished = run.peer().ask({{"op", "finish"}});
   Outcome outcome;
   outcome.client_counters = counters_delta(before.parse(), after.parse());
   outcome.server_counters = finished.value("counters", Json(nullptr));
   outcome.info = run.lanes().front().channel->info();
+  outcome.during["client"] = std::move(seen);
   if (finished.contains("info")) {
     outcome.info["server"] = finished["info"];
+    outcome.during["server"] = finished.value("during", Json(nullptr));
   }
   return outcome;
 }
@@ -46,14 +52,18 @@ void ClientTimed::attend(ServerRun& run) const {
 
 void ClientTimed::converse(ServerRun& run) const {
   (void)run.await("start");
+  During during(run.lanes());
   const CounterTexts before = CounterTexts::read();
   run.answer({{"op", "started"}});
   (void)run.await("finish");
   const CounterTexts after = CounterTexts::read();
+  Json seen = during.end();
   Json info = run.lanes().front().channel->info();
   info.update(server_info());
-  run.answer(
-      {{"op", "finished"}, {"counters", counters_delta(before.parse(), after.parse())}, {"info", info}});
+  run.answer({{"op", "finished"},
+              {"during", std::move(seen)},
+              {"counters", counters_delta(before.parse(), after.parse())},
+              {"info", info}});
 }
 
 std::vector<Param> ClientTimed::time_params(double seconds, const std::string& what) {

@@ -156,12 +156,17 @@ Json times_metric(const Histogram& times, const std::string& reason) {
   for (const auto& [name, q] : kQuantiles) {
     quantiles[name] = times.quantile(q) * kNano;
   }
+  Json peaks = Json::array();
+  for (const Histogram::Peak& peak : times.peaks()) {
+    peaks.push_back({{"at", peak.at * kNano}, {"share", peak.share}});
+  }
   return {{"unit", "s"},
           {"value", quantiles["0.5"]},
           {"n", times.count()},
           {"mean", times.mean() * kNano},
           {"min", static_cast<double>(times.least()) * kNano},
           {"max", static_cast<double>(times.greatest()) * kNano},
+          {"peaks", peaks},
           {"quantiles", quantiles}};
 }
 

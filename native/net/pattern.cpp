@@ -13,20 +13,21 @@ std::vector<Param> common_params() {
   constexpr int kMostCall = 16 << 20;
   constexpr double kShortest = 0.01;
   constexpr double kLongest = 600;
-  return {{"cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
-           "CPU of the client's measuring threads; null = any"},
-          {"server_cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
-           "CPU of the server's measuring threads; null = as `serve` was told, or any"},
-          {"call_bytes", ParamType::kInt, "B", nullptr, 1, kMostCall,
-           "byte streams: most bytes a call; a longer message takes several; null = the whole message"},
-          {"cold", ParamType::kBool, "", false, nullptr, nullptr,
-           "every message lies in memory that was not used lately (64 MiB are walked through); false = in "
-           "the same"},
-          {"timeout", ParamType::kFloat, "s", 2.0, kShortest, kLongest,
-           "how long nothing may move before the run is given up"},
-          {"start_at", ParamType::kFloat, "s", nullptr, 0, nullptr,
-           "when the warm-up begins, by the client's monotonic clock, at most `timeout` from now; connections "
-           "are open by then; null = at once"}};
+  return {
+      {"cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
+       "CPU of the client's measuring threads; null = any"},
+      {"server_cpu", ParamType::kInt, "", nullptr, 0, kMostCpus,
+       "CPU of the server's measuring threads; null = as `serve` was told, or any"},
+      {"call_bytes", ParamType::kInt, "B", nullptr, 1, kMostCall,
+       "byte streams: most bytes a call; a longer message takes several; null = the whole message"},
+      {"cold", ParamType::kBool, "", false, nullptr, nullptr,
+       "every message lies in memory that was not used lately (64 MiB are walked through); false = in "
+       "the same"},
+      {"timeout", ParamType::kFloat, "s", 2.0, kShortest, kLongest,
+       "how long nothing may move before the run is given up"},
+      {"start_at", ParamType::kFloat, "s", nullptr, 0, nullptr,
+       "when the warm-up begins, by the client's monotonic clock, at most `timeout` from now; connections "
+       "are open by then; null = at once"}};
 }
 
 /// Throws bad-parameter where a parameter asks for what the transport's channels do not have.

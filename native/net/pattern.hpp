@@ -21,6 +21,7 @@ struct Outcome {
   Json client_counters = nullptr;  ///< host counters of the measured time; null = there is no such side
   Json server_counters = nullptr;
   Json info = Json::object();
+  Json during = Json::object();  ///< {"client", "server"}: what During saw at either end
 };
 
 /// What is done over a transport. An addition is one file in patterns/ that registers itself.

@@ -84,6 +84,9 @@ class Channel {
   /// Segments sent again since the channel was opened; nothing where the transport has no such thing.
   [[nodiscard]] virtual std::optional<std::uint64_t> retransmits() const { return std::nullopt; }
 
+  /// What the connection does now, as tcp_state; empty where the transport keeps no such account.
+  [[nodiscard]] virtual Json state() const { return Json::object(); }
+
   /// The settings in effect: {"mss", "sndbuf", …}.
   [[nodiscard]] virtual Json info() const { return Json::object(); }
 };

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/counters.hpp"
+#include "core/frequency.hpp"
 #include "core/proc_text.hpp"
 #include "tests/catch.hpp"
 
@@ -64,21 +65,31 @@ TEST_CASE("/proc/net/snmp and netstat: names and figures in pairs of lines") {
   CHECK(snmp["Udp"]["RcvbufErrors"] == 3);
 }
 
+TEST_CASE("/proc/net/snmp6: a name and a figure a line") {
+  CHECK(proc_text::parse_names("Ip6InReceives   \t7\nUdp6RcvbufErrors 3\nicmp6 x\ntorn\n") ==
+        Json({{"Ip6InReceives", 7}, {"Udp6RcvbufErrors", 3}}));
+}
+
 TEST_CASE("/proc/net/dev: receive and transmit, names next to the colon and aliases") {
   const Json nic = proc_text::parse_interfaces(
       "Inter-|   Receive                                                |  Transmit\n"
       " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo\n"
       "    lo: 10 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
-      "eth0:99:123 4 5 6 0 0 0 0 789 10 11 12 0 0 0 0\n");
+      "eth0:99:123 4 5 6 7 8 0 0 789 10 11 12 13 14 15 0\n");
   CHECK(nic["lo"]["tx_bytes"] == 10);
   CHECK(nic["eth0:99"] == Json({{"rx_bytes", 123},
                                 {"rx_packets", 4},
                                 {"rx_errors", 5},
                                 {"rx_dropped", 6},
+                                {"rx_fifo", 7},
+                                {"rx_frame", 8},
                                 {"tx_bytes", 789},
                                 {"tx_packets", 10},
                                 {"tx_errors", 11},
-                                {"tx_dropped", 12}}));
+                                {"tx_dropped", 12},
+                                {"tx_fifo", 13},
+                                {"collisions", 14},
+                                {"tx_carrier", 15}}));
 }
 
 TEST_CASE("text that is cut off or garbage gives what can be read, and nothing else") {
@@ -114,8 +125,22 @@ TEST_CASE("files that are not there are named, the others are read") {
   std::filesystem::remove_all(root);
   CHECK(counters["ctxt"] == 5);
   CHECK(counters["nic"]["lo"]["tx_dropped"] == 8);
-  CHECK(counters["missing"] ==
-        Json({"/proc/interrupts", "/proc/net/softnet_stat", "/proc/net/snmp", "/proc/net/netstat"}));
+  CHECK(counters["missing"] == Json({"/proc/interrupts", "/proc/softirqs", "/proc/net/softnet_stat",
+                                     "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/netstat"}));
+}
+
+TEST_CASE("frequency: cpufreq before cpuinfo, and the reason where there is neither") {
+  const auto root = std::filesystem::temp_directory_path() / ("wulf-frequency-" + std::to_string(getpid()));
+  CHECK(cpu_frequency(root.string())["value"].is_null());
+  CHECK(cpu_frequency(root.string())["reason"].get<std::string>().find("cpufreq") != std::string::npos);
+  std::filesystem::create_directories(root / "proc");
+  std::ofstream(root / "proc/cpuinfo") << "processor\t: 0\nmodel\nprocessor\t: 3\ncpu MHz\t\t: 2596.5\n";
+  CHECK(cpu_frequency(root.string()) ==
+        Json({{"unit", "Hz"}, {"source", "cpuinfo"}, {"value", {{"3", 2596.5e6}}}}));
+  std::filesystem::create_directories(root / "sys/devices/system/cpu/cpu0/cpufreq");
+  std::ofstream(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq") << "3200000\n";
+  CHECK(cpu_frequency(root.string())["value"] == Json({{"0", 3.2e9}}));
+  std::filesystem::remove_all(root);
 }
 
 TEST_CASE("this machine's counters can be read") {

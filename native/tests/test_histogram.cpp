@@ -87,4 +87,34 @@ TEST_CASE("an empty histogram has no figures") {
   CHECK(histogram.least() == 0);
 }
 
+TEST_CASE("modes: where they are, and their shares") {
+  Histogram histogram;
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> noise(0, 1500);
+  for (int i = 0; i < 6000; ++i) {
+    histogram.record(static_cast<std::int64_t>((i % 3 == 0 ? 200e3 : 100e3) + noise(random)));
+  }
+  const auto peaks = histogram.peaks();
+  REQUIRE(peaks.size() == 2);
+  CHECK(std::abs(peaks[0].at - 100e3) < 4e3);
+  CHECK(std::abs(peaks[0].share - 2.0 / 3) < 0.01);
+  CHECK(std::abs(peaks[1].at - 200e3) < 8e3);
+  CHECK(std::abs(peaks[1].share - 1.0 / 3) < 0.01);
+}
+
+TEST_CASE("one broad mode is one, and a handful of samples is none") {
+  Histogram histogram;
+  CHECK(histogram.peaks().empty());
+  for (int i = 0; i < 7; ++i) {
+    histogram.record(1000 * (i + 1));
+  }
+  CHECK(histogram.peaks().empty());
+  std::mt19937_64 random(2);
+  std::normal_distribution<double> noise(30e3, 6e3);
+  for (int i = 0; i < 20000; ++i) {
+    histogram.record(static_cast<std::int64_t>(noise(random)));
+  }
+  CHECK(histogram.peaks().size() == 1);
+}
+
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/counters.hpp"
 #include "core/error.hpp"
 #include "net/client_run.hpp"
+#include "net/during.hpp"
 #include "net/exchange.hpp"
 #include "net/flow.hpp"
 #include "net/server_run.hpp"
@@ -227,6 +228,7 @@ struct Window {
   Sent first;
   Sent last;
   Json counters = Json::object();
+  Json during = nullptr;
   Json finished = nullptr;  ///< the server's figures
 };
 
@@ -237,6 +239,7 @@ Window watch_window(ClientRun& run, Crew& crew) {
   Window window;
   Vigil vigil(run, crew);
   window.finished = vigil.until(now() + from_seconds(run.param<double>("warmup_seconds")));
+  During during(run.lanes());
   const CounterTexts before = CounterTexts::read();
   window.first = Sent::by_now(run.lanes(), ways);
   if (window.finished.is_null()) {
@@ -245,7 +248,9 @@ Window watch_window(ClientRun& run, Crew& crew) {
         vigil.until(now() + from_seconds(run.param<double>("seconds") + run.timeout() + kGrace));
   }
   window.last = Sent::by_now(run.lanes(), ways);
-  window.counters = counters_delta(before.parse(), CounterTexts::read().parse());
+  const CounterTexts after = CounterTexts::read();
+  window.during = during.end();
+  window.counters = counters_delta(before.parse(), after.parse());
   if (window.finished.is_null()) {
     throw Error("timeout", "the server did not finish in time, though its connection is open");
   }
@@ -343,6 +348,7 @@ Outcome outcome_of(ClientRun& run, Window window) {
   outcome.seconds = window.finished.at("seconds").get<double>();
   outcome.client_counters = std::move(window.counters);
   outcome.server_counters = window.finished.at("counters");
+  outcome.during = {{"client", std::move(window.during)}, {"server", window.finished.at("during")}};
   return outcome;
 }
 
@@ -382,6 +388,7 @@ void await_first_bytes(ServerRun& run) {
 /// The receiver's window: `seconds` by this host's clock.
 Json measure_window(ServerRun& run) {
   const Ways ways(run.params());
+  During during(run.lanes());
   const CounterTexts before = CounterTexts::read();
   const auto repeated = retransmits_of(run.lanes(), ways.back);
   const std::vector<std::uint64_t> first_bytes = bytes_by_lane(run.lanes(), ways.out);
@@ -390,12 +397,14 @@ Json measure_window(ServerRun& run) {
   const std::vector<std::uint64_t> last_bytes = bytes_by_lane(run.lanes(), ways.out);
   const double seconds = to_seconds(now() - first);
   const CounterTexts after = CounterTexts::read();
+  Json seen = during.end();
   const auto repeated_after = retransmits_of(run.lanes(), ways.back);
   return {{"op", "finished"},
           {"streams", rates(first_bytes, last_bytes, seconds)},
           {"seconds", seconds},
           {"retransmits", repeated ? Json(*repeated_after - *repeated) : Json(nullptr)},
           {"counters", counters_delta(before.parse(), after.parse())},
+          {"during", std::move(seen)},
           {"info", run.lanes().front().channel->info()}};
 }
 

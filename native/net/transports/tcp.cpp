@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "net/stream_channel.hpp"
+#include "net/tcp_state.hpp"
 
 namespace wulf::net {
 namespace {
@@ -49,6 +50,8 @@ class TcpChannel final : public StreamChannel {
   [[nodiscard]] std::optional<std::uint64_t> retransmits() const override {
     return kernel_info().tcpi_total_retrans;
   }
+
+  [[nodiscard]] Json state() const override { return tcp_state(socket().fd()); }
 
   [[nodiscard]] Json info() const override {
     constexpr std::size_t kLongestName = 16;  // TCP_CA_NAME_MAX

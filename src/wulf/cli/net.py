@@ -162,7 +162,7 @@ def _measure(
             click.echo(f"{finding.text}\n")
         print_records(outcome.run.records, colour_console())
         for finding in outcome.run.findings:
-            if finding not in compared:
+            if finding not in compared and finding.kind != "bottleneck":  # that stands with its record
                 click.echo(f"{finding.kind}: {finding.text}", err=True)
     return outcome.exit_code
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,14 @@ from wulf.stats.stopping import flags, unsettled_by
 Replicate = Mapping[str, Any]
 """One line of replicates.jsonl: {"cell", "block", "at", "ok", "metrics", "counters", "info", "seconds"} or {"cell",
 "block", "at", "ok": false, "error": {"code", "message"}}; the block is the pass over all cells, from 0 on."""
+
+Explain = Callable[[Cell, Sequence[Replicate]], Sequence[Mapping[str, Any]]]
+"""What limits a cell, from its replicates: what records hold under `bottleneck`."""
+
+
+def unexplained(_: Cell, __: Sequence[Replicate]) -> Sequence[Mapping[str, Any]]:
+    """Nobody asked what limits a cell."""
+    return ()
 
 
 def samples_of(metric: str, replicates: Iterable[Replicate]) -> list[float]:
@@ -119,6 +127,7 @@ def records_of(
     at: str,
     failure: str | None = None,
     stopped: str | None = None,
+    bottleneck: Sequence[Mapping[str, Any]] = (),
 ) -> list[Record]:
     """One record for each metric of the cell that the probe answered with, and always one for the primary metric.
 
@@ -132,6 +141,8 @@ def records_of(
         Why the cell was given up; what was measured before is kept beside it.
     stopped
         Why measuring ended, where it was not the stopping rule that ended it.
+    bottleneck
+        What limits the cell, the strongest first; kept beside the primary metric.
     """
     good = [replicate for replicate in replicates if replicate["ok"]]
     counters: dict[str, Any] = {}
@@ -154,6 +165,8 @@ def records_of(
         if primary:
             extra["stopped"] = failure or stopped or plan.rule.decide(samples).reason
             extra |= _common_start(good)
+            if bottleneck:
+                extra["bottleneck"] = list(bottleneck)
         if plan.together or cell.wave is not None:
             extra["blocks"] = list(by_block(metric.name, good))
         if odd:
@@ -191,7 +204,13 @@ def records_of(
 
 
 def records_of_run(
-    plan: Plan, replicates: Sequence[Replicate], run: str, *, at: str, stopped: str | None = None
+    plan: Plan,
+    replicates: Sequence[Replicate],
+    run: str,
+    *,
+    at: str,
+    stopped: str | None = None,
+    explain: Explain = unexplained,
 ) -> list[Record]:
     """All records of a plan from all its replicates, as `records_of` a cell."""
     by_cell: dict[int, list[Replicate]] = {cell.id: [] for cell in plan.cells}
@@ -200,5 +219,7 @@ def records_of_run(
     return [
         record
         for cell in plan.cells
-        for record in records_of(cell, by_cell[cell.id], plan, run, at=at, stopped=stopped)
+        for record in records_of(
+            cell, by_cell[cell.id], plan, run, at=at, stopped=stopped, bottleneck=explain(cell, by_cell[cell.id])
+        )
     ]

@@ -19,7 +19,7 @@ import numpy as np
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
 from wulf.measure.cell_state import CellState
-from wulf.measure.collect import in_common, pairs_of, records_of, samples_of, sums_of
+from wulf.measure.collect import Explain, in_common, pairs_of, records_of, samples_of, sums_of, unexplained
 from wulf.measure.plan import Cell, Plan, order_pass
 from wulf.measure.starts import Start, Starter, report
 from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
@@ -90,6 +90,8 @@ class Runner:
         Told after every wave.
     servers
         What the nodes already serve, from an earlier runner over the same sessions; what is started is added.
+    explain
+        What limits a cell, asked when it is closed.
     """
 
     def __init__(
@@ -103,7 +105,9 @@ class Runner:
         clock: Callable[[], float] = time.monotonic,
         watch: Watcher = UNWATCHED,
         servers: Servers | None = None,
+        explain: Explain = unexplained,
     ) -> None:
+        self._explain = explain
         self._plan = plan
         self._sessions = sessions
         self._addresses = addresses
@@ -296,7 +300,7 @@ class Runner:
         if answer is None:
             replicate["error"] = error
         else:
-            replicate |= {name: answer.get(name) for name in ("metrics", "counters", "info", "seconds")}
+            replicate |= {name: answer.get(name) for name in ("metrics", "counters", "during", "info", "seconds")}
             replicate |= {"start": start} if start else {}
         self._sink.append_replicate(replicate)
         self._watch.on_replicate(cell, replicate)
@@ -370,8 +374,9 @@ class Runner:
         """Turn what the cell has into records."""
         state = self._open.pop(cell.id)
         records = records_of(
-            cell, state.replicates, self._plan, self._sink.id, at=utc_now(), failure=failure, stopped=cut
-        )
+            cell, state.replicates, self._plan, self._sink.id, at=utc_now(), failure=failure, stopped=cut,
+            bottleneck=self._explain(cell, state.replicates),
+        )  # fmt: skip
         for record in records:
             if cut and record.reason:
                 record.reason = f"{record.reason}; {cut}"

@@ -138,3 +138,9 @@ def counters_of_interest(record: Record, limit: int = 8) -> list[tuple[str, floa
     """Counters that changed and speak of trouble: retransmits, drops, errors, time stolen by the hypervisor."""
     found = [(name, value) for name, value in _flat(record.counters) if value and _OF_INTEREST.search(name)]
     return sorted(found, key=lambda item: -abs(item[1]))[:limit]
+
+
+def limits(record: Record) -> list[tuple[str, str, str]]:
+    """What limits the figure, the strongest first, as `(rule, sentence, next step)`."""
+    held = (record.model_extra or {}).get("bottleneck") or []
+    return [(str(one["rule"]), str(one["text"]), str(one["next_step"])) for one in held]

@@ -18,6 +18,7 @@ from wulf.report.figures import (
     confidence_text,
     counters_of_interest,
     interval_text,
+    limits,
     main_records,
     metric_name,
     phase,
@@ -112,6 +113,7 @@ def _finding(finding: Finding) -> Context:
         "text": printable(finding.text),
         "next_step": printable(finding.next_step),
         "is_fact": finding.kind == "fact",
+        "by_threshold": any("threshold" in (one.model_extra or {}) for one in finding.evidence),
         "evidence": rows[:MAX_EVIDENCE],
         "more": max(0, len(rows) - MAX_EVIDENCE),
     }
@@ -126,6 +128,7 @@ def _evidence(evidence: Evidence) -> Context:
         "value": _figure(evidence.value, evidence.unit),
         "interval": show_interval(evidence.low, evidence.high, evidence.unit) if numeric else "–",
         "expected": _figure(evidence.expected, evidence.unit),
+        "threshold": _figure((evidence.model_extra or {}).get("threshold"), evidence.unit),
         "times": f"{times:.3g} ×" if times else "–",
     }
 
@@ -272,4 +275,5 @@ def _record(record: Record) -> Context:
         "verdict": str(record.verdict),
         "reason": printable(record.reason or ""),
         "counters": printable(", ".join(counters)),
+        "limits": printable(", ".join(rule for rule, _, _ in limits(record))),
     }

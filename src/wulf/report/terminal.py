@@ -21,6 +21,7 @@ from wulf.report.figures import (
     confidence_text,
     counters_of_interest,
     interval_text,
+    limits,
     main_records,
     metric_name,
     phase,
@@ -278,6 +279,10 @@ def _print_single(records: Sequence[Record], console: Console) -> None:
     if counted:
         shown = ", ".join(f"{name} {value:,.6g}" for name, value in counted.items())
         _say(console, f"counters of both ends: {shown}", indent=2)
+    for rule, text, step in (limit for record in records for limit in limits(record)):
+        _say(console, f"{rule}: {text}", indent=2)
+        if step:
+            _say(console, f"→ {step}", indent=2)
 
 
 def _print_facts(run: Run, console: Console) -> None:

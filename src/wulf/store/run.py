@@ -3,6 +3,7 @@
 run.json           id, command, version, seed, started, ended, state
 plan.json          every cell, and the order with its seed
 fingerprint.json   the facts of every node
+baseline.json      what every node counted in an idle second before and after
 records.jsonl      one record a line, in the order measured; a torn last line is ignored
 findings.json      what stands out
 report.html
@@ -65,6 +66,8 @@ class Run:
     records: list[Record] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     replicates: list[dict[str, Any]] = field(default_factory=list)
+    baseline: dict[str, Any] = field(default_factory=dict)
+    """"before" and "after" → node → what it counted in an idle second; empty where none was taken."""
     torn: int = 0
     """Lines that could not be read (a run cut short leaves at most one a file)."""
 
@@ -260,6 +263,7 @@ def read_run(path: Path) -> Run:
         records=records,
         findings=[Finding.model_validate(f) for f in _read_json(path / "findings.json", [])],
         replicates=replicates,
+        baseline=_read_json(path / "baseline.json", {}),
         torn=torn_records + torn_replicates,
     )
 

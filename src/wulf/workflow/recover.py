@@ -7,7 +7,9 @@ from pathlib import Path
 from wulf.measure.collect import records_of_run
 from wulf.measure.layers import PHASE, DifferenceRule, differences
 from wulf.measure.plan import Plan
+from wulf.measure.rules import explainer
 from wulf.store.run import Run, read_run
+from wulf.workflow.baseline import joined
 from wulf.workflow.findings import find
 
 
@@ -22,7 +24,8 @@ def load(path: Path) -> Run:
     plan = Plan.from_json(run.plan)
     at = str(run.replicates[-1]["at"]) if run.replicates else str(run.meta["started"])
     have = {(r.subject, r.metric, str(sorted(r.params.items(), key=str))) for r in run.records}
-    for record in records_of_run(plan, run.replicates, run.id, at=at, stopped="the run was cut short"):
+    explain = explainer(run.fingerprint, joined(*run.baseline.values()))
+    for record in records_of_run(plan, run.replicates, run.id, at=at, stopped="the run was cut short", explain=explain):
         if (record.subject, record.metric, str(sorted(record.params.items(), key=str))) not in have:
             if record.reason:
                 record.reason = f"{record.reason}; the run was cut short"

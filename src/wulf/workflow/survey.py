@@ -19,6 +19,7 @@ from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Runner, Servers, Watcher
 from wulf.stats.comparison import PairedRule
 from wulf.store.run import Run, RunWriter, read_run
+from wulf.workflow.baseline import IDLE_SECONDS, Baseline, background_findings
 from wulf.workflow.connect import Connected, connect
 from wulf.workflow.coverage import coverage_finding, coverage_words
 from wulf.workflow.findings import comparison_finding, find
@@ -50,6 +51,11 @@ class Effort:
     def looks(self) -> tuple[int, ...]:
         """The numbers of replicates at which to look."""
         return QUICK_LOOKS if self.quick else LOOKS
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long the nodes' background is counted, before and after; not at all when it is to be quick."""
+        return 0.0 if self.quick else IDLE_SECONDS
 
 
 @dataclass
@@ -145,6 +151,19 @@ def _machines(count: int) -> str:
     return "one machine" if count == 1 else f"{count} machines"
 
 
+Judge = Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]]
+"""Records and findings that follow from the measured ones."""
+
+
+def _judged(judge: Judge, records: list[Record], writer: RunWriter) -> list[Finding]:
+    """What the judge finds; its records are kept beside the measured ones."""
+    more, findings = judge(records)
+    for record in more:
+        writer.append(record)
+    records += more
+    return findings
+
+
 def measure(
     inventory: Inventory,
     make_cells: Callable[[Connected, Probe], tuple[Cell, ...]],
@@ -155,7 +174,7 @@ def measure(
     versus: PairedRule | None = None,
     together: bool = False,
     extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
-    judge: Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]] | None = None,
+    judge: Judge | None = None,
     side_by_side: bool = False,
     synchronised: bool = False,
     watch: Watcher = UNWATCHED,
@@ -189,6 +208,7 @@ def measure(
     notes: list[str] = []
     connected = None
     comparison = None
+    baseline = Baseline()
     try:
         with connect(inventory, watch.say) as connected:
             writer.write_json("fingerprint.json", connected.fingerprint)
@@ -202,12 +222,15 @@ def measure(
                 synchronised=synchronised,
             )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
+            baseline = Baseline(connected.sessions, effort.idle_seconds if cells else 0.0, writer)
+            baseline.take("before")
             began = time.monotonic()
             servers: Servers = {}
             while plan.cells:
                 runner = Runner(
                     plan, connected.sessions, connected.addresses, writer,
                     second=connected.second, watch=watch, servers=servers,
+                    explain=baseline.explain(connected.fingerprint),
                 )  # fmt: skip
                 try:
                     runner.run()
@@ -224,18 +247,14 @@ def measure(
                 cells += more
                 writer.write_json("plan.json", replace(plan, cells=cells, budget=effort.budget).to_json())
                 plan = replace(plan, cells=more, budget=left, seed=plan.seed + 1)
+            baseline.take("after")
     except KeyboardInterrupt:
         state = "interrupted"
     fingerprint = connected.fingerprint if connected else {}
-    derived: list[Finding] = []
-    if comparison is not None:
-        derived = [comparison_finding(records[0], comparison)]
+    derived = [comparison_finding(records[0], comparison)] if comparison is not None else []
     if judge is not None:
-        more_records, derived = judge(records)
-        for record in more_records:
-            writer.append(record)
-        records += more_records
-    findings = [*derived, *find(records, fingerprint, failed, notes)]
+        derived = _judged(judge, records, writer)
+    findings = [*derived, *find(records, fingerprint, failed, notes), *background_findings(baseline.seen, fingerprint)]
     writer.write_findings(findings)
     code = exit_code_of(records, findings, state)
     writer.finish(state, exit_code=code)

@@ -349,3 +349,22 @@ def test_a_watch_of_cells_that_end_together_ends_when_each_could_have() -> None:
     counts = {r.replicates for r in runner.run() if r.metric == "rtt"}
     assert len(counts) == 1
     assert 40 < counts.pop() < 400
+
+
+def test_what_limits_a_cell_is_asked_when_it_is_closed_and_kept_beside_its_figure() -> None:
+    asked: list[int] = []
+
+    def explain(one: Cell, replicates: Any) -> list[dict[str, Any]]:
+        asked.append(len(replicates))
+        return [{"rule": "cpu-bound", "subject": one.client}]
+
+    session = FakeSession("n1", lambda _: answer(during={"client": {"samples": 2}}))
+    sink = Sink()
+    cells = (cell(0, "n1", "n2"),)
+    sessions = {"n1": session, "n2": FakeSession("n2")}
+    Runner(Plan(cells, seed=1), sessions, {"n1": "a", "n2": "b"}, sink, clock=Clock(), explain=explain).run()
+    assert asked == [8]
+    rtt, lost = sink.records
+    assert (rtt.model_extra or {})["bottleneck"] == [{"rule": "cpu-bound", "subject": "n1"}]
+    assert "bottleneck" not in (lost.model_extra or {})
+    assert sink.replicates[0]["during"] == {"client": {"samples": 2}}

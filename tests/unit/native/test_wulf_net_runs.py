@@ -162,3 +162,39 @@ def test_bad_targets_are_refused(fields: dict[str, Any], code: str) -> None:
     with Pair("tcp") as pair:
         request = {"pattern": "pingpong", **pair.target} | fields
         assert pair.client.ask("run", **request)["error"]["code"] == code
+
+
+@pytest.mark.parametrize("pattern", ["pingpong", "stream"])
+def test_what_was_seen_during_the_run_at_both_ends(pattern: str) -> None:
+    with Pair("tcp") as pair:
+        during = pair.run(pattern, seconds=0.12)["during"]
+        for end in ("client", "server"):
+            assert during[end]["samples"] >= 2
+            counts, gauges = during[end]["tcp"]["counts"], during[end]["tcp"]["gauges"]
+            assert counts["segs_out"] > 0
+            assert counts["rwnd_limited"] <= counts["busy_time"] < 60
+            assert 0 < gauges["min_rtt"]["min"] <= gauges["rtt"]["max"]
+            assert gauges["cwnd"]["min"] <= gauges["cwnd"]["median"] <= gauges["cwnd"]["max"]
+            frequency = during[end]["frequency"]
+            assert frequency["value"] or frequency["reason"]
+
+
+def test_during_has_no_tcp_over_udp_and_cpus_in_long_windows() -> None:
+    with Pair("udp") as pair:
+        during = pair.run("pingpong", seconds=2)["during"]["client"]
+        assert "tcp" not in during
+        assert 0 <= during["busy"]["all"] <= 1
+
+
+def test_the_modes_of_the_round_trips() -> None:
+    with Pair("tcp") as pair:
+        peaks = pair.run("pingpong", seconds=0.1)["metrics"]["rtt"]["peaks"]
+        assert peaks == sorted(peaks, key=lambda peak: peak["at"])
+        assert 0 < sum(peak["share"] for peak in peaks) <= 1 + 1e-9
+
+
+def test_a_snapshot_has_frequency_and_softirqs() -> None:
+    with Pair("tcp") as pair:
+        snapshot = pair.client.ask("counters")
+        assert snapshot["frequency"]["unit"] == "Hz"
+        assert "NET_RX" in snapshot["counters"]["softirqs"]

@@ -15,6 +15,7 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 from tests.unit.report.make_run import EVIL, SHAPES, hostile, make_run, record, survey, troubled
+from wulf.core.findings import Evidence, Finding, Severity
 from wulf.report.charts import MAX_HEAT_NODES, decade_ticks, heat_map, label, pair_chart, sweep_charts
 from wulf.report.html import json_for_script, render, write_report
 from wulf.report.page import MAX_RECORDS, page
@@ -270,3 +271,18 @@ def test_a_report_that_can_not_be_written_names_the_file(tmp_path: Path) -> None
     with pytest.raises(StoreError):
         write_report(survey(), tmp_path / "taken")
     assert [entry.name for entry in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_verdicts_evidence_stands_beside_its_thresholds() -> None:
+    evidence = Evidence.model_validate(
+        {"subject": "n2", "metric": "CPU 3 used", "unit": "1", "value": 0.99, "threshold": 0.95}
+    )
+    run = survey()
+    run.findings = [
+        Finding(kind="bottleneck", severity=Severity.INFO, subject="n2", text="cpu-bound", evidence=[evidence])
+    ]
+    run.records[0] = record("n1>n2", "rtt", 1e-5, bottleneck=[{"rule": "cpu-bound", "text": "busy", "next_step": ""}])
+    _, checker = parsed(run)
+    text = " ".join(checker.text)
+    assert "Threshold" in text
+    assert {"0.99", "0.95", "cpu-bound"} <= set(text.split())

@@ -152,3 +152,12 @@ def test_a_failed_single_measurement_is_a_dash_with_its_reason() -> None:
     print_records([failed("n1>n2", "rtt", "n2: connection refused")], console)
     last = console.export_text().splitlines()[-1]
     assert last.split() == ["round", "trip", "–", "–", "0", "failed:", "n2:", "connection", "refused"]
+
+
+def test_what_limits_a_figure_stands_with_it() -> None:
+    limit = {"rule": "window-bound", "subject": "n2", "text": "n2's receive window held it up.", "severity": "warn",
+             "next_step": "raise tcp_rmem", "evidence": []}  # fmt: skip
+    one = record("n1>n2", "throughput", 1e9, phase="single", bottleneck=[limit])
+    lines = [line.strip() for line in shown(make_run(("n1", "n2"), [one]))]
+    at = lines.index("window-bound: n2's receive window held it up.")
+    assert lines[at + 1] == "→ raise tcp_rmem"

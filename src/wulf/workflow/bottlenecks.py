@@ -1,0 +1,88 @@
+"""From verdicts of single cells to findings: one a rule, and directions of a pair that are not alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.records import Record
+from wulf.measure.bottleneck import UNDETERMINED
+from wulf.measure.rules import bottlenecks
+from wulf.measure.situation import End, Situation
+
+_SEVERE = {str(Severity.WARN): Severity.WARN}
+
+
+def _verdicts(record: Record) -> list[Mapping[str, Any]]:
+    """What the record says limits it: the strongest, and whatever else is worth a look."""
+    held = [one for one in (record.model_extra or {}).get("bottleneck", []) if one["rule"] != UNDETERMINED]
+    return [*held[:1], *(one for one in held[1:] if one["severity"] in _SEVERE)]
+
+
+def _named(record: Record) -> str:
+    words = [str(record.params[key]) for key in ("transport", "pattern") if record.params.get(key)]
+    return f"{' → '.join(record.nodes)} ({' '.join(words)})"
+
+
+def _finding(rule: str, held: Sequence[tuple[Record, Mapping[str, Any]]], judged: int) -> Finding:
+    """One rule's finding: the first case in full, the others by number."""
+    record, first = held[0]
+    subjects = {str(one["subject"]) for _, one in held}
+    more = f" The same holds for {len(held) - 1} more of {judged} figures." if len(held) > 1 else ""
+    return Finding(
+        kind="bottleneck",
+        severity=Severity(first["severity"]),
+        subject=str(first["subject"]) if len(subjects) == 1 else "",
+        text=f"{rule}: {_named(record)}: {first['text']}{more}",
+        next_step=str(first["next_step"]),
+        evidence=[Evidence.model_validate(one) for one in first["evidence"]],
+    )
+
+
+def bottleneck_findings(records: Sequence[Record]) -> list[Finding]:
+    """What limits the figures of a run: one finding a rule and severity, the sweep's sizes aside; then asymmetries."""
+    held: dict[str, list[tuple[Record, Mapping[str, Any]]]] = {}
+    judged = 0
+    for record in records:
+        extra = record.model_extra or {}
+        if "bottleneck" not in extra or extra.get("phase") == "sweep":
+            continue
+        judged += 1
+        for one in _verdicts(record):
+            held.setdefault(one["rule"], []).append((record, one))
+    found = [_finding(rule, cases, judged) for rule, cases in held.items()]
+    return sorted([*found, *asymmetric(records)], key=lambda finding: finding.severity is not Severity.WARN)
+
+
+def asymmetric(records: Sequence[Record]) -> list[Finding]:
+    """Pairs whose throughput is not the same both ways: the one rule that takes two cells."""
+    ways = {
+        (record.nodes, str(record.params.get("transport"))): record
+        for record in records
+        if record.metric == "throughput" and record.low and record.high and len(set(record.nodes)) == 2
+    }
+    findings: list[Finding] = []
+    for (nodes, transport), there in ways.items():
+        back = ways.get((nodes[::-1], transport))
+        if back is None:
+            continue
+        client, server = (End(node) for node in nodes)
+        pair = Situation(client, server, transport, "both ways", interval=_interval(there), back=_interval(back))
+        findings += [
+            Finding(
+                kind="bottleneck",
+                severity=one.severity,
+                subject=one.subject,
+                text=f"{one.rule}: {one.text}",
+                next_step=one.next_step,
+                evidence=list(one.evidence),
+            )
+            for one in bottlenecks(pair)
+            if one.rule != UNDETERMINED
+        ]
+    return findings
+
+
+def _interval(record: Record) -> tuple[float, float]:
+    return record.low or 0.0, record.high or 0.0
