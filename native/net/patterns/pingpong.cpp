@@ -137,6 +137,13 @@ class DatagramExchange {
   std::uint64_t number_ = 0;
 };
 
+constexpr std::pair<const char*, double> kQuantiles[] = {
+    {"0.25", 0.25}, {"0.5", 0.5},     {"0.75", 0.75},     {"0.9", 0.9},
+    {"0.99", 0.99}, {"0.999", 0.999}, {"0.9999", 0.9999}, {"0.99999", 0.99999}};
+
+/// Quantiles farther out are told only where a sample lies beyond them: else they would be the maximum.
+constexpr double kAlways = 0.999;
+
 Json rtt_metric(const Tally& tally) {
   if (tally.rtt.count() == 0) {
     return {{"unit", "s"},
@@ -146,13 +153,16 @@ Json rtt_metric(const Tally& tally) {
   constexpr double kNano = 1e-9;
   const Histogram& rtt = tally.rtt;
   Json quantiles = Json::object();
-  for (const auto& [name, q] : {std::pair{"0.5", 0.5}, {"0.9", 0.9}, {"0.99", 0.99}, {"0.999", 0.999}}) {
-    quantiles[name] = rtt.quantile(q) * kNano;
+  for (const auto& [name, q] : kQuantiles) {
+    if (q <= kAlways || static_cast<double>(rtt.count()) * (1 - q) >= 1) {
+      quantiles[name] = rtt.quantile(q) * kNano;
+    }
   }
   return {{"unit", "s"},
           {"value", quantiles["0.5"]},
           {"n", rtt.count()},
           {"mean", rtt.mean() * kNano},
+          {"deviation", rtt.deviation() * kNano},
           {"min", static_cast<double>(rtt.least()) * kNano},
           {"max", static_cast<double>(rtt.greatest()) * kNano},
           {"quantiles", quantiles}};

@@ -94,7 +94,9 @@ class TcpChannel final : public Channel {
     std::array<char, kLongestName + 1> congestion{};
     socklen_t size = kLongestName;
     getsockopt(socket_.fd(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(), &size);
-    return {{"mss", kernel_info().tcpi_snd_mss},
+    const tcp_info kernel = kernel_info();
+    return {{"mss", kernel.tcpi_snd_mss},
+            {"cwnd", std::uint64_t{kernel.tcpi_snd_cwnd} * kernel.tcpi_snd_mss},
             {"sndbuf", socket_.option(SOL_SOCKET, SO_SNDBUF)},
             {"rcvbuf", socket_.option(SOL_SOCKET, SO_RCVBUF)},
             {"nodelay", socket_.option(IPPROTO_TCP, TCP_NODELAY) != 0},

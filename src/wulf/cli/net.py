@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.like import as_option, given, run_like
 from wulf.cli.options import (
     Percent,
     colour_console,
@@ -27,6 +28,9 @@ from wulf.measure.probes import ParamSpec, Pattern, Probe
 
 if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
+
+WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")
+"""The options that say where the nodes are."""
 
 _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
 
@@ -88,8 +92,12 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
     @click.option(
         "--delta", type=Percent(), default="1%", show_default=True, help="What --versus counts as no difference."
     )
-    def run(**options: Any) -> int:
-        return _measure(probe, pattern, {p.name: options.pop(p.name) for p in pattern.params}, **options)
+    @as_option
+    def run(like: str | None, **options: Any) -> int:
+        params = {p.name: options.pop(p.name) for p in pattern.params}
+        if like is not None:
+            return _like(like, pattern.name, pattern, params, **options)
+        return _measure(probe, pattern, params, **options)
 
     run.__doc__ = f"{pattern.help}"
     command = click.command(pattern.name, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {default}")(run)
@@ -127,6 +135,21 @@ def _pair(client: str, server: str, where: dict[str, Any]) -> Iterator[Inventory
         where["nodes"] = f"{client},{server}"
     with inventory_of(**where) as inventory:
         yield replace(inventory, nodes=inventory.pick(dict.fromkeys((client, server))))
+
+
+def _like(
+    tool: str, command: str, pattern: Pattern, params: dict[str, Any], *, client: str, server: str, most: int = 0,
+    transport: str, **options: Any,
+) -> int:  # fmt: skip
+    """One pair as another tool measures it; of what has a default, only what the user wrote counts."""
+    if options.get("versus") is not None:
+        raise UsageError(f"--versus compares two configurations, --as repeats what {tool} does", "give one of them")
+    where = {name: options[name] for name in WHERE}
+    return run_like(
+        tool, command, pattern.metrics, _pair(client, server, where),
+        {name: value for name, value in params.items() if value is not None and given(name)},
+        transport=transport if given("transport") else None, most=most, client=client, server=server, options=options,
+    )  # fmt: skip
 
 
 def _measure(
@@ -189,7 +212,9 @@ def _measure(
 )
 @click.option("--most", type=click.IntRange(min=8), default=4 << 20, show_default=True, help="Largest message [B].")
 @click.option("--seconds", type=click.FLOAT, default=0.03, show_default=True, help="Of one replicate [s].")
+@as_option
 def sweep(
+    like: str | None,
     client: str,
     server: str,
     transport: str,
@@ -215,6 +240,12 @@ def sweep(
 
     probe = _probe()
     pattern = probe.pattern("pingpong")
+    if like is not None:
+        return _like(
+            like, "sweep", pattern, {"seconds": seconds}, client=client, server=server, transport=transport,
+            most=most if given("most") else 0, as_json=as_json, out=out, quick=quick, watch=watch, seed=seed,
+            wish=wish, budget=budget, **where,
+        )  # fmt: skip
     most = min(most, probe.max_bytes[transport])
     params = probe.check("pingpong", transport, {"bytes": most, "seconds": seconds})
     with _pair(client, server, where) as chosen:

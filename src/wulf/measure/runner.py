@@ -31,6 +31,10 @@ ATTEMPTS = 3
 """Failed replicates after which a cell is given up: once may be chance, three times is a fact."""
 
 
+Servers = dict[tuple[str, str], dict[str, Any]]
+"""Node and transport → how its server is reached: address, port, key."""
+
+
 class Session(Protocol):
     """What the runner needs of a session (`wulf.cluster.session.Session`)."""
 
@@ -113,6 +117,8 @@ class Runner:
         Seconds, monotonic; injected so that tests are instant.
     watch
         Told after every wave.
+    servers
+        Those that runners before this one started in the same sessions; this one adds its own.
     """
 
     def __init__(
@@ -124,6 +130,7 @@ class Runner:
         *,
         clock: Callable[[], float] = time.monotonic,
         watch: Watcher = UNWATCHED,
+        servers: Servers | None = None,
     ) -> None:
         self._plan = plan
         self._sessions = sessions
@@ -134,7 +141,7 @@ class Runner:
         self._rule = plan.rule
         self._states = {cell.id: _State(cell) for cell in plan.cells}
         self._open = dict(self._states)
-        self._servers: dict[tuple[str, str], dict[str, Any]] = {}
+        self._servers: Servers = {} if servers is None else servers
         self._lost: dict[str, str] = {}
         self._records: list[Record] = []
         self._done = 0

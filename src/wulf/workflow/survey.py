@@ -13,7 +13,7 @@ from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.plan import Cell, Plan
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Runner, Watcher
+from wulf.measure.runner import UNWATCHED, Runner, Servers, Watcher
 from wulf.stats.comparison import PairedRule
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.connect import Connected, connect
@@ -37,10 +37,14 @@ class Effort:
     budget: float | None = None
     quick: bool = False
     watch: bool = False
+    replicates: int | None = None
+    """Exactly so many, whatever their spread: as another tool does."""
 
     @property
     def looks(self) -> tuple[int, ...]:
         """The numbers of replicates at which to look."""
+        if self.replicates is not None:
+            return (self.replicates,)
         return QUICK_LOOKS if self.quick else LOOKS
 
 
@@ -161,8 +165,9 @@ def measure(
             )  # fmt: skip
             writer.write_json("plan.json", plan.to_json())
             began = time.monotonic()
+            servers: Servers = {}
             while plan.cells:
-                runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch)
+                runner = Runner(plan, connected.sessions, connected.addresses, writer, watch=watch, servers=servers)
                 try:
                     runner.run()
                 finally:
