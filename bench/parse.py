@@ -54,7 +54,7 @@ def iperf3_received(output: str) -> float:
 
 def iperf3_text_received(output: str) -> float:
     """The receiver's throughput in B/s, from what `iperf3` prints for people; over all streams where there are more."""
-    row = r"sec\s+[0-9.]+ \w+\s+" + _NUMBER + r" ([KMGT]?)bits/sec\s+receiver"
+    row = r"sec\s+[0-9.]+ \w+\s+" + _NUMBER + r" ([KMGT]?)bits/sec\s.*receiver"
     sums = re.search(rf"\[SUM\].*{row}", output)
     found = sums or _find(row, output, "receiver's line of iperf3")
     return float(found[1]) * 1000.0 ** " KMGT".index(found[2] or " ") / 8

@@ -9,7 +9,6 @@ import click
 
 from wulf.cli.options import echo_records, measuring
 from wulf.core.errors import UsageError
-from wulf.core.units import show, show_interval
 from wulf.measure import tools
 
 if TYPE_CHECKING:
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from wulf.measure.plan import Metric
     from wulf.measure.tool import Loop, Measured
     from wulf.store.run import Run
+
+FIGURES = ("latency", "throughput")
+"""Metrics that the tools print: round trips as the tool counts them, and rates."""
 
 as_option = click.option(
     "--as",
@@ -88,15 +90,16 @@ def run_like(
 
 def _explain(loop: Loop, found: Measured, run: Run, *, quick: bool) -> None:
     """What is not as in the original, and what wulf found, on stderr."""
+    from wulf.report.figures import confidence_text, interval_text, value_text, verdict_text
+
     if found.cells:
         shorter = "; --quick: a tenth of its time" if quick else ""
         click.echo(f"as `{loop.command(found)}`, except: {loop.differs}{shorter}", err=True)
     for record in run.records if len(found.cells) == 1 else ():
-        if record.metric in ("latency", "throughput") and record.low is not None:
-            interval = show_interval(record.low, record.high, record.unit)
+        if record.metric in FIGURES and record.value is not None:
             name = f"{loop.tool}'s figure" if record.metric == "latency" else record.metric
-            shown = f"{show(record.value, record.unit)} ({interval}, {record.confidence:.1%} interval)"
-            click.echo(f"{name}, median of {record.replicates}: {shown}", err=True)
+            figure = f"{value_text(record)} ({interval_text(record)}, {confidence_text(record)})"
+            click.echo(f"{name}, median of {record.replicates}: {figure}, {verdict_text(record)}", err=True)
     for finding in run.findings:
         click.echo(f"{finding.kind}: {finding.text}", err=True)
     click.echo(f"run: {run.path}", err=True)

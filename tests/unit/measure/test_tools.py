@@ -157,6 +157,7 @@ def test_iperf3_over_udp_counts_datagrams() -> None:
     printed = text("iperf3", "stream", "udp", [flow(131072), flow(131072)])
     assert "[  5]   0.00-1.00   sec   129 KBytes  1.06 Mbits/sec  91  " in printed
     assert "[  5]   0.00-2.00   sec   256 KBytes  1.05 Mbits/sec      - ms  200/800 (25%)  receiver" in printed
+    assert parse.iperf3_text_received(printed) == pytest.approx(1.05e6 / 8)
 
 
 def test_iperf3_cuts_its_time_into_intervals_that_suffice_for_one_of_confidence() -> None:

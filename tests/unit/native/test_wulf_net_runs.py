@@ -22,6 +22,9 @@ def test_pingpong(transport: str, address: str) -> None:
         assert rtt["unit"] == "s"
         assert rtt["n"] >= 1
         assert 0 < rtt["min"] <= rtt["value"] == rtt["quantiles"]["0.5"] <= rtt["quantiles"]["0.999"] <= rtt["max"]
+        assert rtt["deviation"] >= 0
+        far = {name for name in ("0.9999", "0.99999") if name in rtt["quantiles"]}
+        assert far == {name for name in ("0.9999", "0.99999") if rtt["n"] * (1 - float(name)) >= 1}
         assert answer["metrics"]["lost"] == {"unit": "1", "value": 0}
         assert 0.05 <= answer["seconds"] < 1
         assert answer["counters"]["client"]["ctxt"] > 0
@@ -48,6 +51,7 @@ def test_stream(transport: str, address: str) -> None:
             assert loss["value"] == pytest.approx(1 - loss["received"] / loss["sent"])
         else:
             assert metrics["retransmits"]["value"] >= 0
+            assert answer["info"]["cwnd"] >= answer["info"]["mss"]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_sockperf_is_a_run_with_the_tools_figure_and_an_interval(wulf: Any) -> N
     assert done.return_value == 0
     assert "sockperf: Summary: Latency is 12.240 usec" in done.stdout
     assert "as `sockperf ping-pong -i n2 -m 14 -t 1`, except: " in done.stderr
-    assert "sockperf's figure, median of 7: 12.2 µs (12.2–12.2 µs, " in done.stderr
+    assert "sockperf's figure, median of 7: 12.2 µs (12.2–12.2 µs, 98.4 %), ok" in done.stderr
     (latency,) = of(run, "latency")
     assert (latency.value, latency.params["as"], latency.replicates) == (pytest.approx(12.24e-6), "sockperf", 7)
     assert latency.low == latency.high == latency.value
