@@ -21,6 +21,9 @@ constexpr std::int64_t kMostStreams = 128;
 /// kernel.
 constexpr std::size_t kMostGathered = 128 << 10;
 
+/// The longest read of a receiver that does not gather.
+constexpr std::size_t kMostPiece = 1 << 20;
+
 /// A sender's side at one time: what was handed to the system, and what TCP had to repeat.
 struct Sent {
   Passed passed;
@@ -63,7 +66,10 @@ class Stream final : public Pattern {
         {"streams", ParamType::kInt, "1", 1, 1, kMostStreams,
          "parallel channels, each with a thread at both ends"},
         {"rate", ParamType::kFloat, "B/s", nullptr, 1, nullptr,
-         "the senders' rate, all streams together; null = as fast as it goes"}};
+         "the senders' rate, all streams together; null = as fast as it goes"},
+        {"gather", ParamType::kBool, "", true, nullptr, nullptr,
+         "the receiver is woken once for a write's length, and reads as much as has come; false: it reads "
+         "at most a write's length, as soon as there is anything"}};
     for (Param& param : socket_params(/*nodelay=*/false)) {
       list.push_back(std::move(param));
     }
@@ -339,13 +345,17 @@ void Stream::attend(ServerRun& run) const {
 
 void Stream::serve(Lane& lane, const Json& params) const {
   Channel& channel = *lane.channel;
-  const Buffer buffer(receive_size(params));
+  const auto bytes = params.at("bytes").get<std::size_t>();
+  const bool gather = params.at("gather").get<bool>();
+  const Buffer buffer(gather ? receive_size(params) : std::min(bytes, kMostPiece));
   std::size_t got = 0;
   if (channel.receive_some(buffer.span(), got) != Io::kDone) {
     return;
   }
   lane.count(got);  // the first bytes at once: the run waits for them
-  channel.gather(std::min({params.at("bytes").get<std::size_t>(), buffer.span().size(), kMostGathered}));
+  if (gather) {
+    channel.gather(std::min({bytes, buffer.span().size(), kMostGathered}));
+  }
   while (channel.receive_some(buffer.span(), got) == Io::kDone) {
     lane.count(got);
   }

@@ -255,7 +255,8 @@ WULF_NET: Answer = {
          "params": [*_params(1, 0.1, 0, 0.01, True), _param("count", "int", "1", None, (1, 1_000_000_000))],
          "metrics": [_metric_spec("rtt", "s", "lower"), _metric_spec("lost", "1", "lower")]},
         {"name": "stream", "help": "simulated", "transports": ["tcp", "udp"],
-         "params": [*_params(None, 0.2, 0.001, 0.1, False), _param("streams", "int", "1", 1, (1, 128))],
+         "params": [*_params(None, 0.2, 0.001, 0.1, False), _param("streams", "int", "1", 1, (1, 128)),
+                    _param("gather", "bool", "", True)],
          "metrics": [_metric_spec("throughput", "B/s", "higher"), _metric_spec("loss", "1", "lower")]},
     ],
 }  # fmt: skip

@@ -77,6 +77,15 @@ def test_count_and_time_end_a_run_whichever_comes_first() -> None:
         assert pair.run("pingpong", seconds=0, warmup_seconds=0)["metrics"]["rtt"]["n"] == 1
 
 
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("size", [1, 1400, 60000])
+def test_a_receiver_that_does_not_gather_takes_whole_messages(transport: str, size: int) -> None:
+    with Pair(transport) as pair:
+        answer = pair.run("stream", seconds=0.1, bytes=size, gather=False)
+        assert answer["ok"], answer
+        assert answer["metrics"]["throughput"]["value"] > 0
+
+
 def test_a_rate_is_never_exceeded() -> None:
     """That it is reached is up to the machine, and to the schedule, which has a native test of its own."""
     with Pair("udp") as pair:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from wulf.core.records import Param
 from wulf.measure.collect import Replicate
 from wulf.measure.tool import Loop, Measured, Timing, mean, throughput, value
 
@@ -186,10 +187,11 @@ def _command(measured: Measured) -> str:
 def _loop(transport: str, pattern: str, seconds: float, text: Callable[[Measured], str], differs: str) -> Loop:
     streams = pattern == "stream"
     size = (PIECE if transport == "tcp" else DATAGRAM) if streams else ROUND_TRIP
+    own: dict[str, Param] = {"gather": False} if streams else {}
     warmup = PRETEST_S if transport == "tcp" else 0.0
     return Loop(
         tool="hpcbench", pattern=pattern, transport=transport, command=_command, seconds=seconds, text=text,
-        timing=_stream_timing(warmup) if streams else _rtt_timing, options={"bytes": size, "nodelay": False},
+        timing=_stream_timing(warmup) if streams else _rtt_timing, options={"bytes": size, "nodelay": False, **own},
         differs=differs, figure=None if streams else mean,
     )  # fmt: skip
 

@@ -139,7 +139,7 @@ def _loop(transport: str) -> Loop:
         command=_command,
         seconds=10.0,
         timing=_timing,
-        options={"bytes": SIZES[transport], "streams": 1, "nodelay": False, **rate},
+        options={"bytes": SIZES[transport], "streams": 1, "nodelay": False, "gather": False, **rate},
         text=_text,
         differs=(
             "each interval is a replicate with connections of its own, so that each slow start counts; parallel "
