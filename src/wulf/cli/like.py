@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from wulf.cluster.inventory import Inventory
-    from wulf.measure.plan import Metric
+    from wulf.measure.probes import Probe
     from wulf.measure.tool import Loop, Measured
     from wulf.store.run import Run
 
@@ -40,7 +40,7 @@ def given(name: str) -> bool:
 def run_like(
     tool: str,
     pattern: str,
-    metrics: tuple[Metric, ...],
+    probe: Probe,
     pair: AbstractContextManager[Inventory],
     params: dict[str, Any],
     *,
@@ -58,6 +58,11 @@ def run_like(
         The command: pingpong, stream or sweep.
     params
         What the user gave of the probe's parameters; `seconds` is the tool's test time.
+
+    Raises
+    ------
+    UsageError
+        The tool has no such loop, or can't do what was asked for; before any node is touched.
     """
     from wulf.measure.plan import Cell
     from wulf.workflow import like
@@ -68,8 +73,10 @@ def run_like(
         raise UsageError(f"--watch: {tool} does not look after each repetition", "leave --watch or --as out")
     seconds = params.pop("seconds", None)
     wanted = like.Wanted(seconds, most, tuple(params.items()))
-    loop.timing(loop.seconds if seconds is None else seconds, 1.0)  # refused before any node is touched
-    cell = Cell(0, client, server, loop.transport, "stream" if pattern == "stream" else "pingpong", {}, metrics)
+    exchange = probe.pattern("stream" if pattern == "stream" else "pingpong")
+    timing = loop.timing(loop.seconds if seconds is None else seconds, 1.0)
+    probe.check(exchange.name, loop.transport, {**loop.options, **timing.params, **params})
+    cell = Cell(0, client, server, loop.transport, exchange.name, {}, exchange.metrics)
     effort = Effort(options["wish"], options["budget"], options["quick"])
     with pair as chosen:
         nodes = [node.name for node in chosen.nodes]

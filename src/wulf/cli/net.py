@@ -96,7 +96,7 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
     def run(like: str | None, **options: Any) -> int:
         params = {p.name: options.pop(p.name) for p in pattern.params}
         if like is not None:
-            return _like(like, pattern.name, pattern, params, **options)
+            return _like(like, pattern.name, probe, params, **options)
         return _measure(probe, pattern, params, **options)
 
     run.__doc__ = f"{pattern.help}"
@@ -138,7 +138,7 @@ def _pair(client: str, server: str, where: dict[str, Any]) -> Iterator[Inventory
 
 
 def _like(
-    tool: str, command: str, pattern: Pattern, params: dict[str, Any], *, client: str, server: str, most: int = 0,
+    tool: str, command: str, probe: Probe, params: dict[str, Any], *, client: str, server: str, most: int = 0,
     transport: str, **options: Any,
 ) -> int:  # fmt: skip
     """One pair as another tool measures it; of what has a default, only what the user wrote counts."""
@@ -146,7 +146,7 @@ def _like(
         raise UsageError(f"--versus compares two configurations, --as repeats what {tool} does", "give one of them")
     where = {name: options[name] for name in WHERE}
     return run_like(
-        tool, command, pattern.metrics, _pair(client, server, where),
+        tool, command, probe, _pair(client, server, where),
         {name: value for name, value in params.items() if value is not None and given(name)},
         transport=transport if given("transport") else None, most=most, client=client, server=server, options=options,
     )  # fmt: skip
@@ -239,13 +239,13 @@ def sweep(
     from wulf.workflow import sweep as sweeping
 
     probe = _probe()
-    pattern = probe.pattern("pingpong")
     if like is not None:
         return _like(
-            like, "sweep", pattern, {"seconds": seconds}, client=client, server=server, transport=transport,
+            like, "sweep", probe, {"seconds": seconds}, client=client, server=server, transport=transport,
             most=most if given("most") else 0, as_json=as_json, out=out, quick=quick, watch=watch, seed=seed,
             wish=wish, budget=budget, **where,
         )  # fmt: skip
+    pattern = probe.pattern("pingpong")
     most = min(most, probe.max_bytes[transport])
     params = probe.check("pingpong", transport, {"bytes": most, "seconds": seconds})
     with _pair(client, server, where) as chosen:

@@ -20,7 +20,7 @@ from wulf.workflow.survey import Effort, Outcome, measure
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a user changes of a tool's loop: its test time [s], its largest size [B], the probe's parameters."""
+    """What a user changes of a loop: its test time [s], its largest size [B], the probe's parameters (checked)."""
 
     seconds: float | None = None
     most: int = 0
@@ -45,12 +45,12 @@ def repeat(
     Parameters
     ----------
     cell
-        The pair and the pattern; its parameters are replaced.
+        The pair and the pattern; transport and parameters are the loop's.
 
     Raises
     ------
     UsageError
-        The tool can't be that short, or the probe can't do what was asked for.
+        The tool can't be that short.
     """
     scale = QUICK if effort.quick else 1.0
     seconds = loop.seconds if wanted.seconds is None else wanted.seconds
@@ -59,11 +59,10 @@ def repeat(
     first = replace(cell, transport=loop.transport, phase=loop.tool)
     placed = dict(params)
 
-    def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
+    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
         if not {cell.client, cell.server} <= set(connected.sessions):
             return ()
-        checked = probe.check(first.pattern, first.transport, params)
-        placed.update(connected.placed(cell.client, cell.server, checked))
+        placed.update(connected.placed(cell.client, cell.server, params))
         return (replace(first, params=dict(placed)),)
 
     def extend(records: Sequence[Record], number: int) -> tuple[Cell, ...]:
@@ -74,10 +73,10 @@ def repeat(
         return () if more is None else (replace(first, id=number, params={**placed, **more}),)
 
     def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        return _figures(loop, read_run(writer.path), WidthRule(effort.wish, looks=rule.looks)), []
+        return _figures(loop, read_run(writer.path), WidthRule(effort.wish, looks=exactly.looks)), []
 
-    rule = replace(effort, replicates=timing.replicates, quick=False, watch=False)
-    return measure(inventory, cells, rule, writer, seed, extend=extend, judge=judge, watch=watch)
+    exactly = replace(effort, replicates=timing.replicates, quick=False, watch=False)
+    return measure(inventory, cells, exactly, writer, seed, extend=extend, judge=judge, watch=watch)
 
 
 def measured(run: Run) -> Measured:

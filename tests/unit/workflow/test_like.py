@@ -118,6 +118,7 @@ def test_a_lost_node_leaves_no_text_and_exit_code_3(wulf: Any, simulated: Simula
         (["pingpong", "--as", "sockperf", "--seconds", "0.2"], "nothing is left"),
         (["pingpong", "--as", "sockperf", "--versus", ""], "--versus"),
         (["pingpong", "--as", "sockperf", "--watch"], "--watch"),
+        (["pingpong", "--as", "qperf", "--transport", "udp", "--bytes", "70000"], "more than udp carries"),
     ],
 )
 def test_what_can_not_be_repeated_is_refused_before_a_run_begins(
