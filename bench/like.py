@@ -1,6 +1,6 @@
-"""`python -m bench.like [SECONDS]`: what `--as TOOL` measures beside the tool itself, same pair, one CPU, interleaved.
+"""`python -m bench.like [SECONDS [TOOL …]]`: what `--as TOOL` measures beside the tool itself, interleaved.
 
-A ratio of 1 says that wulf repeats the tool's loop well enough to be checked against it. Hpcbench takes part where
+One pair, both ends on one CPU. A ratio of 1 says that wulf repeats the tool's loop well enough to be checked against it. Hpcbench takes part where
 its tcptest and tcpserver are in PATH.
 """
 
@@ -123,7 +123,8 @@ def main(arguments: Sequence[str]) -> None:
     """Print a line a loop: both figures, and their ratio with its interval."""
     seconds = float(arguments[0]) if arguments else SECONDS
     with Pair() as pair:
-        found = list(contests(pair, placements()[0]))
+        known = contests(pair, placements()[0])
+        found = [contest for contest in known if contest.peer_name in (arguments[1:] or [contest.peer_name])]
         effort = Effort(BLOCKS, WISH, time.monotonic() + seconds)
         run_blocks(found, effort, random.Random(), lambda text: print(text, file=sys.stderr, flush=True))
         for row in (contest.row() for contest in found):
