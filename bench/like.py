@@ -1,7 +1,7 @@
 """`python -m bench.like [SECONDS [TOOL …]]`: what `--as TOOL` measures beside the tool itself, interleaved.
 
-One pair, both ends on one CPU. A ratio of 1 says that wulf repeats the tool's loop well enough to be checked against it. Hpcbench takes part where
-its tcptest and tcpserver are in PATH.
+One pair, both ends on one CPU. A ratio of 1 says that wulf repeats the tool's loop well enough to be checked against
+it. Hpcbench takes part where its tcptest and tcpserver are in PATH.
 """
 
 from __future__ import annotations
