@@ -142,8 +142,9 @@ def _loop(transport: str) -> Loop:
         options={"bytes": SIZES[transport], "streams": 1, "nodelay": False, "gather": False, **rate},
         text=_text,
         differs=(
-            "each interval is a replicate with connections of its own, so that each slow start counts; parallel "
-            "streams have their receivers' rates, and no retransmits or window apiece"
+            "each interval is a replicate with connections of its own, so that each slow start counts; the receiver "
+            "does not call select() before each read; parallel streams have their receivers' rates, and no "
+            "retransmits or window apiece"
             if transport == "tcp"
             else "each interval is a replicate with sockets of its own; jitter is not measured"
         ),

@@ -54,10 +54,11 @@ def _command(test: str) -> Callable[[Measured], str]:
 
 
 def _lat(transport: str) -> Loop:
+    connected = "the server's socket is connected, too; " if transport == "udp" else ""
     return Loop(
         tool="qperf", pattern="pingpong", transport=transport, command=_command(f"{transport}_lat"), seconds=2.0,
         timing=steady, text=_latency, options={"bytes": 1, "nodelay": False}, figure=half_mean,
-        differs=f"every round trip reads the clock, where qperf lets a timer end the loop; {MIDDLE}",
+        differs=f"{connected}every round trip reads the clock, where qperf lets a timer end the loop; {MIDDLE}",
     )  # fmt: skip
 
 

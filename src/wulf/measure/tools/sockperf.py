@@ -81,7 +81,8 @@ def _loop(transport: str) -> Loop:
         options={"bytes": BYTES, "nodelay": True},
         text=_text,
         differs=(
-            "the clock is read once a round trip, not before and after; quantiles come from a histogram of 1/256 "
+            ("both sockets are connected, so that no datagram's address is looked up; " if transport == "udp" else "")
+            + "the clock is read once a round trip, not before and after; quantiles come from a histogram of 1/256 "
             f"resolution; the last 50 ms are not run rather than dropped; {MIDDLE}"
         ),
         figure=half_mean,
