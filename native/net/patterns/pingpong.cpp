@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -137,9 +138,14 @@ class DatagramExchange {
   std::uint64_t number_ = 0;
 };
 
-constexpr std::pair<const char*, double> kQuantiles[] = {
-    {"0.25", 0.25}, {"0.5", 0.5},     {"0.75", 0.75},     {"0.9", 0.9},
-    {"0.99", 0.99}, {"0.999", 0.999}, {"0.9999", 0.9999}, {"0.99999", 0.99999}};
+constexpr auto kQuantiles = std::to_array<std::pair<const char*, double>>({{"0.25", 0.25},
+                                                                           {"0.5", 0.5},
+                                                                           {"0.75", 0.75},
+                                                                           {"0.9", 0.9},
+                                                                           {"0.99", 0.99},
+                                                                           {"0.999", 0.999},
+                                                                           {"0.9999", 0.9999},
+                                                                           {"0.99999", 0.99999}});
 
 /// Quantiles farther out are told only where a sample lies beyond them: else they would be the maximum.
 constexpr double kAlways = 0.999;
