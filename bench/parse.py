@@ -50,3 +50,33 @@ def iperf3_received(output: str) -> float:
         return float(answer["end"]["sum_received"]["bits_per_second"]) / 8
     except (ValueError, KeyError, TypeError) as error:
         raise BenchError(f"no receiver's figure of iperf3 in: …{output.strip()[-300:]}") from error
+
+
+def iperf3_text_received(output: str) -> float:
+    """The receiver's throughput in B/s, from what `iperf3` prints for people; over all streams where there are more."""
+    row = r"sec\s+[0-9.]+ \w+\s+" + _NUMBER + r" ([KMGT]?)bits/sec\s.*receiver"
+    sums = re.search(rf"\[SUM\].*{row}", output)
+    found = sums or _find(row, output, "receiver's line of iperf3")
+    return float(found[1]) * 1000.0 ** " KMGT".index(found[2] or " ") / 8
+
+
+def sockperf_average(output: str) -> float:
+    """Half of the mean round trip in seconds, from `sockperf ping-pong`."""
+    return float(_find(rf"Summary: Latency is {_NUMBER} usec", output, "latency of sockperf")[1]) * 1e-6
+
+
+def qperf_bandwidth(output: str) -> float:
+    """B/s at the receiver, from qperf's tcp_bw or udp_bw."""
+    found = _find(rf"^\s+(?:recv_)?bw\s*=\s*{_NUMBER} ([KMGT]?)(?:B|bytes)/sec", output, "bandwidth of qperf")
+    return float(found[1]) * 1000.0 ** " KMGT".index(found[2] or " ")
+
+
+def hpcbench_throughput(output: str) -> float:
+    """B/s, from the first repetition of tcptest or udptest."""
+    return float(_find(rf"^ \(1\) (?:: |Throughput: ){_NUMBER}", output, "throughput of Hpcbench")[1]) * 1e6 / 8
+
+
+def hpcbench_round_trip(output: str) -> float:
+    """Seconds, from the first repetition of `tcptest -a`."""
+    found = _find(rf"Round Trip Time \(1\) :\s+{_NUMBER} ([mu])sec", output, "round trip of Hpcbench")
+    return float(found[1]) * {"m": 1e-3, "u": 1e-6}[found[2]]

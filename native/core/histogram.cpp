@@ -16,6 +16,22 @@ void Histogram::merge(const Histogram& other) noexcept {
 
 double Histogram::mean() const noexcept { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
 
+double Histogram::deviation() const noexcept {
+  if (count_ < 2) {
+    return 0;
+  }
+  const double center = mean();
+  double squares = 0;
+  for (std::size_t i = 0; i < kBuckets; ++i) {
+    if (buckets_[i] > 0) {
+      const double off =
+          static_cast<double>(bucket_low(i)) + (static_cast<double>(bucket_width(i) - 1) / 2) - center;
+      squares += static_cast<double>(buckets_[i]) * off * off;
+    }
+  }
+  return std::sqrt(squares / static_cast<double>(count_ - 1));
+}
+
 double Histogram::quantile(double q) const noexcept {
   if (count_ == 0) {
     return 0;

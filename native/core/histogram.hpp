@@ -34,6 +34,9 @@ class Histogram {
   [[nodiscard]] std::uint64_t greatest() const noexcept { return greatest_; }
   [[nodiscard]] double mean() const noexcept;
 
+  /// The standard deviation of the samples, each taken in the middle of its bucket; 0 for fewer than two.
+  [[nodiscard]] double deviation() const noexcept;
+
   /// The value below which the fraction `q` (0 to 1) of the samples lies, interpolated within its bucket.
   [[nodiscard]] double quantile(double q) const noexcept;
 

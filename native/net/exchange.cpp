@@ -132,6 +132,18 @@ class DatagramExchange final : public Exchange {
   std::uint64_t number_ = 0;
 };
 
+constexpr auto kQuantiles = std::to_array<std::pair<const char*, double>>({{"0.25", 0.25},
+                                                                           {"0.5", 0.5},
+                                                                           {"0.75", 0.75},
+                                                                           {"0.9", 0.9},
+                                                                           {"0.99", 0.99},
+                                                                           {"0.999", 0.999},
+                                                                           {"0.9999", 0.9999},
+                                                                           {"0.99999", 0.99999}});
+
+/// Quantiles farther out are told only where a sample lies beyond them: else they would be the maximum.
+constexpr double kAlways = 0.999;
+
 }  // namespace
 
 std::unique_ptr<Exchange> Exchange::over(const Transport& transport, Lane& lane, Buffer& buffer,
@@ -150,11 +162,11 @@ Json times_metric(const Histogram& times, const std::string& reason) {
     return {{"unit", "s"}, {"value", nullptr}, {"reason", reason}};
   }
   constexpr double kNano = 1e-9;
-  constexpr std::array kQuantiles{std::pair{"0.5", 0.5}, std::pair{"0.9", 0.9}, std::pair{"0.99", 0.99},
-                                  std::pair{"0.999", 0.999}};
   Json quantiles = Json::object();
   for (const auto& [name, q] : kQuantiles) {
-    quantiles[name] = times.quantile(q) * kNano;
+    if (q <= kAlways || static_cast<double>(times.count()) * (1 - q) >= 1) {
+      quantiles[name] = times.quantile(q) * kNano;
+    }
   }
   Json peaks = Json::array();
   for (const Histogram::Peak& peak : times.peaks()) {
@@ -164,6 +176,7 @@ Json times_metric(const Histogram& times, const std::string& reason) {
           {"value", quantiles["0.5"]},
           {"n", times.count()},
           {"mean", times.mean() * kNano},
+          {"deviation", times.deviation() * kNano},
           {"min", static_cast<double>(times.least()) * kNano},
           {"max", static_cast<double>(times.greatest()) * kNano},
           {"peaks", peaks},

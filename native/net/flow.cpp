@@ -17,6 +17,10 @@ constexpr std::size_t kMostGathered = 128 << 10;
 
 /// The buffer of a receiver: 4 MiB among all streams, so that many of them stay below the memory limit.
 std::size_t receive_size(const Json& params) {
+  if (!params.at("gather").get<bool>()) {
+    constexpr std::size_t kMostPiece = 1 << 20;
+    return std::min(params.at("bytes").get<std::size_t>(), kMostPiece);
+  }
   constexpr std::size_t kLeast = 32 << 10;
   constexpr std::size_t kMost = 256 << 10;
   const std::size_t size =
@@ -139,7 +143,9 @@ void receive_flow(Lane& lane, const Json& params, bool datagrams) {
     return;
   }
   lane.count(got);  // the first bytes at once: the run waits for them
-  channel.gather(std::min({params.at("bytes").get<std::size_t>(), buffer.size(), kMostGathered}));
+  if (params.at("gather").get<bool>()) {
+    channel.gather(std::min({params.at("bytes").get<std::size_t>(), buffer.size(), kMostGathered}));
+  }
   while (channel.receive_some(buffer.next(), got) == Io::kDone) {
     lane.count(got);
   }
@@ -152,7 +158,10 @@ std::vector<Param> flow_params(std::int64_t most_streams) {
           {"rate", ParamType::kFloat, "B/s", nullptr, 1, nullptr,
            "each way's rate, all its streams together; null = as fast as it goes"},
           {"batch", ParamType::kInt, "1", 1, 1, kMostBatch,
-           "datagrams handed over with one call: sendmmsg(2), or UDP_SEGMENT with sending = gso"}};
+           "datagrams handed over with one call: sendmmsg(2), or UDP_SEGMENT with sending = gso"},
+          {"gather", ParamType::kBool, "", true, nullptr, nullptr,
+           "the receiver is woken once for a write's length, and reads as much as has come; false: it reads "
+           "at most a write's length, as soon as there is anything"}};
 }
 
 }  // namespace wulf::net

@@ -50,6 +50,20 @@ TEST_CASE("quantiles are within 1 % of those of the sorted samples") {
   }
 }
 
+TEST_CASE("the standard deviation is that of the samples, to a bucket's width") {
+  Histogram histogram;
+  CHECK(histogram.deviation() == 0);
+  histogram.record(10);
+  CHECK(histogram.deviation() == 0);
+  histogram.record(14);
+  CHECK(std::abs(histogram.deviation() - std::sqrt(8.0)) < 1e-12);  // small values have buckets of their own
+  Histogram large;
+  for (const std::int64_t sample : {80'000L, 100'000L, 120'000L}) {
+    large.record(sample);
+  }
+  CHECK(std::abs(large.deviation() - 20'000) < 0.01 * 20'000);
+}
+
 TEST_CASE("count, mean, least and greatest are exact, also beyond the last bucket") {
   Histogram histogram;
   for (const std::int64_t sample : {5L, 1000003L, 500'000'000'000L}) {

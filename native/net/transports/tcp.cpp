@@ -58,8 +58,10 @@ class TcpChannel final : public StreamChannel {
     std::array<char, kLongestName + 1> congestion{};
     socklen_t size = kLongestName;
     getsockopt(socket().fd(), IPPROTO_TCP, TCP_CONGESTION, congestion.data(), &size);
+    const tcp_info kernel = kernel_info();
     Json info = StreamChannel::info();
-    info["mss"] = kernel_info().tcpi_snd_mss;
+    info["mss"] = kernel.tcpi_snd_mss;
+    info["cwnd"] = std::uint64_t{kernel.tcpi_snd_cwnd} * kernel.tcpi_snd_mss;
     info["nodelay"] = socket().option(IPPROTO_TCP, TCP_NODELAY) != 0;
     info["congestion"] = congestion.data();
     return info;

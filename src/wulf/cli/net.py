@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from wulf.cli import net_cluster
+from wulf.cli.like import as_option, given, run_like
 from wulf.cli.net_layers import layers
 from wulf.cli.options import (
     Percent,
@@ -25,6 +26,9 @@ from wulf.core.errors import UsageError
 from wulf.core.records import Param
 from wulf.measure.plan import Cell
 from wulf.measure.probes import ParamSpec, Pattern, Probe
+
+WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")
+"""The options that say where the nodes are."""
 
 _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
 
@@ -84,8 +88,12 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
     @click.option(
         "--delta", type=Percent(), default="1%", show_default=True, help="What --versus counts as no difference."
     )
-    def run(**options: Any) -> int:
-        return _measure(probe, pattern, {p.name: options.pop(p.name) for p in pattern.params}, **options)
+    @as_option
+    def run(like: str | None, **options: Any) -> int:
+        params = {p.name: options.pop(p.name) for p in pattern.params}
+        if like is not None:
+            return _like(like, pattern.name, probe, params, **options)
+        return _measure(probe, pattern, params, **options)
 
     run.__doc__ = f"{pattern.help}"
     command = click.command(pattern.name, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {default}")(run)
@@ -114,6 +122,21 @@ def parse_changes(pattern: Pattern, text: str) -> dict[str, Param]:
         except click.BadParameter as error:
             raise UsageError(f"--versus {part!r}: {error.message}") from error
     return changes
+
+
+def _like(
+    tool: str, command: str, probe: Probe, params: dict[str, Any], *, client: str, server: str, most: int = 0,
+    transport: str, **options: Any,
+) -> int:  # fmt: skip
+    """One pair as another tool measures it; of what has a default, only what the user wrote counts."""
+    if options.get("versus") is not None:
+        raise UsageError(f"--versus compares two configurations, --as repeats what {tool} does", "give one of them")
+    where = {name: options[name] for name in WHERE}
+    return run_like(
+        tool, command, probe, _pair(client, server, where),
+        {name: value for name, value in params.items() if value is not None and given(name)},
+        transport=transport if given("transport") else None, most=most, client=client, server=server, options=options,
+    )  # fmt: skip
 
 
 def _measure(
@@ -177,7 +200,9 @@ def _measure(
 )
 @click.option("--most", type=click.IntRange(min=8), default=4 << 20, show_default=True, help="Largest message [B].")
 @click.option("--seconds", type=click.FLOAT, default=0.03, show_default=True, help="Of one replicate [s].")
+@as_option
 def sweep(
+    like: str | None,
     client: str,
     server: str,
     transport: str,
@@ -202,6 +227,12 @@ def sweep(
     from wulf.workflow import sweep as sweeping
 
     probe = _probe()
+    if like is not None:
+        return _like(
+            like, "sweep", probe, {"seconds": seconds}, client=client, server=server, transport=transport,
+            most=most if given("most") else 0, as_json=as_json, out=out, quick=quick, watch=watch, seed=seed,
+            wish=wish, budget=budget, **where,
+        )  # fmt: skip
     pattern = probe.pattern("pingpong")
     most = min(most, probe.max_bytes[transport])
     params = probe.check("pingpong", transport, {"bytes": most, "seconds": seconds})

@@ -207,7 +207,8 @@ def _metric(unit: str, value: float | None) -> Answer:
         return {"unit": unit, "value": None, "reason": "nothing came back"}
     spread = {"0.5": 1.0, "0.9": 1.1, "0.99": 1.3, "0.999": 1.8}
     return {
-        "unit": unit, "value": value, "n": 1000, "mean": value * 1.02, "min": value * 0.9, "max": value * 2,
+        "unit": unit, "value": value, "n": 1000, "mean": value * 1.02, "deviation": value * 0.1,
+        "min": value * 0.9, "max": value * 2,
         "quantiles": {quantile: value * factor for quantile, factor in spread.items()},
     }  # fmt: skip
 
@@ -233,12 +234,14 @@ def _resolve(specs: Sequence[Mapping[str, Any]], given: Mapping[str, Any]) -> An
     return resolved
 
 
-def _param(name: str, kind: str, unit: str, default: Any, limits: tuple[float, float | None]) -> Answer:
+def _param(name: str, kind: str, unit: str, default: Any, limits: tuple[float, float | None] | None = None) -> Answer:
+    if limits is None:
+        return {"name": name, "type": kind, "unit": unit, "default": default, "help": ""}
     low, high = limits
     return {"name": name, "type": kind, "unit": unit, "default": default, "min": low, "max": high, "help": ""}
 
 
-def _params(bytes_default: int | None, seconds: float, least: float, warmup: float) -> list[Answer]:
+def _params(bytes_default: int | None, seconds: float, least: float, warmup: float, nodelay: bool) -> list[Answer]:
     return [
         _param("bytes", "int", "B", bytes_default, (1, 16777216)),
         _param("seconds", "float", "s", seconds, (least, 3600.0)),
@@ -247,6 +250,7 @@ def _params(bytes_default: int | None, seconds: float, least: float, warmup: flo
         _param("cpu", "int", "", None, (0, 8191)),
         _param("server_cpu", "int", "", None, (0, 8191)),
         _param("start_at", "float", "s", None, (0, None)),
+        _param("nodelay", "bool", "", nodelay),
     ]
 
 
@@ -263,11 +267,11 @@ WULF_NET: Answer = {
     ],
     "patterns": [
         {"name": "pingpong", "help": "simulated", "transports": ["tcp", "udp"],
-         "params": _params(1, 0.1, 0, 0.01),
+         "params": [*_params(1, 0.1, 0, 0.01, True), _param("count", "int", "1", None, (1, 1_000_000_000))],
          "metrics": [_metric_spec("rtt", "s", "lower"), _metric_spec("lost", "1", "lower")]},
         {"name": "stream", "help": "simulated", "transports": ["tcp", "udp"],
-         "params": [*_params(None, 0.2, 0.001, 0.1), _param("cooldown_seconds", "float", "s", 0, (0, 3600)),
-                    _param("streams", "int", "1", 1, (1, 128))],
+         "params": [*_params(None, 0.2, 0.001, 0.1, False), _param("cooldown_seconds", "float", "s", 0, (0, 3600)),
+                    _param("streams", "int", "1", 1, (1, 128)), _param("gather", "bool", "", True)],
          "metrics": [_metric_spec("throughput", "B/s", "higher"), _metric_spec("loss", "1", "lower")]},
     ],
 }  # fmt: skip

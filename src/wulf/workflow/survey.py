@@ -46,10 +46,14 @@ class Effort:
     quick: bool = False
     watch: bool = False
     endless: bool = False
+    replicates: int | None = None
+    """Exactly so many, whatever their spread: as another tool does."""
 
     @property
     def looks(self) -> tuple[int, ...]:
         """The numbers of replicates at which to look."""
+        if self.replicates is not None:
+            return (self.replicates,)
         return QUICK_LOOKS if self.quick else LOOKS
 
     @property

@@ -25,6 +25,9 @@ def test_pingpong(transport: str, address: str) -> None:
         assert rtt["unit"] == "s"
         assert rtt["n"] >= 1
         assert 0 < rtt["min"] <= rtt["value"] == rtt["quantiles"]["0.5"] <= rtt["quantiles"]["0.999"] <= rtt["max"]
+        assert rtt["deviation"] >= 0
+        far = {name for name in ("0.9999", "0.99999") if name in rtt["quantiles"]}
+        assert far == {name for name in ("0.9999", "0.99999") if rtt["n"] * (1 - float(name)) >= 1}
         assert answer["metrics"]["lost"] == {"unit": "1", "value": 0}
         assert 0.05 <= answer["seconds"] < 1
         assert answer["counters"]["client"]["ctxt"] > 0
@@ -50,6 +53,7 @@ def test_stream(transport: str, address: str) -> None:
             assert loss["value"] == pytest.approx(1 - loss["received"] / loss["sent"])
         elif transport == "tcp":
             assert metrics["retransmits"]["value"] >= 0
+            assert answer["info"]["cwnd"] >= answer["info"]["mss"]
 
 
 @pytest.mark.parametrize(
@@ -76,6 +80,15 @@ def test_count_and_time_end_a_run_whichever_comes_first() -> None:
         assert pair.run("pingpong", seconds=60, count=100)["metrics"]["rtt"]["n"] == 100
         assert pair.run("pingpong", seconds=0.02, count=10**9)["seconds"] < 2
         assert pair.run("pingpong", seconds=0, warmup_seconds=0)["metrics"]["rtt"]["n"] == 1
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp", "unix"])
+@pytest.mark.parametrize("size", [1, 1400, 60000])
+def test_a_receiver_that_does_not_gather_takes_whole_messages(transport: str, size: int) -> None:
+    with Pair(transport) as pair:
+        answer = pair.run("stream", seconds=0.1, bytes=size, gather=False)
+        assert answer["ok"], answer
+        assert answer["metrics"]["throughput"]["value"] > 0
 
 
 def test_a_rate_is_never_exceeded() -> None:
