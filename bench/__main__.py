@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import docs, limits, machine, net, rows, table
+from bench import docs, limits, local, machine, net, rows, table
 from bench.blocks import Effort
 from bench.context import Context
 from bench.errors import BenchError
@@ -24,12 +24,14 @@ from wulf.core.errors import INTERRUPTED, USAGE, WulfError
 PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "startup": limits.startup,
     "survey": limits.survey,
+    "sweep": limits.sweep,
     "memory": limits.memory,
     "net": net.measure,
+    "local": local.measure,
 }
 """In the order of running: what is timed alone comes before the lab."""
 
-SLOW_PARTS = {"survey"}
+SLOW_PARTS = {"survey", "sweep"}
 """Left out by --quick, unless asked for."""
 
 ROOT = Path(__file__).parent.parent
@@ -39,7 +41,7 @@ LATEST, MACHINE, PAGE = RESULTS / "latest.json", RESULTS / "machine.json", ROOT 
 BUSY = 0.25
 """Load a CPU above which the figures suffer."""
 
-FULL = {"blocks": 12, "wish": 0.02, "seconds": 660.0}
+FULL = {"blocks": 12, "wish": 0.02, "seconds": 720.0}
 QUICK = {"blocks": 6, "wish": 1.0, "seconds": 114.0}
 """Blocks at least; width of a ratio's interval that ends a comparison; when the last one has to end."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import subprocess
 import sys
@@ -15,11 +16,13 @@ from bench.context import Context
 from bench.errors import BenchError
 from bench.pair import CLIENT, SERVER, placements
 from bench.rows import Row, limited, without_peer
+from wulf import lab as labs
 from wulf.core.errors import WulfError
 
 MEMORY_B = 16 * 2.0**20
 STARTUP_S = 0.25
 SURVEY_S = 45.0
+SWEEP_S = 30.0
 STARTS = 15
 PATIENCE_S = 120.0
 WULF = Path(sys.executable).parent / "wulf"
@@ -52,19 +55,19 @@ def memory(context: Context) -> list[Row]:
         for pattern, transport, params in GREEDY_RUNS:
             context.pair.wulf(place, pattern, transport, **params)
 
-    def peak(node: str, cpu: int) -> list[float]:
+    def peak(node: str, cpu: int, serves: bool) -> list[float]:
         work()
-        return [_peak(context, node, cpu)]
+        return [_peak(context, node, cpu, serves)]
 
-    ends = (("client", CLIENT, place.client), ("server", SERVER, place.server))
-    return [
-        judged(context, f"wulf-net, peak resident memory, {end}", "B", MEMORY_B, functools.partial(peak, node, cpu))
-        for end, node, cpu in ends
-    ]
+    ends = {
+        "client": functools.partial(peak, CLIENT, place.client, False),
+        "server": functools.partial(peak, SERVER, place.server, True),
+    }
+    return [judged(context, f"wulf-net, peak resident memory, {end}", "B", MEMORY_B, ends[end]) for end in ends]
 
 
-def _peak(context: Context, node: str, cpu: int) -> float:
-    pid = context.pair.probe(node, cpu).greeting["pid"]
+def _peak(context: Context, node: str, cpu: int, serves: bool) -> float:
+    pid = context.pair.probe(node, cpu, serves=serves).greeting["pid"]
     return peak_resident(context.pair.ask(node, "status", pid=pid)["output"])
 
 
@@ -98,7 +101,18 @@ def survey(context: Context) -> list[Row]:
     return [judged(context, "wulf survey --lab 4 --quick, one run", "s", SURVEY_S, measure)]
 
 
-def _timed(arguments: Sequence[str], accepted: Sequence[int] = (0,)) -> float:
+def sweep(context: Context) -> list[Row]:
+    """1 B to 4 MiB with intervals, on one pair of a lab that is there already; the lab's own time is not counted."""
+
+    def measure() -> list[float]:
+        with tempfile.TemporaryDirectory() as directory, labs.up(2, name="bench-sweep", keep=False):
+            asked = ["net", "sweep", CLIENT, SERVER, "--lab", "--quick", "--out", f"{directory}/run"]
+            return [_timed(asked, accepted=(0, 1), lab="bench-sweep")]
+
+    return [judged(context, "wulf net sweep --quick, 1 B to 4 MiB, one run", "s", SWEEP_S, measure)]
+
+
+def _timed(arguments: Sequence[str], accepted: Sequence[int] = (0,), lab: str | None = None) -> float:
     began = time.perf_counter()
     try:
         done = subprocess.run(
@@ -108,6 +122,7 @@ def _timed(arguments: Sequence[str], accepted: Sequence[int] = (0,)) -> float:
             text=True,
             check=False,
             timeout=PATIENCE_S,
+            env=os.environ | ({"WULF_LAB": lab} if lab else {}),
         )
     except subprocess.TimeoutExpired as error:
         raise BenchError(f"wulf {' '.join(arguments)} did not end within {PATIENCE_S:g} s") from error

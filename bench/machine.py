@@ -16,6 +16,8 @@ VERSIONS = {
     "sockperf": (("sockperf", "--version"), r"version (\S+)"),
     "NetPIPE": (("dpkg-query", "-W", "netpipe-tcp"), r"\s(\S+)"),  # it doesn't tell by itself
     "qperf": (("qperf", "--version"), r"qperf (\S+)"),
+    "perf": (("perf", "--version"), r"version (\S+)"),
+    "UCX": (("ucx_info", "-v"), r"version[ =]+(\S+)"),
     "iperf3": (("iperf3", "--version"), r"iperf (\S+)"),
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from bench.blocks import run_blocks
 from bench.context import Context
 from bench.pair import Placement, placements
-from bench.peers import ROUND_TRIP_PEERS, Peer, round_trip, stream_contest, stream_name
+from bench.peers import ROUND_TRIP_PEERS, Peer, open_loop_contest, round_trip, stream_contest, stream_name
 from bench.rows import BEST, Row, best_of, without_peer
 
 TRANSPORTS = ("tcp", "udp")
@@ -27,9 +27,14 @@ def measure(context: Context) -> list[Row]:
     ]
     if with_iperf3:
         contests += [stream_contest(context.pair, count, places[-1]) for count in streams]
+    loop = open_loop_contest(context.pair, places[-1])
+    if shutil.which("sockperf"):
+        contests.append(loop)
     run_blocks(contests, context.effort, context.rng, context.say)
     rows = {(contest.name, contest.peer_name.split(" (")[0]): contest.row() for contest in contests}
-    return [*_round_trip_rows(places, rows), *_stream_rows(streams, places[-1], rows)]
+    missing = without_peer(loop.name, "sockperf (not installed)", "Hz", "higher")
+    open_loop = rows.get((loop.name, "sockperf"), missing)
+    return [*_round_trip_rows(places, rows), *_stream_rows(streams, places[-1], rows), open_loop]
 
 
 def _round_trips(places: Sequence[Placement]) -> Iterator[tuple[str, Placement, Peer]]:

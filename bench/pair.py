@@ -49,12 +49,13 @@ class Pair:
     def __init__(self) -> None:
         self._stack = ExitStack()
         self._helpers: dict[str, Session] = {}
-        self._probes: dict[tuple[str, int], Session] = {}
-        self._servers: dict[tuple[str, int], int] = {}
+        self._probes: dict[tuple[str, int, bool], Session] = {}
+        self._servers: dict[tuple[str, str, int], int] = {}
         self._key = secrets.token_hex(16)
         self._program = find_program("wulf-net").path
         self._lab = self._stack.enter_context(labs.up(2, keep=False))
-        self.address = next(node.address for node in self._lab.nodes if node.name == SERVER)
+        self._addresses = {node.name: node.address for node in self._lab.nodes}
+        self.address = self._addresses[SERVER]
         self.backend = self._lab.backend
 
     def __enter__(self) -> Self:
@@ -87,21 +88,45 @@ class Pair:
         finally:
             self.ask(SERVER, "stop", pid=pid)
 
-    def probe(self, node: str, cpu: int) -> Session:
-        """wulf-net on a node, all of it pinned to a CPU; one session serves all replicates."""
-        if (node, cpu) not in self._probes:
-            self._probes[node, cpu] = self._session(node, _pinned(cpu, [str(self._program)]))
-        return self._probes[node, cpu]
+    def alone(self, placement: Placement, argv: Sequence[str]) -> str:
+        """A program by itself on the client's node, pinned to its CPU: its output."""
+        return str(self.ask(CLIENT, "run", argv=_pinned(placement.client, argv), seconds=30)["output"])
+
+    def beside(self, placement: Placement, server: Sequence[str], client: Sequence[str], port: int) -> str:
+        """As `exchange`, with both ends on the client's node; the server listens at a TCP port."""
+        pid = self.ask(CLIENT, "start", argv=_pinned(placement.server, server))["pid"]
+        try:
+            self.ask(CLIENT, "listening", protocol="tcp", port=port, seconds=10)
+            return self.alone(placement, client)
+        finally:
+            self.ask(CLIENT, "stop", pid=pid)
+
+    def probe(self, node: str, cpu: int, *, serves: bool = False) -> Session:
+        """wulf-net on a node, all of it pinned to a CPU; one session serves all replicates, another measures."""
+        place = (node, cpu, serves)
+        if place not in self._probes:
+            self._probes[place] = self._session(node, _pinned(cpu, [str(self._program)]))
+        return self._probes[place]
 
     def wulf(self, placement: Placement, pattern: str, transport: str, **params: Any) -> dict[str, Any]:
         """One replicate of wulf-net: its answer."""
-        place = (transport, placement.server)
+        return self._run(SERVER, placement, pattern, transport, params)
+
+    def wulf_within(self, placement: Placement, pattern: str, transport: str, **params: Any) -> dict[str, Any]:
+        """The same with both ends on the client's node."""
+        return self._run(CLIENT, placement, pattern, transport, params)
+
+    def _run(
+        self, node: str, placement: Placement, pattern: str, transport: str, params: dict[str, Any]
+    ) -> dict[str, Any]:
+        place = (transport, node, placement.server)
+        address = self._addresses[node]
         if place not in self._servers:
-            serving = self.probe(SERVER, placement.server)
-            answer = serving.request("serve", transport=transport, address=self.address, key=self._key)
+            serving = self.probe(node, placement.server, serves=True)
+            answer = serving.request("serve", transport=transport, address=address, key=self._key)
             self._servers[place] = answer["port"]
         return self.probe(CLIENT, placement.client).request(
-            "run", pattern=pattern, transport=transport, address=self.address, port=self._servers[place],
+            "run", pattern=pattern, transport=transport, address=address, port=self._servers[place],
             key=self._key, params=params,
         )  # fmt: skip
 

@@ -41,6 +41,25 @@ def qperf_mean(output: str) -> float:
     return 2 * float(found[1]) * _QPERF_UNITS[found[2]]
 
 
+def perf_pipe(output: str) -> float:
+    """Mean round trip in seconds, from `perf bench sched pipe`: one operation is a byte there and one back."""
+    return float(_find(rf"{_NUMBER} usecs/op", output, "time an operation of perf")[1]) * 1e-6
+
+
+def ucx_round_trip(output: str) -> float:
+    """Mean round trip in seconds, from ucx_perftest's tag_lat, whose last line gives half of it: overall average."""
+    return 2e-6 * float(_find(rf"^Final:\s+\d+\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}", output, "last line of UCX")[3])
+
+
+def sockperf_delivered(output: str) -> float:
+    """Echoes a second in the valid time of `sockperf under-load`."""
+    found = _find(
+        rf"\[Valid Duration\] RunTime={_NUMBER} sec; SentMessages=\d+; ReceivedMessages=(\d+)", output,
+        "valid duration of sockperf",
+    )  # fmt: skip
+    return float(found[2]) / float(found[1])
+
+
 def iperf3_received(output: str) -> float:
     """The receiver's throughput over all streams in B/s, from `iperf3 --json`."""
     try:

@@ -120,6 +120,31 @@ ROUND_TRIP_PEERS = (
 )
 
 
+OPEN_LOOP_RATE = 50_000
+"""Messages a second."""
+
+
+def open_loop_contest(pair: Pair, placement: Placement) -> Contest:
+    """Echoes a second that come back of so many sent, ours and sockperf's under load; both senders spin."""
+
+    def ours() -> float:
+        timing = {"seconds": SOCKPERF_S, "warmup_seconds": SOCKPERF_WARMUP_S}
+        params = {"bytes": BYTES, "rate": OPEN_LOOP_RATE, "pacing": "spin", "timeout": 10.0}
+        answer = pair.wulf(placement, "openloop", "tcp", **timing, **params)
+        return float(answer["metrics"]["delivered"]["value"])
+
+    def peer() -> float:
+        server = ["sockperf", "server", "-i", pair.address, "--tcp"]
+        client = [
+            "sockperf", "under-load", "-i", pair.address, "--tcp", "-m", str(BYTES), "-t", "1", "--full-rtt",
+            "--mps", str(OPEN_LOOP_RATE), "--reply-every", "1",
+        ]  # fmt: skip
+        return parse.sockperf_delivered(pair.exchange(placement, server, client, ("tcp", 11111)))
+
+    name = f"TCP open loop at {OPEN_LOOP_RATE:,} messages/s, {placement.name}, delivered"
+    return Contest(name, "sockperf", "Hz", "higher", ours, peer)
+
+
 def stream_name(streams: int, placement: Placement) -> str:
     """The name of a stream's row."""
     plural = "s" if streams > 1 else ""

@@ -39,7 +39,7 @@ def _option(param: ParamSpec) -> click.Option:
     shown = "" if param.default is None else f" (default {param.default})"
     return click.Option(
         [f"--{param.name.replace('_', '-')}", param.name],
-        type=_CLICK_TYPES[param.type],
+        type=click.Choice(param.choices) if param.choices else _CLICK_TYPES[param.type],
         default=None,
         help=f"{param.help}{unit}{shown}",
     )

@@ -28,6 +28,7 @@ class ParamSpec:
     default: Param = None
     min: float | None = None
     max: float | None = None
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Probe:
         for entry in described["patterns"]:
             params = tuple(
                 ParamSpec(**{k: v for k, v in param.items() if k in ParamSpec.__dataclass_fields__})
-                for param in ({"unit": "", "help": "", **given} for given in entry["params"])
+                for param in (_defaults(given) for given in entry["params"])
             )
             metrics = tuple(Metric(m["name"], m["unit"], m.get("better", "lower")) for m in entry["metrics"])
             patterns[entry["name"]] = Pattern(
@@ -120,12 +121,19 @@ class Probe:
         return dict(params)
 
 
+def _defaults(param: Mapping[str, Any]) -> dict[str, Any]:
+    """A parameter's description with what may be left out of it."""
+    return {"unit": "", "help": "", **param, "choices": tuple(param.get("choices", ()))}
+
+
 def _check_value(spec: ParamSpec, value: Param) -> None:
     """Type and range of one parameter."""
     if value is None:
         return
     if not isinstance(value, _TYPES[spec.type]) or (isinstance(value, bool) and spec.type != "bool"):
         raise UsageError(f"{spec.name} = {value!r} is not {'an' if spec.type == 'int' else 'a'} {spec.type}")
+    if spec.choices and value not in spec.choices:
+        raise UsageError(f"{spec.name} = {value!r} is none of its choices", f"choices: {', '.join(spec.choices)}")
     if isinstance(value, int | float) and not isinstance(value, bool):
         unit = f" {spec.unit}" if spec.unit else ""
         if spec.min is not None and value < spec.min:

@@ -17,6 +17,7 @@ from wulf.stats.intervals import Estimate
 from wulf.stats.nodes import FALSE_DISCOVERIES, Deviation, Screening, screen
 from wulf.stats.outliers import Link, Outlier, node_reach, slow_links, slow_nodes
 from wulf.store.run import Facts
+from wulf.workflow.asymmetry import asymmetry_findings
 from wulf.workflow.bottlenecks import bottleneck_findings
 from wulf.workflow.deviations import deviating_facts
 
@@ -352,6 +353,7 @@ def find(
         *(finding for finding in deviations if finding.kind == "deviation"),
         *_fact_findings(fingerprint),
         *bottleneck_findings(records),
+        *asymmetry_findings(records),
         *_uncertain(records),
         *(finding for finding in deviations if finding.kind != "deviation"),
         *noted,

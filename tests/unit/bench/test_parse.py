@@ -51,3 +51,23 @@ def test_iperf3_says_why_it_failed_with_exit_status_0():
 def test_what_cannot_be_read_is_an_error_that_shows_it(function, output):
     with pytest.raises(BenchError, match="no "):
         function(output)
+
+
+def test_pipes_of_perf() -> None:
+    output = "# Executed 100000 pipe operations between two processes\n\n     Total time: 1.194 [sec]\n\n"
+    output += "      11.944480 usecs/op\n"
+    assert parse.perf_pipe(output) == pytest.approx(11.944480e-6)
+
+
+def test_shared_memory_of_ucx_is_half_a_round_trip() -> None:
+    output = (
+        "Final:                100000      0.160     0.752     0.752       10.14      10.14     1329063     1329063\n"
+    )
+    assert parse.ucx_round_trip(output) == pytest.approx(2 * 0.752e-6)
+    with pytest.raises(BenchError):
+        parse.ucx_round_trip("UCX ERROR no such device")
+
+
+def test_what_sockperf_delivers_under_load() -> None:
+    output = "sockperf: [Valid Duration] RunTime=0.552 sec; SentMessages=27600; ReceivedMessages=27550\n"
+    assert parse.sockperf_delivered(output) == pytest.approx(27550 / 0.552)
