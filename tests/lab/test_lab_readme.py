@@ -93,6 +93,57 @@ def test_a_sweep(place: Path) -> None:
     assert "From 1 B to " in done.stdout
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["wulf net openloop n1 n2 --rate 5000", "wulf net oneway n1 n2 --transport udp"],
+)
+def test_patterns_of_one_pair(place: Path, command: str) -> None:
+    done = run(command, place, "--lab", "--quick", "--json")
+    assert done.returncode in (0, 1), done.stderr
+    assert all(json.loads(line)["subject"] == "n1>n2" for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("pattern", ["request", "loaded", "burst", "connect"])
+def test_patterns_that_the_readme_names_alone(place: Path, pattern: str) -> None:
+    assert f"`{pattern}`" in README
+    words = [sys.executable, "-m", "wulf.cli.main", "net", pattern, "n1", "n2", "--lab", "--quick", "--json"]
+    done = subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    assert json.loads(done.stdout.splitlines()[0])["value"] > 0
+
+
+def test_layers_and_whole_clusters(place: Path) -> None:
+    done = run("wulf net layers n1 n2", place, "--lab", "--quick", "--json", "--seconds", "0.02")
+    assert done.returncode in (0, 1), done.stderr
+    assert {"shm", "pipe", "unix", "tcp"} <= {
+        json.loads(line)["params"]["transport"] for line in done.stdout.splitlines()
+    }
+    for command in ("pairs", "incast", "bisection"):
+        assert f"`{command}`" in README or f"wulf net {command}" in README
+    done = run("wulf net pairs", place, "--lab", "--quick", "--json")
+    assert done.returncode in (0, 1), done.stderr
+    assert len({json.loads(line)["subject"] for line in done.stdout.splitlines()}) == 12
+
+
+def test_another_tools_words_and_a_watch(place: Path) -> None:
+    done = run("wulf net pingpong n1 n2 --as sockperf", place, "--lab", "--quick")
+    assert done.returncode in (0, 1), done.stderr
+    assert "sockperf: Summary: Latency is" in done.stdout
+    done = run("wulf watch n1 n2", place, "--lab", "--json", "--budget", "3s")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) > 3
+
+
+def test_a_link_gets_a_delay(place: Path) -> None:
+    assert run("wulf lab set n1 --delay 1ms", place).returncode == 0
+    status = run("wulf lab status", place, "--json")
+    (mine,) = [one for one in json.loads(status.stdout) if one["name"] == os.environ["WULF_LAB"]]
+    (n1,) = [node for node in mine["nodes"] if node["name"] == "n1"]
+    assert "1ms" in json.dumps(n1)
+    words = [sys.executable, "-m", "wulf.cli.main", "lab", "set", "n1", "--delay", "none", "--emulator", "none"]
+    assert subprocess.run(words, cwd=place, capture_output=True, timeout=60, check=False).returncode == 0
+
+
 def test_the_statistics_test_themselves(place: Path) -> None:
     done = run("wulf stats selftest --quick", place, "--json")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -17,7 +17,7 @@ def records(value: float | None, half: float = 1e-6, error: float = 0.0, rtt: fl
             {
                 "run": "r", "subject": "n1>n2", "probe": "net", "metric": metric, "unit": "s", "params": params,
                 "value": figure, "low": low, "high": high, "confidence": 0.95, "statistic": "median",
-                "replicates": 8, "verdict": "ok" if figure is not None else "unresolved", 
+                "replicates": 8, "verdict": "ok" if figure is not None else "unresolved",
                 "reason": None if figure is not None else "the clocks are not synchronised",
                 "provenance": "measured", "at": "2026-01-01T00:00:00Z",
             }
