@@ -11,7 +11,7 @@ namespace wulf::net {
 
 /// When a phase of round trips ends: whichever comes first.
 struct Bounds {
-  Nanoseconds span;
+  Nanoseconds span = 0;
   std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
 };
 

@@ -28,6 +28,41 @@ std::size_t receive_size(const Json& params) {
   return std::min(size, optional_value<std::size_t>(params, "call_bytes").value_or(size));
 }
 
+/// Lets a sender go on when the next bytes are due, at once where there is no rate, and notes how evenly he
+/// did.
+class Beat {
+ public:
+  explicit Beat(const Json& params) {
+    if (const auto rate = optional_value<double>(params, "rate")) {
+      prctl(PR_SET_TIMERSLACK, 1UL);  // the pacer's sleeps are not to be rounded up by 50 µs
+      pacer_.emplace(*rate / params.at("streams").get<double>());
+    }
+  }
+
+  /// False when `stop` was set meanwhile.
+  bool wait(std::size_t bytes, const std::atomic<bool>& stop) {
+    if (!pacer_) {
+      return true;
+    }
+    if (!pacer_->wait(bytes, stop)) {
+      return false;
+    }
+    const Nanoseconds current = now();
+    if (before_ != 0) {
+      gaps_->record(current - before_);
+    }
+    before_ = current;
+    return true;
+  }
+
+  [[nodiscard]] const Histogram& gaps() const { return *gaps_; }
+
+ private:
+  std::optional<Pacer> pacer_;
+  std::unique_ptr<Histogram> gaps_ = std::make_unique<Histogram>();
+  Nanoseconds before_ = 0;
+};
+
 /// Datagrams are numbered from 1 in their first eight bytes; shorter ones are not.
 void number_messages(std::span<std::byte> messages, std::size_t each, std::uint64_t& last) noexcept {
   if (each < sizeof(last)) {
@@ -94,46 +129,32 @@ Buffer Outflow::make_buffer() const {
 }
 
 bool Outflow::send(Lane& lane, const std::atomic<bool>& stop) {
-  const auto rate = optional_value<double>(params_, "rate");
-  std::optional<Pacer> pacer;
-  if (rate) {
-    prctl(PR_SET_TIMERSLACK, 1UL);  // the pacer's sleeps are not to be rounded up by 50 µs
-    pacer.emplace(*rate / params_.at("streams").get<double>());
-  }
-  std::unique_ptr<Buffer> own = shared_ ? nullptr : std::make_unique<Buffer>(make_buffer());
-  const auto gaps = std::make_unique<Histogram>();
+  Beat beat(params_);
+  const auto own = shared_ ? nullptr : std::make_unique<Buffer>(make_buffer());
   std::uint64_t number = 0;
-  Nanoseconds before = 0;
   Io io = Io::kDone;
-  while (!stop.load(std::memory_order_relaxed) && io != Io::kClosed) {
-    if (pacer) {
-      if (!pacer->wait(bytes_ * batch_, stop)) {
-        break;
-      }
-      const Nanoseconds current = now();
-      if (before != 0) {
-        gaps->record(current - before);
-      }
-      before = current;
-    }
-    if (datagrams_) {
-      number_messages(own->next(), bytes_, number);
-      io = batch_ == 1 ? lane.channel->send(own->span()) : lane.channel->send_many(own->span(), bytes_);
-    } else {
-      io = send_message(*lane.channel, own ? own->next() : shared_->span(), bytes_);
-    }
+  while (!stop.load(std::memory_order_relaxed) && io != Io::kClosed && beat.wait(bytes_ * batch_, stop)) {
+    io = hand_over(*lane.channel, own.get(), number);
     if (io == Io::kDone) {
       lane.count(bytes_ * batch_, batch_);
     }
   }
   const std::lock_guard lock(mutex_);
-  gaps_->merge(*gaps);
+  gaps_->merge(beat.gaps());
   return io != Io::kClosed;
+}
+
+Io Outflow::hand_over(Channel& channel, Buffer* own, std::uint64_t& number) const noexcept {
+  if (!datagrams_) {
+    return send_message(channel, own != nullptr ? own->next() : shared_->span(), bytes_);
+  }
+  number_messages(own->next(), bytes_, number);
+  return batch_ == 1 ? channel.send(own->span()) : channel.send_many(own->span(), bytes_);
 }
 
 void receive_flow(Lane& lane, const Json& params, bool datagrams) {
   Channel& channel = *lane.channel;
-  Buffer buffer(receive_size(params), params.at("cold").get<bool>() ? std::size_t{64} << 20U : 0);
+  Buffer buffer = Buffer::of(params, receive_size(params), params.at("streams").get<std::size_t>());
   if (datagrams) {
     receive_datagrams(lane, buffer);
     return;

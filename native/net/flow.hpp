@@ -25,6 +25,9 @@ class Outflow {
   [[nodiscard]] const Histogram& gaps() const { return *gaps_; }
 
  private:
+  /// One write, or one batch of datagrams, which `number` counts on.
+  Io hand_over(Channel& channel, Buffer* own, std::uint64_t& number) const noexcept;
+
   /// The memory that one lane sends from: its own where it is written to, else one for all.
   [[nodiscard]] Buffer make_buffer() const;
 

@@ -95,6 +95,7 @@ class ZeroCopySender final : public Sender {
         sock_extended_err error{};
         std::memcpy(&error, CMSG_DATA(head), sizeof(error));
         if (error.ee_origin == SO_EE_ORIGIN_ZEROCOPY) {
+          // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): newer headers name the field so
           const std::uint64_t range = error.ee_data - error.ee_info + 1U;
           completed_ += range;
           copied_ += (error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) != 0 ? range : 0;

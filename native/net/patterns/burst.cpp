@@ -51,7 +51,7 @@ class Burst final : public ClientTimed {
     std::unique_ptr<Tally> tally;
     Outcome outcome = counted(run, [&] { tally = phase(run.param<double>("seconds")); });
     outcome.seconds = to_seconds(tally->elapsed);
-    const double moved = static_cast<double>(tally->rtt.count() * bytes * run.lanes().size());
+    const auto moved = static_cast<double>(tally->rtt.count() * bytes * run.lanes().size());
     outcome.metrics = {{"burst", rtt_metric(*tally)},
                        {"throughput", {{"unit", "B/s"}, {"value", moved / outcome.seconds}}}};
     return outcome;

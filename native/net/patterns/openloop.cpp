@@ -142,7 +142,7 @@ class Loop {
            (datagrams_ && now() > table_.due(last_) + kQuiet);
   }
 
-  [[nodiscard]] std::uint64_t number_of(const Buffer& buffer) const noexcept {
+  [[nodiscard]] static std::uint64_t number_of(const Buffer& buffer) noexcept {
     std::uint64_t number = 0;
     std::memcpy(&number, buffer.span().data(), sizeof(number));
     return number;
