@@ -46,7 +46,7 @@ class Ring {
   alignas(kLine) Bell filled_;
   alignas(kLine) Bell drained_;
   std::atomic<std::uint32_t> closed_;
-  alignas(kLine) std::byte bytes_[kCapacity];  // NOLINT: shared memory has no constructors
+  alignas(kLine) std::byte bytes_[kCapacity]{};  // NOLINT: shared memory has no constructors
 };
 
 }  // namespace wulf::net

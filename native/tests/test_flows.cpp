@@ -13,6 +13,7 @@ using namespace wulf::net;
 std::vector<Arrivals::Kind> kinds(const std::vector<std::uint64_t>& numbers) {
   Arrivals arrivals;
   std::vector<Arrivals::Kind> list;
+  list.reserve(numbers.size());
   for (const std::uint64_t number : numbers) {
     list.push_back(arrivals.take(number));
   }

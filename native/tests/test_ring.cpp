@@ -14,7 +14,7 @@ using namespace wulf;
 using namespace wulf::net;
 
 /// A ring as shared memory makes it: all zeros.
-std::unique_ptr<Ring> empty_ring() { return std::unique_ptr<Ring>(new Ring()); }
+std::unique_ptr<Ring> empty_ring() { return std::make_unique<Ring>(); }
 
 std::vector<std::byte> bytes(std::size_t count) {
   std::vector<std::byte> list(count);
