@@ -105,7 +105,7 @@ def test_patterns_of_one_pair(place: Path, command: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["request", "loaded", "burst", "connect"])
 def test_patterns_that_the_readme_names_alone(place: Path, pattern: str) -> None:
-    assert f"`{pattern}`" in README
+    assert f"`{pattern}`" in README or f"`wulf net {pattern}`" in README
     words = [sys.executable, "-m", "wulf.cli.main", "net", pattern, "n1", "n2", "--lab", "--quick", "--json"]
     done = subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode in (0, 1), done.stderr
@@ -116,7 +116,7 @@ def test_layers_and_whole_clusters(place: Path) -> None:
     done = run("wulf net layers n1 n2", place, "--lab", "--quick", "--json", "--seconds", "0.02")
     assert done.returncode in (0, 1), done.stderr
     assert {"shm", "pipe", "unix", "tcp"} <= {
-        json.loads(line)["params"]["transport"] for line in done.stdout.splitlines()
+        json.loads(line)["params"].get("transport") for line in done.stdout.splitlines()
     }
     for command in ("pairs", "incast", "bisection"):
         assert f"`{command}`" in README or f"wulf net {command}" in README
@@ -139,8 +139,8 @@ def test_a_link_gets_a_delay(place: Path) -> None:
     status = run("wulf lab status", place, "--json")
     (mine,) = [one for one in json.loads(status.stdout) if one["name"] == os.environ["WULF_LAB"]]
     (n1,) = [node for node in mine["nodes"] if node["name"] == "n1"]
-    assert "1ms" in json.dumps(n1)
-    words = [sys.executable, "-m", "wulf.cli.main", "lab", "set", "n1", "--delay", "none", "--emulator", "none"]
+    assert [n1["link"][way]["delay"] for way in ("out", "in")] == [0.001, 0.001]
+    words = [sys.executable, "-m", "wulf.cli.main", "lab", "set", "n1", "--emulator", "none"]
     assert subprocess.run(words, cwd=place, capture_output=True, timeout=60, check=False).returncode == 0
 
 

@@ -85,8 +85,10 @@ def added(record: Record) -> str:
         return f"{layer} over {over}: {record.reason}"
     if not extra["seen"]:
         return f"no difference seen between {layer} and {over}; least visible {show(extra['least_visible'], 's')}"
-    interval = show_interval(record.low, record.high, "s")
-    return f"{layer} {'adds' if record.value > 0 else 'takes off'} {show(record.value, 's')} ({interval}) over {over}"
+    if record.value < 0 and record.low is not None and record.high is not None:
+        interval = show_interval(-record.high, -record.low, "s")
+        return f"{layer} takes {show(-record.value, 's')} ({interval}) less than {over}"
+    return f"{layer} adds {show(record.value, 's')} ({show_interval(record.low, record.high, 's')}) to {over}"
 
 
 def layers_finding(layers: Sequence[Layer], added_records: Sequence[Record]) -> Finding:

@@ -20,7 +20,7 @@ from wulf.measure.plan import Plan
 from wulf.measure.probes import Probe
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
-from wulf.workflow.layers import Layers, layer_ends, layers
+from wulf.workflow.layers import Layers, added, layer_ends, layers
 from wulf.workflow.recover import load
 from wulf.workflow.survey import Effort, Outcome
 
@@ -170,3 +170,13 @@ def test_a_probe_without_local_transports_has_its_loop_and_the_network() -> None
     net["transports"] = [{k: v for k, v in entry.items() if k != "local"} for entry in net["transports"]]
     ends = list(layer_ends(Probe.from_describe(net), "n1", "n2"))
     assert ends == [("null", "n1"), ("udp", "n1"), ("tcp", "n1"), ("udp", "n2"), ("tcp", "n2")]
+
+
+def test_a_layer_that_takes_less_is_said_so_with_its_interval_the_right_way_round() -> None:
+    fields = {
+        "run": "r", "subject": "n1>n1", "probe": "net", "metric": "difference", "unit": "s", "value": -2.28e-6,
+        "params": {"layer": "unixgram", "over": "unix"}, "low": -3.48e-6, "high": -1.1e-6, "confidence": 0.95,
+        "statistic": "median", "replicates": 8, "verdict": "ok", "reason": None, "provenance": "measured",
+        "at": "2026-01-01T00:00:00Z", "seen": True, "least_visible": None,
+    }  # fmt: skip
+    assert added(Record.model_validate(fields)) == "unixgram takes 2.28 µs (1.1–3.48 µs) less than unix"
