@@ -20,7 +20,8 @@ from wulf.measure.plan import Plan
 from wulf.measure.probes import Probe
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
-from wulf.workflow.layers import Layers, added, layer_ends, layers
+from wulf.workflow import layers as layering
+from wulf.workflow.layers import Layers, layer_ends, layers
 from wulf.workflow.recover import load
 from wulf.workflow.survey import Effort, Outcome
 
@@ -179,4 +180,4 @@ def test_a_layer_that_takes_less_is_said_so_with_its_interval_the_right_way_roun
         "statistic": "median", "replicates": 8, "verdict": "ok", "reason": None, "provenance": "measured",
         "at": "2026-01-01T00:00:00Z", "seen": True, "least_visible": None,
     }  # fmt: skip
-    assert added(Record.model_validate(fields)) == "unixgram takes 2.28 µs (1.1–3.48 µs) less than unix"
+    assert layering.added(Record.model_validate(fields)) == "unixgram takes 2.28 µs (1.1–3.48 µs) less than unix"
