@@ -12,22 +12,16 @@
 namespace wulf::net {
 namespace {
 
-/// A pause for the other hyperthread, and less power, between two looks.
-void relax() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) noexcept {
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, nullptr, nullptr, 0);
 }
 
 }  // namespace
 
-void Ring::Bell::ring() noexcept {
+void Ring::Bell::ring(Waiting waiting) noexcept {
+  if (waiting == Waiting::kBusy) {
+    return;
+  }
   // The order of the two counts: a sleeper counts himself before his last look, so either he sees what was
   // just published, or he is seen here.
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -39,10 +33,12 @@ void Ring::Bell::ring() noexcept {
 
 template <typename Ready>
 void Ring::Bell::await(const Ready& ready, Waiting waiting) noexcept {
-  constexpr int kLooks = 1000;
-  while (waiting == Waiting::kBusy && !ready()) {
-    for (int look = 0; look < kLooks && !ready(); ++look) {
-      relax();
+  constexpr int kLooks = 4000;
+  while (waiting == Waiting::kBusy) {
+    for (int look = 0; look < kLooks; ++look) {
+      if (ready()) {
+        return;
+      }
     }
     sched_yield();  // costs nothing where the other side has a CPU of its own
   }
@@ -56,41 +52,56 @@ void Ring::Bell::await(const Ready& ready, Waiting waiting) noexcept {
   }
 }
 
-Io Ring::write(std::span<const std::byte> bytes, Waiting waiting) noexcept {
-  constexpr std::size_t kMostAtOnce = kCapacity / 4;  // so that the reader copies while the writer does
-  std::uint64_t head = head_.load(std::memory_order_relaxed);
+std::size_t RingWriter::await_room() noexcept {
+  const auto room = [this] { return Ring::kCapacity - (head_ - seen_tail_); };
+  if (room() == 0) {
+    ring_.drained_.await(
+        [&] {
+          seen_tail_ = ring_.tail_.load(std::memory_order_acquire);
+          return room() != 0 || ring_.closed();
+        },
+        waiting_);
+  }
+  return ring_.closed() || room() > Ring::kCapacity ? 0 : room();
+}
+
+Io RingWriter::write(std::span<const std::byte> bytes) noexcept {
+  constexpr std::size_t kMostAtOnce = Ring::kCapacity / 4;  // so that the reader copies while the writer does
   while (!bytes.empty()) {
-    const auto room = [&] { return kCapacity - (head - tail_.load(std::memory_order_acquire)); };
-    const auto ready = [&] { return room() != 0 || closed_.load(std::memory_order_relaxed) != 0; };
-    drained_.await(ready, waiting);
-    const std::size_t free = room();
-    if (closed_.load(std::memory_order_relaxed) != 0 || free > kCapacity) {
+    const std::size_t room = await_room();
+    if (room == 0) {
       return Io::kClosed;
     }
-    const std::size_t at = head % kCapacity;
-    const std::size_t count = std::min({bytes.size(), free, kCapacity - at, kMostAtOnce});
-    std::memcpy(&bytes_[at], bytes.data(), count);
-    head += count;
-    head_.store(head, std::memory_order_release);
-    filled_.ring();
+    const std::size_t at = head_ % Ring::kCapacity;
+    const std::size_t count = std::min({bytes.size(), room, Ring::kCapacity - at, kMostAtOnce});
+    std::memcpy(&ring_.bytes_[at], bytes.data(), count);
+    head_ += count;
+    ring_.head_.store(head_, std::memory_order_release);
+    ring_.filled_.ring(waiting_);
     bytes = bytes.subspan(count);
   }
   return Io::kDone;
 }
 
-Io Ring::read_some(std::span<std::byte> buffer, std::size_t& got, Waiting waiting) noexcept {
-  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-  const auto there = [&] { return head_.load(std::memory_order_acquire) - tail; };
-  filled_.await([&] { return there() != 0 || closed_.load(std::memory_order_relaxed) != 0; }, waiting);
-  const std::uint64_t filled = there();
-  if (filled == 0 || filled > kCapacity) {
+Io RingReader::read_some(std::span<std::byte> buffer, std::size_t& got) noexcept {
+  const auto there = [this] { return seen_head_ - tail_; };
+  if (there() == 0) {
+    ring_.filled_.await(
+        [&] {
+          seen_head_ = ring_.head_.load(std::memory_order_acquire);
+          return there() != 0 || ring_.closed();
+        },
+        waiting_);
+  }
+  if (there() == 0 || there() > Ring::kCapacity) {
     return Io::kClosed;
   }
-  const std::size_t at = tail % kCapacity;
-  got = std::min({buffer.size(), static_cast<std::size_t>(filled), kCapacity - at});
-  std::memcpy(buffer.data(), &bytes_[at], got);
-  tail_.store(tail + got, std::memory_order_release);
-  drained_.ring();
+  const std::size_t at = tail_ % Ring::kCapacity;
+  got = std::min({buffer.size(), static_cast<std::size_t>(there()), Ring::kCapacity - at});
+  std::memcpy(buffer.data(), &ring_.bytes_[at], got);
+  tail_ += got;
+  ring_.tail_.store(tail_, std::memory_order_release);
+  ring_.drained_.ring(waiting_);
   return Io::kDone;
 }
 

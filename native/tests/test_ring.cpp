@@ -29,12 +29,13 @@ TEST_CASE("what goes into a ring comes out, many times round it, however both si
     const auto ring = empty_ring();
     const auto sent = bytes(5 * Ring::kCapacity + 12345);
     Io wrote = Io::kClosed;  // Catch2's own checks are for one thread
-    std::thread writer([&] { wrote = ring->write(sent, waiting); });
+    std::thread writer([&] { wrote = RingWriter(*ring, waiting).write(sent); });
+    RingReader reader(*ring, waiting);
     std::vector<std::byte> came;
     std::vector<std::byte> piece(10007);
     while (came.size() < sent.size()) {
       std::size_t got = 0;
-      REQUIRE(ring->read_some(piece, got, waiting) == Io::kDone);
+      REQUIRE(reader.read_some(piece, got) == Io::kDone);
       came.insert(came.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(got));
     }
     writer.join();
@@ -55,9 +56,9 @@ TEST_CASE("closing a ring wakes a reader and a writer") {
     std::thread reader([&] {
       std::byte word{};
       std::size_t got = 0;
-      read = empty->read_some({&word, 1}, got, waiting);
+      read = RingReader(*empty, waiting).read_some({&word, 1}, got);
     });
-    std::thread writer([&] { wrote = full->write(more, waiting); });
+    std::thread writer([&] { wrote = RingWriter(*full, waiting).write(more); });
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     empty->close();
     full->close();
@@ -70,24 +71,28 @@ TEST_CASE("closing a ring wakes a reader and a writer") {
 
 TEST_CASE("what was written before a ring was closed is still read") {
   const auto ring = empty_ring();
-  REQUIRE(ring->write(bytes(3), Waiting::kBlock) == Io::kDone);
+  REQUIRE(RingWriter(*ring, Waiting::kBlock).write(bytes(3)) == Io::kDone);
   ring->close();
   std::vector<std::byte> buffer(8);
   std::size_t got = 0;
-  CHECK(ring->read_some(buffer, got, Waiting::kBlock) == Io::kDone);
+  RingReader reader(*ring, Waiting::kBlock);
+  CHECK(reader.read_some(buffer, got) == Io::kDone);
   CHECK(got == 3);
-  CHECK(ring->read_some(buffer, got, Waiting::kBlock) == Io::kClosed);
+  CHECK(reader.read_some(buffer, got) == Io::kClosed);
 }
 
 TEST_CASE("counts that no honest peer writes end a ring") {
   const auto ring = empty_ring();
   const std::uint64_t absurd = Ring::kCapacity + 1;
-  std::memcpy(static_cast<void*>(ring.get()), &absurd,
-              sizeof(absurd));  // the count of bytes written comes first
+  auto* counts = reinterpret_cast<std::byte*>(ring.get());
+  std::memcpy(counts, &absurd, sizeof(absurd));  // the count of bytes written comes first
   std::vector<std::byte> buffer(8);
   std::size_t got = 0;
-  CHECK(ring->read_some(buffer, got, Waiting::kBlock) == Io::kClosed);
-  CHECK(ring->write(buffer, Waiting::kBlock) == Io::kClosed);
+  CHECK(RingReader(*ring, Waiting::kBlock).read_some(buffer, got) == Io::kClosed);
+  RingWriter writer(*ring, Waiting::kBlock);
+  REQUIRE(writer.write(bytes(Ring::kCapacity)) == Io::kDone);
+  std::memcpy(counts + 64, &absurd, sizeof(absurd));  // more was read than ever written
+  CHECK(writer.write(buffer) == Io::kClosed);
 }
 
 TEST_CASE("an interrupt ends a call that blocks, and forbids the next") {

@@ -51,15 +51,16 @@ class ShmChannel final : public Channel {
       : mapping_(std::move(mapping)),
         out_(client ? mapping_.rings().there : mapping_.rings().back),
         in_(client ? mapping_.rings().back : mapping_.rings().there),
-        waiting_(waiting) {}
+        writer_(out_, waiting),
+        reader_(in_, waiting) {}
 
-  Io send(std::span<const std::byte> message) noexcept override { return out_.write(message, waiting_); }
+  Io send(std::span<const std::byte> message) noexcept override { return writer_.write(message); }
 
   Io receive(std::span<std::byte> message, std::size_t& got) noexcept override {
     got = message.size();
     while (!message.empty()) {
       std::size_t some = 0;
-      if (in_.read_some(message, some, waiting_) != Io::kDone) {
+      if (reader_.read_some(message, some) != Io::kDone) {
         return Io::kClosed;
       }
       message = message.subspan(some);
@@ -68,7 +69,7 @@ class ShmChannel final : public Channel {
   }
 
   Io receive_some(std::span<std::byte> buffer, std::size_t& got) noexcept override {
-    return in_.read_some(buffer, got, waiting_);
+    return reader_.read_some(buffer, got);
   }
 
   [[nodiscard]] std::optional<std::uint64_t> arrived() const override { return in_.written(); }
@@ -85,7 +86,8 @@ class ShmChannel final : public Channel {
   Mapping mapping_;
   Ring& out_;
   Ring& in_;
-  Waiting waiting_;
+  RingWriter writer_;
+  RingReader reader_;
 };
 
 /// Two processes of one node over shared memory; a local socket only hands it over. The memory is a file
