@@ -49,8 +49,10 @@ std::string joined(const std::vector<std::string>& names) {
 
 void check_choice(const Param& param, const Json& value) {
   const auto& choices = param.choices;
-  if (!choices.empty() && std::find(choices.begin(), choices.end(), value.get<std::string>()) == choices.end()) {
-    throw bad_parameter(param.name, param.name + " is " + value.dump() + ", but must be one of " + joined(choices));
+  if (!choices.empty() &&
+      std::find(choices.begin(), choices.end(), value.get<std::string>()) == choices.end()) {
+    throw bad_parameter(param.name,
+                        param.name + " is " + value.dump() + ", but must be one of " + joined(choices));
   }
 }
 

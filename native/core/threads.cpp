@@ -32,8 +32,8 @@ void accept_nudges() {
 void Interruptible::interrupt() noexcept {
   interrupted_.store(true);
   while (inside_.load()) {
-    // The signal may come just before the call blocks: then the next one wakes it. A number, not a pthread_t, which
-    // must not be used once its thread has ended.
+    // The signal may come just before the call blocks: then the next one wakes it. A number, not a pthread_t,
+    // which must not be used once its thread has ended.
     syscall(SYS_tgkill, getpid(), thread_.load(std::memory_order_relaxed), kNudgeSignal);
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }

@@ -10,15 +10,15 @@
 
 namespace wulf {
 
-/// A signal that wakes a blocked call without ending it. SIGURG, since its default is to be ignored. A receive
-/// timeout of a socket would do as well, but would arm a timer for every message.
+/// A signal that wakes a blocked call without ending it. SIGURG, since its default is to be ignored. A
+/// receive timeout of a socket would do as well, but would arm a timer for every message.
 inline constexpr int kNudgeSignal = SIGURG;
 
 /// From now on the signal wakes: calls return EINTR.
 void accept_nudges();
 
-/// Lets another thread end a thread's blocking calls on a file that knows no shutdown(2). The calls of one thread go
-/// through one of these:
+/// Lets another thread end a thread's blocking calls on a file that knows no shutdown(2). The calls of one
+/// thread go through one of these:
 ///
 ///     do { call } while (failed with EINTR and not interrupted)    between enter() and leave()
 class Interruptible {
