@@ -19,7 +19,7 @@ export WULF_SYSROOT := $(SYSROOT)
 export PATH := $(PATH):$(SYSROOT)/usr/bin:$(SYSROOT)/usr/sbin:$(SYSROOT)/bin:$(SYSROOT)/sbin
 endif
 
-.PHONY: help demo build test native-test fuzz faults lint format bench statistics scale wheel clean distclean
+.PHONY: help demo build test lab-long native-test fuzz faults lint format bench statistics scale wheel clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -38,8 +38,12 @@ test: ## all tests: native, Python, lab, browser (ARGS="-k name" hands on to pyt
 	if [ -x build/native/wulf-native-tests ]; then build/native/wulf-native-tests || status=1; \
 	else echo "the native tests are not built: see what is missing, above"; status=1; fi; \
 	$(VENV)/pytest -q -n 2 -m "not lab and not browser and not slow" $(ARGS) || status=1; \
-	$(VENV)/pytest -q -m "lab or browser or slow" $(ARGS) || status=1; \
+	$(VENV)/pytest -q -m "(lab or browser or slow) and not long" $(ARGS) || status=1; \
 	exit $$status
+
+lab-long: ## the lab tests that `make test` leaves out: A/A campaign, whole clusters, NetPIPE, rarer verdicts
+	@$(SETUP) test
+	@$(VENV)/pytest -q -m long tests/lab $(ARGS)
 
 native-test: ## the native tests with gcc and clang, and under ASan, UBSan and TSan
 	@$(SETUP) native-test

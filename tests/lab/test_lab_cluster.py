@@ -74,6 +74,7 @@ def test_pairs_together_begin_at_one_moment(wulf: Any) -> None:
     assert covered.evidence[0].value == pytest.approx(1 / 3)
 
 
+@pytest.mark.long
 def test_incast_at_the_slow_node_stands_out(wulf: Any) -> None:
     done, run = wulf("incast", "--to", "n[1,3-4]")
     assert done.returncode == 1, done.stdout + done.stderr
@@ -85,6 +86,7 @@ def test_incast_at_the_slow_node_stands_out(wulf: Any) -> None:
     assert figures["n1", "retransmits"].value >= 0
 
 
+@pytest.mark.long
 def test_the_bisections_worst_pair_is_the_slow_nodes(wulf: Any) -> None:
     done, run = wulf("bisection", "--search", "2")
     assert done.returncode == 1, done.stdout + done.stderr

@@ -166,6 +166,7 @@ def test_a_killed_controller_leaves_no_probe_on_any_node(lab_name: str, netns: N
         assert wait_until(lambda: probes(lab) == {}, PROMPT_S), probes(lab)
 
 
+@pytest.mark.long
 def test_a_node_whose_address_goes_in_the_middle_harms_no_other_cell(
     lab_name: str, netns: None, tmp_path: Path
 ) -> None:

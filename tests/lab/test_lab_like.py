@@ -39,6 +39,7 @@ def test_a_tools_summary_is_of_what_was_measured(
     assert len(record.samples) == record.replicates >= 6
 
 
+@pytest.mark.long
 def test_netpipe_measures_size_after_size(tmp_path: Path) -> None:
     how = ["--as", "netpipe", "--most", "8", "--seconds", "0.02", "--lab", "2", "--out", str(tmp_path / "run")]
     done = wulf("net", "sweep", "n1", "n2", *how)

@@ -39,6 +39,7 @@ def wulf(pair: labs.Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any
     return run
 
 
+@pytest.mark.long
 def test_the_same_against_itself_is_rarely_a_difference(wulf: Any, tmp_path: Path) -> None:
     changed = 0
     for i in range(A_A):
@@ -102,6 +103,7 @@ def test_a_watch_ends_with_its_wish(wulf: Any, tmp_path: Path) -> None:
     assert len(run.replicates) >= 12
 
 
+@pytest.mark.long
 def test_a_sweep_over_a_shaped_link_finds_its_rate(wulf: Any, tmp_path: Path) -> None:
     assert wulf("lab", "set", "n2", "--rate", "100mbit").returncode == 0
     words = ("--most", "262144", "--seconds", "0.05", "--budget", "40s", "--out", str(tmp_path / "sweep"))

@@ -84,6 +84,7 @@ def test_a_healthy_pair_is_not_accused(two: labs.Lab, out: Path) -> None:
     assert during["frequency"]["value"] or during["frequency"]["reason"]
 
 
+@pytest.mark.long
 def test_the_rate_that_was_asked_for(two: labs.Lab, out: Path) -> None:
     run = measure(two, out, "net", "stream", "n1", "n2", "--rate", "1e6", "--bytes", "10000", "--quick")
     assert set(verdicts(run)) == {"asked-rate"}
@@ -110,6 +111,7 @@ def test_a_small_buffer_for_datagrams(two: labs.Lab, out: Path) -> None:
     assert (found["subject"], found["evidence"][1]["metric"]) == ("n2", "snmp.Udp.RcvbufErrors")
 
 
+@pytest.mark.long
 def test_datagrams_faster_than_the_senders_own_queue(two: labs.Lab, out: Path) -> None:
     run_in(two, "n1", "tc qdisc add dev eth0 root tbf rate 50mbit burst 16k limit 30k")
     try:
@@ -121,6 +123,7 @@ def test_datagrams_faster_than_the_senders_own_queue(two: labs.Lab, out: Path) -
     assert "tbf" in found["text"]
 
 
+@pytest.mark.long
 def test_losses_that_no_end_counts(two: labs.Lab, out: Path) -> None:
     two.set_rate("n2", "50mbit")
     try:
@@ -153,6 +156,7 @@ def test_one_way_is_slower(two: labs.Lab, out: Path) -> None:
     assert found.subject == "n2>n1"
 
 
+@pytest.mark.long
 def test_a_full_link(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, speed=20, rate=20e6) as where:
         run = measure(two, out, "net", "stream", "n1", "n2", "--seconds", "0.5", "--quick", where=where)
@@ -160,6 +164,7 @@ def test_a_full_link(two: labs.Lab, out: Path) -> None:
     assert accused(run) == []
 
 
+@pytest.mark.long
 def test_gathered_interrupts(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, tick=0.01) as where:
         run = measure(two, out, "net", "pingpong", "n1", "n2", "--seconds", "4", "--quick", where=where)
@@ -167,6 +172,7 @@ def test_gathered_interrupts(two: labs.Lab, out: Path) -> None:
     assert found["evidence"][0]["value"] == pytest.approx(0.01, rel=0.1)
 
 
+@pytest.mark.long
 def test_half_a_duplex(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, speed=100, duplex=["full", "half"]) as where:
         run = measure(two, out, "net", "pingpong", "n1", "n2", "--quick", where=where)
@@ -174,6 +180,7 @@ def test_half_a_duplex(two: labs.Lab, out: Path) -> None:
     assert (found["subject"], "n1 says full and n2 says half" in found["text"]) == ("n2", True)
 
 
+@pytest.mark.long
 def test_unlike_mtus(two: labs.Lab, out: Path) -> None:
     run_in(two, "n2", "ip link set eth0 mtu 1400")
     try:
