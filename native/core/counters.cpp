@@ -49,7 +49,7 @@ Json difference(const Json& before, const Json& after) {
 CounterTexts CounterTexts::read(const std::string& root) {
   CounterTexts counters;
   for (const Source& source : kSources) {
-    std::ifstream file(root + std::string(source.path));
+    const std::ifstream file(root + std::string(source.path));
     std::ostringstream text;
     if (file && text << file.rdbuf()) {
       counters.texts_.emplace(source.path, text.str());

@@ -20,6 +20,8 @@ struct Param {
   Json min;          ///< null = no limit
   Json max;
   std::string help;
+  // The braces let a parameter without choices leave them out.
+  // NOLINTNEXTLINE(readability-redundant-member-init)
   std::vector<std::string> choices{};  ///< of a text; empty = any
 
   /// As `--describe` prints it.

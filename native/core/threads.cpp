@@ -14,6 +14,14 @@ constexpr unsigned kLastFile = ~0U;
 
 constexpr long kCloseRange = 436;  // of every architecture; older C libraries lack the name
 
+#ifdef __NR_membarrier
+constexpr long kMembarrier = __NR_membarrier;
+#else
+constexpr long kMembarrier = -1;
+#endif
+constexpr int kPrivateExpedited = 1 << 3;  // <linux/membarrier.h>, which older systems lack
+constexpr int kRegisterPrivateExpedited = 1 << 4;
+
 bool close_files(int first, unsigned last, unsigned flags) noexcept {
   return syscall(kCloseRange, static_cast<unsigned>(first), last, flags) == 0;
 }
@@ -29,8 +37,16 @@ void accept_nudges() {
   });
 }
 
+void fence_all_threads() noexcept {
+  static const bool registered = syscall(kMembarrier, kRegisterPrivateExpedited, 0, 0) == 0;
+  if (!registered || syscall(kMembarrier, kPrivateExpedited, 0, 0) != 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 void Interruptible::interrupt() noexcept {
   interrupted_.store(true);
+  fence_all_threads();  // now every later enter() sees it, and what entered before is seen below
   while (inside_.load()) {
     // The signal may come just before the call blocks: then the next one wakes it. A number, not a pthread_t,
     // which must not be used once its thread has ended.

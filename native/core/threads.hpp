@@ -17,10 +17,17 @@ inline constexpr int kNudgeSignal = SIGURG;
 /// From now on the signal wakes: calls return EINTR.
 void accept_nudges();
 
+/// Runs a full fence on every thread of the process. Where the kernel can't (before Linux 4.14), waits longer
+/// than a store can take to be seen.
+void fence_all_threads() noexcept;
+
 /// Lets another thread end a thread's blocking calls on a file that knows no shutdown(2). The calls of one
 /// thread go through one of these:
 ///
 ///     do { call } while (failed with EINTR and not interrupted)    between enter() and leave()
+///
+/// A call pays for no fence: whoever interrupts makes the kernel run one on every thread (membarrier(2)),
+/// since that happens once and calls are made by the million.
 class Interruptible {
  public:
   Interruptible() { accept_nudges(); }
@@ -28,8 +35,10 @@ class Interruptible {
   /// Before a call. False when it must not be made any more; leave() follows in either case.
   [[nodiscard]] bool enter() noexcept {
     thread_.store(own_thread(), std::memory_order_relaxed);
-    inside_.store(true);
-    return !interrupted_.load();
+    inside_.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(
+        std::memory_order_seq_cst);  // in the order written; fence_all_threads does the rest
+    return !interrupted_.load(std::memory_order_relaxed);
   }
   void leave() noexcept { inside_.store(false, std::memory_order_release); }
 

@@ -214,6 +214,7 @@ int Relay::wait(std::array<epoll_event, kEvents>& events) const {
 
 void Relay::receive(Port& port) {
   for (std::size_t i = 0; i < kBatch; ++i) {
+    // It does not block.  NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection)
     const ssize_t got = read(port.file.get(), scratch_.data(), scratch_.size());
     if (got < 0 && errno != EAGAIN && errno != EINTR) {  // the device was deleted
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, port.file.get(), nullptr);

@@ -43,11 +43,11 @@ void Control::send(const Json& message) {
     const ssize_t sent = ::send(socket_.fd(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       left.remove_prefix(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN) {
+    } else if (sent < 0 && errno == EAGAIN) {
       if (!wait_for(socket_.fd(), POLLOUT, now() + from_seconds(send_timeout_))) {
         throw Error("peer-lost", "the peer reads nothing from the control connection");
       }
-    } else if (errno != EINTR) {
+    } else if (sent < 0 && errno != EINTR) {
       throw system_error("peer-lost", "the control connection broke", errno);
     }
   }

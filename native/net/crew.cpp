@@ -56,7 +56,7 @@ void Crew::work(std::size_t index, std::optional<int> cpu, const Body& body, Fil
 
 void Crew::end_all() {
   if (!ended()) {
-    for (Lane& lane : lanes_) {
+    for (const Lane& lane : lanes_) {
       lane.channel->interrupt();
     }
   }

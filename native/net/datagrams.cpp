@@ -83,7 +83,7 @@ Io DatagramChannel::receive(std::span<std::byte> message, std::size_t& got) noex
       got = static_cast<std::size_t>(received);
       return Io::kDone;
     }
-    if (interrupted() || (received < 0 && errno != EINTR && !(waiter_.polls() && errno == EAGAIN))) {
+    if (interrupted() || (received < 0 && errno != EINTR && (!waiter_.polls() || errno != EAGAIN))) {
       return Io::kClosed;
     }
     if (received < 0 && (errno == EINTR || !waiter_.spins())) {

@@ -15,7 +15,7 @@ namespace wulf::net {
 namespace {
 
 Json cpu_times() {
-  std::ifstream file("/proc/stat");
+  const std::ifstream file("/proc/stat");
   std::ostringstream text;
   text << file.rdbuf();
   return proc_text::parse_stat(text.str(), sysconf(_SC_CLK_TCK)).value("cpu", Json::object());

@@ -57,7 +57,7 @@ void Socket::bind(const Address& address) const {
   }
   if (::bind(fd_, address.get(), address.size()) != 0) {
     const int reason = errno;
-    Error error = system_error("address", "cannot bind to " + address.text(), reason);
+    const Error error = system_error("address", "cannot bind to " + address.text(), reason);
     throw Error("address",
                 error.what() + std::string(reason == EADDRNOTAVAIL ? ": it is no address of this host" : ""),
                 "address");

@@ -13,7 +13,7 @@ using namespace wulf::net;
 struct Connection {
   Connection() {
     const Socket listener = Socket::create(AF_INET, SOCK_STREAM);
-    Address address = Address::parse("127.0.0.1", 0);
+    const Address address = Address::parse("127.0.0.1", 0);
     listener.bind(address);
     REQUIRE(::listen(listener.fd(), 1) == 0);
     near = Socket::create(AF_INET, SOCK_STREAM);

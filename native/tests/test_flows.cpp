@@ -35,7 +35,7 @@ TEST_CASE("a number that comes round again in the window is not taken for the on
   CHECK(kinds({1, kWindow + 1, kWindow}) == std::vector{kInOrder, kInOrder, kReordered});
   CHECK(kinds({1, 2, kWindow + 3, kWindow + 2}) == std::vector{kInOrder, kInOrder, kInOrder, kReordered});
   CHECK(kinds({5, 10 * kWindow, 5}) == std::vector{kInOrder, kInOrder, kReordered});  // too old to be known
-  CHECK(kinds({10 * kWindow, 10 * kWindow - 1, 10 * kWindow - 1}) ==
+  CHECK(kinds({10 * kWindow, (10 * kWindow) - 1, (10 * kWindow) - 1}) ==
         std::vector{kInOrder, kReordered, kDuplicate});
 }
 

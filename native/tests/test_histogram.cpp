@@ -111,16 +111,16 @@ TEST_CASE("modes: where they are, and their shares") {
   const auto peaks = histogram.peaks();
   REQUIRE(peaks.size() == 2);
   CHECK(std::abs(peaks[0].at - 100e3) < 4e3);
-  CHECK(std::abs(peaks[0].share - 2.0 / 3) < 0.01);
+  CHECK(std::abs(peaks[0].share - (2.0 / 3)) < 0.01);
   CHECK(std::abs(peaks[1].at - 200e3) < 8e3);
-  CHECK(std::abs(peaks[1].share - 1.0 / 3) < 0.01);
+  CHECK(std::abs(peaks[1].share - (1.0 / 3)) < 0.01);
 }
 
 TEST_CASE("one broad mode is one, and a handful of samples is none") {
   Histogram histogram;
   CHECK(histogram.peaks().empty());
   for (int i = 0; i < 7; ++i) {
-    histogram.record(1000 * (i + 1));
+    histogram.record(1000L * (i + 1));
   }
   CHECK(histogram.peaks().empty());
   std::mt19937_64 random(2);

@@ -52,13 +52,14 @@ TEST_CASE("frames are sent one after another at the rate, and rounding does not 
 
 TEST_CASE("an idle line saves nothing up, and overhead takes its time") {
   Line line = line_with({.rate = 1e9, .overhead = 24});
-  CHECK(line.admit(kFull, 0).arrival == (1514 + 24) * 8);
-  CHECK(line.admit(kFull, kSecond).arrival == kSecond + ((1514 + 24) * 8));
+  constexpr Nanoseconds kEach = (1514 + 24) * 8L;
+  CHECK(line.admit(kFull, 0).arrival == kEach);
+  CHECK(line.admit(kFull, kSecond).arrival == kSecond + kEach);
 }
 
 TEST_CASE("the queue holds so many frames that wait, beside the one that is being sent") {
   Line line = line_with({.rate = 1e9, .queue = 2});
-  const Nanoseconds each = 1250 * 8;
+  const Nanoseconds each = 10'000;
   CHECK(line.admit(1250, 0).arrival == each);
   CHECK(line.admit(1250, 0).arrival == 2 * each);
   CHECK(line.admit(1250, 0).arrival == 3 * each);
@@ -102,8 +103,9 @@ TEST_CASE("shares of frames are lost and duplicated; a seed repeats them") {
   for (int i = 0; i < kFrames; ++i) {
     CHECK(line.admit(60, i).copies == same.admit(60, i).copies);
   }
-  CHECK(std::abs(static_cast<double>(line.counts().lost) / kFrames - 0.1) < 0.005);  // 5 standard deviations
-  CHECK(std::abs(static_cast<double>(line.counts().duplicated) / (0.9 * kFrames) - 0.02) < 0.0025);
+  CHECK(std::abs((static_cast<double>(line.counts().lost) / kFrames) - 0.1) <
+        0.005);  // 5 standard deviations
+  CHECK(std::abs((static_cast<double>(line.counts().duplicated) / (0.9 * kFrames)) - 0.02) < 0.0025);
 }
 
 TEST_CASE("all or nothing is exact") {

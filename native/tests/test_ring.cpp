@@ -27,7 +27,7 @@ std::vector<std::byte> bytes(std::size_t count) {
 TEST_CASE("what goes into a ring comes out, many times round it, however both sides wait") {
   for (const Waiting waiting : {Waiting::kBlock, Waiting::kBusy}) {
     const auto ring = empty_ring();
-    const auto sent = bytes(5 * Ring::kCapacity + 12345);
+    const auto sent = bytes((5 * Ring::kCapacity) + 12345);
     Io wrote = Io::kClosed;  // Catch2's own checks are for one thread
     std::thread writer([&] { wrote = RingWriter(*ring, waiting).write(sent); });
     RingReader reader(*ring, waiting);

@@ -87,7 +87,7 @@ class Burst final : public ClientTimed {
     const Nanoseconds start = now();
     Nanoseconds before = start;
     do {
-      for (Lane& lane : lanes) {
+      for (const Lane& lane : lanes) {
         check(lane.channel->send({&word, 1}));
       }
       for (Lane& lane : lanes) {

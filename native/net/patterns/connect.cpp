@@ -183,7 +183,7 @@ class Connect final : public ClientTimed {
     while (!stop.load(std::memory_order_relaxed)) {
       const Socket socket(accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC));
       if (socket.fd() < 0) {
-        wait_for(listener.fd(), POLLIN, now() + 20 * kMillisecond);
+        wait_for(listener.fd(), POLLIN, now() + (20 * kMillisecond));
         continue;
       }
       Pass shown{};

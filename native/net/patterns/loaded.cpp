@@ -123,7 +123,7 @@ class Loaded final : public ClientTimed {
     });
     crew.watch(run.peer(), watch_of(run, &stop));
     // Not by the thread of the first lane, which has no files but its own.
-    for (Lane& lane : run.lanes()) {
+    for (const Lane& lane : run.lanes()) {
       if (lane.index != 0) {
         lane.channel->discard();
       }

@@ -74,8 +74,6 @@ class OneWay final : public ClientTimed {
     return outcome;
   }
 
-  [[nodiscard]] Json server_info() const override { return {{"clock", describe_host_clock()}}; }
-
   void serve(Lane& lane, const Json& params, bool datagrams) const override {
     const auto bytes = params.at("bytes").get<std::size_t>();
     Buffer buffer = Buffer::of(params, bytes);
@@ -100,6 +98,9 @@ class OneWay final : public ClientTimed {
       lane.count(bytes);
     }
   }
+
+ protected:
+  [[nodiscard]] Json server_info() const override { return {{"clock", describe_host_clock()}}; }
 
  private:
   static constexpr std::size_t kMostExchanges = 1 << 20;

@@ -35,6 +35,7 @@ class Loop {
         bytes_(run.param<std::size_t>("bytes")),
         datagrams_(run.transport().spec().datagrams),
         spin_(run.param<std::string>("pacing") == "spin"),
+        outgoing_(Buffer::of(run.params(), bytes_)),
         table_(run.param<double>("rate"), now() + kHeadStart),
         unmeasured_(table_.within(from_seconds(run.param<double>("warmup_seconds")))),
         last_(unmeasured_ +
@@ -63,7 +64,6 @@ class Loop {
   /// Until all are sent, or the time is over.
   void send() noexcept {
     prctl(PR_SET_TIMERSLACK, 1UL);  // sleeps are not to be rounded up by 50 µs
-    Buffer buffer = Buffer::of(run_.params(), bytes_);
     const Nanoseconds end = table_.due(last_) + kGrace;
     for (std::uint64_t number = 0; number < last_ && !stop_.load(std::memory_order_relaxed); ++number) {
       const Nanoseconds at = await(table_.due(number));
@@ -71,8 +71,8 @@ class Loop {
         break;  // the rest is never sent: it shows as not delivered
       }
       sent_at_[number % kRemembered].store(at, std::memory_order_relaxed);
-      std::memcpy(buffer.next().data(), &number, std::min(sizeof(number), buffer.size()));
-      if (send_message(channel_, buffer.span(), bytes_) == Io::kClosed) {
+      std::memcpy(outgoing_.next().data(), &number, std::min(sizeof(number), outgoing_.size()));
+      if (send_message(channel_, outgoing_.span(), bytes_) == Io::kClosed) {
         break;
       }
       if (number >= unmeasured_) {
@@ -85,8 +85,8 @@ class Loop {
     // One more, whose echo wakes the receiver once nothing else is to come. Its number is none of the
     // others'.
     constexpr std::uint64_t kClosing = UINT64_MAX;
-    std::memcpy(buffer.next().data(), &kClosing, std::min(sizeof(kClosing), buffer.size()));
-    send_message(channel_, buffer.span(), bytes_);
+    std::memcpy(outgoing_.next().data(), &kClosing, std::min(sizeof(kClosing), outgoing_.size()));
+    send_message(channel_, outgoing_.span(), bytes_);
   }
 
   [[nodiscard]] Nanoseconds await(Nanoseconds due) const noexcept {
@@ -164,6 +164,7 @@ class Loop {
   std::size_t bytes_;
   bool datagrams_;
   bool spin_;
+  Buffer outgoing_;
   Timetable table_;
   std::uint64_t unmeasured_;
   std::uint64_t last_;

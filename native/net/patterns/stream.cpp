@@ -44,6 +44,7 @@ std::vector<std::uint64_t> bytes_by_lane(const Lanes& lanes, const Range& range)
 std::vector<double> rates(const std::vector<std::uint64_t>& first, const std::vector<std::uint64_t>& last,
                           double seconds) {
   std::vector<double> list;
+  list.reserve(last.size());
   for (std::size_t i = 0; i < last.size(); ++i) {
     list.push_back(static_cast<double>(last[i] - first[i]) / seconds);
   }
@@ -148,7 +149,7 @@ class Flows {
   /// Lets datagrams in progress go, drops what a byte stream still holds, and waits for the threads.
   void stop() {
     stop_.store(true, std::memory_order_relaxed);
-    for (Lane& lane : run_.lanes()) {
+    for (const Lane& lane : run_.lanes()) {
       if (!run_.transport().spec().datagrams) {
         lane.channel->discard();
       } else if (!ways_.goes_out(lane)) {
@@ -402,7 +403,7 @@ Json measure_window(ServerRun& run) {
   return {{"op", "finished"},
           {"streams", rates(first_bytes, last_bytes, seconds)},
           {"seconds", seconds},
-          {"retransmits", repeated ? Json(*repeated_after - *repeated) : Json(nullptr)},
+          {"retransmits", repeated && repeated_after ? Json(*repeated_after - *repeated) : Json(nullptr)},
           {"counters", counters_delta(before.parse(), after.parse())},
           {"during", std::move(seen)},
           {"info", run.lanes().front().channel->info()}};
