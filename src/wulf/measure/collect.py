@@ -176,10 +176,10 @@ def records_of(
         return Record(
             run=run,
             subject=cell.subject,
-            probe="net",
+            probe=cell.program,
             metric=metric.name,
             unit=metric.unit,
-            params={"transport": cell.transport, "pattern": cell.pattern, **cell.params}
+            params={**({"transport": cell.transport} if cell.transport else {}), "pattern": cell.pattern, **cell.params}
             | ({} if cell.wave is None else {"wave": cell.wave}),
             value=estimate.value,
             low=estimate.low,

@@ -15,6 +15,9 @@ from wulf.stats.stopping import LOOKS, StoppingRule, WatchRule, WidthRule
 
 Pair = tuple[str, str]
 
+NET, NODE = "net", "node"
+"""Programs, as records name them."""
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -27,14 +30,16 @@ class Metric:
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of a plan: a probe's pattern with its parameters on a pair of nodes.
+    """One point of a plan: a probe's pattern with its parameters on a pair of nodes, or on one node.
 
     Attributes
     ----------
     id
         Unique within the plan.
     client, server
-        Node names. For a stream the client is the sender.
+        Node names. For a stream the client is the sender. Of a node's own probes both are the node.
+    pattern
+        What is done: a pattern of wulf-net over `transport`, or a probe of `program`, which has no transport.
     params
         What the probe is asked, in SI base units.
     metrics
@@ -49,6 +54,8 @@ class Cell:
     round
         Pairs of one number have no node in common, and are measured side by side. None: every pass lays its pairs
         out anew; the few pairs of a sample would then be strewn over thousands of rounds.
+    program
+        Which program measures: "net" for wulf-net between two sessions, "node" for wulf-node in one.
     """
 
     id: int
@@ -62,11 +69,17 @@ class Cell:
     every: int = 1
     wave: int | None = None
     round: int | None = None
+    program: str = NET
 
     @property
     def subject(self) -> str:
-        """The pair, as records name it."""
-        return f"{self.client}>{self.server}"
+        """The pair or the node, as records name it."""
+        return f"{self.client}>{self.server}" if self.program == NET else self.client
+
+    @property
+    def what(self) -> str:
+        """In a few words, for people."""
+        return " ".join(filter(None, (self.transport, self.pattern)))
 
     @property
     def pair(self) -> Pair:
@@ -246,6 +259,10 @@ def order_pass(
     return [waves[i] for i in random.permutation(len(waves))]
 
 
+ALONE = -1
+"""The round of the nodes that are measured with themselves, or alone: none is in another's way."""
+
+
 def _waves_of_rounds(
     waiting: Mapping[Pair, Sequence[Cell]], hosts: Mapping[str, str], random: np.random.Generator
 ) -> list[list[Cell]]:
@@ -257,7 +274,7 @@ def _waves_of_rounds(
         if queue[0].round is not None:
             rounds.setdefault(("given", queue[0].round), []).append(queue)
         else:
-            key = round_of(number[a], number[b], len(nodes)) if a != b else -1 - number[a]
+            key = round_of(number[a], number[b], len(nodes)) if a != b else ALONE
             rounds.setdefault(("drawn", key), []).append(queue)
     waves: list[list[Cell]] = []
     for queues in rounds.values():

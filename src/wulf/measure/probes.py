@@ -33,13 +33,17 @@ class ParamSpec:
 
 @dataclass(frozen=True)
 class Pattern:
-    """One pattern of a probe: its parameters and what it measures, the primary metric first."""
+    """One pattern of a probe: its parameters and what it measures, the primary metric first.
+
+    `transports` is empty, and `group` is not, where a program measures one node.
+    """
 
     name: str
     help: str
     transports: tuple[str, ...]
     params: tuple[ParamSpec, ...]
     metrics: tuple[Metric, ...]
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,17 +60,19 @@ class Probe:
     def from_describe(described: Mapping[str, Any]) -> Probe:
         """Read a --describe object (ARCHITECTURE.md, The session)."""
         patterns = {}
-        for entry in described["patterns"]:
+        for entry in described.get("patterns") or described["probes"]:
             params = tuple(
                 ParamSpec(**{k: v for k, v in param.items() if k in ParamSpec.__dataclass_fields__})
                 for param in (_defaults(given) for given in entry["params"])
             )
             metrics = tuple(Metric(m["name"], m["unit"], m.get("better", "lower")) for m in entry["metrics"])
             patterns[entry["name"]] = Pattern(
-                entry["name"], entry.get("help", ""), tuple(entry["transports"]), params, metrics
-            )
-        limits = {transport["name"]: int(transport["max_bytes"]) for transport in described["transports"]}
-        local = frozenset(transport["name"] for transport in described["transports"] if transport.get("local"))
+                entry["name"], entry.get("help", ""), tuple(entry.get("transports", ())), params, metrics,
+                entry.get("group", ""),
+            )  # fmt: skip
+        transports = described.get("transports", ())
+        limits = {transport["name"]: int(transport["max_bytes"]) for transport in transports}
+        local = frozenset(transport["name"] for transport in transports if transport.get("local"))
         return Probe(described["program"], described["version"], limits, patterns, local)
 
     @staticmethod
@@ -101,7 +107,7 @@ class Probe:
             Names the field, the value and the limit.
         """
         spec = self.pattern(pattern)
-        if transport not in spec.transports:
+        if spec.transports and transport not in spec.transports:
             raise UsageError(
                 f"{pattern} can't use transport {transport!r}", f"transports: {', '.join(spec.transports)}"
             )

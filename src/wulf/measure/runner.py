@@ -20,7 +20,7 @@ from wulf.core.errors import NodeError
 from wulf.core.records import Record
 from wulf.measure.cell_state import CellState
 from wulf.measure.collect import Explain, in_common, pairs_of, records_of, samples_of, sums_of, unexplained
-from wulf.measure.plan import Cell, Plan, order_pass
+from wulf.measure.plan import NET, Cell, Plan, order_pass
 from wulf.measure.starts import Start, Starter, report
 from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.stats.comparison import Comparison
@@ -79,6 +79,8 @@ class Runner:
     ----------
     sessions
         Node → open session of wulf-net.
+    others
+        Other programs, as cells name them: program → node → open session.
     addresses
         Node → address that its servers bind to.
     second
@@ -101,6 +103,7 @@ class Runner:
         addresses: Mapping[str, str],
         sink: Sink,
         *,
+        others: Mapping[str, Mapping[str, Session]] | None = None,
         second: Callable[[str], Session] = no_second_session,
         clock: Callable[[], float] = time.monotonic,
         watch: Watcher = UNWATCHED,
@@ -110,6 +113,7 @@ class Runner:
         self._explain = explain
         self._plan = plan
         self._sessions = sessions
+        self._programs = {NET: sessions, **(others or {})}
         self._addresses = addresses
         self._sink = sink
         self._second = second
@@ -215,14 +219,14 @@ class Runner:
 
     def _nodes_alive(self, cell: Cell) -> bool:
         """Give the cell up if one of its nodes is gone."""
-        for node in (cell.client, cell.server):
-            session = self._sessions.get(node)
+        for node in dict.fromkeys((cell.client, cell.server)):
+            session = self._programs.get(cell.program, {}).get(node)
             if node not in self._lost and (session is None or not session.alive):
                 self._lost[node] = "it has no session" if session is None else self._why_dead(node, session)
             if node in self._lost:
                 self._close(cell, failure=f"{node}: {self._lost[node]}")
                 return False
-        lacking = self._no_second(cell.server) if cell.client == cell.server else ""
+        lacking = self._no_second(cell.server) if cell.program == NET and cell.client == cell.server else ""
         if lacking:
             self._close(cell, failure=f"{cell.server}: {lacking}")
         return not lacking
@@ -237,19 +241,24 @@ class Runner:
 
     def _why_dead(self, node: str, session: Session) -> str:
         """How the session ended, in its own words: whatever it is asked now fails with them."""
-        _, error = self._await(session.call("ping"), node, ANSWER_GRACE)
-        return error["message"].removeprefix(f"{node}: ") if error else "its session ended"
+        try:
+            session.call("ping").result(timeout=ANSWER_GRACE)
+        except NodeError as error:
+            return error.what.removeprefix(f"{node}: ")
+        except FutureTimeout:
+            pass
+        return "its session ended"
 
     def _server_ready(self, cell: Cell) -> bool:
         """Have the server node serve the cell's transport; its key never leaves the two sessions."""
         where, alone = _where(cell), cell.client == cell.server
-        if where in self._servers:
+        if cell.program != NET or where in self._servers:
             return True
         key = secrets.token_hex(16)
         address = self._addresses[cell.server]
         session = self._second(cell.server) if alone else self._sessions[cell.server]
         future = session.call("serve", transport=cell.transport, address=address, key=key)
-        answer, error = self._await(future, cell.server, ANSWER_GRACE)
+        answer, error = self._await(future, self._sessions[cell.server], cell.server, ANSWER_GRACE)
         if answer is None:
             self._close(cell, failure=f"{cell.server} can't serve {cell.transport} on {address}: {error['message']}")
             return False
@@ -258,6 +267,8 @@ class Runner:
 
     def _start(self, cell: Cell, start: Start | None = None) -> Future[dict[str, Any]]:
         params = dict(cell.params) if start is None else {**cell.params, "start_at": start.at}
+        if cell.program != NET:
+            return self._programs[cell.program][cell.client].call("run", probe=cell.pattern, params=params)
         return self._sessions[cell.client].call(
             "run",
             pattern=cell.pattern,
@@ -267,7 +278,7 @@ class Runner:
         )
 
     def _await(
-        self, future: Future[dict[str, Any]], node: str, patience: float
+        self, future: Future[dict[str, Any]], session: Session, node: str, patience: float
     ) -> tuple[dict[str, Any] | None, dict[str, str]]:
         """The answer, or None and why there is none; a node whose session died is noted as lost."""
         try:
@@ -276,13 +287,14 @@ class Runner:
             future.cancel()
             return None, {"code": "no-answer", "message": f"no answer from {node} within {patience:g} s"}
         except NodeError as error:
-            if not self._sessions[node].alive:
+            if not session.alive:
                 self._lost.setdefault(node, error.what.removeprefix(f"{node}: "))
             return None, {"code": getattr(error, "code", "lost"), "message": error.what}
 
     def _answer(self, cell: Cell, future: Future[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, str]]:
         """What the cell's client answers, or None and why there is nothing."""
-        return self._await(future, cell.client, cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE)
+        patience = cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE
+        return self._await(future, self._programs[cell.program][cell.client], cell.client, patience)
 
     def _take(
         self, cell: Cell, answer: dict[str, Any] | None, error: dict[str, str], start: dict[str, Any] | None = None
@@ -401,5 +413,5 @@ class Runner:
         left = spent / self._done * (expected - self._done) if self._done else None
         if self._plan.budget is not None and left is not None:
             left = min(left, max(0.0, self._plan.budget - spent))
-        now = ", ".join(f"{c.subject} {c.transport} {c.pattern}" for c in wave[:2])
+        now = ", ".join(f"{c.subject} {c.what}" for c in wave[:2])
         self._watch.on_progress(Progress(self._done, expected, left, now + (" …" if len(wave) > 2 else "")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager, suppress
@@ -50,6 +50,10 @@ class Connected:
     second
         Opens another session on a node, once, when first asked for: a node that is measured with itself needs a
         process for each end, as two programs would be.
+    others
+        Further programs, as cells name them ("node") → node → session.
+    probes
+        What these can do.
     """
 
     sessions: dict[str, Session]
@@ -59,6 +63,8 @@ class Connected:
     failed: dict[str, NodeError] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     second: SecondSession = no_second_session
+    others: dict[str, dict[str, Session]] = field(default_factory=dict)
+    probes: dict[str, Probe] = field(default_factory=dict)
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -140,12 +146,26 @@ def _second_sessions(launcher: Launcher, inventory: Inventory, program: Program)
     return second
 
 
+def _open_other(launcher: Launcher, inventory: Inventory, connected: Connected, name: str) -> None:
+    """Open a further program on the nodes that have the first one."""
+    opened = launcher.open(inventory.pick(list(connected.sessions)), find_program(f"wulf-{name}"))
+    connected.failed |= opened.failed
+    connected.others[name] = dict(opened.sessions)
+    described = _describe(opened.sessions)
+    if described:
+        connected.probes[name] = Probe.from_describe(described)
+
+
 @contextmanager
-def connect(inventory: Inventory, say: Callable[[str], None] = lambda _: None) -> Iterator[Connected]:
+def connect(
+    inventory: Inventory, say: Callable[[str], None] = lambda _: None, programs: Sequence[str] = ()
+) -> Iterator[Connected]:
     """Open the probe on every node of the inventory; nothing is left running afterwards.
 
     Parameters
     ----------
+    programs
+        What else to open there, as cells name it: "node".
     say
         Told what happens, in a few words, for the progress line.
     """
@@ -168,4 +188,6 @@ def connect(inventory: Inventory, say: Callable[[str], None] = lambda _: None) -
                 )
         described = _describe(connected.sessions)
         connected.probe = Probe.from_describe(described) if described else None
+        for name in programs:
+            _open_other(launcher, inventory, connected, name)
         yield connected

@@ -181,6 +181,7 @@ def measure(
     judge: Judge | None = None,
     side_by_side: bool = False,
     synchronised: bool = False,
+    programs: Sequence[str] = (),
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Connect, measure the cells, judge, and leave a complete run on disk.
@@ -203,6 +204,8 @@ def measure(
         Pairs are measured at the same time even where they share a machine.
     synchronised
         What is measured at the same time is of one kind and begins at one moment.
+    programs
+        What to open on the nodes beside wulf-net, as cells name it: "node".
     watch
         Told what happens, for people.
     """
@@ -214,7 +217,7 @@ def measure(
     comparison = None
     baseline = Baseline()
     try:
-        with connect(inventory, watch.say) as connected:
+        with connect(inventory, watch.say, programs) as connected:
             writer.write_json("fingerprint.json", connected.fingerprint)
             failed = dict(connected.failed)
             notes = circumstances(inventory, connected, side_by_side=side_by_side)
@@ -233,7 +236,7 @@ def measure(
             while plan.cells:
                 runner = Runner(
                     plan, connected.sessions, connected.addresses, writer,
-                    second=connected.second, watch=watch, servers=servers,
+                    others=connected.others, second=connected.second, watch=watch, servers=servers,
                     explain=baseline.explain(connected.fingerprint),
                 )  # fmt: skip
                 try:

@@ -1,0 +1,42 @@
+#include "node/clock_rate.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/clock.hpp"
+
+namespace wulf::node {
+namespace {
+
+constexpr std::uint64_t kUnrolled = 64;
+
+/// `rounds` times kUnrolled additions, each of which needs the last one's sum.
+void add(std::uint64_t rounds) noexcept {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+#ifdef __x86_64__
+    // NOLINTNEXTLINE(hicpp-no-assembler): a compiler would add them up at once
+    asm volatile(".rept 64\n\tadd $1, %0\n\t.endr" : "+r"(sum));
+#elif defined(__aarch64__)
+    asm volatile(".rept 64\n\tadd %0, %0, #1\n\t.endr" : "+r"(sum));  // NOLINT(hicpp-no-assembler)
+#else
+#error "no dependent additions for this architecture"
+#endif
+  }
+}
+
+}  // namespace
+
+double dependent_adds_per_second() noexcept {
+  constexpr std::uint64_t kRounds = 500;
+  constexpr int kTries = 5;  // the fastest is the one that nothing interrupted
+  Nanoseconds best = kSecond;
+  for (int i = 0; i < kTries; ++i) {
+    const Nanoseconds start = now();
+    add(kRounds);
+    best = std::min(best, std::max<Nanoseconds>(now() - start, 1));
+  }
+  return static_cast<double>(kRounds * kUnrolled) / to_seconds(best);
+}
+
+}  // namespace wulf::node

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "core/json.hpp"
+#include "core/params.hpp"
+
+namespace wulf::node {
+
+/// How much memory may still be taken here: what the system has left, or what is left below the control
+/// group's limit, whichever is less. `root` ("" = this machine) is where /proc and /sys are.
+[[nodiscard]] std::size_t available_memory(const std::string& root = "");
+
+/// The parameter `pages` of every probe that allocates: "default", "small" (4 KiB or the system's), "huge".
+[[nodiscard]] Param pages_param();
+
+/// Fresh anonymous memory, every page of it touched (an untouched one is the shared zero page).
+class Pages {
+ public:
+  /// Throws Error "limit" with both figures where `bytes` is more than is available, and bad-parameter for a
+  /// kind that is none.
+  Pages(std::size_t bytes, const std::string& kind);
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  Pages(Pages&& other) noexcept;
+  Pages& operator=(Pages&& other) noexcept;
+  ~Pages();
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
+
+  template <typename T>
+  [[nodiscard]] std::span<T> as() const noexcept {
+    return {reinterpret_cast<T*>(data_), bytes_ / sizeof(T)};
+  }
+
+  /// {"asked", "small": bytes, "huge": bytes}: what it really lies on, by /proc/self/smaps.
+  [[nodiscard]] Json info() const;
+
+ private:
+  void release() noexcept;
+
+  std::byte* data_ = nullptr;  ///< aligned to 2 MiB
+  std::size_t bytes_ = 0;
+  void* mapping_ = nullptr;
+  std::size_t mapped_ = 0;
+  std::string kind_;
+};
+
+}  // namespace wulf::node

@@ -1,0 +1,75 @@
+#include "node/service.hpp"
+
+#include <mutex>
+
+#include "core/affinity.hpp"
+#include "core/counters.hpp"
+#include "core/error.hpp"
+#include "core/registry.hpp"
+#include "node/clock_rate.hpp"
+#include "node/probe.hpp"
+
+namespace wulf::node {
+namespace {
+
+struct Request {
+  const Probe& probe;
+  Json params;
+};
+
+Request read_request(const Json& json) {
+  refuse_unknown_fields(json, {"id", "op", "probe", "params"});
+  const std::string name = text_field(json, "probe");
+  const Probe* probe = Registry<Probe>::find(name);
+  if (probe == nullptr) {
+    std::string known;
+    for (const Probe* each : Registry<Probe>::all()) {
+      known += (known.empty() ? "" : ", ") + each->name();
+    }
+    throw bad_parameter("probe", "there is no probe '" + name + "'; known: " + known);
+  }
+  return {*probe, resolve(probe->all_params(), json.value("params", Json::object()))};
+}
+
+/// The CPU to measure on: the one asked for, or the last one allowed, since the first serves most interrupts.
+int choose_cpu(const Json& params) {
+  const auto asked = optional_value<int>(params, "cpu");
+  return asked ? *asked : allowed_cpus().back();
+}
+
+/// One replicate, in the calling thread, which belongs to the request alone and may be bound to a CPU.
+Json run(const Json& json) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  Request request = read_request(json);
+  const int cpu = choose_cpu(request.params);
+  pin_to_cpu(cpu, "cpu");
+  request.params["cpu"] = cpu;
+  const double rate_before = dependent_adds_per_second();
+  const CounterTexts before = CounterTexts::read();
+  Outcome outcome = request.probe.measure(request.params);
+  const CounterTexts after = CounterTexts::read();
+  outcome.info["cpu"] = cpu;
+  outcome.info["clock_rate"] = {{"unit", "Hz"},
+                                {"before", rate_before},
+                                {"after", dependent_adds_per_second()},
+                                {"source", "dependent additions"}};
+  return {{"metrics", std::move(outcome.metrics)},
+          {"seconds", outcome.seconds},
+          {"counters", {{"client", counters_delta(before.parse(), after.parse())}}},
+          {"info", std::move(outcome.info)}};
+}
+
+}  // namespace
+
+Json describe() {
+  Json probes = Json::array();
+  for (const Probe* probe : Registry<Probe>::all()) {
+    probes.push_back(probe->describe());
+  }
+  return {{"probes", std::move(probes)}};
+}
+
+std::map<std::string, Operation> operations() { return {{"run", {run, /*lengthy=*/true}}}; }
+
+}  // namespace wulf::node

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/session.hpp"
+
+namespace wulf::node {
+
+/// What `--describe` lists behind "ops": {"probes": [{"name", "group", "help", "params", "metrics"}, …]}.
+[[nodiscard]] Json describe();
+
+/// The program's own operations: `run`, one replicate of a probe. Two never run at the same time: each would
+/// measure the other.
+[[nodiscard]] std::map<std::string, Operation> operations();
+
+}  // namespace wulf::node

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/json.hpp"
+
+namespace wulf::node {
+
+/// A value must not be computed away: the compiler has to have it in a register or in memory here.
+template <typename T>
+inline void keep(T& value) noexcept {
+  // NOLINTNEXTLINE(hicpp-no-assembler): nothing else binds a compiler, and it costs no instruction
+  asm volatile("" : "+r,m"(value) : : "memory");
+}
+
+/// What memory holds must not be assumed: the compiler has to write it before, and to read it again after.
+inline void keep_memory() noexcept {
+  asm volatile("" : : : "memory");  // NOLINT(hicpp-no-assembler)
+}
+
+/// A metric that has no value here, and why.
+[[nodiscard]] Json no_value(const std::string& unit, const std::string& reason);
+
+/// Seconds an operation took, one figure a batch.
+class Samples {
+ public:
+  void add(double seconds_each, std::uint64_t operations) {
+    each_.push_back(seconds_each);
+    operations_ += operations;
+    spent_ += seconds_each * static_cast<double>(operations);
+  }
+
+  [[nodiscard]] bool empty() const { return each_.empty(); }
+  [[nodiscard]] std::size_t size() const { return each_.size(); }
+  [[nodiscard]] std::uint64_t operations() const { return operations_; }
+  /// Seconds that all batches took together.
+  [[nodiscard]] double spent() const { return spent_; }
+  [[nodiscard]] double median() const;
+  [[nodiscard]] double mean() const;
+  [[nodiscard]] double deviation() const;
+
+  /// {"unit", "value": the median, "n": operations, "batches", "mean", "min", "max", "deviation",
+  /// "quantiles"}.
+  [[nodiscard]] Json metric() const;
+
+  /// The same as a rate: `per_operation` (bytes, operations …) by the time of one; "value" is the median.
+  [[nodiscard]] Json rate(const std::string& unit, double per_operation = 1) const;
+
+ private:
+  std::vector<double> each_;
+  std::uint64_t operations_ = 0;
+  double spent_ = 0;
+};
+
+/// A batch lasts so long that reading the clock at both its ends is less than a thousandth of it.
+inline constexpr Nanoseconds kBatch = 100 * kMicrosecond;
+
+/// How many operations a batch needs to last kBatch; they double until it does. This is the warm-up, too.
+template <typename Body>
+[[nodiscard]] std::uint64_t calibrate(Body& body, Nanoseconds batch = kBatch) {
+  constexpr std::uint64_t kMost = 1ULL << 40U;
+  std::uint64_t count = 1;
+  while (count < kMost) {
+    const Nanoseconds start = now();
+    body(count);
+    const Nanoseconds spent = now() - start;
+    if (spent >= batch) {
+      break;
+    }
+    // towards the aim at once, but never by more than the clock can be trusted for
+    const auto wanted =
+        spent > 0 ? static_cast<double>(count) * static_cast<double>(batch) / static_cast<double>(spent) : 0;
+    count = std::clamp(static_cast<std::uint64_t>(wanted * 1.1), count * 2, count * 16);
+  }
+  return count;
+}
+
+/// Times `body(count)`, which does `count` operations, in batches for `seconds`, after a warm-up. At least
+/// three batches, however long they take.
+template <typename Body>
+[[nodiscard]] Samples time_batches(Body body, double seconds) {
+  constexpr std::size_t kLeast = 3;
+  const std::uint64_t count = calibrate(body);
+  Samples samples;
+  const Nanoseconds end = now() + from_seconds(seconds);
+  Nanoseconds before = now();
+  while (samples.size() < kLeast || before < end) {
+    body(count);
+    const Nanoseconds after = now();
+    samples.add(to_seconds(after - before) / static_cast<double>(count), count);
+    before = now();
+  }
+  return samples;
+}
+
+}  // namespace wulf::node
