@@ -19,7 +19,7 @@ export WULF_SYSROOT := $(SYSROOT)
 export PATH := $(PATH):$(SYSROOT)/usr/bin:$(SYSROOT)/usr/sbin:$(SYSROOT)/bin:$(SYSROOT)/sbin
 endif
 
-.PHONY: help demo build test lab-long native-test fuzz faults lint format bench statistics scale wheel clean distclean
+.PHONY: help demo build test lab-long native-test cross fuzz faults lint format bench statistics scale wheel clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,10 @@ lab-long: ## the lab tests that `make test` leaves out: A/A campaign, whole clus
 native-test: ## the native tests with gcc and clang, and under ASan, UBSan and TSan
 	@$(SETUP) native-test
 	@$(PYTHON) tools/native_test.py
+
+cross: ## the probes for aarch64, tried under qemu; nodes of that architecture then get theirs
+	@$(SETUP) cross
+	@$(PYTHON) tools/native_cross.py
 
 fuzz: ## libFuzzer on session, wire header and /proc, ten minutes each (ARGS="--seconds 60 header")
 	@$(SETUP) fuzz

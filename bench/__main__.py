@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import docs, limits, local, machine, net, rows, table
+from bench import docs, limits, local, machine, net, node, rows, table
 from bench.blocks import Effort
 from bench.context import Context
 from bench.errors import BenchError
@@ -26,6 +26,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "survey": limits.survey,
     "sweep": limits.sweep,
     "memory": limits.memory,
+    "node": node.measure,
     "net": net.measure,
     "local": local.measure,
 }

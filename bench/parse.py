@@ -46,6 +46,24 @@ def perf_pipe(output: str) -> float:
     return float(_find(rf"{_NUMBER} usecs/op", output, "time an operation of perf")[1]) * 1e-6
 
 
+def perf_syscall(output: str) -> float:
+    """Mean time of a getppid(2) in seconds, from `perf bench syscall basic`."""
+    return float(_find(rf"{_NUMBER} usecs/op", output, "time an operation of perf")[1]) * 1e-6
+
+
+def likwid_rate(output: str) -> float:
+    """Bytes a second, as STREAM counts them, from likwid-bench."""
+    return float(_find(rf"^MByte/s:\s+{_NUMBER}", output, "rate of likwid-bench")[1]) * 1e6
+
+
+def lmbench_last(output: str, unit: float) -> float:
+    """The last number that a program of lmbench prints, on standard error or output; in units of `unit` seconds."""
+    found = re.findall(_NUMBER, output)
+    if not found:
+        raise BenchError(f"no figure of lmbench in: …{output.strip()[-300:]}")
+    return float(found[-1]) * unit
+
+
 def ucx_round_trip(output: str) -> float:
     """Mean round trip in seconds, from ucx_perftest's tag_lat, whose last line gives half of it: overall average."""
     return 2e-6 * float(_find(rf"^Final:\s+\d+\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}", output, "last line of UCX")[3])

@@ -12,6 +12,9 @@ from wulf.stats.intervals import least_samples, median_interval
 GOAL = 1.0
 """Of every ratio: at most this where lower is better, at least this where higher is better."""
 
+LIKE = 0.05
+"""How far a ratio may lie from 1 where both should say the same."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -32,11 +35,11 @@ class Row:
     low, high
         Order-statistic interval of the ratio (95 %); None where one figure alone was taken.
     better
-        "lower" or "higher".
+        "lower", "higher", or "same": a second tool's word for the same fact, from which ours must not differ.
     goal
         Bound of the ratio.
     met
-        Whether the goal is within the interval or surpassed.
+        Whether the goal is within the interval or surpassed; of the same, whether the interval meets 1 ± `LIKE`.
     """
 
     name: str
@@ -58,6 +61,8 @@ Figures = tuple[float, float]
 
 def is_met(ratio: float, low: float | None, high: float | None, better: str) -> bool:
     """Whether the goal lies in the interval, or the whole interval is on its better side."""
+    if better == "same":
+        return (low or ratio) <= GOAL + LIKE and (high or ratio) >= GOAL - LIKE
     if better == "lower":
         return (ratio if low is None else low) <= GOAL
     return (ratio if high is None else high) >= GOAL

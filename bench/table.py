@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from bench.rows import Row
+from bench.rows import LIKE, Row
 from wulf.core.units import show
 
 WIDTH = 100
@@ -20,7 +20,9 @@ def cells(row: Row) -> tuple[str, ...]:
     peer = row.peer_name if row.peer is None else f"{row.peer_name} {show(row.peer, row.unit)}"
     ratio = "–" if row.ratio is None else f"{row.ratio:.3f}"
     interval = "–" if row.low is None or row.high is None else f"{row.low:.3f}–{row.high:.3f}"
-    goal = f"{'≤' if row.better == 'lower' else '≥'} {row.goal:g}"
+    goal = (
+        f"{row.goal:g} ± {LIKE:g}" if row.better == "same" else f"{'≤' if row.better == 'lower' else '≥'} {row.goal:g}"
+    )
     return (row.name, show(row.ours, row.unit), peer, ratio, interval, goal, "yes" if row.met else "no")
 
 

@@ -19,7 +19,7 @@ Json describe_host_clock() {
   std::string boot_id;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot_id);
   timex state{};  // modes = 0: only asks
-  const int status = ntp_adjtime(&state);
+  const int status = adjtimex(&state);
   const bool synchronised = status >= 0 && status != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
   return {
       {"boot_id", boot_id.empty() ? Json(nullptr) : Json(boot_id)},

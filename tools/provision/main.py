@@ -39,6 +39,7 @@ TARGETS = {
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),
     "fuzz": Target(("build", "lint"), probes=False),
+    "cross": Target(("build", "cross"), probes=False),
     "bench": Target(("build", "lab", "bench")),
     "wheel": Target(("build",)),
 }

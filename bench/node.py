@@ -1,0 +1,180 @@
+"""Part `node`: wulf-node beside loops that one would write by hand, and beside the tools that have the same row.
+
+The hand-written loops (bench/loops/) are compiled here, with more optimisation than wulf-node's own sources get. Both
+sides run on the same CPU, a process each, one after the other.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import parse
+from bench.blocks import Contest, run_blocks
+from bench.context import Context
+from bench.errors import BenchError
+from bench.rows import Row, limited, without_peer
+from bench.session import Session
+from wulf.cluster.programs import find_program
+
+LOOPS = Path(__file__).parent / "loops"
+BUILT = Path(__file__).parent.parent / "build" / "loops"
+FLAGS = {"triad": ["-O3", "-march=native"], "chase": ["-O2"]}
+
+SECONDS = 0.1
+"""Of one replicate, on either side."""
+
+LMBENCH = "WULF_LMBENCH"
+"""Names the folder with lmbench's programs (lat_syscall, lat_ctx, lat_mem_rd): no distribution packages them."""
+
+EXTRA_MEMORY = 16 << 20
+"""wulf-node may need three times the memory that it measures, and this."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """The CPU that measures, its data caches [B] by level, and a session of wulf-node."""
+
+    cpu: int
+    caches: dict[int, int]
+    session: Session
+
+    def figure(self, probe: str, metric: str, **params: object) -> float:
+        """One replicate: the metric's value."""
+        answer = self.session.request("run", probe=probe, params={"cpu": self.cpu, "seconds": SECONDS, **params})
+        value = answer["metrics"][metric]
+        if value["value"] is None:
+            raise BenchError(f"{probe}: {value['reason']}")
+        return float(value["value"])
+
+    def run(self, argv: Sequence[str]) -> str:
+        """A program on the same CPU: what it prints."""
+        command = ["taskset", "-c", str(self.cpu), *argv]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode != 0:
+            raise BenchError(f"{' '.join(argv)} ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
+        return done.stdout + done.stderr
+
+
+def measure(context: Context) -> list[Row]:
+    """All rows of the part."""
+    cpu = max(os.sched_getaffinity(0))
+    session = context.stack.enter_context(Session([str(find_program("wulf-node").path)]))
+    host = Host(cpu, data_caches(cpu), session)
+    contests = [*_triads(host), *_chases(host), *_calls(host)]
+    contests = contests[::3] if context.quick else contests
+    run_blocks(contests, context.effort, context.rng, context.say)
+    return [*(contest.row() for contest in contests), *_missing(), *_memory()]
+
+
+def data_caches(cpu: int, root: Path = Path("/sys/devices/system/cpu")) -> dict[int, int]:
+    """Bytes of each level of cache that holds data, as the kernel reports them; empty where it does not."""
+    found = {}
+    for entry in (root / f"cpu{cpu}" / "cache").glob("index*"):
+        if (entry / "type").read_text().strip() != "Instruction":
+            size = (entry / "size").read_text().strip()
+            found[int((entry / "level").read_text())] = int(size.removesuffix("K")) * 1024
+    return dict(sorted(found.items()))
+
+
+@functools.cache
+def loop(name: str) -> Path:
+    """A loop of bench/loops, compiled."""
+    BUILT.mkdir(parents=True, exist_ok=True)
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise BenchError("no C compiler is installed")
+    command = [compiler, *FLAGS[name], "-o", str(BUILT / name), str(LOOPS / f"{name}.c")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"{name}.c does not compile: {done.stderr[-300:]}")
+    return BUILT / name
+
+
+def _sizes(caches: dict[int, int], shares: Sequence[float]) -> Iterator[tuple[str, int]]:
+    for level, size in caches.items():
+        for share in shares:
+            yield f"{share:g}×L{level}", int(size * share) // 4096 * 4096
+
+
+def _triads(host: Host) -> Iterator[Contest]:
+    """STREAM's triad with its three arrays in each cache, and in memory; there beside likwid-bench, too."""
+    places = {f"L{level}": size // 4 for level, size in host.caches.items()}
+    memory = 4 * max(host.caches.values(), default=32 << 20)
+    for place, most in (places | {"memory": memory}).items():
+        each = most // 4096 * 4096
+        words = [str(loop("triad")), str(each), str(SECONDS)]
+        ours = functools.partial(host.figure, "bandwidth", "throughput", kernel="triad", bytes=each)
+        yield Contest(
+            f"triad, three arrays in {place}, 1 CPU", "plain C loop, -O3 -march=native", "B/s", "higher", ours,
+            functools.partial(_number, host, words),
+        )  # fmt: skip
+    if shutil.which("likwid-bench"):
+        words = ["likwid-bench", "-t", "triad", "-w", f"N:{3 * memory // 1000}kB:1", "-s", "1"]
+        yield Contest(
+            "triad, three arrays in memory, 1 CPU", "likwid-bench", "B/s", "higher",
+            functools.partial(host.figure, "bandwidth", "throughput", kernel="triad", bytes=memory),
+            lambda: parse.likwid_rate(host.run(words)),
+        )  # fmt: skip
+
+
+def _chases(host: Host) -> Iterator[Contest]:
+    """The latency of a random load within, at and far beyond each cache, on huge pages."""
+    for name, size in _sizes(host.caches, (0.25, 1, 16)):
+        words = [str(loop("chase")), str(size), str(SECONDS), "huge"]
+        ours = functools.partial(host.figure, "chase", "latency", bytes=size, pages="huge")
+        peer = functools.partial(_number, host, words)
+        yield Contest(f"random load, working set {name}", "hand-written chase", "s", "same", ours, peer)
+
+
+def _number(host: Host, words: Sequence[str]) -> float:
+    return float(host.run(words))
+
+
+def _calls(host: Host) -> Iterator[Contest]:
+    """System call and context switch by the peers' own definitions."""
+    null = functools.partial(host.figure, "syscall", "latency", call="null")
+    switch = functools.partial(host.figure, "context-switch", "latency", processes=2, bytes=0, placement="same")
+    if shutil.which("perf"):
+        words = ["perf", "bench", "syscall", "basic", "-l", "500000"]
+        yield Contest("null system call, mean", "perf bench", "s", "same", null, _perf(host, words))
+    folder = os.environ.get(LMBENCH)
+    if folder:
+        for name, ours, words in (
+            ("null system call", null, ["lat_syscall", "null"]),
+            ("context switch, 2 processes, 0 B", switch, ["lat_ctx", "-s", "0", "2"]),
+        ):
+            command = [f"{folder}/{words[0]}", *words[1:]]
+            yield Contest(name, "lmbench", "s", "same", ours, _lmbench(host, command))
+
+
+def _perf(host: Host, words: Sequence[str]) -> Callable[[], float]:
+    return lambda: parse.perf_syscall(host.run(words))
+
+
+def _lmbench(host: Host, words: Sequence[str]) -> Callable[[], float]:
+    return lambda: parse.lmbench_last(host.run(words), 1e-6)
+
+
+def _missing() -> Iterator[Row]:
+    if not shutil.which("likwid-bench"):
+        name = "triad, three arrays in memory, 1 CPU"
+        yield without_peer(name, "likwid-bench (not installed)", "B/s", "higher")
+
+
+def _memory() -> Iterator[Row]:
+    """The most that wulf-node ever had resident, while it measured large arrays."""
+    each = 32 << 20
+    for probe, params, measured in (("chase", {"bytes": each}, each), ("bandwidth", {"bytes": each}, 3 * each)):
+        with Session([str(find_program("wulf-node").path)]) as session:
+            session.request("run", probe=probe, params={**params, "seconds": 0.01})
+            pid = int(session.greeting["pid"])
+            status = Path(f"/proc/{pid}/status").read_text()
+            most = next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:"))
+        name = f"wulf-node, peak resident memory, {probe} of {measured >> 20} MiB"
+        yield limited(name, "B", [most], 3 * measured + EXTRA_MEMORY)
