@@ -115,12 +115,24 @@ def _triads(host: Host) -> Iterator[Contest]:
             functools.partial(_number, host, words),
         )  # fmt: skip
     if shutil.which("likwid-bench"):
-        words = ["likwid-bench", "-t", "triad", "-w", f"N:{3 * memory // 1000}kB:1", "-s", "1"]
-        yield Contest(
-            "triad, three arrays in memory, 1 CPU", "likwid-bench", "B/s", "higher",
-            functools.partial(host.figure, "bandwidth", "throughput", kernel="triad", bytes=memory),
-            lambda: parse.likwid_rate(host.run(words)),
-        )  # fmt: skip
+        for stores, kind in ("normal", ""), ("nontemporal", "mem_"):
+            name = f"triad, three arrays in memory, {stores} stores, 1 CPU"
+            size = f"N:{3 * memory // 1000}kB:1"
+            peer = functools.partial(_likwid, host, ["likwid-bench", "-t", _likwid_kernel(kind), "-w", size, "-s", "1"])
+            ours = functools.partial(
+                host.figure, "bandwidth", "throughput", kernel="triad", bytes=memory, stores=stores
+            )
+            yield Contest(name, "likwid-bench", "B/s", "higher", ours, peer)
+
+
+def _likwid(host: Host, words: Sequence[str]) -> float:
+    return parse.likwid_rate(host.run(words))
+
+
+def _likwid_kernel(kind: str) -> str:
+    """STREAM's triad as likwid-bench has it (its own `triad` reads three arrays), with the widest usual vectors."""
+    flags = Path("/proc/cpuinfo").read_text().split()
+    return f"stream_{kind}" + ("avx" if "avx" in flags else "sse")
 
 
 def _chases(host: Host) -> Iterator[Contest]:
@@ -163,7 +175,7 @@ def _lmbench(host: Host, words: Sequence[str]) -> Callable[[], float]:
 
 def _missing() -> Iterator[Row]:
     if not shutil.which("likwid-bench"):
-        name = "triad, three arrays in memory, 1 CPU"
+        name = "triad, three arrays in memory, normal stores, 1 CPU"
         yield without_peer(name, "likwid-bench (not installed)", "B/s", "higher")
 
 

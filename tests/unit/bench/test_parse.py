@@ -71,3 +71,18 @@ def test_shared_memory_of_ucx_is_half_a_round_trip() -> None:
 def test_what_sockperf_delivers_under_load() -> None:
     output = "sockperf: [Valid Duration] RunTime=0.552 sec; SentMessages=27600; ReceivedMessages=27550\n"
     assert parse.sockperf_delivered(output) == pytest.approx(27550 / 0.552)
+
+
+def test_likwid_counts_as_stream_does_in_millions():
+    assert parse.likwid_rate(recorded("likwid-stream.txt")) == pytest.approx(1582.76e6)
+
+
+def test_perf_gives_the_mean_of_a_call():
+    assert parse.perf_syscall(recorded("perf-syscall.txt")) == pytest.approx(2.21546e-6)
+
+
+def test_lmbench_prints_its_figure_last():
+    assert parse.lmbench_last("Simple syscall: 0.0402 microseconds", 1e-6) == pytest.approx(0.0402e-6)
+    assert parse.lmbench_last('"size=0k ovr=0.55\n2 1.23', 1e-6) == pytest.approx(1.23e-6)
+    with pytest.raises(BenchError, match="no figure of lmbench"):
+        parse.lmbench_last("", 1e-6)
