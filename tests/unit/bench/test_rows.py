@@ -11,7 +11,7 @@ PAIRS = [(1.0, 2.0), (1.1, 2.0), (1.2, 2.0), (1.3, 2.0), (1.4, 2.0), (1.5, 2.0)]
 
 def row(name="a", ratio=1.0, better="lower", peer_name="tool"):
     return Row(
-        name, ratio, 1.0, peer_name, "s", ratio, ratio, ratio, better, 1.0, rows.rows.is_met(ratio, None, None, better)
+        name, ratio, 1.0, peer_name, "s", ratio, ratio, ratio, better, 1.0, rows.is_met(ratio, None, None, better)
     )
 
 
@@ -40,7 +40,7 @@ def test_a_ratio_is_taken_within_its_block():
     ],
 )
 def test_a_goal_is_met_within_the_interval(ratio, low, high, better, met):
-    assert rows.rows.is_met(ratio, low, high, better) is met
+    assert rows.is_met(ratio, low, high, better) is met
 
 
 def test_too_few_blocks_are_no_comparison():
