@@ -30,9 +30,8 @@ namespace {
 #define WULF_FUSED(instruction, vector)                                                        \
   WULF_LOOP("vmovups", vector, instruction " %%" vector "13, %%" vector "12, %%" vector "\\i", \
             instruction " %%" vector "14, %%" vector "12, %%" vector "\\i", "vzeroupper\n\t")
-#define WULF_PLAIN(multiply, add)                                                        \
-  WULF_LOOP("movups", "xmm", multiply " %%xmm12, %%xmm\\i\n\t" add " %%xmm13, %%xmm\\i", \
-            multiply " %%xmm12, %%xmm\\i\n\t" add " %%xmm13, %%xmm\\i", "")
+#define WULF_PLAIN(multiply, add) \
+  WULF_LOOP("movups", "xmm", multiply " %%xmm12, %%xmm\\i", add " %%xmm13, %%xmm\\i", "")
 
 void fused_avx512_double(const std::byte* in, std::byte* out, std::uint64_t rounds) noexcept {
   WULF_FUSED("vfmadd231pd", "zmm");
@@ -113,5 +112,13 @@ constexpr std::array kKernels{
 }  // namespace
 
 std::span<const FmaKernel> fma_kernels() noexcept { return kKernels; }
+
+std::size_t lanes(const FmaKernel& kernel) noexcept {
+  return kernel.width / (kernel.type == "float" ? sizeof(float) : sizeof(double));
+}
+
+double flops(const FmaKernel& kernel) noexcept {
+  return static_cast<double>(kFmaSteps * lanes(kernel) * (kernel.fused ? 2 : 1));
+}
 
 }  // namespace wulf::node

@@ -10,7 +10,7 @@ namespace wulf::node {
 /// Bytes from one vector to the next, of what goes into a kernel and comes out: the widest there is.
 inline constexpr std::size_t kVectorStride = 64;
 
-/// Multiply-adds of whole vectors a round.
+/// Instructions on whole vectors a round.
 inline constexpr std::size_t kFmaSteps = 96;
 
 /// The sums of a kernel are at most so many.
@@ -23,7 +23,7 @@ struct FmaKernel {
   std::string_view type;  ///< float or double
   std::size_t width;      ///< bytes a vector
   std::size_t sums;
-  bool fused;  ///< else a multiplication and an addition: sum = sum · a + b
+  bool fused;  ///< an instruction multiplies and adds; else it does one of both
   /// `in`: the vectors a, b, c and the sums' start, kVectorStride apart. Every sum gets a · b and a · c in
   /// turn (not fused: becomes sum · a + b), kFmaSteps / sums times a round. `out`: every sum. rounds > 0.
   void (*run)(const std::byte* in, std::byte* out, std::uint64_t rounds) noexcept;
@@ -33,9 +33,10 @@ struct FmaKernel {
 /// The kernels of this architecture, the widest first.
 [[nodiscard]] std::span<const FmaKernel> fma_kernels() noexcept;
 
+/// Floating-point operations a round.
+[[nodiscard]] double flops(const FmaKernel& kernel) noexcept;
+
 /// How many numbers a vector holds.
-[[nodiscard]] inline std::size_t lanes(const FmaKernel& kernel) noexcept {
-  return kernel.width / (kernel.type == "float" ? sizeof(float) : sizeof(double));
-}
+[[nodiscard]] std::size_t lanes(const FmaKernel& kernel) noexcept;
 
 }  // namespace wulf::node

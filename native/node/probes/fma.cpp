@@ -49,10 +49,7 @@ class Work {
     keep_memory();
   }
 
-  /// Additions and multiplications a round.
-  [[nodiscard]] double flops() const {
-    return 2.0 * static_cast<double>(lanes(kernel_)) * static_cast<double>(kFmaSteps);
-  }
+  [[nodiscard]] double flops() const { return node::flops(kernel_); }
 
  private:
   const FmaKernel& kernel_;
