@@ -105,7 +105,7 @@ def parse(listing: str) -> dict[str, Function]:
 
 
 def _instruction(address: int, text: str) -> Instruction:
-    words = text.split("#")[0].split()
+    words = text.split("#", maxsplit=1)[0].split()
     while len(words) > 1 and words[0] in _PREFIXES:
         words = words[1:]
     return Instruction(address, words[0], " ".join(words[1:]))
