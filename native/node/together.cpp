@@ -81,24 +81,30 @@ struct Worker {
   std::thread thread;
 
   void run(Gate& gate, const std::function<void(std::uint64_t)>& work, double seconds) {
-    std::uint64_t count = 1;
+    bool waited = false;
     try {
       bind_to(share.cpu);
-      count = calibrate(work);
+      const std::uint64_t count = calibrate(work);
+      waited = true;
+      if (gate.wait()) {
+        repeat(work, count, from_seconds(seconds));
+      }
     } catch (...) {
       failure = std::current_exception();
+      if (!waited) {
+        (void)gate.wait();  // the others count on it
+      }
     }
-    if (!gate.wait() || failure) {
-      return;
-    }
+  }
+
+  void repeat(const std::function<void(std::uint64_t)>& work, std::uint64_t count, Nanoseconds window) {
     const Nanoseconds begin = now();
-    const Nanoseconds end = begin + from_seconds(seconds);
     Nanoseconds time = begin;
-    do {
+    while (time < begin + window || share.operations == 0) {
       work(count);
       share.operations += count;
       time = now();
-    } while (time < end);
+    }
     share.seconds = to_seconds(time - begin);
   }
 };
