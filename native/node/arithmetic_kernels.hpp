@@ -15,16 +15,18 @@ namespace wulf::node {
 /// afterwards. So nothing is computed at compile time, twice operations don't become one, and vectors don't
 /// become of scalars. Costs no instruction. `keep` would let a floating-point value go through memory.
 template <typename T>
+requires std::is_integral_v<T>
 [[gnu::always_inline]] inline void opaque(T& value) noexcept {
-  if constexpr (std::is_floating_point_v<T>) {
+  asm volatile("" : "+r"(value));  // NOLINT(hicpp-no-assembler)
+}
+template <typename T>
+requires std::is_floating_point_v<T>
+[[gnu::always_inline]] inline void opaque(T& value) noexcept {
 #ifdef __x86_64__
-    asm volatile("" : "+x"(value));  // NOLINT(hicpp-no-assembler)
+  asm volatile("" : "+x"(value));  // NOLINT(hicpp-no-assembler)
 #else
-    asm volatile("" : "+w"(value));  // NOLINT(hicpp-no-assembler)
+  asm volatile("" : "+w"(value));  // NOLINT(hicpp-no-assembler)
 #endif
-  } else {
-    asm volatile("" : "+r"(value));  // NOLINT(hicpp-no-assembler)
-  }
 }
 
 /// What a chain starts from and works with. An operation takes `a` and `b` in turn where that keeps its
@@ -50,22 +52,27 @@ struct Divided {
   T remainder;
 };
 
+#ifdef __x86_64__
+template <typename T>
+requires(sizeof(T) == 4) [[gnu::always_inline]] inline Divided<T> divide(T dividend, T divisor) noexcept {
+  T remainder;
+  // NOLINTNEXTLINE(hicpp-no-assembler)
+  asm volatile("cltd\n\tidivl %2" : "+a"(dividend), "=&d"(remainder) : "r"(divisor) : "cc");
+  return {dividend, remainder};
+}
+template <typename T>
+requires(sizeof(T) == 8) [[gnu::always_inline]] inline Divided<T> divide(T dividend, T divisor) noexcept {
+  T remainder;
+  // NOLINTNEXTLINE(hicpp-no-assembler)
+  asm volatile("cqto\n\tidivq %2" : "+a"(dividend), "=&d"(remainder) : "r"(divisor) : "cc");
+  return {dividend, remainder};
+}
+#else
 template <typename T>
 [[gnu::always_inline]] inline Divided<T> divide(T dividend, T divisor) noexcept {
-#ifdef __x86_64__
-  T remainder;
-  if constexpr (sizeof(T) == 4) {
-    // NOLINTNEXTLINE(hicpp-no-assembler)
-    asm volatile("cltd\n\tidivl %2" : "+a"(dividend), "=&d"(remainder) : "r"(divisor) : "cc");
-  } else {
-    // NOLINTNEXTLINE(hicpp-no-assembler)
-    asm volatile("cqto\n\tidivq %2" : "+a"(dividend), "=&d"(remainder) : "r"(divisor) : "cc");
-  }
-  return {dividend, remainder};
-#else
   return {static_cast<T>(dividend / divisor), static_cast<T>(dividend % divisor)};
-#endif
 }
+#endif
 
 /// Exclusive or with two numbers in turn.
 struct Bit {

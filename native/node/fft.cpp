@@ -86,7 +86,11 @@ void fft(std::span<const Complex> in, std::span<Complex> out, std::span<Complex>
   for (std::size_t stage = 0; stage < count; ++stage) {
     Complex* to = targets[(count - 1 - stage) % 2];
     const std::size_t radix = length >= 4 ? 4 : 2;
-    (radix == 4 ? fours : pairs)(from, to, length, stride, roots.data());
+    if (radix == 4) {
+      fours(from, to, length, stride, roots.data());
+    } else {
+      pairs(from, to, length, stride, roots.data());
+    }
     from = to;
     length /= radix;
     stride *= radix;

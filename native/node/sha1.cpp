@@ -22,7 +22,8 @@ std::uint32_t big_endian(const std::byte* bytes) noexcept {
 
 /// The message schedule of a block, FIPS 180-4, 6.1.2, step 1.
 std::array<std::uint32_t, kRounds> schedule(const std::byte* block) noexcept {
-  std::array<std::uint32_t, kRounds> words;
+  std::array<std::uint32_t, kRounds>
+      words;  // NOLINT(cppcoreguidelines-pro-type-member-init): all are written
   for (std::size_t t = 0; t < kWords; ++t) {
     words[t] = big_endian(block + (t * sizeof(std::uint32_t)));
   }
@@ -72,10 +73,10 @@ void compress(Sha1Digest& digest, const std::byte* block) noexcept {
   const auto majority = [](Word b, Word c, Word d) { return (b & c) + (d & (b ^ c)); };
   const std::array<Word, kRounds> words = schedule(block);
   State s{digest[0], digest[1], digest[2], digest[3], digest[4]};
-  twenty(s, choose, 0x5a827999, &words[0]);
-  twenty(s, parity, 0x6ed9eba1, &words[20]);
-  twenty(s, majority, 0x8f1bbcdc, &words[40]);
-  twenty(s, parity, 0xca62c1d6, &words[60]);
+  twenty(s, choose, 0x5a827999, words.data());
+  twenty(s, parity, 0x6ed9eba1, words.data() + 20);
+  twenty(s, majority, 0x8f1bbcdc, words.data() + 40);
+  twenty(s, parity, 0xca62c1d6, words.data() + 60);
   digest = {digest[0] + s.a, digest[1] + s.b, digest[2] + s.c, digest[3] + s.d, digest[4] + s.e};
 }
 

@@ -164,10 +164,15 @@ def without_barriers(folder: Path, source: str) -> Path:
     return copy / source
 
 
+@pytest.fixture(scope="module")
+def mutated(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Function]:
+    folder = tmp_path_factory.mktemp(compiler)
+    source = without_barriers(folder, "arithmetic_kernels.cpp")
+    return functions(build(compiler, source, folder / "mutated.o", f"-I{folder}"))
+
+
 @pytest.mark.parametrize(("loop", "of"), [("dependent", "int"), ("dependent", "long"), ("independent", "float")])
-def test_a_kernel_without_its_barrier_is_found(compiler: str, tmp_path: Path, loop: str, of: str) -> None:
-    source = without_barriers(tmp_path, "arithmetic_kernels.cpp")
-    mutated = functions(build(compiler, source, tmp_path / "mutated.o", f"-I{tmp_path}"))
+def test_a_kernel_without_its_barrier_is_found(mutated: dict[str, Function], loop: str, of: str) -> None:
     assert faults(kernel(mutated, loop, of, "Add"), KERNELS[of, "Add"], steps(loop, "Add"))
 
 
