@@ -1,7 +1,6 @@
 #include "node/team.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -13,29 +12,24 @@
 namespace wulf::node {
 namespace {
 
-/// Operations done until `time`, which lies within the track.
-double done_at(const Track& track, Nanoseconds time) {
-  const auto after = std::lower_bound(track.begin(), track.end(), time,
-                                      [](const Mark& m, Nanoseconds t) { return m.at < t; });
-  if (after == track.begin()) {
-    return static_cast<double>(after->done);
-  }
-  const auto before = after - 1;
-  const double share = static_cast<double>(time - before->at) /
-                       static_cast<double>(std::max<Nanoseconds>(after->at - before->at, 1));
-  return static_cast<double>(before->done) + (share * static_cast<double>(after->done - before->done));
-}
+/// The batches of a track, as those whose middle lies between two times.
+struct Batch {
+  double seconds;
+  std::uint64_t done;
+  [[nodiscard]] double rate() const { return static_cast<double>(done) / seconds; }
+};
 
-/// The length of a slot: some batches of the slowest thread, so that none is smeared over several.
-Nanoseconds slot_of(const std::vector<Track>& tracks, Nanoseconds span) {
-  constexpr Nanoseconds kBatches = 4;
-  constexpr Nanoseconds kLeastSlots = 3;
-  Nanoseconds slot = kMillisecond;
-  for (const Track& track : tracks) {
-    const auto batches = static_cast<Nanoseconds>(track.size() - 1);
-    slot = std::max(slot, kBatches * (track.back().at - track.front().at) / batches);
+std::vector<Batch> batches_within(const Track& track, Nanoseconds begin, Nanoseconds end) {
+  std::vector<Batch> batches;
+  for (std::size_t i = 1; i < track.size(); ++i) {
+    const Mark& from = track[i - 1];
+    const Mark& to = track[i];
+    const Nanoseconds middle = from.at + ((to.at - from.at) / 2);
+    if (middle >= begin && middle <= end) {
+      batches.push_back({to_seconds(std::max<Nanoseconds>(to.at - from.at, 1)), to.done - from.done});
+    }
   }
-  return std::max<Nanoseconds>(std::min(slot, span / kLeastSlots), 1);
+  return batches;
 }
 
 }  // namespace
@@ -122,19 +116,22 @@ Samples together(const std::vector<Track>& tracks) {
     begin = std::max(begin, track.front().at);
     end = std::min(end, track.back().at);
   }
-  Samples samples;
-  if (end <= begin) {
-    return samples;
+  std::vector<std::vector<Batch>> each;
+  std::size_t least = tracks.front().size();
+  for (const Track& track : tracks) {
+    each.push_back(batches_within(track, begin, end));
+    least = std::min(least, each.back().size());
   }
-  const Nanoseconds slot = slot_of(tracks, end - begin);
-  for (Nanoseconds at = begin; at + slot <= end; at += slot) {
-    double done = 0;
-    for (const Track& track : tracks) {
-      done += done_at(track, at + slot) - done_at(track, at);
+  Samples samples;
+  for (std::size_t i = 0; i < least; ++i) {
+    double rate = 0;
+    std::uint64_t done = 0;
+    for (const std::vector<Batch>& batches : each) {
+      const Batch& batch = batches[i * batches.size() / least];
+      rate += batch.rate();
+      done += batch.done;
     }
-    if (done > 0) {
-      samples.add(to_seconds(slot) / done, static_cast<std::uint64_t>(std::llround(done)));
-    }
+    samples.add(1 / rate, done);
   }
   return samples;
 }

@@ -64,8 +64,10 @@ template <typename Body>
   return track;
 }
 
-/// What all tracks did together, in slots of the time that they share: seconds per operation, one figure a
-/// slot. Within a batch work is taken to be even. Empty where they share no time.
+/// What all tracks did together in the time that they share: seconds per operation, one figure for every
+/// batch of the thread that made fewest, from the sum of the threads' rates in batches of about that time. A
+/// batch during which a thread did not run spoils one figure, not the time it lasted. Empty where the tracks
+/// share no time.
 [[nodiscard]] Samples together(const std::vector<Track>& tracks);
 
 }  // namespace wulf::node

@@ -10,7 +10,8 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::size_t kApart = 256;  ///< no line, and no pair of lines that come together, is shared
+constexpr std::size_t kApart = 256;     ///< no line, and no pair of lines that come together, is shared
+constexpr std::uint64_t kRounds = 250;  ///< round trips at least: hand-over at a batch's begin is one more
 constexpr std::size_t kRegion = std::size_t{1} << 20U;
 
 using Flag = std::atomic<std::uint64_t>;
@@ -121,7 +122,7 @@ class CoreToCore final : public Probe {
         time_batches([&flags](std::uint64_t count) { flags.ask(count); }, params.at("seconds").get<double>());
     flags.stop();
     threads.join();
-    return {.metrics = {{"latency", samples.split(2).metric()}},
+    return {.metrics = {{"latency", samples.split(2 * kRounds).metric()}},
             .seconds = samples.spent(),
             .info = {{"other", other},
                      {"pause", "none: both spin with plain loads"},
