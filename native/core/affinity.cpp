@@ -36,10 +36,10 @@ constexpr int kMaxCpus = 8192;  // the kernel's CONFIG_NR_CPUS limit on x86-64
 
 }  // namespace
 
-std::vector<int> allowed_cpus() {
+std::vector<int> allowed_cpus(int thread) {
   const CpuSet set(kMaxCpus);
   std::vector<int> cpus;
-  if (sched_getaffinity(0, set.size(), set.get()) != 0) {
+  if (sched_getaffinity(thread, set.size(), set.get()) != 0) {
     throw system_error("internal", "sched_getaffinity", errno);
   }
   for (int cpu = 0; cpu < kMaxCpus; ++cpu) {

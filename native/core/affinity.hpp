@@ -5,8 +5,8 @@
 
 namespace wulf {
 
-/// The CPUs on which the calling thread may run, in ascending order.
-[[nodiscard]] std::vector<int> allowed_cpus();
+/// The CPUs on which that thread (0: the calling one) may run, in ascending order.
+[[nodiscard]] std::vector<int> allowed_cpus(int thread = 0);
 
 /// "0-3,8" for {0, 1, 2, 3, 8}: the kernel's notation.
 [[nodiscard]] std::string cpu_list(const std::vector<int>& cpus);

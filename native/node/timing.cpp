@@ -54,6 +54,24 @@ double Samples::mean() const {
 
 double Samples::deviation() const { return metric().at("deviation").get<double>(); }
 
+Samples Samples::less(double seconds_each) const {
+  Samples rest = *this;
+  for (double& each : rest.each_) {
+    each -= seconds_each;
+  }
+  rest.spent_ -= seconds_each * static_cast<double>(operations_);
+  return rest;
+}
+
+Samples Samples::split(std::uint64_t parts) const {
+  Samples pieces = *this;
+  for (double& each : pieces.each_) {
+    each /= static_cast<double>(parts);
+  }
+  pieces.operations_ *= parts;
+  return pieces;
+}
+
 Json Samples::metric() const { return described("s", each_, operations_); }
 
 Json Samples::rate(const std::string& unit, double per_operation) const {

@@ -43,6 +43,12 @@ class Samples {
   [[nodiscard]] double mean() const;
   [[nodiscard]] double deviation() const;
 
+  /// The same with so many seconds taken off every operation.
+  [[nodiscard]] Samples less(double seconds_each) const;
+
+  /// The same where each operation was in truth `parts` of them, as a round trip is two ways.
+  [[nodiscard]] Samples split(std::uint64_t parts) const;
+
   /// {"unit", "value": the median, "n": operations, "batches", "mean", "min", "max", "deviation",
   /// "quantiles"}.
   [[nodiscard]] Json metric() const;
