@@ -13,6 +13,7 @@ namespace wulf::node {
 /// gaps of some 100 ns.
 [[nodiscard]] inline std::uint64_t ticks() noexcept {
 #ifdef __x86_64__
+  _mm_lfence();  // otherwise two looks overlap, and seem to be one tick apart
   return __rdtsc();
 #elif defined(__aarch64__)
   std::uint64_t count = 0;
