@@ -7,7 +7,10 @@
 #include "core/error.hpp"
 #include "core/registry.hpp"
 #include "node/clock_rate.hpp"
+#include "node/energy.hpp"
 #include "node/probe.hpp"
+#include "node/timing.hpp"
+#include "node/unavailable.hpp"
 
 namespace wulf::node {
 namespace {
@@ -37,6 +40,19 @@ int choose_cpu(const Json& params) {
   return asked ? *asked : allowed_cpus().back();
 }
 
+/// One replicate; what the host refuses is the reason of every metric.
+Outcome measure(const Request& request) {
+  try {
+    return request.probe.measure(request.params);
+  } catch (const Unavailable& refused) {
+    Outcome outcome;
+    for (const Metric& metric : request.probe.metrics()) {
+      outcome.metrics[metric.name] = no_value(metric.unit, refused.what());
+    }
+    return outcome;
+  }
+}
+
 /// One replicate, in the calling thread, which belongs to the request alone and may be bound to a CPU.
 Json run(const Json& json) {
   static std::mutex one_at_a_time;
@@ -47,7 +63,10 @@ Json run(const Json& json) {
   request.params["cpu"] = cpu;
   const double rate_before = dependent_adds_per_second();
   const CounterTexts before = CounterTexts::read();
-  Outcome outcome = request.probe.measure(request.params);
+  const EnergyMeter meter;
+  const EnergyMeter::Reading energy = meter.read();
+  Outcome outcome = measure(request);
+  outcome.info["energy"] = meter.used(energy, meter.read());
   const CounterTexts after = CounterTexts::read();
   outcome.info["cpu"] = cpu;
   outcome.info["clock_rate"] = {{"unit", "Hz"},

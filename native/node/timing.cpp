@@ -54,13 +54,22 @@ double Samples::mean() const {
 
 double Samples::deviation() const { return metric().at("deviation").get<double>(); }
 
+Samples Samples::less(double seconds_each) const {
+  Samples rest = *this;
+  for (double& each : rest.each_) {
+    each -= seconds_each;
+  }
+  rest.spent_ -= seconds_each * static_cast<double>(operations_);
+  return rest;
+}
+
 Samples Samples::split(std::uint64_t parts) const {
-  Samples smaller = *this;
-  smaller.operations_ *= parts;
-  for (double& each : smaller.each_) {
+  Samples pieces = *this;
+  for (double& each : pieces.each_) {
     each /= static_cast<double>(parts);
   }
-  return smaller;
+  pieces.operations_ *= parts;
+  return pieces;
 }
 
 Json Samples::metric() const { return described("s", each_, operations_); }

@@ -43,7 +43,11 @@ class Samples {
   [[nodiscard]] double mean() const;
   [[nodiscard]] double deviation() const;
 
-  /// The same samples, where each operation was `parts` smaller ones: a loop's body that is unrolled.
+  /// The same with so many seconds taken off every operation.
+  [[nodiscard]] Samples less(double seconds_each) const;
+
+  /// The same where each operation was in truth `parts` of them, as a round trip is two ways, or a
+  /// loop's body is unrolled.
   [[nodiscard]] Samples split(std::uint64_t parts) const;
 
   /// {"unit", "value": the median, "n": operations, "batches", "mean", "min", "max", "deviation",

@@ -1,4 +1,4 @@
-"""Drives a session of the built wulf-net over its pipes, as a launcher does."""
+"""Drives a session of a built program over its pipes, as a launcher does."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ KEY = "00112233445566778899aabbccddeeff"
 OTHER_KEY = "00112233445566778899aabbccddeefe"
 
 
-def binary() -> Path:
-    """The built program: $WULF_NET, the build folder, or the one inside the package."""
+def binary(program: str = "wulf-net") -> Path:
+    """The built program: $WULF_NET (and the like), the build folder, or the one inside the package."""
     candidates = [
-        ROOT / "build/native/wulf-net",
-        ROOT / "src/wulf/programs" / platform.machine() / "wulf-net",
+        ROOT / "build/native" / program,
+        ROOT / "src/wulf/programs" / platform.machine() / program,
     ]
-    if "WULF_NET" in os.environ:
-        candidates = [Path(os.environ["WULF_NET"])]
+    chosen = program.replace("-", "_").upper()
+    if chosen in os.environ:
+        candidates = [Path(os.environ[chosen])]
     for path in candidates:
         if path.is_file():
             return path
-    raise FileNotFoundError(f"wulf-net is not built: none of {[str(path) for path in candidates]}; run `make build`")
+    raise FileNotFoundError(f"{program} is not built: none of {[str(path) for path in candidates]}; run `make build`")
 
 
 class Session:
     """One process; answers are matched to requests by their id. `words`: a command that starts the program."""
 
-    def __init__(self, *words: str | Path) -> None:
+    def __init__(self, *words: str | Path, program: str = "wulf-net") -> None:
         self.process = subprocess.Popen(
-            [*words, binary()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+            [*words, binary(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
         self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._answers: dict[int | None, dict[str, Any]] = {}
@@ -54,7 +55,7 @@ class Session:
     def _next(self, timeout: float) -> dict[str, Any]:
         line = self._lines.get(timeout=timeout)
         if line is None:
-            raise EOFError("wulf-net ended")
+            raise EOFError("the program ended")
         return line
 
     def write(self, text: str) -> None:

@@ -1,0 +1,110 @@
+#include "node/noise.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "node/timing.hpp"
+
+namespace wulf::node {
+
+Detours analyse_detours(std::span<const Gap> gaps, std::uint64_t minimum, std::uint64_t longest,
+                        std::uint64_t elapsed, double tick) {
+  std::uint64_t lost = 0;
+  for (const Gap& gap : gaps) {
+    lost += gap.length - std::min(minimum, gap.length);
+    longest = std::max(longest, gap.length);
+  }
+  const auto whole = static_cast<double>(std::max<std::uint64_t>(elapsed, 1));
+  return {.lost = static_cast<double>(lost) / whole,
+          .worst = static_cast<double>(longest) * tick,
+          .rate = static_cast<double>(gaps.size()) / (whole * tick)};
+}
+
+Json longest_gaps(std::span<const Gap> gaps, std::size_t count, double tick) {
+  std::vector<Gap> sorted(gaps.begin(), gaps.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Gap& a, const Gap& b) { return a.length > b.length; });
+  Json list = Json::array();
+  for (std::size_t i = 0; i < std::min(count, sorted.size()); ++i) {
+    list.push_back({{"at", static_cast<double>(sorted[i].at) * tick},
+                    {"length", static_cast<double>(sorted[i].length) * tick}});
+  }
+  return list;
+}
+
+Quanta analyse_quanta(std::span<const std::uint64_t> work, double quantum) {
+  const auto [poorest, best] = std::minmax_element(work.begin(), work.end());
+  const auto most = static_cast<double>(*best);
+  const auto done = static_cast<double>(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
+  return {.lost = 1 - (done / (most * static_cast<double>(work.size()))),
+          .worst = (most - static_cast<double>(*poorest)) / most * quantum};
+}
+
+std::optional<ScheduleStat> parse_schedstat(const std::string& text) {
+  std::istringstream words(text);
+  ScheduleStat stat{};
+  if (words >> stat.ran >> stat.waited >> stat.turns) {
+    return stat;
+  }
+  return std::nullopt;
+}
+
+Json parse_osnoise(const std::string& trace, int cpu) {
+  constexpr double kMicro = 1e-6;
+  double runtime = 0;
+  double noise = 0;
+  double worst = 0;
+  std::istringstream lines(trace);
+  for (std::string line; std::getline(lines, line);) {
+    // <...>-859  [003] ....  81.637220: 1000000  190  99.98100  9  18 …: runtime, noise, %, worst; in µs
+    const std::size_t open = line.find('[');
+    const std::size_t colon = line.find(": ");
+    if (open == std::string::npos || colon == std::string::npos || line.starts_with("#")) {
+      continue;
+    }
+    int where = -1;
+    double available = 0;
+    double longest = 0;
+    double took = 0;
+    double missing = 0;
+    std::istringstream place(line.substr(open + 1));
+    std::istringstream figures(line.substr(colon + 2));
+    if (place >> where && where == cpu && figures >> took >> missing >> available >> longest) {
+      runtime += took * kMicro;
+      noise += missing * kMicro;
+      worst = std::max(worst, longest * kMicro);
+    }
+  }
+  if (runtime <= 0) {
+    return nullptr;
+  }
+  return {{"runtime", runtime}, {"noise", noise}, {"worst", worst}, {"share", noise / runtime}};
+}
+
+Json osnoise(const std::string& root, int cpu) {
+  constexpr std::size_t kMost = 1U << 20U;
+  const std::string folder = root + "/sys/kernel/tracing/";
+  errno = 0;
+  std::ifstream chosen(folder + "current_tracer");
+  std::string tracer;
+  if (!(chosen >> tracer)) {
+    return no_value("1", folder + "current_tracer cannot be read (" + std::strerror(errno) +
+                             "): tracefs is not mounted, or for root alone");
+  }
+  if (tracer != "osnoise") {
+    return no_value("1", "the kernel's tracer is '" + tracer + "'; starting osnoise would change the host");
+  }
+  std::ifstream file(folder + "trace");
+  std::string text(kMost, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  Json found = parse_osnoise(text, cpu);
+  return found.is_null() ? no_value("1", "osnoise runs, but has said nothing of this CPU yet")
+                         : Json{{"unit", "1"}, {"value", found.at("share")}, {"of", std::move(found)}};
+}
+
+}  // namespace wulf::node

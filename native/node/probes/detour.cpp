@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "node/noise.hpp"
+#include "node/probe.hpp"
+#include "node/ticks.hpp"
+
+namespace wulf::node {
+namespace {
+
+constexpr double kUsualThreshold = 9;  // of the selfish detour benchmark
+constexpr std::size_t kMostGaps = 1U << 16U;
+
+/// What the loop saw.
+struct Watch {
+  std::vector<Gap> gaps;
+  std::uint64_t minimum = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t longest = 0;  ///< of what was no gap
+  std::uint64_t elapsed = 0;
+};
+
+/// The least time between two looks at the counter.
+std::uint64_t least_step() {
+  constexpr int kLooks = 20'000;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t last = ticks();
+  for (int i = 0; i < kLooks; ++i) {
+    const std::uint64_t next = ticks();
+    least = std::min(least, next - last);
+    last = next;
+  }
+  return std::max<std::uint64_t>(least, 1);  // a slow counter shows the same twice
+}
+
+/// Looks at the counter for so many ticks, and notes where it was away for more than `limit`.
+Watch watch(std::uint64_t span, std::uint64_t minimum, std::uint64_t limit) {
+  Watch seen;
+  seen.minimum = minimum;
+  seen.gaps.resize(kMostGaps);  // touched, so that noting one costs no page fault
+  std::size_t count = 0;
+  const std::uint64_t start = ticks();
+  std::uint64_t last = start;
+  while (last - start < span && count < kMostGaps) {
+    const std::uint64_t next = ticks();
+    const std::uint64_t step = next - last;
+    if (step > limit) [[unlikely]] {
+      seen.gaps[count++] = {last - start, step};
+    } else {
+      seen.longest = std::max(seen.longest, step);
+    }
+    last = next;
+  }
+  seen.elapsed = last - start;
+  seen.gaps.resize(count);
+  return seen;
+}
+
+/// The selfish detour benchmark.
+class Detour final : public Probe {
+ public:
+  Detour()
+      : Probe("detour", "noise", "what takes the CPU from a loop that does nothing but watch the time") {}
+
+  [[nodiscard]] std::vector<Param> params() const override {
+    constexpr double kMost = 1e6;
+    return {{"threshold", ParamType::kFloat, "1", 0.0, 0.0, kMost,
+             "a detour is longer than so many times the least step of the loop (0: 9 times)"}};
+  }
+
+  [[nodiscard]] std::vector<Metric> metrics() const override {
+    return {{"lost", "1", "lower", "share of the time that detours took"},
+            {"worst", "s", "lower", "the longest time between two looks"},
+            {"detours", "Hz", "lower", "how often"}};
+  }
+
+  [[nodiscard]] Outcome measure(const Json& params) const override {
+    const auto asked = params.at("threshold").get<double>();
+    const double threshold = asked > 0 ? std::max(asked, 1.0) : kUsualThreshold;
+    const TickRate rate;
+    const std::uint64_t minimum = least_step();
+    const double seconds = std::max(params.at("seconds").get<double>(), 1e-3);
+    const auto span = static_cast<std::uint64_t>(seconds / rate.seconds_each());
+    const Watch seen =
+        watch(span, minimum, static_cast<std::uint64_t>(std::ceil(threshold * static_cast<double>(minimum))));
+    return described(seen, threshold, rate.seconds_each());
+  }
+
+ private:
+  [[nodiscard]] static Outcome described(const Watch& seen, double threshold, double tick) {
+    constexpr std::size_t kShown = 5;
+    const Detours detours = analyse_detours(seen.gaps, seen.minimum, seen.longest, seen.elapsed, tick);
+    return {.metrics = {{"lost", {{"unit", "1"}, {"value", detours.lost}, {"n", seen.gaps.size()}}},
+                        {"worst", {{"unit", "s"}, {"value", detours.worst}}},
+                        {"detours", {{"unit", "Hz"}, {"value", detours.rate}, {"n", seen.gaps.size()}}}},
+            .seconds = static_cast<double>(seen.elapsed) * tick,
+            .info = {{"threshold", threshold},
+                     {"step", {{"unit", "s"}, {"value", static_cast<double>(seen.minimum) * tick}}},
+                     {"stopped_early", seen.gaps.size() == kMostGaps},
+                     {"longest", longest_gaps(seen.gaps, kShown, tick)}}};
+  }
+};
+
+const Registered<Probe> registered{std::make_unique<Detour>()};
+
+}  // namespace
+}  // namespace wulf::node
