@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wulf.agent.cpulist import CPU, online, parse
+from wulf.agent.cpulist import CPU, agreed, online, parse
 from wulf.agent.fact import Topic
 from wulf.agent.machine import shared
 from wulf.agent.unknown import Unknown
@@ -23,21 +23,19 @@ Caches = dict[str, str]
 """The caches of one level: where each stands in /sys, by the list of CPUs that share it."""
 
 
-def _folders(machine: Machine, instructions: bool) -> list[str]:
-    """Of every CPU that is on, its caches for instructions alone, or all others."""
-    found = []
-    for cpu in online(machine):
-        folder = f"{CPU}/cpu{cpu}/cache"
-        caches = [f"{folder}/{name}" for name in machine.names(folder) if name.startswith("index")]
-        found += [cache for cache in caches if (machine.text(f"{cache}/type") == "Instruction") == instructions]
-    return found
+@shared
+def _types(machine: Machine) -> dict[str, str]:
+    """Data, Instruction or Unified, by where a cache of a CPU that is on stands in /sys."""
+    folders = [f"{CPU}/cpu{cpu}/cache" for cpu in online(machine)]
+    caches = [f"{folder}/{name}" for folder in folders for name in machine.names(folder) if name.startswith("index")]
+    return {cache: machine.text(f"{cache}/type") for cache in caches}
 
 
 @shared
 def _data(machine: Machine) -> dict[int, Caches]:
     """The caches that hold data, by level."""
     found: dict[int, Caches] = {}
-    for cache in _folders(machine, instructions=False):
+    for cache in (cache for cache, type in _types(machine).items() if type != "Instruction"):
         of_level = found.setdefault(machine.integer(f"{cache}/level"), {})
         of_level.setdefault(machine.text(f"{cache}/shared_cpu_list"), cache)
     return found
@@ -50,8 +48,9 @@ def _of_level(machine: Machine, level: int) -> Caches:
     return caches[level]
 
 
-def _bytes(size: str) -> int:
-    """Bytes of a size as sysfs writes it: '32K'."""
+def _size(machine: Machine, cache: str) -> int:
+    """Bytes of a cache; sysfs writes '32K'."""
+    size = machine.text(f"{cache}/size")
     scale = _SCALES.get(size[-1])
     return int(size[:-1]) * scale if scale else int(size)
 
@@ -69,7 +68,12 @@ def _add_data_cache(level: int, name: str) -> None:
     @topic.fact(f"{name}_size", f"Size of one {words}", unit="B")
     def size(machine: Machine) -> int:
         caches = _of_level(machine, level).values()
-        return _one({_bytes(machine.text(f"{cache}/size")) for cache in caches}, words, "sizes")
+        return _one({_size(machine, cache) for cache in caches}, words, "sizes")
+
+    @topic.fact(f"{name}_sizes", f"Sizes of the {words}s in bytes; where CPUs differ '49152:0-3 32768:4-7'")
+    def sizes(machine: Machine) -> str:
+        caches = _of_level(machine, level).items()
+        return agreed({cpu: str(_size(machine, cache)) for cpus, cache in caches for cpu in parse(cpus)})
 
     @topic.fact(f"{name}_count", f"How many {words}s there are: CPUs under one of them share it", unit="1")
     def count(machine: Machine) -> int:
@@ -102,10 +106,10 @@ for _level, _name in ((1, "l1d"), (2, "l2"), (3, "l3")):
 
 @topic.fact("l1i_size", "Size of one level 1 cache for instructions", unit="B")
 def l1i_size(machine: Machine) -> int:
-    caches = _folders(machine, instructions=True)
+    caches = [cache for cache, type in _types(machine).items() if type == "Instruction"]
     if not caches:
         raise Unknown("no cache for instructions in /sys", absent=True)
-    return _one({_bytes(machine.text(f"{cache}/size")) for cache in caches}, "level 1 cache (instruction)", "sizes")
+    return _one({_size(machine, cache) for cache in caches}, "level 1 cache (instruction)", "sizes")
 
 
 @topic.fact("last_level_size", "Size of one cache of the last level there is, beyond which memory answers", unit="B")
@@ -114,4 +118,4 @@ def last_level_size(machine: Machine) -> int:
     if not caches:
         raise Unknown("no cache in /sys", absent=True)
     last = caches[max(caches)].values()
-    return _one({_bytes(machine.text(f"{cache}/size")) for cache in last}, "cache", "sizes at the last level")
+    return _one({_size(machine, cache) for cache in last}, "cache", "sizes at the last level")
