@@ -102,7 +102,7 @@ class Machine:
     def crossing(self, number: int, share: float) -> float:
         """Where one edge by itself has climbed so much of its rise, on a log scale."""
         below, above = LEVELS[number : number + 2]
-        wanted = (below * (above / below) ** share - below) / (above - below)
+        wanted: float = (below * (above / below) ** share - below) / (above - below)
         cache = self.caches[number]
         if self.misses is sharp:
             return cache

@@ -154,9 +154,8 @@ def find(
     check_confidence(confidence)
     enough = {size: values for size, values in replicates.items() if len(values) >= LEAST_REPLICATES}
     if len(enough) < LEAST_SIZES:
-        raise ValueError(
-            f"{len(enough)} of {len(replicates)} sizes have {LEAST_REPLICATES} replicates; {LEAST_SIZES} such are needed"
-        )
+        sizes_of = f"{len(enough)} of {len(replicates)} sizes have {LEAST_REPLICATES} replicates"
+        raise ValueError(f"{sizes_of}; {LEAST_SIZES} such sizes are needed")
     sizes = np.array(sorted(enough), dtype=float)
     octaves = logs(sizes) / log(2)
     samples = [logs(enough[size]) for size in sizes]
