@@ -53,7 +53,7 @@ class Effort:
     repetitions: int
 
 
-FULL, QUICK = Effort(100, 20, REPETITIONS), Effort(10, 2, 0)
+FULL, QUICK = Effort(60, 10, REPETITIONS), Effort(10, 2, 0)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
