@@ -22,8 +22,8 @@ def records() -> list[Record]:
     swept = curves.sweep(np.random.default_rng(1), server, curves.USUAL, curves.grid(4, server), 8)
     chase = [
         Record(
-            run="bench", subject="here", probe="node", metric="latency", unit="s", verdict=Verdict.OK, at=AT, samples=values,
-            params={"pattern": "chase", "bytes": int(size), "pages": "huge"}, value=values[0],
+            run="bench", subject="here", probe="node", metric="latency", unit="s", verdict=Verdict.OK, at=AT,
+            params={"pattern": "chase", "bytes": int(size), "pages": "huge"}, value=values[0], samples=values,
         )
         for size, values in swept.items()
     ]  # fmt: skip

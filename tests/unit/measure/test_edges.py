@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -170,3 +172,17 @@ def test_the_peak_of_the_scatter_stands_beside_the_edge() -> None:
     found = by_level(edge_records([*chase, *rates], {"n1": FACTS}, "r"))
     assert (found["l2"].model_extra or {})["sigma_peak"]["value"] == pytest.approx(MIB, rel=0.2)
     assert (found["l1"].model_extra or {})["sigma_peak"] is None
+
+
+def test_a_recorded_sweep_of_a_guest_whose_neighbours_take_the_last_cache() -> None:
+    # Latencies in seconds by working set, huge pages, of a virtual machine with 32 KiB, 1 MiB and "32 MiB": loads are
+    # at 14 ns or at 150 ns from 1.5 to 4 MiB, as others leave room or not. So the second edge has no end of its own.
+    times = json.loads((Path(__file__).parent / "recorded/chase_shared_l3.json").read_text())
+    chase = [record(values, bytes=int(size), pages="huge") for size, values in times.items()]
+    found = by_level(edge_records(chase, {"n1": FACTS}, "r"))
+    assert (found["l1"].verdict, (found["l1"].model_extra or {})["agrees"]) == (Verdict.OK, True)
+    assert found["l1"].value == pytest.approx(32 * KIB, rel=0.1)
+    assert found["l2"].verdict is Verdict.UNRESOLVED
+    assert "without a plateau: several edges" in str(found["l2"].reason)
+    assert found["l3"].value is None
+    assert "no edge of its own" in str(found["l3"].reason)
