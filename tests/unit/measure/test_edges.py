@@ -177,7 +177,7 @@ def test_the_peak_of_the_scatter_stands_beside_the_edge() -> None:
 def test_a_recorded_sweep_of_a_guest_whose_neighbours_take_the_last_cache() -> None:
     # Latencies in seconds by working set, huge pages, of a virtual machine with 32 KiB, 1 MiB and "32 MiB": loads are
     # at 14 ns or at 150 ns from 1.5 to 4 MiB, as others leave room or not. So the second edge has no end of its own.
-    times = json.loads((Path(__file__).parent / "recorded/chase_shared_l3.json").read_text())
+    times = json.loads((Path(__file__).parent / "recorded_sweeps/shared_last_cache.json").read_text())
     chase = [record(values, bytes=int(size), pages="huge") for size, values in times.items()]
     found = by_level(edge_records(chase, {"n1": FACTS}, "r"))
     assert (found["l1"].verdict, (found["l1"].model_extra or {})["agrees"]) == (Verdict.OK, True)
