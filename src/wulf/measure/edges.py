@@ -181,7 +181,8 @@ class _Place:
     def record(self, edge: Edge, peaks: Sequence[Peak]) -> Record:
         """The level's edge, beside the reported size and the nearest peak of the scatter."""
         held = [size for size in self.sizes if edge.holds(size, coloured=self.pages != "huge")]
-        peak = next((peak for peak in peaks if peak.resolved and marks(peak, edge)), None)
+        near = [peak for peak in peaks if peak.resolved and marks(peak, edge)]
+        peak = near[0] if near and edge.unresolved is None else None  # a vague edge has room for any peak
         figures = {"value": edge.left.value, "low": edge.left.low, "high": edge.left.high, "confidence": 0.95}
         more = {
             "half_rise": asdict(edge.half),

@@ -184,5 +184,23 @@ def test_a_recorded_sweep_of_a_guest_whose_neighbours_take_the_last_cache() -> N
     assert found["l1"].value == pytest.approx(32 * KIB, rel=0.1)
     assert found["l2"].verdict is Verdict.UNRESOLVED
     assert "without a plateau: several edges" in str(found["l2"].reason)
+    assert (found["l2"].model_extra or {})["agrees"] is None
     assert found["l3"].value is None
     assert "no edge of its own" in str(found["l3"].reason)
+
+
+def test_a_vague_edge_is_marked_by_no_peak() -> None:
+    times = {2048 * 2.0 ** (k / 4): 1e-9 * min(max(2.0 ** ((k - 20) / 4), 1.0), 64.0) for k in range(61)}
+    chase = [record([value] * 8, bytes=int(size), pages="huge") for size, value in times.items()]
+    rates = []
+    for size in times:
+        params: dict[str, Any] = {"bytes": int(size), "pattern": "cpu-rate"}
+        sigma = 1e-10 if 4e5 < size < 5e5 else 1e-12
+        rates += [record([1e-9] * 8, metric="time", **params), record([sigma] * 8, metric="deviation", **params)]
+    (peak,) = sigma_peaks(rates)
+    facts: dict[str, dict[str, Any]] = {**FACTS, "cpu.l2_size": {"value": 1 << 18}}
+    found = by_level(edge_records([*chase, *rates], {"n1": facts}, "r"))["l2"]
+    assert peak.resolved
+    assert found.verdict is Verdict.UNRESOLVED
+    assert found.low is not None and found.low < peak.size.value < (found.model_extra or {})["half_rise"]["high"]
+    assert (found.model_extra or {})["sigma_peak"] is None
