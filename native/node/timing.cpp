@@ -74,15 +74,6 @@ Samples Samples::split(std::uint64_t parts) const {
 
 Json Samples::metric() const { return described("s", each_, operations_); }
 
-Samples Samples::split(std::uint64_t parts) const {
-  Samples samples = *this;
-  samples.operations_ *= parts;
-  for (double& each : samples.each_) {
-    each /= static_cast<double>(parts);
-  }
-  return samples;
-}
-
 Json Samples::rate(const std::string& unit, double per_operation) const {
   std::vector<double> rates;
   rates.reserve(each_.size());

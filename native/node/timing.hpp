@@ -54,9 +54,6 @@ class Samples {
   /// "quantiles"}.
   [[nodiscard]] Json metric() const;
 
-  /// The same where each operation was `parts` of what is asked for.
-  [[nodiscard]] Samples split(std::uint64_t parts) const;
-
   /// The same as a rate: `per_operation` (bytes, operations …) by the time of one; "value" is the median.
   [[nodiscard]] Json rate(const std::string& unit, double per_operation = 1) const;
 
