@@ -39,9 +39,9 @@ class View:
     ask: Callable[[Machine, str], Figure | None]
 
     def named(self, unit: str) -> str:
-        """`time of one byte`, `cycles a flop`, `price per GB/s`: of rows recorded in that unit."""
+        """`time per byte`, `cycles per flop`, `price per GB/s`: of rows recorded in that unit."""
         work = WORK.get(unit, "operation")
-        return {"time": f"time of one {work}", "cycles": f"cycles a {work}", "cost": f"price {COST_SCALES[unit][1]}"}[
+        return {"time": f"time per {work}", "cycles": f"cycles per {work}", "cost": f"price {COST_SCALES[unit][1]}"}[
             self.key
         ]
 
@@ -74,9 +74,9 @@ class View:
 
 
 VIEWS = (
-    View("time", "time of one", Machine.time),
-    View("cycles", "clock cycles of one", Machine.cycles),
-    View("cost", "price of one a second", Machine.cost),
+    View("time", "time", Machine.time),
+    View("cycles", "clock cycles", Machine.cycles),
+    View("cost", "price for the work", Machine.cost),
 )
 
 LEAST_NANOSECONDS = 1e-10

@@ -44,7 +44,7 @@ def core_cells(records: Sequence[Record]) -> dict[tuple[str, str], Record]:
         (str(record.params["cpu"]), str(record.params["other"])): record
         for record in records
         if record.params.get("pattern") == "core-to-core" and record.metric == "latency"
-        and record.params.get("cpu") is not None and record.params.get("other") is not None
+        and isinstance(record.params.get("cpu"), int) and isinstance(record.params.get("other"), int)
     }  # fmt: skip
 
 

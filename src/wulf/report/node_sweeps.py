@@ -118,6 +118,14 @@ def marks(records: Sequence[Record]) -> list[Mark]:
     return found
 
 
+def edge_lines(records: Sequence[Record]) -> list[str]:
+    """What the marks say, a line a cache: `L2 ends at 1.2 MiB (1.06–1.4 MiB); the system reports 1.25 MiB`."""
+    lines: dict[str, str] = {}
+    for mark in marks(records):
+        lines[mark.name] = f"{lines[mark.name]}; {mark.text.partition(': ')[2]}" if mark.name in lines else mark.text
+    return list(lines.values())
+
+
 def edge_name(record: Record) -> str:
     """The cache whose end a record of the metric `edge` tells: `L2`."""
     for key in ("level", "cache", "row", "name"):
@@ -211,7 +219,7 @@ def latency_chart(key: str, records: Sequence[Record]) -> Chart | None:
         if curves:
             series = [_series(c, style, colour=colour + i) for i, c in enumerate(curves)]
             panels.append(_panel(title, unit, series, share))
-        colour += 3 if style == "band" and share > 1 else 1
+        colour = len(PAGES)  # cpu-rate and its deviation are one thing
     return _chart(key, panels, marks(records)) if panels else None
 
 

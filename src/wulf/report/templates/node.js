@@ -1,9 +1,25 @@
 // The charts of wulf-node's sections, drawn with the tools of report.js, which calls this with them.
+"use strict";
 globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
-  "use strict";
   const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "x", "star"];
   const GAP = 0.05; // between two panels, of the height of all
-  const clear = "rgba(0,0,0,0)";
+  const LEGEND = {
+    orientation: "h", xref: "container", yref: "container", x: 0, xanchor: "left", y: 1, yanchor: "top", font: { size: 11 },
+  };
+
+  // How many lines of the legend the names take: Plotly wraps them, but leaves no room for it.
+  const legendRows = (names, width) => {
+    let rows = 1, filled = 0;
+    for (const name of names) {
+      const needed = name.length * 6.6 + 46;
+      if (filled > 0 && filled + needed > width - 10) {
+        rows += 1;
+        filled = 0;
+      }
+      filled += needed;
+    }
+    return rows;
+  };
 
   const colourOf = (i) => SERIES[themeName()][i % SERIES.light.length];
 
@@ -84,10 +100,10 @@ globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
     };
     marks(chart, theme, layout);
     layout.showlegend = true;
-    const rows = Math.ceil([...named].reduce((sum, name) => sum + name.length * 6.6 + 46, 0) / (width - 20));
+    const rows = legendRows([...named], width);
     layout.height = Math.round(90 + 20 * rows + total * (shares.length > 1 ? 165 : 260));
     layout.margin.t = 26 + 20 * rows;
-    layout.legend = { orientation: "h", yref: "container", y: 1, yanchor: "top", x: 0, font: { size: 11 } };
+    layout.legend = LEGEND;
     return { traces, layout };
   }
 
@@ -107,7 +123,7 @@ globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
         error_x: bars(one, colour, "x"), hovertemplate: "%{customdata}<extra></extra>",
       };
     });
-    const rows = many > 1 ? many : 0;
+    const rows = many > 1 ? legendRows(chart.series.map((one) => one.name), width) : 0;
     const layout = baseLayout(theme, width, 58 + 20 * rows + chart.names.length * Math.max(20, 9 * many + 6));
     const title = { text: chart.xTitle, standoff: 6, font: { size: 11, color: theme.soft } };
     layout.xaxis = chart.log
@@ -124,7 +140,7 @@ globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
     };
     layout.showlegend = many > 1;
     layout.margin.t = 10 + 20 * rows;
-    layout.legend = { yref: "container", y: 1, yanchor: "top", x: 0, font: { size: 11 }, bgcolor: clear };
+    layout.legend = LEGEND;
     layout.hoverdistance = 30;
     return { traces, layout };
   }
