@@ -13,10 +13,6 @@ from statistics import median
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
-from wulf.store.run import Facts
-
-CLASS_FACTS = ("cpu.model", "cpu.threads", "memory.size", "system.product")
-"""Nodes that agree in these are alike, and are compared."""
 
 WORK = {"s": "operation", "B/s": "byte", "flop/s": "flop", "Hz": "operation"}
 """Unit of a record → what it took or did one of. Records of other units are of no work: sizes, shares, watts."""
@@ -80,11 +76,6 @@ class Machine:
         """The price of doing one a second: price times time; half as much is twice the work for the money."""
         took = self.time(row)
         return took.times(self.price) if took is not None and self.price is not None else None
-
-
-def hardware_classes(nodes: Sequence[str], fingerprint: Mapping[str, Facts]) -> list[str]:
-    """The hardware class of each node; a node whose facts are not known is of the class of all such."""
-    return [str([fingerprint.get(node, {}).get(fact, {}).get("value") for fact in CLASS_FACTS]) for node in nodes]
 
 
 def time_of(record: Record) -> Figure | None:

@@ -45,32 +45,28 @@ class View:
             self.key
         ]
 
-    def divisor(self, figure: Figure, unit: str) -> tuple[float, str]:
-        """In what the figure is shown."""
+    def scale(self, least: float, unit: str) -> tuple[float, str]:
+        """Divisor and name of the unit in which a line reads best whose least figure that is."""
         if self.key == "cost":
             return 1 / COST_SCALES[unit][0], ""
         if self.key == "cycles":
             return 1.0, ""
-        return (1e-12, "ps") if figure.value < LEAST_NANOSECONDS else scale_for(figure.value, "s")
+        return (1e-12, "ps") if least < LEAST_NANOSECONDS else scale_for(least, "s")
 
-    def text(self, figure: Figure | None, unit: str) -> str:
-        """The figure for people; a dash where there is none."""
-        if figure is None:
-            return "–"
-        divisor, name = self.divisor(figure, unit)
-        large = figure.value / divisor >= 1e4
-        return (
-            f"{figure.value / divisor:,.0f} {name}".rstrip()
-            if large
-            else f"{show_in(figure.value, divisor)} {name}".rstrip()
-        )
 
-    def interval(self, figure: Figure | None, unit: str) -> str:
-        """Its interval, in the same unit; empty where it has none."""
-        if figure is None or figure.low is None or figure.high is None:
-            return ""
-        divisor, _ = self.divisor(figure, unit)
-        return f"{show_in(figure.low, divisor)}–{show_in(figure.high, divisor)}"
+def figure_text(figure: Figure | None, divisor: float, unit: str) -> str:
+    """The figure for people; a dash where there is none."""
+    if figure is None:
+        return "–"
+    value = figure.value / divisor
+    return f"{value:,.0f} {unit}".rstrip() if value >= 1e4 else f"{show_in(value, 1)} {unit}".rstrip()
+
+
+def figure_interval(figure: Figure | None, divisor: float) -> str:
+    """Its interval, in the same unit; empty where it has none."""
+    if figure is None or figure.low is None or figure.high is None:
+        return ""
+    return f"{show_in(figure.low, divisor)}–{show_in(figure.high, divisor)}"
 
 
 VIEWS = (
@@ -131,10 +127,11 @@ def machine_rows(these: Beside) -> list[dict[str, Any]]:
 
 
 def _cell(these: Beside, view: View, row: str, machine: Machine, best: float) -> dict[str, Any]:
-    figure, unit = view.ask(machine, row), these.unit(row)
+    figure = view.ask(machine, row)
+    divisor, unit = view.scale(best, these.unit(row))
     return {
-        "text": view.text(figure, unit),
-        "interval": view.interval(figure, unit),
+        "text": figure_text(figure, divisor, unit),
+        "interval": figure_interval(figure, divisor),
         "best": len(these.machines) > 1 and figure is not None and figure.value == best,
         "reason": printable(_why(machine, row, view)) if figure is None else "",
     }
@@ -204,11 +201,12 @@ def _series(these: Beside, view: View, machine: Machine, rows: Sequence[str]) ->
 
 
 def _hover(these: Beside, view: View, machine: Machine, row: str, share: Figure) -> str:
-    figure, unit = view.ask(machine, row), these.unit(row)
-    interval = view.interval(figure, unit)
+    figure = view.ask(machine, row)
+    divisor, unit = view.scale(these.best(view, row) or 1.0, these.unit(row))
+    interval = figure_interval(figure, divisor)
     lines = [
         these.title(row),
-        f"{view.named(unit)}: {view.text(figure, unit)}",
+        f"{view.named(these.unit(row))}: {figure_text(figure, divisor, unit)}",
         f"interval {interval}" if interval else "without an interval",
         "the best" if share.value == 1 else f"{share.value:.3g} times the best",
     ]

@@ -3,164 +3,147 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wulf.core.records import Record
-from wulf.measure.machines import Machine, hardware_classes, machine
-from wulf.measure.node_rows import Row
+from wulf.measure.machines import Machine, machine
+from wulf.measure.node_rows import Row, rows_of, table
+from wulf.measure.plan import NODE
 from wulf.report.charts import Chart
 from wulf.report.machines import Beside, beside, footnote, machine_charts, machine_heads, machine_rows
 from wulf.report.names import fold, natural, plural, printable
-from wulf.report.node_grid import (
-    MOST_NODES,
-    Ratio,
-    Rows,
-    columns,
-    grid,
-    judged,
-    node_names,
-    ratios,
-    readable,
-)
+from wulf.report.node_figures import marks_of
+from wulf.report.node_grid import Marks, Rows, grid, most_odd, node_names, readable
 from wulf.report.node_matrices import matrices, matrix_chart, matrix_text
 from wulf.report.node_noise import noise_section
-from wulf.report.node_sweeps import bandwidth_chart, latency_chart, marks, of_node, sweep_table, unresolved_edges
+from wulf.report.node_sweeps import bandwidth_chart, edge_lines, latency_chart, of_node, sweep_table, unresolved_edges
+from wulf.stats.nodes import LEAST_NODES
 from wulf.store.run import Facts, Run
 
+MOST_NODES = 24
+"""Columns of the table; of more nodes, those that deviate in most rows stand in it, and the first of the others."""
+
 MOST_SWEEPS = 8
-"""Nodes whose sweeps and matrices are drawn: those that deviate in most rows, then in order of name."""
+"""Nodes whose sweeps and matrices are drawn, chosen in the same way."""
 
 MOST_MACHINES = 6
-"""Of more nodes, the first of every hardware class is compared with the others' first."""
+"""Of more nodes, one of each kind is compared with the others."""
+
+NARROW = 2
+"""So many nodes leave room for several blocks of the table side by side."""
 
 Context = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run's node probe measured, in the units that people read.
+    """What the node probe measured in a run, in the units that people read.
 
     Attributes
     ----------
+    records
+        Those of wulf-node.
     rows
         Node → row name → record.
-    catalogue
-        The rows in the order of the table.
     nodes
         In natural order.
-    classes
-        The hardware class of each node.
-    found
-        Node → row → its ratio to its like.
+    marks
+        (node, row) → how it deviates.
+    facts
+        Of every node.
     """
 
     records: Sequence[Record]
     rows: Rows
-    catalogue: Sequence[Row]
     nodes: Sequence[str]
-    classes: Sequence[str]
-    found: Mapping[str, Mapping[str, Ratio]]
-
-    def most_odd(self, most: int) -> list[str]:
-        """At most so many nodes, those that deviate in most rows first."""
-        count = {node: sum(r.deviates for r in self.found.get(node, {}).values()) for node in self.nodes}
-        return sorted(self.nodes, key=lambda node: (-count[node], natural(node)))[:most]
+    marks: Marks
+    facts: Mapping[str, Facts]
 
 
-def measured(
-    records: Sequence[Record], rows: Rows, catalogue: Sequence[Row], fingerprint: Mapping[str, Facts]
-) -> Measured:
-    """Everything that the sections need, computed once."""
-    own = [readable(record) for record in records if record.probe == "node"]
-    shown = {node: {name: readable(record) for name, record in of.items()} for node, of in rows.items()}
-    nodes = sorted(set(node_names(shown)) | {record.subject for record in own}, key=natural)
-    shown = {node: shown.get(node, {}) for node in nodes}
-    classes = hardware_classes(nodes, fingerprint)
-    return Measured(own, shown, catalogue, nodes, classes, ratios(shown, catalogue, nodes, classes))
+def measured(run: Run) -> Measured:
+    """What all sections need, computed once."""
+    own = [readable(record) for record in run.records if record.probe == NODE]
+    rows = {node: {name: readable(one) for name, one in of.items()} for node, of in rows_of(run.records).items()}
+    nodes = sorted(set(node_names(rows)) | {record.subject for record in own}, key=natural)
+    marks = marks_of(run.findings, table().by_name)
+    return Measured(own, {node: rows.get(node, {}) for node in nodes}, nodes, marks, run.fingerprint)
 
 
-def node_section(run: Run, rows: Rows, catalogue: Sequence[Row]) -> tuple[Context | None, list[Chart]]:
-    """What the page's part about nodes says, and its charts; None for a run without records of wulf-node.
-
-    Parameters
-    ----------
-    rows
-        Node → row name → record: `wulf.measure.node_rows.rows_of`.
-    catalogue
-        Every row that there is, in order.
-    """
-    if not any(record.probe == "node" for record in run.records):
+def node_section(run: Run) -> tuple[Context | None, list[Chart]]:
+    """What the page's part about nodes says, and its charts; None for a run without records of wulf-node."""
+    if not any(record.probe == NODE for record in run.records):
         return None, []
-    found = measured(run.records, rows, catalogue, run.fingerprint)
-    table = _table(found)
+    found = measured(run)
+    rows = _table(found)
     sweeps, sweep_charts = _sweeps(found)
-    maps, map_charts = _matrices(found, run.fingerprint)
+    maps, map_charts = _matrices(found)
     noise, noise_charts = noise_section(found.records)
-    compared, machine_figures = machines_section(beside(machines_of_run(rows, run.fingerprint), titles(catalogue)))
+    compared, machine_figures = machines_section(beside(machines_of_run(run), titles()))
+    sections = (
+        ("node-rows", "Rows", rows["blocks"]), ("node-sweeps", "Working set", sweeps["nodes"]),
+        ("node-matrices", "Cores", maps), ("node-noise", "Noise", noise["rows"]),
+        ("node-machines", "Machines", compared["rows"]),
+    )  # fmt: skip
     context = {
-        "links": [
-            (key, name)
-            for key, name, there in (
-                ("node-rows", "Rows", table["blocks"]), ("node-sweeps", "Working set", sweeps["nodes"]),
-                ("node-matrices", "Cores", maps), ("node-noise", "Noise", noise["rows"]),
-                ("node-machines", "Machines", compared["rows"]),
-            )
-            if there
-        ],
-        "table": table, "sweeps": sweeps, "matrices": maps, "noise": noise, "machines": compared,
-        "single": printable(found.nodes[0]) if len(found.nodes) == 1 else "",
-    }  # fmt: skip
+        "links": [(key, name) for key, name, there in sections if there],
+        "table": rows,
+        "sweeps": sweeps,
+        "matrices": maps,
+        "noise": noise,
+        "machines": compared,
+        "single": len(found.nodes) == 1,
+    }
     return context, [*sweep_charts, *map_charts, *noise_charts, *machine_figures]
 
 
-def titles(catalogue: Sequence[Row]) -> dict[str, str]:
-    """Row name → what people call it."""
-    return {row.name: f"{row.title}, {row.block[0].lower()}{row.block[1:]}" for row in catalogue}
+def titles() -> dict[str, str]:
+    """Row name → what people call it: `add, integer, 32 bit`."""
+    return {row.name: f"{row.title}, {row.block[0].lower()}{row.block[1:]}" for row in table().rows}
 
 
 def _table(found: Measured) -> Context:
-    shown = columns(found.nodes, found.found)
-    blocks = grid(found.rows, found.catalogue, shown, found.found) if shown else []
-    deviations = sum(r.deviates for own in found.found.values() for r in own.values())
+    shown = most_odd(found.nodes, found.marks, MOST_NODES)
+    blocks, reasons = grid(found.rows, table().rows, shown, found.marks)
+    few = f"With fewer than {LEAST_NODES} nodes, nobody can say which one is odd." if len(found.nodes) > 1 else ""
     return {
         "nodes": [printable(node) for node in shown],
         "blocks": blocks,
-        "summary": f"{plural(sum(len(b['rows']) for b in blocks), 'row')} of {plural(len(found.nodes), 'node')}",
-        "deviations": deviations,
-        "judged": judged(found.nodes, found.classes),
-        "comparable": len(found.nodes) > 1,
+        "reasons": reasons,
+        "summary": f"{plural(sum(len(block['rows']) for block in blocks), 'row')} of {plural(len(found.nodes), 'node')}",
+        "deviations": any(node in shown for node, _ in found.marks),
+        "judged": few if len(found.nodes) < LEAST_NODES else "",
         "left_out": len(found.nodes) - len(shown),
         "most": MOST_NODES,
+        "narrow": len(shown) <= NARROW,
     }
 
 
 def _sweeps(found: Measured) -> tuple[Context, list[Chart]]:
     own = of_node(found.records)
-    nodes = [node for node in found.most_odd(MOST_SWEEPS) if sweep_table(own.get(node, []))]
+    with_sweeps = [node for node in found.nodes if sweep_table(own.get(node, []))]
     charts: list[Chart] = []
     parts = []
-    for number, node in enumerate(sorted(nodes, key=natural)):
-        latency = latency_chart(f"node-latency-{number}", own[node])
+    for number, node in enumerate(most_odd(with_sweeps, found.marks, MOST_SWEEPS)):
+        latency = latency_chart(f"node-latency-{number}", own[node], found.facts.get(node, {}))
         bandwidth = bandwidth_chart(f"node-bandwidth-{number}", own[node])
         charts += [chart for chart in (latency, bandwidth) if chart is not None]
         parts.append({
             "node": printable(node),
             "latency": latency["id"] if latency else "",
-            "marks": [mark.text for mark in marks(own[node])],
+            "marks": edge_lines(own[node], found.facts.get(node, {})),
             "bandwidth": bandwidth["id"] if bandwidth else "",
             "unresolved": unresolved_edges(own[node]),
             "rows": sweep_table(own[node]),
         })  # fmt: skip
-    others = sum(bool(sweep_table(own.get(node, []))) for node in found.nodes) - len(parts)
-    return {"nodes": parts, "left_out": others}, charts
+    return {"nodes": parts, "left_out": len(with_sweeps) - len(parts)}, charts
 
 
-def _matrices(found: Measured, fingerprint: Mapping[str, Facts]) -> tuple[list[Context], list[Chart]]:
+def _matrices(found: Measured) -> tuple[list[Context], list[Chart]]:
     own = of_node(found.records)
     texts, charts = [], []
-    for number, node in enumerate(sorted(found.most_odd(MOST_SWEEPS), key=natural)):
-        for kind, matrix in matrices(node, number, own.get(node, []), fingerprint.get(node, {})):
+    for number, node in enumerate(most_odd(found.nodes, found.marks, MOST_SWEEPS)):
+        for kind, matrix in matrices(node, number, own.get(node, []), found.facts.get(node, {})):
             chart = matrix_chart(kind, matrix)
             text = matrix_text(kind, matrix, chart)
             texts.append(text)
@@ -168,15 +151,16 @@ def _matrices(found: Measured, fingerprint: Mapping[str, Facts]) -> tuple[list[C
     return texts, charts
 
 
-def machines_of_run(rows: Rows, fingerprint: Mapping[str, Facts]) -> list[Machine]:
-    """The machines that a run's page compares: its nodes, or the first of each hardware class where they are many."""
-    nodes = node_names(rows)
-    alike: dict[str, list[str]] = {}
-    for node, kind in zip(nodes, hardware_classes(nodes, fingerprint), strict=True):
-        alike.setdefault(kind if len(nodes) > MOST_MACHINES else node, []).append(node)
+def machines_of_run(run: Run) -> list[Machine]:
+    """The machines that a run's page compares: its nodes, or one of each kind of processor where they are many."""
+    rows = rows_of(run.records)
+    nodes = [machine(node, rows[node], run.fingerprint.get(node, {})) for node in node_names(rows)]
+    alike: dict[str, list[Machine]] = {}
+    for one in nodes:
+        alike.setdefault(one.kind if len(nodes) > MOST_MACHINES else one.name, []).append(one)
+    kinds = list(alike.values())[:MOST_MACHINES]
     return [
-        machine(f"{of[0]} (of {fold(of)})" if len(of) > 1 else of[0], rows[of[0]], fingerprint.get(of[0], {}))
-        for of in list(alike.values())[:MOST_MACHINES]
+        replace(of[0], name=f"{of[0].name}, one of {fold(m.name for m in of)}") if of[1:] else of[0] for of in kinds
     ]
 
 

@@ -15,6 +15,7 @@ from wulf.report.names import printable
 
 PAGES = {"small": "small pages", "huge": "huge pages", "default": "pages as the system gives them"}
 KERNELS = ("read", "write", "copy", "scale", "add", "triad", "memcpy")
+SIZE_FACTS = {"L1": "cpu.l1d_size", "L2": "cpu.l2_size", "L3": "cpu.l3_size"}
 LEAST_POINTS = 2
 """Fewer sizes are rows of the table, and no curve."""
 
@@ -99,29 +100,37 @@ def threads_text(threads: object) -> str:
     return {0: "all CPUs", 1: "one CPU", None: "one CPU"}.get(threads, f"{threads} CPUs")  # type: ignore[call-overload, no-any-return]
 
 
-def marks(records: Sequence[Record]) -> list[Mark]:
+def marks(records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]) -> list[Mark]:
     """Where the caches end: as found (records of the metric `edge`), and as the operating system reports."""
+    reported = {name: float(facts[fact]["value"]) for name, fact in SIZE_FACTS.items() if _known(facts.get(fact))}
     found = []
     for record in records:
         if record.metric != "edge":
             continue
         name = edge_name(record)
-        reported = (record.model_extra or {}).get("reported")
+        said = (record.model_extra or {}).get("reported")
+        if isinstance(said, int | float) and said > 0:
+            reported[name] = float(said)
         if record.value:
             interval = f" ({show_interval(record.low, record.high, 'B')})" if record.low and record.high else ""
             doubt = "" if record.verdict is Verdict.OK else f", {record.verdict}: {record.reason}"
-            said = f"{name} ends at {show(record.value, 'B')}{interval}{doubt}"
-            found.append(Mark(name, record.value, record.low, record.high, True, printable(said)))
-        if isinstance(reported, int | float) and reported > 0:
-            said = f"{name}: the system reports {show(reported, 'B')}"
-            found.append(Mark(name, float(reported), None, None, False, printable(said)))
-    return found
+            text = printable(f"{name} ends at {show(record.value, 'B')}{interval}{doubt}")
+            found.append(Mark(name, record.value, record.low, record.high, True, text))
+    told = [
+        Mark(name, size, None, None, False, printable(f"{name}: the system reports {show(size, 'B')}"))
+        for name, size in reported.items()
+    ]
+    return sorted([*found, *told], key=lambda mark: (mark.name, not mark.found))
 
 
-def edge_lines(records: Sequence[Record]) -> list[str]:
+def _known(fact: Mapping[str, Any] | None) -> bool:
+    return fact is not None and isinstance(fact.get("value"), int | float) and fact["value"] > 0
+
+
+def edge_lines(records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What the marks say, a line a cache: `L2 ends at 1.2 MiB (1.06–1.4 MiB); the system reports 1.25 MiB`."""
     lines: dict[str, str] = {}
-    for mark in marks(records):
+    for mark in marks(records, facts):
         lines[mark.name] = f"{lines[mark.name]}; {mark.text.partition(': ')[2]}" if mark.name in lines else mark.text
     return list(lines.values())
 
@@ -206,7 +215,7 @@ def _chart(key: str, panels: Sequence[Chart], found: Sequence[Mark]) -> Chart:
     }  # fmt: skip
 
 
-def latency_chart(key: str, records: Sequence[Record]) -> Chart | None:
+def latency_chart(key: str, records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]) -> Chart | None:
     """Latency over the working set; below it, on the same axis, sigma of cpu-rate and cpu-rate itself."""
     parts: list[tuple[str, str, list[Curve], str, float]] = [
         ("latency of a load", "s", latency_curves(records), "band", 1.6),
@@ -220,7 +229,7 @@ def latency_chart(key: str, records: Sequence[Record]) -> Chart | None:
             series = [_series(c, style, colour=colour + i) for i, c in enumerate(curves)]
             panels.append(_panel(title, unit, series, share))
         colour = len(PAGES)  # cpu-rate and its deviation are one thing
-    return _chart(key, panels, marks(records)) if panels else None
+    return _chart(key, panels, marks(records, facts)) if panels else None
 
 
 def bandwidth_chart(key: str, records: Sequence[Record]) -> Chart | None:

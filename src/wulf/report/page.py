@@ -9,7 +9,6 @@ from typing import Any
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in, show_interval
-from wulf.measure.node_rows import rows_of, table
 from wulf.report import summary
 from wulf.report.charts import LEAST_SPAN, MAX_HEAT_NODES, Chart, pair_chart, sweep_charts
 from wulf.report.facts import FactRow, fact_rows, value_text
@@ -53,7 +52,7 @@ def page(run: Run) -> Context:
     state = summary.state(run)
     why_absent = "not measured" if not state.warning else f"not measured: the run is {state.name}"
     layers, layer_charts = layer_section(run)
-    node, node_charts = node_section(run, rows_of(run.records), table().rows)
+    node, node_charts = node_section(run)
     charts = [pair_chart(matrix, why_absent) for matrix in matrices] + sweep_charts(curves) + layer_charts + node_charts
     return {
         "title": f"wulf {run.meta.get('command', 'run')}, {summary.started(run)}",

@@ -12,7 +12,6 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.measure.comparing import percent, sentence
-from wulf.measure.machines import hardware_classes
 from wulf.stats.comparison import Comparison, Judgement
 from wulf.stats.intervals import Estimate
 from wulf.stats.nodes import FALSE_DISCOVERIES, Deviation, Screening, screen
@@ -107,11 +106,19 @@ def _evidence(subject: str, metric: str, unit: str, outlier: Outlier) -> Evidenc
     )
 
 
+CLASS_FACTS = ("cpu.model", "cpu.threads", "memory.size", "system.product")
+"""Nodes that agree in these are alike, and are compared."""
+
 LEAST_LIKE = 8
 """Of fewer nodes, the spread of so few says nothing that five standard deviations would not."""
 
 TOLD = 0.5
 """A visible deviation of more than half is not worth telling."""
+
+
+def hardware_classes(nodes: Sequence[str], fingerprint: Mapping[str, Facts]) -> list[str]:
+    """The hardware class of each node; a node whose facts are not known is of the class of all such."""
+    return [str([fingerprint.get(node, {}).get(fact, {}).get("value") for fact in CLASS_FACTS]) for node in nodes]
 
 
 def deviating(

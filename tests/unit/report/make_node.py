@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.unit.report.make_run import EVIL, facts, make_run, record
+from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.node_rows import Row, table
 from wulf.store.run import Facts, Run
@@ -51,10 +52,11 @@ def measured(node: str, metric: str, value: float | None, params: dict[str, Para
 def row_record(row: Row, node: str, factor: float, clock: float = CLOCK) -> Record:
     """A row's record of a node that is by that factor worse than others."""
     reason = NOT_HERE.get(row.name)
-    value = None if reason else FIGURES.get(row.name, TYPICAL.get(row.unit, 1.0)) * factor ** (row.worse or 1)
+    unit = "Hz" if row.probe == "arithmetic" and row.metric == "throughput" else row.unit
+    value = None if reason else FIGURES.get(row.name, TYPICAL.get(unit, 1.0)) * factor ** (row.worse or 1)
     params = {"pattern": row.probe, **{k: v for k, v in row.params.items() if k != "bytes"}}
     subject = node if row.program == "node" else f"{node}>{node}"
-    more = {"probe": row.program, "unit": row.unit, "row": row.name, "phase": "row", "info": clocked(clock)}
+    more = {"probe": row.program, "unit": unit, "row": row.name, "phase": "row", "info": clocked(clock)}
     if row.transport:
         params["transport"] = row.transport
     return measured(subject, row.metric, value, params, **more, **({"reason": reason} if reason else {}))
@@ -148,8 +150,21 @@ def numa_records(node: str, nodes: int = 2) -> list[Record]:
 
 def node_facts(node: str, **more: Any) -> Facts:
     """A node with two memory nodes of four CPUs."""
-    given = {"numa.0.cpus": "0-3", "numa.1.cpus": "4-7", "cpu.cache.l1d": 48 << 10, **more}
+    given = {"numa.0.cpus": "0-3", "numa.1.cpus": "4-7", "cpu.l1d_size": 48 << 10, **more}
     return {**facts(node), **{name: {"value": value, "provenance": "reported"} for name, value in given.items()}}
+
+
+def deviation(node: str, ratios: dict[str, float]) -> Finding:
+    """What the survey finds of a node that deviates: row → its figure by its like's."""
+    evidence = [
+        Evidence.model_validate({
+            "subject": node, "metric": f"{name}, node / its like", "unit": "1", "value": ratio, "low": ratio * 0.98,
+            "high": ratio * 1.02, "expected": 1.0, "row": name,
+        })
+        for name, ratio in ratios.items()
+    ]  # fmt: skip
+    text = f"{node} deviates from the others of its kind in {len(ratios)} figures."
+    return Finding(kind="deviation", severity=Severity.BAD, subject=node, text=text, evidence=evidence)
 
 
 def node_run(
@@ -163,13 +178,22 @@ def node_run(
             if row.remote and len(nodes) < 2:
                 continue
             odd = node == slow and row.name.startswith(("mem.random", "mem.triad", "os.syscall"))
-            factor = rng.uniform(0.99, 1.01) * ((2.3 if "triad" in row.name else 1.31) if odd else 1.0)
+            factor = (
+                0.94
+                if node == slow and row.name == "cpu.double.div"
+                else rng.uniform(0.99, 1.01) * ((2.3 if "triad" in row.name else 1.31) if odd else 1.0)
+            )
             records.append(row_record(row, node, factor))
         records += sweep_records(node, rng, 1.3 if node == slow else 1.0)
         records += bandwidth_records(node, rng) + edge_records(node)
         records += core_records(node, cpus, rng) + numa_records(node)
+    worse = {"mem.random.latency": 1.31, "mem.triad": 1 / 2.3, "mem.triad.all": 1 / 2.3, "os.syscall.null": 1.31}
+    better = {"cpu.double.div": 0.94, "mem.line": 2.0}
+    findings = [deviation(slow, worse | better)] if slow else []
     content = {"command": "node", "argv": ["wulf", "node"], "id": "20261121T164512-node-51c0"}
-    return make_run(nodes, records, fingerprint={node: node_facts(node) for node in nodes}, **{**content, **meta})
+    return make_run(
+        nodes, records, findings, fingerprint={node: node_facts(node) for node in nodes}, **{**content, **meta}
+    )
 
 
 def hostile_node() -> Run:
