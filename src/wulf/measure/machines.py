@@ -13,6 +13,8 @@ from statistics import median
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
+from wulf.measure.node_rows import rows_of
+from wulf.store.run import Run
 
 WORK = {"s": "operation", "B/s": "byte", "flop/s": "flop", "Hz": "operation"}
 """Unit of a record → what it took or did one of. Records of other units are of no work: sizes, shares, watts."""
@@ -110,6 +112,40 @@ def machine(
     """A machine from a node's rows and facts."""
     model = (facts.get("cpu.model") or {}).get("value")
     return Machine(name, str(model or ""), clock_of(rows.values()), price, rows)
+
+
+def machines_of(runs: Mapping[str, Run], prices: Mapping[str, float]) -> list[Machine]:
+    """All nodes of some runs that wulf-node measured.
+
+    A node is called by its name; where the runs have one of the same name twice, by its run's, or by both.
+
+    Parameters
+    ----------
+    runs
+        As the user named them.
+    prices
+        By the name of a machine, of its node, or of its run.
+
+    Raises
+    ------
+    UsageError
+        A price is for a name that there is not.
+    """
+    found = [(run, node, rows) for run in runs for node, rows in rows_of(runs[run].records).items()]
+    nodes = [node for _, node, _ in found]
+    machines, known = [], set[str]()
+    for run, node, rows in found:
+        alone = sum(other == run for other, _, _ in found) == 1
+        name = node if nodes.count(node) == 1 else run if alone else f"{run}:{node}"
+        given = price_of(prices, name, f"{run}:{node}", node, run)
+        machines.append(machine(name, rows, runs[run].fingerprint.get(node, {}), given))
+        known |= {name, f"{run}:{node}", node, run}
+    strangers = sorted(set(prices) - known)
+    if strangers:
+        raise UsageError(
+            f"--price {strangers[0]}=…: there is no such machine", f"there are {', '.join(m.name for m in machines)}"
+        )
+    return machines
 
 
 def common_rows(machines: Sequence[Machine], wanted: Sequence[str] = ()) -> list[str]:

@@ -71,7 +71,7 @@ def figure_interval(figure: Figure | None, divisor: float) -> str:
 
 VIEWS = (
     View("time", "time", Machine.time),
-    View("cycles", "clock cycles", Machine.cycles),
+    View("cycles", "cycles", Machine.cycles),
     View("cost", "price for the work", Machine.cost),
 )
 
@@ -176,7 +176,8 @@ def _chart(chart_id: str, these: Beside, view: View) -> Chart:
     return {
         "kind": "dots",
         "id": chart_id,
-        "names": [label(these.title(row), 34) for row in rows],
+        "names": [label(these.title(row)) for row in rows],
+        "short": [label(row, 20) for row in rows],
         "log": True,
         "ticks": [[value, f"{value:g}×"] for value in ratio_ticks(top)],
         "xTitle": f"{view.words}, by the best",

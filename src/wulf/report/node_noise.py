@@ -59,6 +59,7 @@ def panel_chart(key: str, metric: str, probe: str, nodes: Mapping[str, Record]) 
         "kind": "dots",
         "id": key,
         "names": [label(name, 18) for name in names],
+        "short": [label(name, 12) for name in names],
         "log": logarithmic,
         "ticks": [[v / divisor, _tick(v, divisor, unit)] for v, _ in _ticks(values, records[0].unit)]
         if logarithmic

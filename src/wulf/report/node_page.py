@@ -8,7 +8,7 @@ from typing import Any
 
 from wulf.core.records import Record
 from wulf.measure.machines import Machine, machine
-from wulf.measure.node_rows import Row, rows_of, table
+from wulf.measure.node_rows import rows_of, table
 from wulf.measure.plan import NODE
 from wulf.report.charts import Chart
 from wulf.report.machines import Beside, beside, footnote, machine_charts, machine_heads, machine_rows
@@ -105,12 +105,13 @@ def titles() -> dict[str, str]:
 def _table(found: Measured) -> Context:
     shown = most_odd(found.nodes, found.marks, MOST_NODES)
     blocks, reasons = grid(found.rows, table().rows, shown, found.marks)
+    count = sum(len(block["rows"]) for block in blocks)
     few = f"With fewer than {LEAST_NODES} nodes, nobody can say which one is odd." if len(found.nodes) > 1 else ""
     return {
         "nodes": [printable(node) for node in shown],
         "blocks": blocks,
         "reasons": reasons,
-        "summary": f"{plural(sum(len(block['rows']) for block in blocks), 'row')} of {plural(len(found.nodes), 'node')}",
+        "summary": f"{plural(count, 'row')} of {plural(len(found.nodes), 'node')}",
         "deviations": any(node in shown for node, _ in found.marks),
         "judged": few if len(found.nodes) < LEAST_NODES else "",
         "left_out": len(found.nodes) - len(shown),

@@ -31,10 +31,10 @@ globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
     };
   }
 
-  function points(one, number, theme, showlegend) {
+  function points(one, theme) {
     const colour = colourOf(one.colour);
     const trace = {
-      type: "scatter", mode: "lines+markers", x: one.x, y: one.y, name: one.name, customdata: one.hover, showlegend,
+      type: "scatter", mode: "lines+markers", x: one.x, y: one.y, name: one.name, customdata: one.hover,
       line: { color: colour, width: 1.2, dash: one.dashed ? "dash" : "solid" },
       marker: {
         size: 6, symbol: SYMBOLS[one.colour % SYMBOLS.length], line: { color: colour, width: 1.3 },
@@ -83,8 +83,9 @@ globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
       panel.series.forEach((one) => {
         const place = { xaxis: "x", yaxis: `y${number}` };
         if (one.style === "band") traces.push({ ...band(one, colourOf(one.colour)), ...place });
-        traces.push({ ...points(one, i, theme, !named.has(one.name)), legendgroup: one.name, ...place });
-        named.add(one.name);
+        const group = one.name.split(", ")[0]; // dashes tell a kind of stores, the legend the kernel
+        traces.push({ ...points(one, theme), showlegend: !named.has(group), legendgroup: group, ...place });
+        named.add(group);
       });
       layout[`yaxis${number}`] = {
         ...logAxis(panel.title, panel.ticks, theme), domain: [Math.max(0, top - height), top], anchor: "x",
@@ -131,10 +132,8 @@ globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
       : { title, rangemode: "tozero", gridcolor: theme.line, zeroline: false, fixedrange: true, automargin: true,
           tickfont: { color: theme.soft }, nticks: 5 };
     layout.xaxis.tickangle = 0;
-    const limit = Math.max(8, Math.floor(width / 16));
-    const short = (name) => (name.length > limit ? `${name.slice(0, limit - 1)}…` : name);
     layout.yaxis = {
-      tickvals: chart.names.map((_, i) => i), ticktext: width < 420 ? chart.names.map(short) : chart.names,
+      tickvals: chart.names.map((_, i) => i), ticktext: width < 420 ? chart.short : chart.names,
       range: [chart.names.length - 0.4, -0.6], gridcolor: theme.line, zeroline: false, fixedrange: true,
       automargin: true, ticks: "",
     };
