@@ -24,7 +24,7 @@ from wulf.store.run import Facts, Run
 MOST_NODES = 24
 """Columns of the table; of more nodes, those that deviate in most rows stand in it, and the first of the others."""
 
-MOST_SWEEPS = 8
+MOST_SWEEPS = 4
 """Nodes whose sweeps and matrices are drawn, chosen in the same way."""
 
 MOST_MACHINES = 6

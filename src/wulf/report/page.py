@@ -28,6 +28,7 @@ from wulf.report.figures import (
 from wulf.report.layers import layer_section
 from wulf.report.method import method, twelve_rules
 from wulf.report.names import fold, natural, plural, printable, subject_text
+from wulf.report.node_grid import readable
 from wulf.report.node_page import node_section
 from wulf.report.view import Matrix, Sweep, arrow, effective_bandwidth, pair_matrices, run_nodes, sweeps, without_value
 from wulf.store.run import Run
@@ -260,7 +261,7 @@ def _records(run: Run) -> Context:
     shown = sorted(
         run.records, key=lambda record: (id(record) not in doubtful, phase(record) not in ("whole", "halving"))
     )[:MAX_RECORDS]
-    return {"total": len(run.records), "shown": len(shown), "rows": [_record(record) for record in shown]}
+    return {"total": len(run.records), "shown": len(shown), "rows": [_record(readable(record)) for record in shown]}
 
 
 def _record(record: Record) -> Context:
