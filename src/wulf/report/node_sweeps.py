@@ -16,6 +16,9 @@ from wulf.report.names import printable
 PAGES = {"small": "small pages", "huge": "huge pages", "default": "pages as the system gives them"}
 KERNELS = ("read", "write", "copy", "scale", "add", "triad", "memcpy")
 SIZE_FACTS = {"L1": "cpu.l1d_size", "L2": "cpu.l2_size", "L3": "cpu.l3_size"}
+OTHER = "?"
+"""The mark of an edge that is no reported cache's: of a TLB, say, or of a share of a cache."""
+
 LEAST_POINTS = 2
 """Fewer sizes are rows of the table, and no curve."""
 
@@ -112,15 +115,25 @@ def marks(records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]) -> 
         if isinstance(said, int | float) and said > 0:
             reported[name] = float(said)
         if record.value:
-            interval = f" ({show_interval(record.low, record.high, 'B')})" if record.low and record.high else ""
-            doubt = "" if record.verdict is Verdict.OK else f", {record.verdict}: {record.reason}"
-            text = printable(f"{name} ends at {show(record.value, 'B')}{interval}{doubt}")
-            found.append(Mark(name, record.value, record.low, record.high, True, text))
+            found.append(Mark(name, record.value, record.low, record.high, True, printable(_edge_text(name, record))))
     told = [
         Mark(name, size, None, None, False, printable(f"{name}: the system reports {show(size, 'B')}"))
         for name, size in reported.items()
     ]
-    return sorted([*found, *told], key=lambda mark: (mark.name, not mark.found))
+    return sorted([*found, *told], key=lambda mark: (mark.name == OTHER, mark.name, not mark.found, mark.bytes))
+
+
+def _edge_text(name: str, record: Record) -> str:
+    """`L2 ends at 1.2 MiB (1.06–1.4 MiB), halfway up at 1.5 MiB`."""
+    what = "latency rises, by no reported cache," if name == OTHER else f"{name} ends"
+    text = f"{what} at {show(record.value, 'B')}"
+    if record.low and record.high:
+        text += f" ({show_interval(record.low, record.high, 'B')})"
+    for key, words in (("half_rise", "halfway up at"), ("sigma_peak", "σ of cpu-rate peaks at")):
+        beside = (record.model_extra or {}).get(key)
+        if isinstance(beside, Mapping) and beside.get("value"):
+            text += f", {words} {show(beside['value'], 'B')}"
+    return text if record.verdict is Verdict.OK else f"{text}; {record.verdict}: {record.reason}"
 
 
 def _known(fact: Mapping[str, Any] | None) -> bool:
@@ -131,27 +144,23 @@ def edge_lines(records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]
     """What the marks say, a line a cache: `L2 ends at 1.2 MiB (1.06–1.4 MiB); the system reports 1.25 MiB`."""
     lines: dict[str, str] = {}
     for mark in marks(records, facts):
-        lines[mark.name] = f"{lines[mark.name]}; {mark.text.partition(': ')[2]}" if mark.name in lines else mark.text
+        key = mark.name if mark.name != OTHER else mark.text
+        lines[key] = f"{lines[key]}; {mark.text.partition(': ')[2]}" if key in lines else mark.text
     return list(lines.values())
 
 
 def edge_name(record: Record) -> str:
-    """The cache whose end a record of the metric `edge` tells: `L2`."""
-    for key in ("level", "cache", "row", "name"):
-        value = record.params.get(key)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return f"L{value}"
-        if value:
-            return str(value).removeprefix("mem.").removesuffix(".size").upper()
-    return "cache"
+    """The cache whose end a record of the metric `edge` tells: `L2`; `OTHER` where it is no cache's."""
+    level = record.params.get("level")
+    return str(level).upper() if level else OTHER
 
 
 def unresolved_edges(records: Sequence[Record]) -> list[str]:
-    """Edges that could not be told, with the reason, a line each."""
+    """Caches whose end was not found, with the reason, a line each."""
     return [
         printable(f"{edge_name(record)}: {record.reason}")
         for record in records
-        if record.metric == "edge" and (record.value is None or record.verdict is Verdict.UNRESOLVED)
+        if record.metric == "edge" and record.value is None
     ]
 
 
