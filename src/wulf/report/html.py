@@ -49,6 +49,7 @@ def render(run: Run) -> str:
     context = page(run)
     charts = context.pop("charts")
     plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), template("report.js")
+    node_script = template("node.js") if context["node"] and charts else ""
     return fill_template(
         "report.html.j2",
         **context,
@@ -56,7 +57,9 @@ def render(run: Run) -> str:
         has_charts=bool(charts),
         plotly=plotly,
         script=script,
-        script_digests=[script_digest(plotly), script_digest(script)],
+        node_style=template("node.css") if context["node"] else "",
+        node_script=node_script,
+        script_digests=[script_digest(each) for each in [plotly, script, *([node_script] if node_script else [])]],
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from wulf.core.records import Record
 from wulf.measure.layers import METRIC as DIFFERENCE
+from wulf.measure.plan import NODE
 from wulf.report.facts import reported_link_speeds
 from wulf.report.figures import MARKS, MEANINGS, main_records, phase
 from wulf.report.names import plural
@@ -35,9 +36,14 @@ def method(run: Run) -> list[Item]:
         Item("Concurrency", _concurrency(run)),
         Item("Verdicts", _verdicts(run.records)),
         Item("Missing values", "What could not be measured is shown as a dash with the reason, never as 0."),
-        Item("Units", "Recorded in SI base units and scaled for reading; 1 Gbit/s is 10⁹ bit/s, 1 KiB is 1,024 B."),
+        Item("Units", _units(run.records)),
     ]
     return [item for item in items if item.text]
+
+
+def _units(records: list[Record]) -> str:
+    bytes_too = ", 1 GB/s is 10⁹ B/s" if _of_nodes(records) else ""
+    return f"Recorded in SI base units and scaled for reading; 1 Gbit/s is 10⁹ bit/s{bytes_too}, 1 KiB is 1,024 B."
 
 
 def _span(low: int, high: int) -> str:
@@ -48,11 +54,19 @@ def _replicates(records: list[Record]) -> str:
     counts = [record.replicates for record in records if record.replicates]
     if not counts:
         return ""
+    nodes = _of_nodes(records)
+    fresh = "memory, files, processes and sockets" if nodes else "sockets and buffers"
+    inside = "what is timed" if nodes else "the round trips or bytes"
     return (
         f"Each value is the median of {_span(min(counts), max(counts))} replicates. A replicate is one independent "
-        "execution with fresh sockets and buffers; the round trips or bytes inside it collapse to one figure, so that "
+        f"execution with fresh {fresh}; {inside} inside it collapse{'s' if nodes else ''} to one figure, so that "
         "neighbouring samples, which resemble each other, do not pass for independent ones."
     )
+
+
+def _of_nodes(records: list[Record]) -> bool:
+    """Whether any record is of a node by itself."""
+    return any(record.probe == NODE for record in records)
 
 
 def _order(run: Run) -> str:
@@ -138,6 +152,8 @@ def _disjoint(run: Run) -> str:
         )
     if machines < len(hosts):
         return f"{len(hosts)} nodes on {machines} machines: pairs measured at the same time share no machine."
+    if _of_nodes(run.records):
+        return "Nodes on machines of their own are measured at the same time; a node measures one thing at a time."
     return "Pairs are measured at the same time only in disjoint rounds: no node serves two pairs at once."
 
 

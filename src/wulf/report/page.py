@@ -28,6 +28,8 @@ from wulf.report.figures import (
 from wulf.report.layers import layer_section
 from wulf.report.method import method, twelve_rules
 from wulf.report.names import fold, natural, plural, printable, subject_text
+from wulf.report.node_grid import readable
+from wulf.report.node_page import node_section
 from wulf.report.view import Matrix, Sweep, arrow, effective_bandwidth, pair_matrices, run_nodes, sweeps, without_value
 from wulf.store.run import Run
 
@@ -51,7 +53,8 @@ def page(run: Run) -> Context:
     state = summary.state(run)
     why_absent = "not measured" if not state.warning else f"not measured: the run is {state.name}"
     layers, layer_charts = layer_section(run)
-    charts = [pair_chart(matrix, why_absent) for matrix in matrices] + sweep_charts(curves) + layer_charts
+    node, node_charts = node_section(run)
+    charts = [pair_chart(matrix, why_absent) for matrix in matrices] + sweep_charts(curves) + layer_charts + node_charts
     return {
         "title": f"wulf {run.meta.get('command', 'run')}, {summary.started(run)}",
         "headline": _unbroken(printable(summary.headline(run))),
@@ -65,6 +68,7 @@ def page(run: Run) -> Context:
         "large_pairs": any(len(matrix.nodes) > MAX_TABLE_NODES for matrix in matrices),
         "sweep": _sweep(curves, charts),
         "layers": layers,
+        "node": node,
         "facts": _facts(run),
         "records": _records(run),
         "method": method(run),
@@ -257,7 +261,7 @@ def _records(run: Run) -> Context:
     shown = sorted(
         run.records, key=lambda record: (id(record) not in doubtful, phase(record) not in ("whole", "halving"))
     )[:MAX_RECORDS]
-    return {"total": len(run.records), "shown": len(shown), "rows": [_record(record) for record in shown]}
+    return {"total": len(run.records), "shown": len(shown), "rows": [_record(readable(record)) for record in shown]}
 
 
 def _record(record: Record) -> Context:

@@ -224,7 +224,8 @@
     return { traces, layout };
   }
 
-  const DRAW = { heat, sweep, strip, layers };
+  const tools = { baseLayout, logAxis, band, themeName, SERIES };
+  const DRAW = { heat, sweep, strip, layers, ...globalThis.wulfCharts?.(tools) };
 
   function draw(chart) {
     const element = document.getElementById(chart.id);

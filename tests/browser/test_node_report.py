@@ -1,0 +1,162 @@
+"""The report of a node survey, and the page of machines, in a real browser: drawn, legible, no wider than a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.chromium import Page
+from tests.browser.test_pages import sound
+from tests.browser.test_report import Report, contrast, hovered, luminance
+from tests.unit.report.make_node import NODE_SHAPES, node_run
+from wulf.measure.machines import machines_of
+from wulf.report.html import write_report
+from wulf.report.machines import beside
+from wulf.report.machines_page import write_machines
+from wulf.report.node_page import titles
+
+pytestmark = pytest.mark.browser
+
+SECTIONS = ("node-rows", "node-sweeps", "node-matrices", "node-noise", "node-machines")
+SEEN = ("node", "node-five", "node-hostile", "node-mixed", "node-nothing")
+OUTSIDE = """
+return [...document.querySelectorAll("body *")]
+  .filter((e) => !e.closest(".scroll, svg, .skip") && e.getBoundingClientRect().right > innerWidth + 0.5)
+  .map((e) => e.outerHTML.slice(0, 80));
+"""
+INKS = """
+const behind = (e) => {
+  for (; e; e = e.parentElement) {
+    const colour = getComputedStyle(e).backgroundColor;
+    if (colour !== "rgba(0, 0, 0, 0)") return colour;
+  }
+};
+return [...document.querySelectorAll(".grid .figure, .grid small, .grid .what, .legend .key, .reasons li, .marks li")]
+  .map((e) => [e.className || e.tagName, getComputedStyle(e).color, behind(e)]);
+"""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """The report of a shape of run, written once."""
+    folder = tmp_path_factory.mktemp("node-reports")
+
+    def write(shape: str) -> Path:
+        path = folder / f"{shape}.html"
+        if not path.exists():
+            write_report(NODE_SHAPES[shape](), path)
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of two machines, one with a price."""
+    path = tmp_path_factory.mktemp("machines") / "machines.html"
+    runs = {"old": node_run(("n1",)), "new": node_run(("<i>n2</i>",), seed=9)}
+    write_machines(beside(machines_of(runs, {"old": 900.0}), titles()), path)
+    return path
+
+
+@pytest.mark.parametrize("shape", SEEN)
+def test_it_renders_without_an_error_or_a_request(page: Page, written: Report, shape: str) -> None:
+    path = written(shape)
+    page.open(path)
+    charts = page.js("return document.querySelectorAll('.chart').length")
+    assert page.js("return document.documentElement.dataset.drawn") == str(charts)
+    assert page.js("return [...document.querySelectorAll('.chart')].every((e) => e.querySelector('svg.main-svg'))")
+    assert page.console() == []
+    assert page.requests() == [path.resolve().as_uri()]
+
+
+@pytest.mark.parametrize("shape", SEEN)
+def test_a_phone_never_scrolls_sideways(page: Page, written: Report, shape: str) -> None:
+    width = 360
+    page.window(width, 780, phone=True)
+    page.open(written(shape))
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.js("return document.documentElement.scrollWidth") == width
+    assert page.js(OUTSIDE) == []
+
+
+def test_the_sections_exist_and_their_figures_have_data(page: Page, written: Report) -> None:
+    page.open(written("node"))
+    assert page.js("return [...document.querySelectorAll('main section')].map((e) => e.id)") == [
+        "findings", *SECTIONS, "facts", "records", "method",
+    ]  # fmt: skip
+    points = page.js(
+        """return [...document.querySelectorAll(".chart")].map((e) => [e.id, e._fullData.reduce(
+          (sum, t) => sum + (t.z ? t.z.flat() : t.x || []).filter((v) => v !== null).length, 0)])"""
+    )
+    assert {key.rpartition("-")[0] for key, _ in points} == {
+        "node-latency", "node-bandwidth", "cores", "numa-latency", "numa-bandwidth", "noise",
+    }  # fmt: skip
+    assert all(count > 0 for _, count in points), points
+    assert page.js("return document.querySelectorAll('#node-latency-0 .points path').length") > 100
+
+
+def test_the_panels_of_the_working_set_have_one_axis(page: Page, written: Report) -> None:
+    page.open(written("node"))
+    layout = "document.getElementById('node-latency-0')._fullLayout"
+    assert page.js(f"return Object.keys({layout}).filter((k) => /^[xy]axis/.test(k)).sort()") == [
+        "xaxis", "yaxis", "yaxis2", "yaxis3",
+    ]  # fmt: skip
+    assert page.js(f"return [{layout}.xaxis.type, {layout}.yaxis.type]") == ["log", "log"]
+    domains = page.js(f"return ['yaxis', 'yaxis2', 'yaxis3'].map((k) => {layout}[k].domain)")
+    assert domains[0][0] > domains[1][1]
+    assert domains[1][0] > domains[2][1]
+    lines = page.js(f"return {layout}.shapes.filter((s) => s.type === 'line').map((s) => s.line.dash)")
+    assert sorted(lines) == ["dash", "dash", "dash", "solid", "solid", "solid"]
+
+
+def test_pointing_shows_a_points_figures(page: Page, written: Report) -> None:
+    page.open(written("node"))
+    shown = hovered(page, "cores-0", 0, 1)
+    assert "CPU 0 and CPU 1" in shown
+    assert "95 % interval" in shown
+    assert "not in this process" in hovered(page, "cores-0", 0, 3)
+
+
+def test_the_first_column_stays_while_the_table_scrolls(page: Page, written: Report) -> None:
+    page.window(390, 780, phone=True)
+    page.open(written("node-five"))
+    first, second = page.js(
+        """const box = document.querySelector("#node-rows .scroll");
+        box.scrollLeft = 150;
+        const row = box.querySelector("tbody tr:nth-child(3)");
+        return [row.children[0], row.children[1]].map((e) => e.getBoundingClientRect().left
+          - box.getBoundingClientRect().left)"""
+    )
+    assert first == pytest.approx(0, abs=1)
+    assert second < first + 100  # scrolled below the first
+
+
+@pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
+def test_every_text_of_the_tables_is_legible(page: Page, written: Report, scheme: str, dark: bool) -> None:
+    page.media(scheme)
+    page.open(written("node-five"))
+    assert (luminance(page.js("return getComputedStyle(document.body).backgroundColor")) < 0.1) is dark
+    for what, ink, paper in {tuple(one) for one in page.js(INKS)}:
+        assert contrast(ink, paper) >= 4.5, (what, ink, paper)
+
+
+def test_markup_in_names_does_nothing(page: Page, written: Report) -> None:
+    page.open(written("node-hostile"))
+    assert page.js("return document.title").startswith("wulf node")
+    assert page.js("return document.querySelectorAll('img, .chart b, main script').length") == 0
+    assert "<b>n1</b>" in page.js("return document.getElementById('node-rows').textContent")
+
+
+def test_it_prints(page: Page, written: Report) -> None:
+    page.open(written("node"))
+    assert page.pdf().startswith(b"%PDF-")
+    assert page.console() == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "dark")])
+def test_the_page_of_machines(page: Page, machines: Path, width: int, scheme: str) -> None:
+    sound(page, machines, width, scheme)
+    assert page.js("return [...document.querySelectorAll('.chart')].map((e) => e._fullData.length)") == [2, 2, 2]
+    assert page.js("return document.querySelectorAll('#machine-table tbody tr').length") == 3 * 18
