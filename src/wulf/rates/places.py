@@ -29,7 +29,7 @@ def read_path(environ: Mapping[str, str] = os.environ, system: Path = SYSTEM) ->
     """The file that readers take; where there is none, the one that they would take last."""
     if given := environ.get(VARIABLE):
         return Path(given)
-    return system if os.path.lexists(system) else user_path(environ)
+    return system if system.exists() else user_path(environ)
 
 
 def write_path(environ: Mapping[str, str] = os.environ, system: Path = SYSTEM) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Any
 
 VERDICTS = ("ok", "noisy", "unresolved", "failed")
 PROVENANCES = ("measured", "reported", "given", "predicted")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
 NUMBERS = ("value", "low", "high", "confidence")
 
 
@@ -53,9 +55,9 @@ class Rate:
 
 def unix_time(at: str) -> float:
     """Unix time of an ISO 8601 time in UTC (`2026-01-31T12:00:00.000Z`); ValueError for anything else."""
-    if not at.endswith("Z"):
+    if not _TIME.fullmatch(at):
         raise ValueError(f"{at!r} is not a time in UTC such as 2026-01-31T12:00:00.000Z")
-    return datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp()
+    return datetime.fromisoformat(at).astimezone(UTC).timestamp()
 
 
 def parse_rate(name: str, content: Any) -> Rate:

@@ -136,7 +136,7 @@ def _read(path: Path) -> bytes:
 def parse(path: Path, text: bytes) -> Rates:
     """The rates in the bytes of a file; `path` is for the errors, which are those of `load`."""
     try:
-        content = json.loads(text.decode("utf-8"), parse_constant=_no_constant)
+        content = json.loads(text.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_unique)
         if not isinstance(content, dict):
             raise ValueError("not an object")
         if type(content.get("schema")) is int and content["schema"] != SCHEMA:
@@ -150,6 +150,14 @@ def parse(path: Path, text: bytes) -> Rates:
 
 def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one that has a name twice is none of ours."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a name stands twice in an object")
+    return content
 
 
 def _from_json(path: Path, content: dict[str, Any]) -> Rates:
