@@ -73,6 +73,11 @@ class Record(BaseModel):
         return self
 
     @property
+    def supported(self) -> bool:
+        """Whether there was something to measure: a null of what the host does not have is no gap in a run."""
+        return bool((self.model_extra or {}).get("supported", True))
+
+    @property
     def nodes(self) -> tuple[str, ...]:
         """The node, or the client and the server of the pair."""
         return tuple(self.subject.split(">"))

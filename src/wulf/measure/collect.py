@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from wulf.core.records import Provenance, Record, Verdict
-from wulf.measure.plan import Cell, Metric, Plan
+from wulf.measure.disturbance import disturbances
+from wulf.measure.plan import NODE, Cell, Metric, Plan
 from wulf.stats.intervals import Estimate
 from wulf.stats.stopping import flags, unsettled_by
 
@@ -66,6 +67,13 @@ def _common_start(replicates: Sequence[Replicate]) -> dict[str, Any]:
         "late": max(start["late"] for start in starts),
         "start_bound": max(start["bound"] for start in starts),
     }
+
+
+def _named(cell: Cell, metric: str) -> dict[str, str]:
+    """Which row of the node survey's table this is, and the point of which curve."""
+    curve, point, _ = cell.name.partition("#")
+    found = {"row": cell.rows[metric]} if metric in cell.rows else {}
+    return found | ({"curve": curve} if point else {})
 
 
 def add_counters(total: dict[str, Any], more: Mapping[str, Any]) -> None:
@@ -149,6 +157,8 @@ def records_of(
     for replicate in good:
         add_counters(counters, replicate.get("counters") or {})
 
+    disturbed = disturbances(good) if cell.program == NODE else {}
+
     def record(metric: Metric, *, primary: bool) -> Record:
         samples = samples_of(metric.name, good)
         estimate = plan.rule.estimate(samples)
@@ -161,7 +171,12 @@ def records_of(
             failure=failure,
             why_none=_first_reason(metric.name, replicates),
         )
+        if disturbed and verdict is Verdict.OK:
+            verdict, reason = Verdict.NOISY, next(iter(disturbed.values()))
         extra: dict[str, Any] = {"phase": cell.phase, "failed_replicates": len(replicates) - len(good)}
+        extra |= _named(cell, metric.name)
+        if cell.program == NODE and estimate.n == 0 and good and len(good) == len(replicates) and failure is None:
+            extra["supported"] = False  # it answered, with a reason instead of a value: this host does not have it
         if primary:
             extra["stopped"] = failure or stopped or plan.rule.decide(samples).reason
             extra |= _common_start(good)
@@ -169,8 +184,8 @@ def records_of(
                 extra["bottleneck"] = list(bottleneck)
         if plan.together or cell.wave is not None:
             extra["blocks"] = list(by_block(metric.name, good))
-        if odd:
-            extra["flags"] = odd
+        if odd or disturbed:
+            extra["flags"] = odd | disturbed
         if good and good[-1].get("info"):
             extra["info"] = good[-1]["info"]
         return Record(

@@ -56,6 +56,11 @@ class Cell:
         out anew; the few pairs of a sample would then be strewn over thousands of rounds.
     program
         Which program measures: "net" for wulf-net between two sessions, "node" for wulf-node in one.
+    name
+        What it is called on every node that is measured in it, "curve#3" for a curve's fourth point: nodes that are
+        measured alone, side by side, measure cells of one name at the same time.
+    rows
+        Metric → the row of the node survey's table that it fills.
     """
 
     id: int
@@ -70,6 +75,8 @@ class Cell:
     wave: int | None = None
     round: int | None = None
     program: str = NET
+    name: str = ""
+    rows: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def subject(self) -> str:
@@ -199,6 +206,7 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
         **vars(cell),
         "params": dict(cell.params),
         "metrics": [vars(metric) for metric in cell.metrics],
+        "rows": dict(cell.rows),
     }
 
 
@@ -278,7 +286,19 @@ def _waves_of_rounds(
             rounds.setdefault(("drawn", key), []).append(queue)
     waves: list[list[Cell]] = []
     for queues in rounds.values():
-        for depth in range(max(len(queue) for queue in queues)):
-            layer = [queue[depth] for queue in queues if depth < len(queue)]
+        for layer in _layers(queues):
             waves.extend(_split_by_host(layer, hosts))
     return waves
+
+
+def _layers(queues: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
+    """What may be measured at the same time: of each queue one cell, the one of the same name where they have names.
+
+    A wave lasts as long as its longest cell: with an order of its own for each node, nearly every wave of a large
+    cluster would wait for the one node that happens to be at a long one.
+    """
+    layers: dict[str | int, list[Cell]] = {}
+    for queue in queues:
+        for depth, cell in enumerate(queue):
+            layers.setdefault(cell.name or depth, []).append(cell)
+    return list(layers.values())

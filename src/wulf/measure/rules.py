@@ -12,8 +12,9 @@ from wulf.core.findings import Severity
 from wulf.core.units import show, show_interval
 from wulf.measure.bottleneck import Bottleneck, Found, Limits, Rule, Threshold, figure
 from wulf.measure.bottleneck import judge as ask
-from wulf.measure.collect import Explain
+from wulf.measure.collect import Explain, Replicate
 from wulf.measure.drops import losses, worst_drop
+from wulf.measure.plan import NET, Cell
 from wulf.measure.situation import End, Situation, situation_of
 from wulf.measure.windows import receiver_says, window_share
 from wulf.stats.outliers import LEAST_RATIO
@@ -338,7 +339,14 @@ def bottlenecks(situation: Situation) -> list[Bottleneck]:
 
 
 def explainer(fingerprint: Mapping[str, Facts], idle: Mapping[str, Mapping[str, Any]]) -> Explain:
-    """Says what limits a cell, given the nodes' facts and idle seconds (see `situation_of`)."""
-    return lambda cell, replicates: [
-        one.to_json() for one in bottlenecks(situation_of(cell, replicates, fingerprint, idle))
-    ]
+    """Says what limits a cell, given the nodes' facts and idle seconds (see `situation_of`).
+
+    Nothing of a node's own figures: each is of the one thing that it measures.
+    """
+
+    def explain(cell: Cell, replicates: Sequence[Replicate]) -> list[dict[str, Any]]:
+        if cell.name or cell.program != NET:
+            return []
+        return [one.to_json() for one in bottlenecks(situation_of(cell, replicates, fingerprint, idle))]
+
+    return explain

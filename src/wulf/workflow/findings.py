@@ -272,7 +272,7 @@ def _failures(records: Sequence[Record], failed: Mapping[str, NodeError]) -> lis
 
 def _uncertain(records: Sequence[Record]) -> list[Finding]:
     """How much of the run is wider than wished or has no answer."""
-    primary = [record for record in records if record.metric in _WORDS]
+    primary = [record for record in records if record.metric in _WORDS and not (record.model_extra or {}).get("row")]
     noisy = [record for record in primary if record.verdict is Verdict.NOISY]
     none = [record for record in primary if record.verdict is Verdict.UNRESOLVED]
     findings = []

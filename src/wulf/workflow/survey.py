@@ -14,7 +14,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.pairing import ALL_NODES, SAMPLED_ROUNDS, Coverage, coverage, matchings
-from wulf.measure.plan import Cell, Pair, Plan
+from wulf.measure.plan import NODE, Cell, Pair, Plan
 from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Runner, Servers, Watcher
 from wulf.stats.comparison import PairedRule
@@ -48,13 +48,15 @@ class Effort:
     endless: bool = False
     replicates: int | None = None
     """Exactly so many, whatever their spread: as another tool does."""
+    patience: tuple[int, ...] = LOOKS
+    """The looks where it need not be quick."""
 
     @property
     def looks(self) -> tuple[int, ...]:
         """The numbers of replicates at which to look."""
         if self.replicates is not None:
             return (self.replicates,)
-        return QUICK_LOOKS if self.quick else LOOKS
+        return QUICK_LOOKS if self.quick else self.patience
 
     @property
     def idle_seconds(self) -> float:
@@ -118,7 +120,8 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
     """0 all well, 1 something stands out, 3 incomplete, 130 interrupted (design: exit codes)."""
     if state == "interrupted":
         return INTERRUPTED
-    primary = [record for record in records if record.metric in ("rtt", "throughput") and not _cut_by_wish(record)]
+    main = [record for record in records if record.metric in ("rtt", "throughput") or record.probe == NODE]
+    primary = [record for record in main if record.supported and not _cut_by_wish(record)]
     failed = any(finding.kind == "failed" for finding in findings)
     if failed or any(record.verdict in (Verdict.FAILED, Verdict.UNRESOLVED) for record in primary):
         return INCOMPLETE
