@@ -16,11 +16,16 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Any, Literal
 
+from wulf.cluster.simulated_node import WULF_NODE, usual_value
+
 Answer = dict[str, Any]
 
 Value = Callable[[str, str, Mapping[str, Any]], float | None]
 """From client, server, and the run's parameters with "pattern" and "transport": round-trip time in seconds for
 pingpong, bytes per second for stream. None: nothing came back."""
+
+NodeValue = Callable[[str, str, str, Mapping[str, Any]], float | str | None]
+"""From node, probe, metric and the run's parameters to the figure, or to the reason why there is none; None: as usual."""
 
 NETWORK = IPv4Address("10.0.0.0")
 """The simulated node number i has the i-th address from here on, in a /8."""
@@ -70,6 +75,8 @@ class SimulatedCluster:
         Of the values' noise.
     value
         What a run measures; None: 50 µs and 1 ns per byte there and back, 117 MB/s, with 2 % noise.
+    node_value
+        What a probe of a node measures; None: what is usual, with 1 % noise.
     facts
         The facts of a node, by its name.
     faults
@@ -83,6 +90,7 @@ class SimulatedCluster:
     names: Sequence[str]
     seed: int = 0
     value: Value | None = None
+    node_value: NodeValue | None = None
     facts: Callable[[str], Mapping[str, Answer]] = lambda name: {
         "cpu.model": {"value": "Simulated CPU", "provenance": "reported"},
         "host.name": {"value": name, "provenance": "reported"},
@@ -183,6 +191,27 @@ class SimulatedCluster:
             "counters": {"client": {}, "server": {}},
             "info": {"simulated": True, **self._started(node, params.get("start_at"))},
         }
+
+    def _describe_node(self, _node: str, _request: Mapping[str, Any]) -> Answer:
+        return {"describe": WULF_NODE}
+
+    def _run_node(self, node: str, request: Mapping[str, Any]) -> Answer:
+        probe = _known("probe", request.get("probe"), WULF_NODE["probes"])
+        params = _resolve(probe["params"], request.get("params", {}))
+        return {
+            "metrics": {one["name"]: self._node_metric(node, probe["name"], one, params) for one in probe["metrics"]},
+            "seconds": params["seconds"],
+            "counters": {"client": {}},
+            "info": {"simulated": True, "cpu": 0, "clock_rate": {"unit": "Hz", "before": 3e9, "after": 3e9}},
+        }
+
+    def _node_metric(self, node: str, probe: str, metric: Answer, params: Mapping[str, Any]) -> Answer:
+        value = self.node_value(node, probe, metric["name"], params) if self.node_value else None
+        if value is None:
+            value = usual_value(probe, metric["name"], params) * self._random.lognormvariate(0.0, 0.01)
+        if isinstance(value, str):
+            return {"unit": metric["unit"], "value": None, "reason": value}
+        return _metric(metric["unit"], value)
 
     def _started(self, node: str, start_at: float | None) -> Answer:
         """What is said of an agreed start: it is waited for in thought alone."""
@@ -288,10 +317,17 @@ _NET: dict[str, _Operation] = {
     "stop": SimulatedCluster._stop,
     "run": SimulatedCluster._run,
 }
+_NODE: dict[str, _Operation] = {
+    "ping": SimulatedCluster._ping,
+    "describe": SimulatedCluster._describe_node,
+    "counters": SimulatedCluster._counters,
+    "clock": SimulatedCluster._clock,
+    "run": SimulatedCluster._run_node,
+}
 _AGENT: dict[str, _Operation] = {
     "ping": SimulatedCluster._ping,
     "describe": SimulatedCluster._describe_agent,
     "facts": SimulatedCluster._facts,
     "addresses": SimulatedCluster._addresses,
 }
-_OPERATIONS = {"wulf-net": _NET, "wulf-agent": _AGENT}
+_OPERATIONS = {"wulf-net": _NET, "wulf-node": _NODE, "wulf-agent": _AGENT}

@@ -6,6 +6,8 @@ _SCALES = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
     "bit/s": ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")),
     "Hz": ((1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")),
+    "byte/s": ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")),
+    "flop/s": ((1e12, "Tflop/s"), (1e9, "Gflop/s"), (1e6, "Mflop/s"), (1.0, "flop/s")),
     "B": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
 }
 
@@ -22,6 +24,8 @@ def _significant(value: float, digits: int) -> str:
 
 def scale_for(value: float, unit: str) -> tuple[float, str]:
     """The divisor and the unit's name in which `value` reads best; rates in B/s are shown in bit/s.
+
+    Rates of memory, which people know in GB/s, are asked for as "byte/s".
 
     Returns
     -------

@@ -70,10 +70,10 @@ def _common_start(replicates: Sequence[Replicate]) -> dict[str, Any]:
 
 
 def _named(cell: Cell, metric: str) -> dict[str, str]:
-    """Which row of the node survey's table this is, and the point of which curve."""
-    curve, point, _ = cell.name.partition("#")
+    """Which row of the node survey's table this is, and of which curve or matrix it is a point."""
+    series, point, _ = cell.name.partition("#")
     found = {"row": cell.rows[metric]} if metric in cell.rows else {}
-    return found | ({"curve": curve} if point else {})
+    return found | ({cell.phase: series} if point else {})
 
 
 def add_counters(total: dict[str, Any], more: Mapping[str, Any]) -> None:

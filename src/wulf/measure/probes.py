@@ -87,7 +87,8 @@ class Probe:
     def pattern(self, name: str) -> Pattern:
         """The pattern, or a UsageError that names those there are."""
         if name not in self.patterns:
-            raise UsageError(f"{self.program} has no pattern {name!r}", f"it has: {', '.join(self.patterns)}")
+            noun = "pattern" if self.max_bytes else "probe"
+            raise UsageError(f"{self.program} has no {noun} {name!r}", f"it has: {', '.join(self.patterns)}")
         return self.patterns[name]
 
     def check_ends(self, transport: str, client: str, server: str) -> None:

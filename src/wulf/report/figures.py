@@ -48,9 +48,9 @@ def usable(record: Record) -> bool:
 def main_records(records: Sequence[Record]) -> list[Record]:
     """The records that a run is made for; all of them where none is of a main metric.
 
-    A stream's loss over TCP, say, has no answer by right, and makes no run incomplete.
+    A stream's loss over TCP, say, has no answer by right, and makes no run incomplete; nor does what a node lacks.
     """
-    main = [record for record in records if record.metric in MAIN_METRICS]
+    main = [r for r in records if r.supported and (r.metric in MAIN_METRICS or (r.model_extra or {}).get("row"))]
     return main or list(records)
 
 

@@ -81,7 +81,7 @@ def _stands_out(finding: Finding) -> str:
 def headline(run: Run) -> str:
     """The one sentence that a person should take away."""
     bad = [f for f in run.findings if f.severity is Severity.BAD]
-    slow = [f for f in bad if f.kind in ("node", "link")]
+    slow = [f for f in bad if f.kind in ("node", "link", "deviation")]
     subjects = sorted({f.subject for f in slow}, key=natural)
     dead = {f.subject for f in bad if f.kind == "failed"} & set(run_nodes(run))
     said = []
@@ -112,6 +112,9 @@ def _all_well(run: Run) -> str:
         return f"{whole[-1].removesuffix('.').split('. ')[0]}."
     if any(phase(record) == "pairs" for record in run.records):
         return "No node and no link stands out."
+    if any((record.model_extra or {}).get("row") for record in run.records):
+        nodes = len(run_nodes(run))
+        return f"The figures of {plural(nodes, 'node')} were measured{'; none deviates' if nodes > 1 else ''}."
     layers = next((finding for finding in run.findings if finding.kind == "layers"), None)
     if layers:
         return f"{subject_text(layers.subject)}: {layers.text.partition('. ')[0].rstrip('.')}."

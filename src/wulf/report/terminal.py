@@ -32,6 +32,7 @@ from wulf.report.figures import (
 )
 from wulf.report.layers import LayerTable, doubtful, layer_records, layer_table, others, row_texts, unseen
 from wulf.report.names import fold, plural, printable, subject_text
+from wulf.report.node_table import is_tabled, print_node_tables
 from wulf.report.view import (
     Matrix,
     Sweep,
@@ -73,12 +74,14 @@ def print_report(run: Run, console: Console) -> None:
         _print_legend(matrices, console)
     for curve in sweeps(run):
         _print_sweep(curve, console)
+    print_node_tables(run, console)
     layers = layer_table(run)
     if layers:
         print_layers(layers, console)
     shown = {id(record) for record in layer_records(run.records)} if layers else set()
     _print_receivers(run, console)
     shown |= {id(record) for record in run.records if phase(record) in PARTS or is_receivers(record)}
+    shown |= {id(record) for record in run.records if is_tabled(record)}
     singles = [record for record in run.records if id(record) not in shown]
     if singles:
         console.print()

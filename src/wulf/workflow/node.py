@@ -1,0 +1,144 @@
+"""`wulf node`: every node's own figures, lmbench's table and more, with intervals; and which node deviates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from wulf.cluster.inventory import Inventory
+from wulf.core.errors import UsageError
+from wulf.core.findings import Finding
+from wulf.core.records import Param, Record
+from wulf.measure.node_cells import Asked, Lack, cells_of
+from wulf.measure.node_cost import most_seconds
+from wulf.measure.node_derived import derived_records, lacking_records
+from wulf.measure.node_rows import GROUPS, ROW, table
+from wulf.measure.node_shape import shape_of
+from wulf.measure.plan import NET, NODE, Cell
+from wulf.measure.probes import Probe
+from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.store.run import Facts, RunWriter
+from wulf.workflow.connect import Connected
+from wulf.workflow.node_findings import node_findings
+from wulf.workflow.survey import Effort, Outcome, measure, write_html
+
+LOOKS = (8, 11)
+"""Replicates at which to look: a table of hundreds of figures waits for no single one, so that its time is known."""
+
+FULL_SECONDS, QUICK_SECONDS = 180.0, 30.0
+"""What one node may take, connecting included; the plan is made to stay well within, and the budget sees to it."""
+
+CONNECT_SECONDS = 5.0
+
+
+@dataclass
+class _Seen:
+    """What is known once the nodes have answered, for the judge."""
+
+    run: str
+    fingerprint: dict[str, Facts] = field(default_factory=dict)
+    lacks: list[Lack] = field(default_factory=list)
+    nodes: list[str] = field(default_factory=list)
+
+
+def groups_of(text: str | None) -> frozenset[str]:
+    """The groups of `--only cpu,memory`; empty where all are wanted.
+
+    Raises
+    ------
+    UsageError
+        One is none.
+    """
+    names = [part.strip() for part in (text or "").split(",") if part.strip()]
+    for name in names:
+        if name not in GROUPS:
+            raise UsageError(f"--only {name!r} is no group", f"groups: {', '.join(GROUPS)}")
+    return frozenset(names)
+
+
+def budget_of(inventory: Inventory, effort: Effort) -> float:
+    """Seconds that measuring may take: as asked, else what one node may take, times those that share this machine."""
+    if effort.budget is not None:
+        return effort.budget
+    least = (QUICK_SECONDS if effort.quick else FULL_SECONDS) - CONNECT_SECONDS
+    return least * (len(inventory.nodes) if inventory.lab or inventory.launcher == "local" else 1)
+
+
+def survey_cells(connected: Connected, probe: Probe, asked: Asked) -> tuple[tuple[Cell, ...], list[Lack]]:
+    """The cells of all nodes that answered, and the rows that they lack."""
+    nodes = list(connected.sessions)
+    shapes = {node: shape_of(connected.fingerprint.get(node, {}), quick=asked.quick) for node in nodes}
+    opened = connected.others.get(NODE, {})
+    without = {
+        node: f"wulf-node could not be started: {connected.failed[node].what}" if node in connected.failed
+        else "wulf-node could not be started"
+        for node in nodes if node not in opened
+    }  # fmt: skip
+    return cells_of(nodes, shapes, {NET: probe, **connected.probes}, asked, place=connected.placed, without=without)
+
+
+def node_survey(
+    inventory: Inventory,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    only: str | None = None,
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """Measure every node's own figures, all nodes at once where they are machines of their own; report included.
+
+    Parameters
+    ----------
+    only
+        Groups, apart by commas; None: all.
+    """
+    asked = Asked(groups_of(only), effort.quick)
+    seen = _Seen(writer.id)
+
+    def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
+        seen.fingerprint, seen.nodes = connected.fingerprint, list(connected.sessions)
+        made, seen.lacks = survey_cells(connected, probe, asked)
+        seconds = most_seconds(made, connected.hosts, effort.looks[-1])
+        watch.say(f"{len(made):,} cells on {len(seen.nodes):,} nodes, at most {seconds:.0f} s")
+        return made
+
+    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+        more = derived_records(records, writer.id)
+        more += lacking_records([*records, *more], seen.lacks, _wanted(asked), seen.nodes, writer.id)
+        return more, node_findings([*records, *more], seen.fingerprint)
+
+    chosen = Effort(
+        effort.wish, budget_of(inventory, effort), effort.quick, effort.watch, effort.endless, effort.replicates, LOOKS
+    )
+    outcome = measure(inventory, cells, chosen, writer, seed, judge=judge, programs=(NODE,), watch=watch)
+    write_html(outcome.run)
+    return outcome
+
+
+def _wanted(asked: Asked) -> list[str]:
+    return [row.name for row in table().rows if asked.wants(row)]
+
+
+def single(
+    inventory: Inventory,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    probe: Probe,
+    name: str,
+    params: dict[str, Param],
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """Measure one probe of wulf-node on every node, its parameters validated before any node is touched."""
+    checked = probe.check(name, "", params)
+    metrics = probe.pattern(name).metrics
+
+    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
+        return tuple(
+            Cell(number, node, node, "", name, checked, metrics, ROW, program=NODE, name=name)
+            for number, node in enumerate(connected.others.get(NODE, {}))
+        )
+
+    return measure(inventory, cells, effort, writer, seed, programs=(NODE,), watch=watch)

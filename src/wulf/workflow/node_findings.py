@@ -1,0 +1,192 @@
+"""Which node of a survey deviates from its like, in what, how sure, and why perhaps: pure, of records and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.records import Record, Verdict
+from wulf.core.units import show
+from wulf.measure.comparing import percent
+from wulf.measure.node_rows import Row, rows_of, table
+from wulf.measure.node_shape import BEYOND, NotHereError, shape_of
+from wulf.stats.nodes import FALSE_DISCOVERIES, LEAST_NODES, Deviation, Screening, screen
+from wulf.stats.outliers import LEAST_RATIO
+from wulf.store.run import Facts
+from wulf.workflow.node_causes import likely_causes
+
+CLASS_FACTS = ("cpu.model", "system.product")
+"""Nodes that agree in these should be alike. Not the amount of memory or the number of CPUs that are on: a module less,
+or a CPU that is off, is what may make one deviate."""
+
+MOST_ROWS = 5
+"""Named in the sentence; all of them are in the evidence."""
+
+Rows = Mapping[str, Mapping[str, Record]]
+
+
+def node_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> list[Finding]:
+    """Deviating nodes with their likely causes, nodes that can't be judged, and sets too small for memory."""
+    found = rows_of(records)
+    return [
+        *deviating_nodes(found, fingerprint),
+        *_too_few(found, fingerprint),
+        *_disturbed(found),
+        *_within_caches(found, fingerprint),
+    ]
+
+
+def classes_of(nodes: Sequence[str], fingerprint: Mapping[str, Facts]) -> list[str]:
+    """Of each node, the class of those that should be alike."""
+    return [" ".join(_known(fingerprint.get(node, {}), fact) for fact in CLASS_FACTS) for node in nodes]
+
+
+def _known(facts: Facts, name: str) -> str:
+    return str(facts.get(name, {}).get("value") or "")
+
+
+def screened(found: Rows, fingerprint: Mapping[str, Facts]) -> tuple[list[str], list[Row], Screening] | None:
+    """Nodes, rows and what `stats.nodes.screen` says of them; None where there is nothing to compare.
+
+    Only clear figures count: a figure of zero, say of a node without any detour, has no ratio to others.
+    """
+    nodes = list(found)
+    rows = [row for row in table().rows if any(row.name in found[node] for node in nodes)]
+    if len(nodes) < LEAST_NODES or not rows:
+        return None
+    figures = np.array([[_bounds(found[node].get(row.name)) for row in rows] for node in nodes], dtype=float)
+    values, low, high = (np.where(figures[:, :, i] > 0, figures[:, :, i], np.nan) for i in range(3))
+    low, high = np.fmin(low, values), np.fmax(high, values)
+    worse = [row.worse for row in rows]
+    return nodes, rows, screen(values, low=low, high=high, classes=classes_of(nodes, fingerprint), worse=worse)
+
+
+def _bounds(record: Record | None) -> tuple[float | None, float | None, float | None]:
+    if record is None or record.verdict not in (Verdict.OK, Verdict.NOISY):
+        return None, None, None
+    return record.value, record.low, record.high
+
+
+def deviations_of(found: Rows, fingerprint: Mapping[str, Facts]) -> dict[str, dict[str, Deviation]]:
+    """Node → row → how it deviates; for tables that mark them."""
+    seen = screened(found, fingerprint)
+    marked: dict[str, dict[str, Deviation]] = {}
+    if seen is not None:
+        nodes, rows, screening = seen
+        for deviation in screening.deviations:
+            marked.setdefault(nodes[deviation.node], {})[rows[deviation.metric].name] = deviation
+    return marked
+
+
+def deviating_nodes(found: Rows, fingerprint: Mapping[str, Facts]) -> list[Finding]:
+    """One finding a node: the rows in which it deviates, the clearest first, and what may be the cause."""
+    kinds = dict(zip(found, classes_of(list(found), fingerprint), strict=True))
+    findings = []
+    for node, deviations in deviations_of(found, fingerprint).items():
+        like = [other for other in found if kinds[other] == kinds[node]]
+        findings.append(_finding(node, like, deviations, found, fingerprint))
+    return sorted(findings, key=lambda finding: finding.severity is not Severity.BAD)
+
+
+def _finding(
+    node: str,
+    like: Sequence[str],
+    deviations: Mapping[str, Deviation],
+    found: Rows,
+    fingerprint: Mapping[str, Facts],
+) -> Finding:
+    rows = table().by_name
+    named = [_sentence(rows[name], found[node][name], one) for name, one in list(deviations.items())[:MOST_ROWS]]
+    more = f" and {len(deviations) - MOST_ROWS} more" if len(deviations) > MOST_ROWS else ""
+    causes = likely_causes(node, list(deviations), like, fingerprint, found)
+    why = f" Likely: {'; '.join(cause.text for cause in causes[:3])}." if causes else ""
+    surest = max(one.q for one in deviations.values())
+    return Finding(
+        kind="deviation",
+        severity=Severity.BAD if any(_harmful(one, rows[name]) for name, one in deviations.items()) else Severity.WARN,
+        subject=node,
+        text=(
+            f"{node} deviates from the {len(like) - 1} others of its kind in {len(deviations)} of {len(found[node])} "
+            f"figures: {'; '.join(named)}{more}. Of all such accusations at most {max(surest, 1e-4):.2g} are false "
+            f"(a share of {FALSE_DISCOVERIES:g} is allowed).{why}"
+        ),
+        next_step=causes[0].step if causes else f"compare {node}'s facts, slots and temperature with its like's",
+        evidence=[
+            Evidence.model_validate(
+                {
+                    "subject": node, "metric": f"{name}, node / its like", "unit": "1", "value": one.ratio,
+                    "low": one.low, "high": one.high, "expected": 1.0, "q": one.q, "row": name,
+                }
+            )
+            for name, one in deviations.items()
+        ],
+    )  # fmt: skip
+
+
+def _sentence(row: Row, record: Record, one: Deviation) -> str:
+    return (
+        f"{row.name} ({row.title}) {show(record.value, row.unit)}, {percent(one.ratio)} of theirs "
+        f"({percent(one.low)} to {percent(one.high)})"
+    )
+
+
+def _harmful(one: Deviation, row: Row) -> bool:
+    """Worse, and by as much as makes a link or node stand out in a survey of the network."""
+    times = one.ratio if row.worse > 0 else 1 / one.ratio
+    return row.worse != 0 and times >= LEAST_RATIO
+
+
+def _too_few(found: Rows, fingerprint: Mapping[str, Facts]) -> list[Finding]:
+    """Nodes of a class that is too small to say which of them is odd."""
+    if len(found) < 2:
+        return []
+    kinds = classes_of(list(found), fingerprint)
+    few = [node for node, kind in zip(found, kinds, strict=True) if kinds.count(kind) < LEAST_NODES]
+    if not few:
+        return []
+    who = ", ".join(few[:6]) + (f" and {len(few) - 6} more" if len(few) > 6 else "")
+    text = (
+        f"Whether {who} deviate{'s' if len(few) == 1 else ''} can't be judged: fewer than {LEAST_NODES} nodes of "
+        f"{'its' if len(few) == 1 else 'their'} kind were measured."
+    )
+    return [Finding(kind="note", severity=Severity.INFO, subject="", text=text)]
+
+
+def _disturbed(found: Rows) -> list[Finding]:
+    """Nodes whose clock moved, or whose time was stolen, while they were measured."""
+    findings = []
+    for node, rows in found.items():
+        for flag in ("steal", "clock"):
+            told = [(name, words) for name, one in rows.items() if (words := _flags(one).get(flag))]
+            if told:
+                text = f"{node}: in {len(told)} of {len(rows)} figures {told[0][1]} ({told[0][0]})."
+                findings.append(Finding(kind="noise", severity=Severity.INFO, subject=node, text=text))
+    return findings
+
+
+def _flags(record: Record) -> dict[str, str]:
+    return (record.model_extra or {}).get("flags") or {}
+
+
+def _within_caches(found: Rows, fingerprint: Mapping[str, Facts]) -> list[Finding]:
+    """Nodes on which a working set of the size that could be afforded may lie in the last cache."""
+    nodes: list[str] = []
+    for node in found:
+        size = found[node].get("mem.random.latency")
+        bytes_ = size.params.get("bytes") if size is not None else None
+        shape = shape_of(fingerprint.get(node, {}))
+        try:
+            if isinstance(bytes_, int) and bytes_ < BEYOND * shape.cache(shape.last):
+                nodes.append(f"{node} ({show(bytes_, 'B')}, last cache {show(shape.cache(shape.last), 'B')})")
+        except NotHereError:
+            continue
+    if not nodes:
+        return []
+    who = ", ".join(nodes[:3]) + (f" and {len(nodes) - 3} more" if len(nodes) > 3 else "")
+    text = (
+        f"What is called memory is less than {BEYOND} times the last cache on {who}: time or memory allow no more, and "
+        "the caches may hold a part of it."
+    )
+    return [Finding(kind="note", severity=Severity.INFO, subject="", text=text)]
