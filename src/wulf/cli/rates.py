@@ -90,7 +90,7 @@ def publish(
     if done.rates.path != read_path():
         click.echo(f"note: programs read {read_path()} first; set WULF_RATES to have them read this one", err=True)
     _say_published(done, found, as_json)
-    return OK if done.fresh else INCOMPLETE
+    return OK if done.measured else INCOMPLETE
 
 
 def _finished(name: str, directory: Path | None) -> Run:
@@ -120,9 +120,11 @@ def _say_published(done: Published, found: NodeRates, as_json: bool) -> None:
     if as_json:
         click.echo(done.rates.path.read_text(encoding="utf-8"), nl=False)
         return
-    lacking = len(found.rates) - done.fresh
-    without = f", {lacking} without a value (`wulf rates list` says why)" if lacking else ""
-    click.echo(f"{done.rates.path}: {done.fresh} rates{without}; {len(done.rates)} in all")
+    reported = sum(1 for rate in found.rates.values() if rate.value is not None) - done.measured
+    lacking = len(found.rates) - reported - done.measured
+    click.echo(f"{done.rates.path}: {done.measured} rates measured, {reported} reported, {len(done.rates)} in all")
+    if lacking:
+        click.echo(f"{lacking} have no value: `wulf rates list` says why", err=True)
 
 
 @command.command(epilog="Example: wulf rates get mem.l2.size --max-age 7d")

@@ -32,10 +32,10 @@ class PublishError(RatesError):
 
 @dataclass(frozen=True)
 class Published:
-    """What publishing did: the file as it now is, how many rates are new, and what a person should know."""
+    """What publishing did: the file as it now is, what was measured with a value, and what a person should know."""
 
     rates: Rates
-    fresh: int
+    measured: int
     notes: tuple[str, ...]
 
 
@@ -111,7 +111,11 @@ def publish(path: Path, new: Mapping[str, Rate], machine: Identity, at: str, hos
         raise PublishError(
             f"can't write {path}: {error.strerror}", "name a file that you may write in WULF_RATES"
         ) from error
-    return Published(load(path, check=False), sum(1 for rate in new.values() if rate.value is not None), notes)
+    return Published(load(path, check=False), _measured(new), notes)
+
+
+def _measured(rates: Mapping[str, Rate]) -> int:
+    return sum(1 for rate in rates.values() if rate.value is not None and rate.provenance == "measured")
 
 
 def _older(path: Path, host: str, machine: Identity) -> tuple[dict[str, Rate], tuple[str, ...]]:

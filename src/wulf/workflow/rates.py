@@ -58,12 +58,14 @@ def of_run(run: Run, node: str | None = None) -> NodeRates:
     if chosen not in rows:
         raise UsageError(f"run {run.id} holds no rows of {chosen}", f"nodes: {', '.join(rows)}")
     facts = run.fingerprint.get(chosen, {})
-    here = facts.get("kernel.boot_id", {}).get("value") == _boot_id() or chosen in (THIS_MACHINE, socket.gethostname())
+    here = (
+        facts.get("kernel.boot_id", {}).get("value") == _boot_id() or chosen == Inventory.this_machine().nodes[0].name
+    )
     return NodeRates(chosen, here, identity(facts), rates_with_sizes(rows[chosen], facts))
 
 
 def _boot_id() -> str:
-    """This boot's identifier; as no fact ever is where it can't be read."""
+    """Read the identifier of this boot; empty, as no fact is, where it can't be read."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

@@ -32,7 +32,7 @@ def test_rates_that_were_not_measured_keep_their_older_time(tmp_path: Path) -> N
     done = written(tmp_path / "rates.json", replace(LATENCY, value=4e-9, at=LATER))
     assert done.rates["mem.l2.latency"].at == LATER
     assert done.rates["mem.l2.size"] == SIZE
-    assert (done.fresh, done.notes) == (1, ())
+    assert (done.measured, done.notes) == (1, ())
 
 
 @pytest.mark.parametrize(
