@@ -25,7 +25,7 @@ Value = Callable[[str, str, Mapping[str, Any]], float | None]
 pingpong, bytes per second for stream. None: nothing came back."""
 
 NodeValue = Callable[[str, str, str, Mapping[str, Any]], float | str | None]
-"""From node, probe, metric and the run's parameters to the figure, or to the reason why there is none; None: as usual."""
+"""From node, probe, metric and the run's parameters to the figure, or the reason why there is none; None: as usual."""
 
 NETWORK = IPv4Address("10.0.0.0")
 """The simulated node number i has the i-th address from here on, in a /8."""

@@ -9,17 +9,20 @@ from itertools import combinations, product
 from wulf.core.errors import UsageError
 from wulf.core.records import Param
 from wulf.measure.node_rows import CURVE, MATRIX, ROW, Curve, Grid, Row, Table, table
-from wulf.measure.node_shape import NotHereError, Shape
+from wulf.measure.node_shape import ARRAYS, NotHereError, Shape
 from wulf.measure.plan import NET, NODE, Cell, Metric
 from wulf.measure.probes import Probe
 
 SECONDS, QUICK_SECONDS = 0.02, 0.01
 """Of one replicate: a hundred batches, and half as many."""
 
+POINT_SECONDS, QUICK_POINT_SECONDS = 0.01, 0.005
+"""Of a point of a curve or matrix: its neighbours say the same again, and fresh memory matters more than time."""
+
 WARMUP_SECONDS = 0.005
 """Of a connection within the node, or to the next."""
 
-RATE_SECONDS = 0.05
+RATE_SECONDS = 0.03
 """Of a point of the operation rate: it takes fewer runs over a long array."""
 
 RATE_RUNS = (5, 100)
@@ -142,7 +145,7 @@ def _row_draft(row: Row, shape: Shape, probes: Mapping[str, Probe], asked: Asked
 
 def _series_drafts(part: Curve | Grid, shape: Shape, probes: Mapping[str, Probe], asked: Asked) -> Iterator[Draft]:
     """The points of a curve or matrix; none where the node or the program has nothing of the kind: its rows say why."""
-    seconds: dict[str, Param] = {"seconds": QUICK_SECONDS if asked.quick else SECONDS}
+    seconds: dict[str, Param] = {"seconds": QUICK_POINT_SECONDS if asked.quick else POINT_SECONDS}
     try:
         probe = _described(probes, NODE)
         metrics = probe.pattern(part.probe).metrics
@@ -195,7 +198,7 @@ def _points(curve: Curve, shape: Shape, quick: bool) -> Iterator[dict[str, Param
 def _at(curve: Curve, shape: Shape) -> Iterator[int]:
     for place in curve.at:
         try:
-            yield shape.size(place) if isinstance(place, str) else place
+            yield place if isinstance(place, int) else min(shape.size(place), shape.in_memory(ARRAYS))
         except NotHereError:  # a machine without an L3 has a curve all the same
             continue
 

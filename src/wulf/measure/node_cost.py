@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from wulf.measure.node_cells import ELEMENT_SECONDS
+from wulf.measure.node_cells import ELEMENT_SECONDS, Asked, Draft, drafts_of
+from wulf.measure.node_rows import table
+from wulf.measure.node_shape import Shape
 from wulf.measure.plan import Cell
+from wulf.measure.probes import Probe
 
 ANSWER_SECONDS = 0.006
 """A request and its answer, the clock rate before and after, the counters of both ends, a server's first answer."""
@@ -22,7 +26,11 @@ PASS_SECONDS = 0.5e-9
 _ARRAYS = {"read": 1, "write": 1, "copy": 2, "scale": 2, "memcpy": 2, "add": 3, "triad": 3}
 
 
-def replicate_seconds(cell: Cell) -> float:
+LEAST_BYTES = 16 << 20
+"""Sets are not made smaller than this to save time."""
+
+
+def replicate_seconds(cell: Cell | Draft) -> float:
     """Seconds of one replicate, set-up included, on a slow node."""
     size = cell.params.get("bytes")
     bytes_ = float(size) if isinstance(size, int | float) else 0.0
@@ -34,7 +42,24 @@ def replicate_seconds(cell: Cell) -> float:
         extra = float(cell.params["runs"] or 0) * bytes_ / 8 * (1.5 * ELEMENT_SECONDS) + 2 * bytes_ * TOUCH_SECONDS
     else:
         extra = 0.0
-    return ANSWER_SECONDS + cell.seconds + extra
+    return ANSWER_SECONDS + _seconds(cell) + extra
+
+
+def _seconds(cell: Cell | Draft) -> float:
+    return sum(float(cell.params.get(name) or 0.0) for name in ("seconds", "warmup_seconds"))
+
+
+def fitted(shape: Shape, probes: Mapping[str, Probe], asked: Asked, replicates: int, seconds: float) -> Shape:
+    """The shape with working sets so small that a node of it is measured within `seconds`, remote rows at both ends.
+
+    Large caches ask for large sets, and many CPUs for many pairs: what both cost together is known beforehand.
+    """
+    while shape.most > LEAST_BYTES:
+        drafts, _ = drafts_of(table(), shape, probes, asked)
+        if replicates * sum((1 + draft.remote) * replicate_seconds(draft) for draft in drafts) <= seconds:
+            break
+        shape = replace(shape, most=shape.most // 2)
+    return shape
 
 
 def most_seconds(cells: Iterable[Cell], hosts: Mapping[str, str], replicates: int) -> float:

@@ -17,8 +17,8 @@ BEYOND = 4
 """A working set lies in memory when it is so many times the last cache: STREAM's rule, whose results below it are
 partly the cache's (McCalpin, "Run rules")."""
 
-MOST_BYTES = 512 << 20
-"""Of a working set: touching and shuffling half a GiB takes about half a second, and each replicate does so afresh."""
+MOST_BYTES = 256 << 20
+"""Of a working set: touching and shuffling as much takes about a quarter of a second, in every replicate afresh."""
 
 QUICK_MOST_BYTES = 128 << 20
 
@@ -88,7 +88,7 @@ class Shape:
         return _rounded(min(BEYOND * caches, min(limits) // arrays))
 
     def size(self, text: str) -> int:
-        """Bytes of "l2/2", "4*l3", "memory".
+        """Bytes of "l2/2", "4*l3", "memory"; multiples up to what is called memory.
 
         Raises
         ------
@@ -105,7 +105,8 @@ class Shape:
             size = self.in_memory(1 if name == "memory" else ARRAYS)
         else:
             size = self.cache(self.last if name == "last" else name)
-        return size * int(times or 1) // int(parts or 1)
+        whole = size * int(times or 1) // int(parts or 1)
+        return min(whole, self.in_memory()) if times else whole
 
     def cpu(self, which: str) -> int:
         """The "first" or "last" CPU that may be used."""

@@ -339,14 +339,11 @@ def bottlenecks(situation: Situation) -> list[Bottleneck]:
 
 
 def explainer(fingerprint: Mapping[str, Facts], idle: Mapping[str, Mapping[str, Any]]) -> Explain:
-    """Says what limits a cell, given the nodes' facts and idle seconds (see `situation_of`).
-
-    Nothing of a node's own figures: each is of the one thing that it measures.
-    """
+    """Says what limits a cell, given the nodes' facts and idle seconds (see `situation_of`)."""
 
     def explain(cell: Cell, replicates: Sequence[Replicate]) -> list[dict[str, Any]]:
         if cell.name or cell.program != NET:
-            return []
+            return []  # a row of the node survey, or a node's own probe: each measures the one thing that limits it
         return [one.to_json() for one in bottlenecks(situation_of(cell, replicates, fingerprint, idle))]
 
     return explain

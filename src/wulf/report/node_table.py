@@ -43,12 +43,7 @@ Marks = Mapping[tuple[str, str], Marked]
 
 def is_tabled(record: Record) -> bool:
     """Whether the record stands in one of these tables."""
-    return (phase(record) in (ROW, CURVE, MATRIX) and any(key in (record.model_extra or {}) for key in _PLACES)) or (
-        phase(record) in (CURVE, MATRIX)
-    )  # fmt: skip
-
-
-_PLACES = ("row", "curve", "matrix")
+    return phase(record) in (ROW, CURVE, MATRIX)
 
 
 def print_node_tables(run: Run, console: Console) -> None:
@@ -179,7 +174,7 @@ def _print_curves(run: Run, console: Console) -> None:
         console.print(f"  the curves of {plural(len(found) - MAX_CURVE_NODES, 'more node')} are in report.html")
 
 
-def _curve_table(found: Mapping[str, Sequence[Record]], names: Sequence[str], over: str, console: Console) -> Table:
+def _curve_table(found: Mapping[str, Sequence[Record]], names: Sequence[str], over: str) -> Table:
     curves = {curve.name: curve for curve in table().curves}
     points = {name: {float(point.params[over] or 0): point for point in found[name]} for name in names}
     scales = {}

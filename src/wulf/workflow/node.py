@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from wulf.cluster.inventory import Inventory
@@ -11,9 +11,9 @@ from wulf.core.errors import UsageError
 from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
 from wulf.measure.node_cells import Asked, Lack, cells_of
-from wulf.measure.node_cost import most_seconds
+from wulf.measure.node_cost import fitted, most_seconds
 from wulf.measure.node_derived import derived_records, lacking_records
-from wulf.measure.node_rows import GROUPS, ROW, table
+from wulf.measure.node_rows import GROUPS, table
 from wulf.measure.node_shape import shape_of
 from wulf.measure.plan import NET, NODE, Cell
 from wulf.measure.probes import Probe
@@ -23,13 +23,16 @@ from wulf.workflow.connect import Connected
 from wulf.workflow.node_findings import node_findings
 from wulf.workflow.survey import Effort, Outcome, measure, write_html
 
-LOOKS = (8, 11)
-"""Replicates at which to look: a table of hundreds of figures waits for no single one, so that its time is known."""
+LOOKS = (8,)
+"""Replicates of every cell: hundreds of figures wait for no single one, so that the time is known beforehand."""
 
 FULL_SECONDS, QUICK_SECONDS = 180.0, 30.0
-"""What one node may take, connecting included; the plan is made to stay well within, and the budget sees to it."""
+"""What one node may take, connecting included; the budget sees to it."""
 
 CONNECT_SECONDS = 5.0
+
+PLANNED = 0.8
+"""Share of that time that the plan fills by its own arithmetic."""
 
 
 @dataclass
@@ -81,17 +84,27 @@ def budget_of(inventory: Inventory, effort: Effort) -> float:
     return least * (len(inventory.nodes) if inventory.lab or inventory.launcher == "local" else 1)
 
 
-def survey_cells(connected: Connected, probe: Probe, asked: Asked) -> tuple[tuple[Cell, ...], list[Lack]]:
+def survey_cells(
+    connected: Connected, probe: Probe, asked: Asked, replicates: int
+) -> tuple[tuple[Cell, ...], list[Lack]]:
     """The cells of all nodes that answered, and the rows that they lack."""
     nodes = list(connected.sessions)
-    shapes = {node: shape_of(connected.fingerprint.get(node, {}), quick=asked.quick) for node in nodes}
     opened = connected.others.get(NODE, {})
-    without = {
-        node: f"wulf-node could not be started: {connected.failed[node].what}" if node in connected.failed
-        else "wulf-node could not be started"
-        for node in nodes if node not in opened
-    }  # fmt: skip
-    return cells_of(nodes, shapes, {NET: probe, **connected.probes}, asked, place=connected.placed, without=without)
+    probes = {NET: probe, **connected.probes}
+    seconds = PLANNED * (QUICK_SECONDS if asked.quick else FULL_SECONDS)
+    shapes, known = {}, {}
+    for node in nodes:
+        shape = shape_of(connected.fingerprint.get(node, {}), quick=asked.quick)
+        if str(shape) not in known:
+            known[str(shape)] = fitted(shape, probes, asked, replicates, seconds)
+        shapes[node] = known[str(shape)]
+    without = {node: _why_not(connected, node) for node in nodes if node not in opened}
+    return cells_of(nodes, shapes, probes, asked, place=connected.placed, without=without)
+
+
+def _why_not(connected: Connected, node: str) -> str:
+    error = connected.failed.get(node)
+    return f"wulf-node could not be started{f': {error.what}' if error else ''}"
 
 
 def node_survey(
@@ -117,12 +130,13 @@ def node_survey(
         Whether to write the HTML report.
     """
     asked = Asked(groups_of(only), effort.quick, rows_named(names))
+    chosen = replace(effort, budget=budget_of(inventory, effort), patience=LOOKS)
     seen = _Seen(writer.id)
 
     def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
         seen.fingerprint, seen.nodes = connected.fingerprint, list(connected.sessions)
-        made, seen.lacks = survey_cells(connected, probe, asked)
-        seconds = most_seconds(made, connected.hosts, effort.looks[-1])
+        made, seen.lacks = survey_cells(connected, probe, asked, chosen.looks[-1])
+        seconds = most_seconds(made, connected.hosts, chosen.looks[-1])
         watch.say(f"{len(made):,} cells on {len(seen.nodes):,} nodes, at most {seconds:.0f} s")
         return made
 
@@ -131,9 +145,6 @@ def node_survey(
         more += lacking_records([*records, *more], seen.lacks, _wanted(asked), seen.nodes, writer.id)
         return more, node_findings([*records, *more], seen.fingerprint)
 
-    chosen = Effort(
-        effort.wish, budget_of(inventory, effort), effort.quick, effort.watch, effort.endless, effort.replicates, LOOKS
-    )
     outcome = measure(inventory, cells, chosen, writer, seed, judge=judge, programs=(NODE,), watch=watch)
     if report:
         write_html(outcome.run)
@@ -161,7 +172,7 @@ def single(
 
     def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
         return tuple(
-            Cell(number, node, node, "", name, checked, metrics, ROW, program=NODE, name=name)
+            Cell(number, node, node, "", name, checked, metrics, program=NODE)
             for number, node in enumerate(connected.others.get(NODE, {}))
         )
 
