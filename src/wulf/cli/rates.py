@@ -15,7 +15,7 @@ from wulf.cli.options import Percent, Seconds
 from wulf.core.errors import INCOMPLETE, OK, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from wulf.rates import Rate
     from wulf.rates.publishing import Published
@@ -231,28 +231,39 @@ def serve(listen: str, stay: bool) -> None:
 @click.option("--max-age", type=Seconds(), default="7d", show_default=True, help="Younger rates are left alone.")
 @click.option("--for", "seconds", type=Seconds(), default="5m", show_default=True, help="Begin nothing after so long.")
 @click.option("--json", "as_json", is_flag=True, help="What was done, as one JSON object.")
-def refresh(max_load: float, share: float, max_age: float, seconds: float, as_json: bool) -> None:
+def refresh(max_load: float, share: float, max_age: float, seconds: float, as_json: bool) -> int:
     """Measure the oldest rates anew while the machine is idle; made for a timer (packaging/systemd).
 
     Nothing is measured while the load is above --max-load, measuring ends within a second when it rises, and the CPU
     time of all that is kept below --share of one core on average.
     """
-    from wulf.rates.places import write_path
     from wulf.workflow import refresh as workflow
     from wulf.workflow import refresh_host
-    from wulf.workflow.rates import known_rates, names_of_rates
 
     refresh_host.background()
-    now, state = time.time(), refresh_host.state_path()
-    limits = workflow.Limits(max_load, share, max_age, seconds)
+    state = refresh_host.state_path()
     host = refresh_host.ThisHost(_child_command, state)
-    account = refresh_host.read_account(state, now)
-    done = workflow.refresh(host, names_of_rates(), lambda: known_rates(write_path()), limits, account)
+    limits = workflow.Limits(max_load, share, max_age, seconds)
+    done = workflow.refresh(host, _wanted, _known, limits, refresh_host.read_account(state, time.time()))
     average = done.account.spent / max(1.0, done.account.at - done.account.since)
     if as_json:
         click.echo(json.dumps({"why": done.why, "measured": done.measured, "share": average}))
     else:
         click.echo(f"{len(done.measured)} rates measured; {done.why}; {average:.2%} of a core on average so far")
+    return INCOMPLETE if done.why in (workflow.Why.FAILED, workflow.Why.NEVER) else OK
+
+
+def _wanted() -> list[str]:
+    from wulf.workflow.rates import names_of_rates
+
+    return names_of_rates()
+
+
+def _known() -> Mapping[str, Rate]:
+    from wulf.rates.places import write_path
+    from wulf.workflow.rates import known_rates
+
+    return known_rates(write_path())
 
 
 def _child_command(names: Sequence[str], run: Path) -> list[str]:

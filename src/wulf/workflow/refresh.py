@@ -87,14 +87,15 @@ class Why(StrEnum):
     SPENT = "the share of the CPU is spent for now"
     NEVER = "a batch costs more than a day's share: raise --share"
     TIME = "enough for one time"
+    FAILED = "the measuring program failed"
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What measuring a few rates took: CPU seconds, children's included; `stopped`: given up because of the load."""
+    """What measuring a few rates took: CPU seconds, children's included; and why it went no further, if so."""
 
     cpu_seconds: float
-    stopped: bool = False
+    ended: Why | None = None
 
 
 @dataclass(frozen=True)
@@ -141,54 +142,60 @@ def stale(
 
 
 def refresh(
-    host: Host, wanted: Sequence[str], rates: Callable[[], Mapping[str, Rate]], limits: Limits, account: Account
+    host: Host,
+    wanted: Callable[[], Sequence[str]],
+    rates: Callable[[], Mapping[str, Rate]],
+    limits: Limits,
+    account: Account,
 ) -> Outcome:
     """Measure stale rates until there are none, the host is busy, the share is spent, or it is enough for one time.
 
     Parameters
     ----------
-    wanted
-        The rates there could be.
-    rates
-        Those there are; asked for once the load allows anything at all.
+    wanted, rates
+        The rates there could be, and those there are; asked for once load and share allow anything at all, since to
+        know them costs more than all the rest of a look.
     """
     began = host.now()
     measured: tuple[str, ...] = ()
     account = account.earned(began, limits.share)
-    why = Why.BUSY if host.load(first=True) > limits.max_load else None
-    names = stale(wanted, rates(), account.tried, limits.max_age, began) if why is None else []
+    why = Why.BUSY if host.load(first=True) > limits.max_load else _lack_of_credit(limits, account)
+    names = stale(wanted(), rates(), account.tried, limits.max_age, began) if why is None else []
     while why is None:
         account = account.earned(host.now(), limits.share).paid(host.overhead())
         why = _reason_to_end(host, names, limits, account, host.now() - began)
         if why is None:
             batch, names = names[:BATCH], names[BATCH:]
-            account, stopped = _one_batch(host, batch, limits, account)
-            measured = measured if stopped else (*measured, *batch)
-            why = Why.STOPPED if stopped else None
+            account, why = _one_batch(host, batch, limits, account)
+            measured = measured if why else (*measured, *batch)
     account = account.paid(host.overhead())
     host.save(account)
     return Outcome(why, measured, account)
 
 
+def _lack_of_credit(limits: Limits, account: Account) -> Why | None:
+    if account.cost > limits.share * MARGIN * DAY:
+        return Why.NEVER
+    return Why.SPENT if account.credit < account.cost else None
+
+
 def _reason_to_end(host: Host, names: Sequence[str], limits: Limits, account: Account, seconds: float) -> Why | None:
     if not names:
         return Why.FRESH
-    if account.cost > limits.share * MARGIN * DAY:
-        return Why.NEVER
-    if account.credit < account.cost:
-        return Why.SPENT
+    if lack := _lack_of_credit(limits, account):
+        return lack
     if seconds > limits.seconds:
         return Why.TIME
     return Why.BUSY if host.load(first=False) > limits.max_load else None
 
 
-def _one_batch(host: Host, names: Sequence[str], limits: Limits, account: Account) -> tuple[Account, bool]:
+def _one_batch(host: Host, names: Sequence[str], limits: Limits, account: Account) -> tuple[Account, Why | None]:
     """Pay for a batch beforehand, so that one that is killed has been paid for; then what it really cost."""
     reserved = account.cost
     account = account.paid(reserved)
     host.save(account)
     batch = host.measure(names, limits.max_load)
-    tried = () if batch.stopped else names
+    tried = () if batch.ended is Why.STOPPED else names
     account = account.settled(reserved, batch.cpu_seconds, tried, host.now())
     host.save(account)
-    return account, batch.stopped
+    return account, batch.ended

@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+from wulf.core.errors import FOUND, INCOMPLETE, OK
 from wulf.core.files import replace_file
-from wulf.workflow.refresh import Account, Batch
+from wulf.workflow.refresh import Account, Batch, Why
 
 WINDOW = 0.4
 """Seconds between two looks at the load: a load that rises is seen, and measuring ended, well within a second."""
@@ -154,16 +155,18 @@ class ThisHost:
     def measure(self, names: Sequence[str], max_load: float) -> Batch:
         with tempfile.TemporaryDirectory(prefix="wulf-refresh-") as folder:
             before = _children_seconds()
-            child = subprocess.Popen(
-                self._command(names, Path(folder) / "run"), stdin=subprocess.DEVNULL, start_new_session=True
-            )
-            stopped = False
-            try:
-                stopped, highest = self._watch(child, max_load)
-            finally:
-                _end(child)
+            with (Path(folder) / "said").open("w+", encoding="utf-8", errors="replace") as said:
+                child = subprocess.Popen(
+                    self._command(names, Path(folder) / "run"), stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                    start_new_session=True, env={**os.environ, "TMPDIR": folder},
+                )  # fmt: skip
+                try:
+                    stopped, highest = self._watch(child, max_load)
+                finally:
+                    _end(child)
+                ended = Why.STOPPED if stopped else _judged(child.returncode, said)
             # What a killed child's own children spent is in nobody's account: the last look has seen it.
-            return Batch(max(_children_seconds() - before, highest), stopped)
+            return Batch(max(_children_seconds() - before, highest), ended)
 
     def _watch(self, child: subprocess.Popen[bytes], max_load: float) -> tuple[bool, float]:
         """Wait for the child; True, and the CPU seconds seen, as soon as others keep the CPUs busy."""
@@ -176,6 +179,15 @@ class ThisHost:
             if busy_share(last, seen, self._cpus) > max_load:
                 return True, seen.own - first.own
             last = seen
+
+
+def _judged(returncode: int, said: TextIO) -> Why | None:
+    """None where the child did what it could (3: not every rate has a value); else what it said is passed on."""
+    if returncode in (OK, FOUND, INCOMPLETE):
+        return None
+    said.seek(0)
+    print(f"wulf rates refresh: a batch ended with {returncode}:\n{said.read()[-2000:]}", file=sys.stderr, end="")
+    return Why.FAILED
 
 
 def _children_seconds() -> float:

@@ -58,7 +58,7 @@ class Simulated:
         self.spent += cost
         if not stopped:
             self.rates |= {n: replace(LATENCY, name=n, at=at(self.clock)) for n in names if n not in self.failing}
-        return Batch(cost, stopped)
+        return Batch(cost, Why.STOPPED if stopped else None)
 
     def overhead(self) -> float:
         self.spent += 0.3
@@ -73,7 +73,7 @@ def week(host: Simulated, limits: Limits, days: float = 7.0) -> list[Outcome]:
     account, done = Account(at=START, since=START), []
     for number in range(int(days * DAY / PERIOD)):
         host.clock = max(host.clock, START + number * PERIOD)
-        done.append(refresh(host, WANTED, lambda: host.rates, limits, account))
+        done.append(refresh(host, lambda: WANTED, lambda: host.rates, limits, account))
         account = host.saved[-1]
         assert account.spent == pytest.approx(host.spent), "everything that is spent is in the account"
         assert host.spent <= limits.share * (host.clock - START) + 45 + 0.6 * (number + 1), "within a batch, always"
@@ -123,7 +123,7 @@ def test_a_busy_machine_costs_a_look() -> None:
 def test_what_was_given_up_is_tried_first_next_time() -> None:
     host = Simulated(lambda: 4.0, idle=lambda now: now < START + 1)
     account = Account(at=START, credit=100.0)
-    done = refresh(host, WANTED, lambda: {}, Limits(), account)
+    done = refresh(host, lambda: WANTED, lambda: {}, Limits(), account)
     assert (done.why, done.measured, done.account.tried) == (Why.STOPPED, (), {})
     assert done.account.credit < 100 - 4, "it was paid for all the same"
 
@@ -135,19 +135,39 @@ def test_a_batch_is_paid_for_before_it_begins() -> None:
 
     host = Killed(lambda: 1.0)
     with pytest.raises(KeyboardInterrupt):
-        refresh(host, WANTED, lambda: {}, Limits(), Account(at=START, credit=100.0, cost=30.0))
+        refresh(host, lambda: WANTED, lambda: {}, Limits(), Account(at=START, credit=100.0, cost=30.0))
     assert host.saved[-1].credit == pytest.approx(70, abs=1)
+
+
+def test_a_program_that_fails_ends_it_and_has_had_its_turn() -> None:
+    class Failing(Simulated):
+        def measure(self, names: Sequence[str], max_load: float) -> Batch:
+            return Batch(2.0, Why.FAILED)
+
+    done = refresh(Failing(lambda: 1.0), lambda: WANTED, lambda: {}, Limits(), Account(at=START, credit=100.0))
+    assert (done.why, done.measured) == (Why.FAILED, ())
+    assert set(done.account.tried) == set(WANTED[:BATCH])
+
+
+@pytest.mark.parametrize(("credit", "idle"), [(100.0, False), (0.0, True)])
+def test_what_would_be_measured_is_only_asked_where_anything_may_be(credit: float, idle: bool) -> None:
+    def never() -> list[str]:
+        raise AssertionError("this is the costly part")
+
+    host = Simulated(lambda: 1.0, lambda _: idle)
+    done = refresh(host, never, lambda: {}, Limits(), Account(at=START, credit=credit))
+    assert done.why in (Why.BUSY, Why.SPENT)
 
 
 def test_too_dear_for_a_day_is_said() -> None:
     host = Simulated(lambda: 1.0)
-    done = refresh(host, WANTED, lambda: {}, Limits(share=0.001), Account(at=START, credit=50.0, cost=100.0))
+    done = refresh(host, lambda: WANTED, lambda: {}, Limits(share=0.001), Account(at=START, credit=50.0, cost=100.0))
     assert done.why is Why.NEVER
 
 
 def test_it_ends_in_time() -> None:
     host = Simulated(lambda: 20.0)
-    done = refresh(host, WANTED, lambda: host.rates, Limits(seconds=50), Account(at=START, credit=800.0))
+    done = refresh(host, lambda: WANTED, lambda: host.rates, Limits(seconds=50), Account(at=START, credit=800.0))
     assert done.why is Why.TIME
     assert len(done.measured) == 3 * BATCH
 

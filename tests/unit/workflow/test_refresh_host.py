@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from wulf.workflow import refresh_host
-from wulf.workflow.refresh import Account
+from wulf.workflow.refresh import Account, Why
 from wulf.workflow.refresh_host import (
     ThisHost,
     Usage,
@@ -98,7 +98,7 @@ def test_a_load_that_rises_ends_measuring_and_all_that_it_started(
 
     seen = looks([0.0] * 60 + [0.5])
     batch = ThisHost(command, tmp_path / "state", lambda: next(seen)).measure(["a", "b"], 0.1)
-    assert batch.stopped
+    assert batch.ended is Why.STOPPED
     assert next(seen).at == 62, "at the first look that shows it"
     assert not folders[0].exists()
     assert all(parent != os.getpid() for parent, _ in processes().values())
@@ -109,8 +109,22 @@ def test_a_child_that_ends_is_waited_for_and_paid(tmp_path: Path) -> None:
     seen = looks([0.0])
     host = ThisHost(lambda *_: [sys.executable, "-c", busy], tmp_path / "state", lambda: next(seen))
     batch = host.measure(["a"], 0.1)
-    assert not batch.stopped
+    assert batch.ended is None
     assert batch.cpu_seconds >= 0.2
+
+
+def test_a_child_that_fails_is_heard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    codes, seen = iter((3, 2)), looks([0.0])
+
+    def command(*_: object) -> list[str]:
+        return [sys.executable, "-c", f"import sys; print('no disk'); sys.exit({next(codes)})"]
+
+    host = ThisHost(command, tmp_path / "state", lambda: next(seen))
+    assert host.measure(["a"], 0.1).ended is None, "3: not every rate has a value, which is no failure"
+    assert host.measure(["a"], 0.1).ended is Why.FAILED
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == "wulf rates refresh: a batch ended with 2:\nno disk\n"
 
 
 def test_the_last_minute_counts_before_anything_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
