@@ -80,14 +80,23 @@ def rates_with_sizes(rows: Mapping[str, Record], facts: Facts) -> dict[str, Rate
         edge = rates.get(name)
         if edge is not None and edge.value is not None and edge.verdict in ("ok", "noisy"):
             continue
-        rates[name] = _reported(name, facts.get(fact, {}), at, edge)
+        rates[name] = _reported(name, facts.get(fact, {}), facts.get(f"{fact}s", {}).get("value"), at, edge)
     return rates
 
 
-def _reported(name: str, fact: Mapping[str, Any], at: str, edge: Rate | None) -> Rate:
-    """A size as reported; the reason says why it was not measured."""
+def _reported(name: str, fact: Mapping[str, Any], several: str | None, at: str, edge: Rate | None) -> Rate:
+    """A size as reported; the reason says why it was not measured.
+
+    Parameters
+    ----------
+    several
+        Of a hybrid processor every size with its CPUs, "32768:8-15 49152:0-7": a block has to fit them all.
+    """
     why = edge.reason if edge is not None and edge.reason else "its edge was not measured"
     value = fact.get("value")
+    if value is None and several:
+        value = min(int(word.partition(":")[0]) for word in several.split())
+        why = f"{why}; the smallest of a hybrid processor's"
     if value is None:
         reason = f"{why}; {fact.get('reason', 'and the operating system does not report it')}"
         return Rate(name, None, "B", None, None, None, at, "reported", "unresolved", reason)

@@ -82,6 +82,15 @@ def test_where_the_edge_is_not_resolved_the_size_is_reported_and_says_so(unresol
     assert (found.low, found.high) == (None, None), "nobody measured how sure that is"
 
 
+def test_of_a_hybrid_processor_the_smallest_is_taken() -> None:
+    facts: Facts = {
+        "cpu.l1d_size": {"value": None, "reason": "2 sizes"}, "cpu.l1d_sizes": {"value": "49152:0-3 32768:4-7"},
+    }  # fmt: skip
+    found = rates_with_sizes({"x": row("x")}, facts)["mem.l1.size"]
+    assert found.value == 32768
+    assert str(found.reason).endswith("the smallest of a hybrid processor's")
+
+
 def test_a_size_that_nobody_knows_has_the_reason() -> None:
     found = rates_with_sizes({"x": row("x")}, SIZES)["mem.l3.size"]
     assert (found.value, found.verdict) == (None, "unresolved")
