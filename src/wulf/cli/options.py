@@ -48,10 +48,10 @@ class Percent(click.ParamType[float]):
 
 
 class Seconds(click.ParamType[float]):
-    """`60s`, `5m`, `1h` or a plain number of seconds, above 0."""
+    """`60s`, `5m`, `1h`, `7d` or a plain number of seconds, above 0."""
 
     name = "duration"
-    _FACTORS = {"s": 1.0, "m": 60.0, "h": 3600.0}  # noqa: RUF012 - constant
+    _FACTORS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # noqa: RUF012 - constant
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """To seconds."""
@@ -62,7 +62,7 @@ class Seconds(click.ParamType[float]):
         try:
             seconds = float(text[:-1]) * factor if factor else float(text)
         except ValueError:
-            self.fail(f"{value!r} is not a duration such as 60s, 5m or 1h", param, ctx)
+            self.fail(f"{value!r} is not a duration such as 60s, 5m, 1h or 7d", param, ctx)
         if not 0 < seconds < float("inf"):
             self.fail(f"{value!r} is not above 0", param, ctx)
         return seconds

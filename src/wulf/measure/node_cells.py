@@ -79,13 +79,18 @@ class Asked:
     ----------
     groups
         Those of `--only`; empty: all.
+    names
+        These rows alone; empty: all.
     """
 
     groups: frozenset[str] = frozenset()
     quick: bool = False
+    names: frozenset[str] = frozenset()
 
     def wants(self, one: Row | Curve | Grid) -> bool:
         """Whether a part of the table is to be measured."""
+        if self.names:
+            return one.name in self.names
         if self.groups and one.group not in self.groups:
             return False
         return not self.quick or (not isinstance(one, Grid) and one.quick)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
@@ -59,6 +60,22 @@ def groups_of(text: str | None) -> frozenset[str]:
     return frozenset(names)
 
 
+def rows_named(names: Collection[str]) -> frozenset[str]:
+    """The names of rows.
+
+    Raises
+    ------
+    UsageError
+        There is no such row.
+    """
+    known = table().by_name
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            raise UsageError(f"no row is named {name!r}", f"the nearest is {near[0]}" if near else "wulf node --list")
+    return frozenset(names)
+
+
 def budget_of(inventory: Inventory, effort: Effort) -> float:
     """Seconds that measuring may take: as asked, else what one node may take, times those that share this machine."""
     if effort.budget is not None:
@@ -97,6 +114,8 @@ def node_survey(
     seed: int,
     *,
     only: str | None = None,
+    names: Collection[str] = (),
+    report: bool = True,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Measure every node's own figures, all nodes at once where they are machines of their own; report included.
@@ -105,8 +124,12 @@ def node_survey(
     ----------
     only
         Groups, apart by commas; None: all.
+    names
+        These rows alone; empty: all.
+    report
+        Whether to write the HTML report.
     """
-    asked = Asked(groups_of(only), effort.quick)
+    asked = Asked(groups_of(only), effort.quick, rows_named(names))
     chosen = replace(effort, budget=budget_of(inventory, effort), patience=LOOKS)
     seen = _Seen(writer.id)
 
@@ -123,7 +146,8 @@ def node_survey(
         return more, node_findings([*records, *more], seen.fingerprint)
 
     outcome = measure(inventory, cells, chosen, writer, seed, judge=judge, programs=(NODE,), watch=watch)
-    write_html(outcome.run)
+    if report:
+        write_html(outcome.run)
     return outcome
 
 

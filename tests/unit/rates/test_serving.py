@@ -1,0 +1,180 @@
+"""What Prometheus gets, and that nobody gets anything else."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import wulf.rates
+from tests.unit.rates.making import LATENCY, NOTHING, SIZE, written
+from wulf.core.errors import UsageError
+from wulf.rates import serving
+from wulf.rates.exposition import exposition, unreadable
+from wulf.rates.rate import unix_time
+
+SAMPLE = re.compile(r'[a-z_]+(\{[a-z]+="([^"\\\n]|\\["\\n])*"(,[a-z]+="([^"\\\n]|\\["\\n])*")*\})? \S+')
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WULF_RATES", str(tmp_path / "rates.json"))
+    written(tmp_path / "rates.json")
+    return tmp_path / "rates.json"
+
+
+@pytest.fixture
+def port(file: Path) -> Iterator[int]:
+    server = serving.Server("127.0.0.1", 0)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server.server_port
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def ask(port: int, path: str, method: str = "GET") -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request(method, path)
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+def raw(port: int, request: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+        client.sendall(request)
+        client.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: client.recv(4096), b""))
+
+
+def test_every_rate_with_its_interval_and_age(file: Path) -> None:
+    text = exposition(wulf.rates.load(), unix_time(SIZE.at) + 60)
+    lines = text.splitlines()
+    assert 'wulf_rate{name="mem.l2.size",unit="B"} 1048576.0' in lines
+    assert 'wulf_rate_low{name="mem.l2.latency",unit="s"} 3.4e-09' in lines
+    assert 'wulf_rate_high{name="mem.l2.latency",unit="s"} 3.6e-09' in lines
+    assert 'wulf_rate_age_seconds{name="mem.l2.size",unit="B"} 60.0' in lines
+    assert [line for line in lines if line.startswith("wulf_rate_ok")] == [
+        'wulf_rate_ok{name="mem.l2.latency",unit="s"} 0.0', 'wulf_rate_ok{name="mem.l2.size",unit="B"} 1.0',
+    ]  # fmt: skip
+    assert "wulf_rates_unknown 1.0" in lines
+    assert NOTHING.name not in text
+
+
+def test_the_format_is_prometheus_own(file: Path) -> None:
+    described = set()
+    for line in exposition(wulf.rates.load(), 0).splitlines():
+        if line.startswith("# "):
+            word, name, rest = line[2:].split(" ", 2)
+            assert word in ("HELP", "TYPE")
+            assert rest
+            described.add((word, name))
+        else:
+            assert SAMPLE.fullmatch(line), line
+            name = re.split(r"[{ ]", line)[0]
+            assert {("HELP", name), ("TYPE", name)} <= described
+
+
+def test_labels_are_escaped(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    done = written(tmp_path / "rates.json", replace(LATENCY, unit='a"b\\c\nd'))
+    assert 'unit="a\\"b\\\\c\\nd"' in exposition(done.rates, 0)
+
+
+def test_metrics_are_answered_from_the_file_as_it_is_now(port: int, file: Path) -> None:
+    assert "wulf_rates_readable 1.0" in ask(port, "/metrics")[1]
+    assert ask(port, "/metrics", "HEAD") == (200, "")
+    file.write_text("{")
+    assert ask(port, "/metrics") == (200, unreadable())
+    assert "wulf_rates_readable 0.0" in unreadable()
+
+
+@pytest.mark.parametrize("path", ["/", "/metrics/", "/metrics?x=1", "/../etc/passwd", "/metrics/x", "http://x/metrics"])
+def test_no_other_path_is_answered(port: int, path: str) -> None:
+    assert ask(port, path) == (404, "")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "<script>"])
+def test_no_other_method_is_answered(port: int, method: str) -> None:
+    answer = raw(port, f"{method} /metrics HTTP/1.0\r\n\r\n".encode())
+    assert answer.startswith(b"HTTP/1.0 501 ")
+    assert answer.endswith(b"\r\n\r\n")
+    assert b"script" not in answer.partition(b"\r\n")[2]
+
+
+@pytest.mark.parametrize("noise", [b"", b"\r\n\r\n", b"\x16\x03\x01\x00", b"GET " + b"a" * 70000, b"GET /metrics\r\n"])
+def test_noise_gets_nothing_and_harms_nothing(port: int, noise: bytes) -> None:
+    with suppress(OSError):  # closed while we still wrote
+        assert b"wulf_rate{" not in raw(port, noise) or noise == b"GET /metrics\r\n"
+    assert ask(port, "/metrics")[0] == 200
+
+
+def test_who_says_nothing_is_cut_off(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "DEADLINE", 0.05)
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+        client.sendall(b"GET /met")
+        assert client.recv(100) == b""
+
+
+def test_more_connections_than_that_are_closed(port: int) -> None:
+    silent = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(serving.CONNECTIONS + 1)]
+    try:
+        assert silent[-1].recv(1) == b""
+    finally:
+        for client in silent:
+            client.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("127.0.0.1:9464", ("127.0.0.1", 9464)), ("9464", ("127.0.0.1", 9464)), (":1", ("127.0.0.1", 1)),
+        ("localhost:0", ("127.0.0.1", 0)), ("[::1]:9464", ("::1", 9464)), ("10.0.0.7:80", ("10.0.0.7", 80)),
+    ],
+)  # fmt: skip
+def test_addresses(text: str, expected: tuple[str, int]) -> None:
+    assert serving.parse_listen(text) == expected
+    assert serving.is_loopback(expected[0]) == (expected[0] != "10.0.0.7")
+
+
+@pytest.mark.parametrize("text", ["n1:9464", "127.0.0.1:", "127.0.0.1:http", "127.0.0.1:65536", "127.0.0.1", "*:9464"])
+def test_names_and_no_ports_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--listen"):
+        serving.parse_listen(text)
+
+
+def test_a_taken_port_is_said(port: int) -> None:
+    with pytest.raises(UsageError, match="in use"):
+        serving.Server("127.0.0.1", port)
+
+
+def test_it_ends_with_its_stdin(file: Path) -> None:
+    command = [sys.executable, "-m", "wulf.cli.main", "rates", "serve", "--listen", ":0"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/metrics\n", process.stderr.readline())
+        assert found is not None
+        assert ask(int(found[1]), "/metrics")[0] == 200
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+
+
+def test_systemd_is_known_by_its_own_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SYSTEMD_EXEC_PID", raising=False)
+    assert not serving.under_systemd()
+    monkeypatch.setenv("SYSTEMD_EXEC_PID", "1")  # a shell that systemd started hands it on
+    assert not serving.under_systemd()
+    monkeypatch.setenv("SYSTEMD_EXEC_PID", str(os.getpid()))
+    assert serving.under_systemd()
