@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import docs, limits, local, machine, net, node, rows, table
+from bench import docs, interval, limits, local, machine, net, node, rows, table
 from bench.blocks import Effort
 from bench.context import Context
 from bench.errors import BenchError
@@ -29,10 +29,11 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "node": node.measure,
     "net": net.measure,
     "local": local.measure,
+    "interval": interval.measure,
 }
 """In the order of running: what is timed alone comes before the lab."""
 
-SLOW_PARTS = {"survey", "sweep"}
+SLOW_PARTS = {"survey", "sweep", "interval"}
 """Left out by --quick, unless asked for."""
 
 ROOT = Path(__file__).parent.parent

@@ -20,7 +20,10 @@ struct MedianInterval {
 
 /// The operation `calibrate`: what the emulator itself adds to a frame's way at zero setting. Frames are sent
 /// by turns over a link of its own and over a loopback device, both in a network namespace made for it; the
-/// answer is the median of the differences, with its interval, in seconds.
+/// answer is the median of the differences, with its interval, in seconds. With a `delay`, also by how much
+/// it differs from what was asked for, by turns with frames at zero setting: `arrival` by the kernel's own
+/// stamps when it took the frame from the device, which is the emulator's doing; `receipt` as the thread saw
+/// it that waited for the frame, whose wake-up is slower the longer it has slept.
 [[nodiscard]] Json calibrate(const Json& request);
 
 }  // namespace wulf::link

@@ -47,14 +47,8 @@ class StreamExchange final : public Exchange {
 /// few numbers.
 class DatagramExchange final : public Exchange {
  public:
-  /// `patience`: how long the first echo may take; `most`: how long any may take.
-  DatagramExchange(Lane& lane, Buffer& buffer, Nanoseconds patience, Nanoseconds most)
-      : lane_(lane),
-        channel_(*lane.channel),
-        buffer_(buffer),
-        message_(buffer.span()),
-        patience_(patience),
-        most_(most) {}
+  DatagramExchange(Lane& lane, Buffer& buffer, const Patience& patience)
+      : lane_(lane), channel_(*lane.channel), buffer_(buffer), message_(buffer.span()), patience_(patience) {}
 
   void run(const Bounds& bounds, Tally& tally) override {
     const Nanoseconds start = now();
@@ -67,12 +61,12 @@ class DatagramExchange final : public Exchange {
         tally.rtt.record(after - before);
         lane_.count(message_.size());
         answered = after;
-        learn(after - before);
+        patience_.learn(after - before);
       } else {
         ++tally.lost;
       }
       const bool enough = tally.rtt.count() + tally.lost == bounds.count;
-      if (after - start >= bounds.span || enough || after - answered >= most_) {
+      if (after - start >= bounds.span || enough || after - answered >= patience_.most()) {
         tally.elapsed = after - start;
         return;
       }
@@ -81,8 +75,6 @@ class DatagramExchange final : public Exchange {
   }
 
  private:
-  static constexpr Nanoseconds kLeastPatience = 20 * kMillisecond;
-
   /// False when no echo came in time.
   bool round_trip(Nanoseconds sent_at, Tally& tally) {
     ++number_;
@@ -96,7 +88,7 @@ class DatagramExchange final : public Exchange {
         throw Error("peer-lost", "the server's socket is gone: its process has ended or was stopped");
       }
       if (io == Io::kNudged) {
-        if (now() - sent_at >= patience_) {
+        if (now() - sent_at >= patience_.span()) {
           return false;
         }
       } else if (!sent) {
@@ -113,22 +105,11 @@ class DatagramExchange final : public Exchange {
     return std::memcmp(message_.data(), &number_, std::min(sizeof(number_), message_.size())) == 0;
   }
 
-  /// An echo is given up after eight times the slowest round trip so far, and never before 20 ms.
-  void learn(Nanoseconds rtt) {
-    if (rtt > slowest_) {
-      constexpr Nanoseconds kSlack = 8;
-      slowest_ = rtt;
-      patience_ = std::clamp(kSlack * slowest_, std::min(kLeastPatience, most_), most_);
-    }
-  }
-
   Lane& lane_;
   Channel& channel_;
   Buffer& buffer_;
   std::span<std::byte> message_;
-  Nanoseconds patience_;
-  Nanoseconds most_;
-  Nanoseconds slowest_ = 0;
+  Patience patience_;
   std::uint64_t number_ = 0;
 };
 
@@ -148,13 +129,10 @@ constexpr double kAlways = 0.999;
 
 std::unique_ptr<Exchange> Exchange::over(const Transport& transport, Lane& lane, Buffer& buffer,
                                          std::size_t bytes, Nanoseconds asked, Nanoseconds timeout) {
-  constexpr Nanoseconds kSlack = 8;
-  constexpr Nanoseconds kFirstPatience = 200 * kMillisecond;
   if (!transport.spec().datagrams) {
     return std::make_unique<StreamExchange>(lane, buffer, bytes);
   }
-  const Nanoseconds patience = std::min(timeout, std::max(kSlack * asked, kFirstPatience));
-  return std::make_unique<DatagramExchange>(lane, buffer, patience, timeout);
+  return std::make_unique<DatagramExchange>(lane, buffer, Patience(asked, timeout));
 }
 
 Json times_metric(const Histogram& times, const std::string& reason) {

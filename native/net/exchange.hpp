@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 
@@ -21,6 +22,35 @@ struct Tally {
   std::uint64_t lost = 0;
   std::uint64_t late = 0;  ///< echoes that came after they had been given up
   Nanoseconds elapsed = 0;
+};
+
+/// How long an answer over datagrams is waited for: eight times the slowest so far, and never less than 20
+/// ms.
+class Patience {
+ public:
+  /// `asked`: how long the server took to answer over the control connection, the first guess at a round
+  /// trip; `most`: how long any answer may take.
+  Patience(Nanoseconds asked, Nanoseconds most) noexcept
+      : most_(most), span_(std::min(most, std::max(kSlack * asked, kFirst))) {}
+
+  [[nodiscard]] Nanoseconds span() const noexcept { return span_; }
+  [[nodiscard]] Nanoseconds most() const noexcept { return most_; }
+
+  /// An answer came after so long.
+  void learn(Nanoseconds rtt) noexcept {
+    if (rtt > slowest_) {
+      slowest_ = rtt;
+      span_ = std::clamp(kSlack * slowest_, std::min(kLeast, most_), most_);
+    }
+  }
+
+ private:
+  static constexpr Nanoseconds kSlack = 8;
+  static constexpr Nanoseconds kFirst = 200 * kMillisecond;
+  static constexpr Nanoseconds kLeast = 20 * kMillisecond;
+  Nanoseconds most_;
+  Nanoseconds span_;
+  Nanoseconds slowest_ = 0;
 };
 
 /// The client's side of round trips, one message at a time, over any transport.

@@ -1,8 +1,8 @@
 """A wire between two nodes of a lab, made of a TAP interface in each and of this process, which carries the frames.
 
 It can do what no virtual interface does: have a rate that the interfaces report, deliver at a timer's ticks as a
-card that gathers interrupts does, and claim half a duplex. Run as a program: `tap_wire.py '{"pids": [n1, n2], …}'`;
-it says "ready", and ends with its stdin.
+card that gathers interrupts does, claim half a duplex, and leave frames with a sending interface that has no room.
+Run as a program: `tap_wire.py '{"pids": [n1, n2], …}'`; it says "ready", and ends with its stdin.
 """
 
 from __future__ import annotations
@@ -27,14 +27,17 @@ FRAMING = 24
 """Bytes that a frame has on a wire beside what a TAP shows: preamble 8, checksum 4, gap 12 (IEEE 802.3)."""
 
 LONGEST_QUEUE_S = 0.02
+SHORT_RING = 50
+"""Frames that an interface holds whose wire makes it wait."""
 
 
-def open_tap(pid: int, address: str, speed: int | None, duplex: str) -> int:
+def open_tap(pid: int, address: str, speed: int | None, duplex: str, *, waits: bool) -> int:
     """A TAP interface tap0 in the node's network namespace, up, with an address; speed in Mbit/s."""
     linux.join(pid, ("net",))
     tap = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(tap, TUNSETIFF, struct.pack("16sH22x", b"tap0", IFF_TAP_NO_PI))
-    for words in (f"addr add {address}/24 dev tap0", "link set tap0 up"):
+    ring = [f"link set tap0 txqueuelen {SHORT_RING}"] if waits else []
+    for words in (f"addr add {address}/24 dev tap0", *ring, "link set tap0 up"):
         subprocess.run(["ip", *words.split()], check=True)
     set_link(speed, duplex)
     return tap
@@ -58,20 +61,27 @@ def set_link(speed: int | None, duplex: str) -> None:
 
 
 class Way:
-    """One direction: frames wait for their turn on the wire (`rate`, bit/s), and then for a tick (`tick`, s)."""
+    """One direction: frames wait for their turn on the wire (`rate`, bit/s), and then for a tick (`tick`, s).
 
-    def __init__(self, source: int, target: int, rate: float | None, tick: float | None) -> None:
-        self.source, self.target, self.rate, self.tick = source, target, rate, tick
+    Where the wire has no room, it drops them; or leaves them with the interface (`waits`), which then drops them.
+    """
+
+    def __init__(self, source: int, target: int, rate: float | None, tick: float | None, *, waits: bool) -> None:
+        self.source, self.target, self.rate, self.tick, self.waits = source, target, rate, tick, waits
         self.queue: deque[tuple[float, bytes]] = deque()
         self.free = 0.0
 
     def take(self) -> None:
         """Take in what the node has sent."""
         try:
-            while True:
+            while not (self.waits and self.is_full()):
                 self.admit(os.read(self.source, 65536), time.monotonic())
         except BlockingIOError:
             return
+
+    def is_full(self) -> bool:
+        """Whether the wire has work enough."""
+        return self.free > time.monotonic() + LONGEST_QUEUE_S
 
     def admit(self, frame: bytes, now: float) -> None:
         """Give a frame its time of delivery; or drop it, where the queue is full."""
@@ -100,8 +110,12 @@ def main() -> None:
     """Carry frames until stdin ends."""
     asked = json.loads(sys.argv[1])
     duplex = asked.get("duplex", ["full", "full"])
-    taps = [open_tap(pid, f"10.99.0.{i + 1}", asked.get("speed"), duplex[i]) for i, pid in enumerate(asked["pids"])]
-    ways = [Way(a, b, asked.get("rate"), asked.get("tick")) for a, b in (taps, taps[::-1])]
+    waits = bool(asked.get("waits"))
+    taps = [
+        open_tap(pid, f"10.99.0.{i + 1}", asked.get("speed"), duplex[i], waits=waits)
+        for i, pid in enumerate(asked["pids"])
+    ]
+    ways = [Way(a, b, asked.get("rate"), asked.get("tick"), waits=waits) for a, b in (taps, taps[::-1])]
     poll = select.poll()
     for descriptor in (*taps, sys.stdin.fileno()):
         poll.register(descriptor, select.POLLIN)
@@ -113,6 +127,8 @@ def main() -> None:
         for way in ways:
             way.take()
         due = [at for way in ways if (at := way.deliver()) is not None]
+        for way in ways:
+            poll.modify(way.source, 0 if way.waits and way.is_full() else select.POLLIN)
         wait = max(0.0, min(due) - time.monotonic()) * 1000 if due else None
         ready = {descriptor for descriptor, _ in poll.poll(wait)}
 

@@ -16,6 +16,7 @@ import pytest
 from tests.lab.conftest import skip_or_fail, ssh
 from wulf import lab as labs
 from wulf.core.findings import Severity
+from wulf.lab import linker
 from wulf.store.run import Run, read_run
 
 pytestmark = pytest.mark.lab
@@ -162,6 +163,36 @@ def test_a_full_link(two: labs.Lab, out: Path) -> None:
         run = measure(two, out, "net", "stream", "n1", "n2", "--seconds", "0.5", "--quick", where=where)
     assert next(iter(verdicts(run))) == "link-bound"
     assert accused(run) == []
+
+
+def test_datagrams_that_a_full_link_leaves_with_the_sender(two: labs.Lab, out: Path) -> None:
+    with tap_wire(two, speed=20, rate=20e6, waits=True) as where:
+        words = ("--transport", "udp", "--seconds", "0.5", "--quick")
+        run = measure(two, out, "net", "stream", "n1", "n2", *words, where=where)
+    found = verdicts(run)
+    assert next(iter(found)) == "link-bound"
+    assert (found["drops"]["subject"], found["drops"]["evidence"][1]["metric"]) == ("n1", "nic.tx_dropped")
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+def test_a_path_that_drops_full_packets_without_a_word(two: labs.Lab, out: Path, transport: str) -> None:
+    # On the way from n1 to n2, while both their devices keep their MTU. The switch's own has 1400 B by n2's port, so
+    # that the ssh of who measures still passes; a bridge may fragment datagrams anew, a line never does.
+    two.set_link("n2", {"mtu": "1400"}, direction="in")
+    two.set_link("n1", {"delay": "0"})
+    try:
+        linker.request(two.state, "set", name="n1", direction="out", params={"mtu": 1400})
+        words = ("--transport", transport, "--bytes", "4000", "--timeout", "0.5", "--seconds", "0.1", "--quick")
+        run = measure(two, out, "net", "pingpong", "n1", "n2", *words)
+        small = measure(two, out.with_name(f"{out.name}-small"), "net", "pingpong", "n1", "n2", "--quick")
+    finally:
+        for node in ("n1", "n2"):
+            two.set_link(node, {}, emulator="none")
+    found = verdicts(run)
+    assert next(iter(found)) == "path-mtu"
+    assert "black hole" in found["path-mtu"]["text"]
+    assert "path-mtu" not in verdicts(small)
+    assert small.records[0].value, small.records[0].reason
 
 
 @pytest.mark.long

@@ -1,73 +1,12 @@
-#include <cstring>
-#include <deque>
+#include <fstream>
 
 #include "core/error.hpp"
 #include "net/client_timed.hpp"
-#include "net/exchange.hpp"
+#include "net/outstanding.hpp"
+#include "net/requests.hpp"
 
 namespace wulf::net {
 namespace {
-
-/// Requests and answers with several on the way at once, over a byte stream, which keeps their order.
-class Requests {
- public:
-  Requests(const ClientRun& run, Lane& lane)
-      : channel_(*lane.channel),
-        lane_(lane),
-        window_(run.param<std::size_t>("window")),
-        asked_(run.param<std::size_t>("bytes")),
-        answered_(run.param<std::size_t>("reply_bytes")),
-        request_(Buffer::of(run.params(), asked_)),
-        reply_(Buffer::of(run.params(), answered_)) {}
-
-  /// Keeps the window full for the time, then takes the answers that are owed.
-  void run(const Bounds& bounds, Tally& tally) {
-    const Nanoseconds start = now();
-    while (on_the_way_.size() < window_) {
-      ask(now());
-    }
-    while (true) {
-      const Nanoseconds at = take(tally);
-      tally.elapsed = at - start;
-      if (tally.elapsed >= bounds.span) {
-        break;
-      }
-      ask(at);
-    }
-    Tally rest;
-    while (!on_the_way_.empty()) {
-      take(rest);
-    }
-  }
-
- private:
-  void ask(Nanoseconds at) {
-    on_the_way_.push_back(at);
-    if (send_message(channel_, request_.next(), asked_) != Io::kDone) {
-      throw Error("peer-lost", "the connection closed in the middle of the run");
-    }
-  }
-
-  Nanoseconds take(Tally& tally) {
-    if (receive_message(channel_, reply_.next(), answered_) != Io::kDone) {
-      throw Error("peer-lost", "the connection closed in the middle of the run");
-    }
-    const Nanoseconds at = now();
-    tally.rtt.record(at - on_the_way_.front());
-    on_the_way_.pop_front();
-    lane_.count(asked_ + answered_);
-    return at;
-  }
-
-  Channel& channel_;
-  Lane& lane_;
-  std::size_t window_;
-  std::size_t asked_;
-  std::size_t answered_;
-  Buffer request_;
-  Buffer reply_;
-  std::deque<Nanoseconds> on_the_way_;  ///< when each was asked
-};
 
 /// Requests and answers of their own lengths, with a window of requests on the way.
 class Request final : public ClientTimed {
@@ -89,51 +28,70 @@ class Request final : public ClientTimed {
   }
 
   [[nodiscard]] std::vector<Metric> metrics() const override {
-    return {
-        {"transactions", "Hz", "higher", "answers a second"},
-        {"rtt", "s", "lower", "from a request to its answer, waiting behind others included; the median"}};
+    return {{"transactions", "Hz", "higher", "answers a second"},
+            {"rtt", "s", "lower", "from a request to its answer, waiting behind others included; the median"},
+            {"lost", "1", "lower",
+             "datagrams: requests without an answer within eight times the slowest, at least 20 ms"}};
   }
 
-  [[nodiscard]] bool supports(const Transport& transport) const override {
-    return !transport.spec().datagrams;
-  }
+  [[nodiscard]] bool supports(const Transport& /*transport*/) const override { return true; }
   [[nodiscard]] std::size_t lanes(const Json& /*params*/) const override { return 1; }
 
   [[nodiscard]] Outcome measure(ClientRun& run) const override {
-    check_window(run.params());
-    begin(run);
-    Requests requests(run, run.lanes().front());
+    check(run.transport().spec(), run.params());
+    const Nanoseconds asked = begin(run);
+    const auto requests = Requests::over(run, asked);
     const auto phase = [&](double seconds, Tally& tally) {
-      work(run, [&](Lane& /*lane*/) { requests.run({from_seconds(seconds)}, tally); });
+      work(run, [&](Lane& /*lane*/) { requests->run(from_seconds(seconds), tally); });
     };
     const auto warmup = std::make_unique<Tally>();
     phase(run.param<double>("warmup_seconds"), *warmup);
     const auto tally = std::make_unique<Tally>();
     Outcome outcome = counted(run, [&] { phase(run.param<double>("seconds"), *tally); });
     outcome.seconds = to_seconds(tally->elapsed);
-    outcome.metrics = {
-        {"transactions",
-         {{"unit", "Hz"}, {"value", static_cast<double>(tally->rtt.count()) / outcome.seconds}}},
-        {"rtt", rtt_metric(*tally)}};
+    outcome.metrics = {{"transactions", rate_metric(*tally)},
+                       {"rtt", rtt_metric(*tally)},
+                       {"lost", {{"unit", "1"}, {"value", tally->lost}}}};
+    if (tally->late > 0) {
+      outcome.info["late"] = tally->late;
+    }
     return outcome;
   }
 
-  void serve(Lane& lane, const Json& params, bool /*datagrams*/) const override {
-    const auto asked = params.at("bytes").get<std::size_t>();
-    const auto answered = params.at("reply_bytes").get<std::size_t>();
-    Buffer request = Buffer::of(params, asked);
-    Buffer reply = Buffer::of(params, answered);
-    while (receive_message(*lane.channel, request.next(), asked) == Io::kDone &&
-           send_message(*lane.channel, reply.next(), answered) == Io::kDone) {
-      lane.count(asked + answered);
-    }
+  void serve(Lane& lane, const Json& params, bool datagrams) const override {
+    answer_requests(lane, params, datagrams);
   }
 
  private:
   /// What both directions' buffers hold for sure, so that neither end waits for the other to read.
   static constexpr std::int64_t kMostOnTheWay = 64 << 10;
 
-  static void check_window(const Json& params) {
+  static Json rate_metric(const Tally& tally) {
+    if (tally.rtt.count() == 0) {
+      return {{"unit", "Hz"}, {"value", nullptr}, {"reason", "no answer came back in time"}};
+    }
+    return {{"unit", "Hz"}, {"value", static_cast<double>(tally.rtt.count()) / to_seconds(tally.elapsed)}};
+  }
+
+  static void check(const Transport::Spec& transport, const Json& params) {
+    if (params.at("reply_bytes").get<std::int64_t>() > transport.max_bytes) {
+      throw bad_parameter("reply_bytes", "reply_bytes must be at most " +
+                                             std::to_string(transport.max_bytes) +
+                                             " B: the longest message of " + transport.name);
+    }
+    if (!transport.datagrams || transport.local) {
+      check_room(params);
+    }
+    if (transport.datagrams) {
+      check_numbers(params);
+    }
+    if (transport.datagrams && transport.local) {
+      check_queues(params);
+    }
+  }
+
+  /// What waits for the other to read, instead of losing anything, must not wait for itself.
+  static void check_room(const Json& params) {
     const auto window = params.at("window").get<std::int64_t>();
     const auto longest =
         std::max(params.at("bytes").get<std::int64_t>(), params.at("reply_bytes").get<std::int64_t>());
@@ -142,6 +100,31 @@ class Request final : public ClientTimed {
                           std::to_string(window) + " times " + std::to_string(longest) +
                               " B are on the way at once, but may be 65536 B: both ends would wait for "
                               "the other to read");
+    }
+  }
+
+  static void check_numbers(const Json& params) {
+    const auto window = params.at("window").get<std::size_t>();
+    const std::size_t carried = carried_bytes(params);
+    if (!Outstanding::can_tell_apart(window, carried)) {
+      throw bad_parameter("window", "answers of " + std::to_string(carried) +
+                                        " B cannot be told apart with " + std::to_string(window) +
+                                        " on the way: each carries its number; use longer messages");
+    }
+  }
+
+  /// A local datagram waits where the receiver's queue is full: one end's queue and the other's bound the
+  /// window.
+  static void check_queues(const Json& params) {
+    std::int64_t queue = 10;  // the kernel's default: unix(7) and its source, net/unix/sysctl_net_unix.c
+    std::ifstream("/proc/sys/net/unix/max_dgram_qlen") >> queue;
+    const std::int64_t most = 2 * (queue + 1);  // a queue takes one beyond its limit
+    const auto window = params.at("window").get<std::int64_t>();
+    if (window > most) {
+      throw bad_parameter("window", "window is " + std::to_string(window) + ", but must be at most " +
+                                        std::to_string(most) +
+                                        ": both ends would wait for the other to read; "
+                                        "net.unix.max_dgram_qlen bounds it");
     }
   }
 };

@@ -14,6 +14,7 @@ from wulf.measure.bottleneck import Bottleneck, Found, Limits, Rule, Threshold, 
 from wulf.measure.bottleneck import judge as ask
 from wulf.measure.collect import Explain, Replicate
 from wulf.measure.drops import losses, worst_drop
+from wulf.measure.mtu import mtu_mismatch, path_mtu
 from wulf.measure.plan import NET, Cell
 from wulf.measure.situation import End, Situation, situation_of
 from wulf.measure.windows import receiver_says, window_share
@@ -212,23 +213,6 @@ def _moderation(end: End) -> float:
     return max(float(end.nic_fact("coalescing.rx_delay") or 0.0), float(timer or 0.0))
 
 
-def mtu_mismatch(s: Situation, _: Limits) -> Found | None:
-    """The ends, or the path between them, do not agree on the largest packet."""
-    sizes = {end.node: end.nic_fact("mtu") for end in (s.client, s.server)}
-    if None in sizes.values() or len(sizes) < 2:
-        return None
-    if len(set(sizes.values())) > 1:
-        told = " and ".join(f"{node} has {size} B" for node, size in sizes.items())
-        small = min(sizes, key=lambda node: sizes[node])
-        text = f"The MTUs differ: {told}: large datagrams get lost at {small}, and TCP is held to the smaller."
-        return Found(small, text, [figure(node, "MTU", float(size), "B") for node, size in sizes.items()])
-    path, own = s.client.tcp_gauge("pmtu", "min"), float(sizes[s.client.node])
-    if path is None or path >= own:
-        return None
-    text = f"A hop between the two carries only {path:.0f} B, where both ends have an MTU of {own:.0f} B."
-    return Found(s.subject, text, [figure(s.subject, "path MTU", path, "B", own)])
-
-
 def asymmetric(s: Situation, at: Limits) -> Found | None:
     """The way back is slower, with its whole interval."""
     if s.interval is None or s.back is None or s.interval[0] < at["ratio"] * s.back[1]:
@@ -262,6 +246,16 @@ RULES: tuple[Rule, ...] = (
          "frames": Threshold(1, "1", "the other end cuts frames off when it sees a late collision (Shalunov, "
                              "Carlson: Detecting Duplex Mismatch on Ethernet, PAM 2005)")},
         duplex_mismatch, Severity.WARN, "let both ends negotiate, or set both alike (ethtool -s)",
+    ),
+    Rule(
+        "path-mtu", "Full packets vanish on the way, and no ICMP message says so; small ones pass.",
+        "the interfaces' MTU, and replicates that all failed or lost everything",
+        {"stalls": Threshold(2, "1", "replicates, each with a connection of its own that opened and then stood still: "
+                             "of a peer that is gone, the second would not open"),
+         "lost": Threshold(1, "1", "all: a datagram of several packets is lost with any one of them")},
+        path_mtu, Severity.WARN,
+        "find the largest that passes (`ping -M do -s 1472 HOST`, and less); set that MTU at both ends, or let ICMP's "
+        "'fragmentation needed' pass; net.ipv4.tcp_mtu_probing=1 helps TCP meanwhile",
     ),
     Rule(
         "shaped", "A shaper or a slower hop on the path holds it at a steady rate.",
@@ -306,17 +300,17 @@ RULES: tuple[Rule, ...] = (
          "before": Threshold(0.2, "1", "busy before the measurement already: worth telling"),
          "steal": Threshold(0.02, "1", "taken by the hypervisor: worth telling")},
         cpu_bound, next_step="more streams on more cores, larger messages, or spread the interrupts (RSS, RPS)",
-        unless=("asked-rate", "link-bound", "interrupt-moderated"),
+        unless=("asked-rate", "link-bound", "interrupt-moderated", "path-mtu"),
     ),
     Rule(
         "drop-bound", "Messages are lost on the way.",
         "retransmits or the loss of datagrams, and the drop counters of both ends", {"share": _LOSS},
-        drop_bound, Severity.WARN, "look at where they are lost", unless=("link-bound", "shaped"),
+        drop_bound, Severity.WARN, "look at where they are lost", unless=("link-bound", "shaped", "path-mtu"),
     ),
     Rule(
         "drops", "A full link or a shaper loses messages by right; this end loses them, too.",
         "the drop counters of both ends", {"share": _LOSS}, path_drops, Severity.WARN, "look at where they are lost",
-        unless=("drop-bound",),
+        unless=("drop-bound", "path-mtu"),
     ),
     Rule(
         "mtu-mismatch", "The ends, or the path between them, do not agree on the largest packet.",

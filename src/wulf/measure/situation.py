@@ -22,6 +22,9 @@ LEAST_CPU_SECONDS = 0.3
 NOMINAL_SPEED = frozenset({"veth", "bridge", "dummy", "tun"})
 """Drivers whose speed is a number for show (10 Gbit/s, 10 Mbit/s), unless somebody has set another."""
 
+STALLED = "though the connection is open"
+"""In the message of a `timeout`: it had been opened, and then nothing moved (native/net/crew.cpp)."""
+
 _NOT_BUSY = ("idle", "iowait", "steal", "guest", "guest_nice")
 _WITHIN_USER = ("guest", "guest_nice")
 
@@ -175,6 +178,8 @@ class Situation:
         The modes of the single round trips in each replicate: [{"at": s, "share"}, ...].
     loss
         The share of messages that did not arrive; None where the transport repeats them.
+    failures, stalls
+        Replicates that gave nothing; and those among them in which nothing moved, though a connection had been opened.
     interval, back
         The intervals of the throughput there and of the same pair's way back, where both were measured.
     """
@@ -187,6 +192,8 @@ class Situation:
     samples: Sequence[float] = ()
     peaks: Sequence[Sequence[Mapping[str, float]]] = ()
     loss: float | None = None
+    failures: int = 0
+    stalls: int = 0
     interval: tuple[float, float] | None = None
     back: tuple[float, float] | None = None
 
@@ -234,14 +241,18 @@ class Situation:
         return min(known) if known else None
 
     @property
+    def headers(self) -> int:
+        """Bytes of IPv4 and TCP with timestamps (RFC 7323), or of IPv4 and UDP, in every packet."""
+        return 28 if self.transport == "udp" else 52
+
+    @property
     def payload_share(self) -> float:
         """The share of a full frame on the wire that carries data.
 
-        Of MTU + 38 B (preamble, header, checksum, gap: IEEE 802.3), 52 B are IPv4 and TCP with timestamps (RFC 7323),
-        or 28 B IPv4 and UDP.
+        Of MTU + 38 B (preamble, header, checksum, gap: IEEE 802.3), without the `headers`.
         """
         mtu = float(self.client.nic_fact("mtu") or 1500)
-        return (mtu - (28 if self.transport == "udp" else 52)) / (mtu + 38)
+        return (mtu - self.headers) / (mtu + 38)
 
 
 def situation_of(
@@ -281,7 +292,15 @@ def situation_of(
         samples=samples_of(primary, good),
         peaks=[replicate["metrics"].get(primary, {}).get("peaks") or [] for replicate in good],
         loss=_loss(good),
+        failures=len(replicates) - len(good),
+        stalls=sum(_stalled(replicate) for replicate in replicates),
     )
+
+
+def _stalled(replicate: Replicate) -> bool:
+    """Whether it was given up with its connections open and nothing moving over them, as wulf-net says."""
+    error = replicate.get("error") or {}
+    return error.get("code") == "timeout" and STALLED in str(error.get("message"))
 
 
 def _loss(good: Sequence[Replicate]) -> float | None:

@@ -47,7 +47,7 @@ from wulf.report.view import (
 from wulf.report.whole import HEADS, MOST_RECEIVERS, is_receivers, receiver_rows
 from wulf.store.run import Run
 
-PARTS = frozenset({"pairs", "sweep", "incast", "bisection", "halving", "alone"})
+PARTS = frozenset({"pairs", "sweep", "anchor", "incast", "bisection", "halving", "alone"})
 """Phases whose records are shown as a matrix or curve, or are summed up by records of the whole."""
 
 MAX_MATRIX_NODES = 16
@@ -80,7 +80,7 @@ def print_report(run: Run, console: Console) -> None:
         print_layers(layers, console)
     shown = {id(record) for record in layer_records(run.records)} if layers else set()
     _print_receivers(run, console)
-    shown |= {id(record) for record in run.records if phase(record) in PARTS or is_receivers(record)}
+    shown |= {id(record) for record in run.records if phase(record).split(" ")[0] in PARTS or is_receivers(record)}
     shown |= {id(record) for record in run.records if is_tabled(record)}
     singles = [record for record in run.records if id(record) not in shown]
     if singles:

@@ -10,6 +10,7 @@ from wulf.core.records import Record
 from wulf.measure.bottleneck import UNDETERMINED
 from wulf.measure.rules import bottlenecks
 from wulf.measure.situation import End, Situation
+from wulf.workflow.anchors import round_of
 
 _SEVERE = {str(Severity.WARN): Severity.WARN}
 
@@ -46,7 +47,7 @@ def bottleneck_findings(records: Sequence[Record]) -> list[Finding]:
     judged = 0
     for record in records:
         extra = record.model_extra or {}
-        if "bottleneck" not in extra or extra.get("phase") == "sweep":
+        if "bottleneck" not in extra or extra.get("phase") == "sweep" or round_of(record) is not None:
             continue
         judged += 1
         for one in _verdicts(record):

@@ -14,6 +14,7 @@ from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Watcher
 from wulf.stats.piecewise import LEAST_SIZES, Curve, Interval, Line, fit, next_sizes, unexplained
 from wulf.store.run import RunWriter, utc_now
+from wulf.workflow.anchors import anchor_sizes, drift_finding, drifts, phase_of, round_of
 from wulf.workflow.connect import Connected
 from wulf.workflow.survey import Effort, Outcome, measure
 
@@ -37,21 +38,25 @@ class Sweep:
     def __init__(self, cell: Cell, wish: float) -> None:
         self.cell, self._wish = cell, wish
         self._times: dict[float, list[float]] = {}
+        self._anchors: list[int] = []
+        self._again: dict[int, dict[int, list[float]]] = {}
         self._round = 0
         self.curve: Curve | None = None
         self.held_out: list[int] = []
         self.missed: list[float] = []
 
-    def cells(self, sizes: Sequence[int], first: int = 0) -> tuple[Cell, ...]:
+    def cells(self, sizes: Sequence[int], first: int = 0, phase: str = "sweep") -> tuple[Cell, ...]:
         """The sizes as cells, numbered from `first` on."""
         return tuple(
-            replace(self.cell, id=first + i, params={**self.cell.params, "bytes": size}, phase="sweep")
+            replace(self.cell, id=first + i, params={**self.cell.params, "bytes": size}, phase=phase)
             for i, size in enumerate(sizes)
         )
 
     def extend(self, records: Sequence[Record], first: int) -> tuple[Cell, ...]:
         """Hold the lines against the sizes that were measured since; propose more unless all were predicted."""
-        usable = [r for r in records if r.metric == "rtt" and len(r.samples) >= LEAST_REPLICATES and r.low and r.high]
+        known = [r for r in records if r.metric == "rtt" and len(r.samples) >= LEAST_REPLICATES and r.low and r.high]
+        usable = [record for record in known if round_of(record) is None]
+        self._again = _anchors_of(known)
         if self.curve is not None:
             new = {_size(r): (r.low / 2, r.high / 2) for r in usable if _size(r) in self.held_out and r.low and r.high}
             self.missed = unexplained(self.curve, new, self._wish)
@@ -63,15 +68,21 @@ class Sweep:
         self._round += 1
         if enough or self._round > ROUNDS:
             return ()
+        self._anchors = self._anchors or anchor_sizes(sorted(int(size) for size in self._times))
         self.held_out = next_sizes(self.curve, [int(size) for size in self._times])
-        return self.cells(self.held_out, first)
+        if not self.held_out:
+            return ()
+        again = self.cells(self._anchors, first + len(self.held_out), phase_of(self._round + 1))
+        return self.cells(self.held_out, first) + again
 
     def judge(self, measured: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
         """The lines as records, and in words."""
         if self.curve is None:
             return [], []
         records = [record for line in self.curve.lines for record in self._records(line, measured[0].run)]
-        return records, [self._finding(self.curve)]
+        first = {size: self._times[size] for size in self._anchors if size in self._times}
+        moved = drift_finding(self.cell.subject, drifts(first, self._again, self._wish), self._wish)
+        return records, [self._finding(self.curve), *([moved] if moved else [])]
 
     def _records(self, line: Line, run: str) -> list[Record]:
         """Latency, bandwidth and half size of one line."""
@@ -131,6 +142,16 @@ def _size(record: Record) -> float:
     return float(record.params["bytes"] or 0)
 
 
+def _anchors_of(records: Sequence[Record]) -> dict[int, dict[int, list[float]]]:
+    """Round → size → half round trips of the anchors that it measured again."""
+    again: dict[int, dict[int, list[float]]] = {}
+    for record in records:
+        number = round_of(record)
+        if number is not None:
+            again.setdefault(number, {})[int(_size(record))] = [sample / 2 for sample in record.samples]
+    return again
+
+
 def _bandwidth(line: Line) -> Interval | None:
     """1/β; None where the slope may be none."""
     beta = line.beta
@@ -165,7 +186,8 @@ def sweep(
     """Measure one pair's ping-pong over sizes 1 B … `most`, closer where it bends.
 
     Half the round trip over the size is divided into straight lines (`wulf.stats.piecewise`). They have to predict
-    sizes that they were not fitted to: as long as one lies farther off than the wish, the sizes are refined.
+    sizes that they were not fitted to: as long as one lies farther off than the wish, the sizes are refined. Each
+    round measures a few sizes of the first again (`wulf.workflow.anchors`).
     """
     under_way = Sweep(cell, effort.wish)
 

@@ -57,7 +57,8 @@ def _trimmed(counters: dict[str, Any]) -> dict[str, Any]:
 
 def _facts(facts: dict[str, Any]) -> dict[str, Any]:
     """What the rules read; a lab's nodes share one boot, whose identifier is masked."""
-    wanted = ("speed", "duplex", "mtu", "qdisc", "driver", "rx_delay", "gro_flush_timeout", "napi_defer_hard_irqs")
+    wanted = ("speed", "duplex", "mtu", "qdisc", "driver", "rx_delay", "gro_flush_timeout", "napi_defer_hard_irqs",
+              "interfaces")  # fmt: skip
     kept = {
         name: {key: value for key, value in fact.items() if key in ("value", "unit")}
         for name, fact in facts.items()
@@ -75,7 +76,8 @@ def record(path: Path) -> None:
     replicates = []
     for one in run.replicates[:8]:
         kept = {key: value for key, value in one.items() if key not in ("at", "info")}
-        kept["counters"] = {end: _trimmed(counters) for end, counters in one["counters"].items()}
+        if one["ok"]:
+            kept["counters"] = {end: _trimmed(counters) for end, counters in one["counters"].items()}
         replicates.append(kept)
     idle = {
         node: {**one, "counters": _trimmed(one["counters"])} for node, one in joined(*run.baseline.values()).items()

@@ -29,7 +29,7 @@ def test_recorded(name: str) -> None:
 
 def test_every_rule_has_a_recorded_case() -> None:
     said = {line.split(":")[0] for name in recorded_cases.names() for line in recorded_cases.load(name)["expected"]}
-    elsewhere = {"drops", "asymmetric"}  # constructed, below; two cells, in tests/unit/workflow/test_bottlenecks.py
+    elsewhere = {"asymmetric"}  # two cells, in tests/unit/workflow/test_bottlenecks.py
     assert said - {UNDETERMINED} == {rule.name for rule in RULES} - elsewhere
 
 
@@ -268,6 +268,40 @@ def test_unlike_mtus_and_a_narrow_hop() -> None:
     narrow = end("a", during=tcp(pmtu=1500), mtu=9000)
     (found,) = bottlenecks(stream(narrow, end("b", mtu=9000)))
     assert "only 1500 B, where both ends have an MTU of 9000 B" in found.text
+
+
+def large(transport: str = "tcp", bytes_: int = 4000, **more: Any) -> Situation:
+    given: dict[str, Any] = {"stalls": 3, "failures": 3} if transport == "tcp" else {"loss": 1.0}
+    uncounted = [End(node, facts()) for node in "ab"]
+    return Situation(*uncounted, transport, more.pop("pattern", "pingpong"), {"bytes": bytes_}, **given | more)
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+def test_full_packets_that_vanish(transport: str) -> None:
+    (found,) = bottlenecks(large(transport))
+    assert (found.rule, found.severity) == ("path-mtu", Severity.WARN)
+    assert "though small packets opened every channel" in found.text
+    assert "MTU of 1500 B" in found.text
+
+
+@pytest.mark.parametrize(
+    "s, fits",
+    [
+        (large("tcp", 1449), True),
+        (large("tcp", 1448), False),  # one packet: whoever does not answer it would not answer any
+        (large("udp", 1473), True),
+        (large("udp", 1472), False),
+        (large("tcp", 1, pattern="stream"), True),  # of small writes TCP makes full packets
+        (large(stalls=2, failures=3), False),  # the third did not even connect: the peer is gone
+        (large(stalls=1, failures=1), False),
+        (large("udp", loss=0.999), False),
+        (large(samples=[1e-3]), False),
+        (replace(large(), client=End("a", facts(mtu=9000))), False),  # the MTUs differ, which says more
+        (replace(large(), client=End("a")), False),
+    ],
+)
+def test_what_is_a_black_hole_and_what_is_not(s: Situation, fits: bool) -> None:
+    assert ("path-mtu" in rules(s)) is fits
 
 
 def test_what_a_record_holds() -> None:

@@ -94,7 +94,7 @@ def test_an_open_loop_faster_than_the_path_says_what_was_not_delivered() -> None
     assert values["lag"] > 0
 
 
-@pytest.mark.parametrize("transport", STREAMS)
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_requests_with_a_window(transport: str) -> None:
     answer = answer_of(transport, "request", seconds=0.2, window=8, bytes=100, reply_bytes=1000)
     rtt = answer["metrics"]["rtt"]
@@ -109,6 +109,61 @@ def test_a_window_that_could_block_both_ends_is_refused() -> None:
         error = pair.run("request", window=100, bytes=1000)["error"]
         assert (error["code"], error["field"]) == ("bad-parameter", "window")
         assert "65536" in error["message"]
+
+
+@pytest.mark.parametrize("transport", ["udp", "unixgram"])
+@pytest.mark.parametrize(("bytes_", "window"), [(1, 16), (2, 20), (3000, 1)])
+def test_requests_over_datagrams_of_any_length(transport: str, bytes_: int, window: int) -> None:
+    answer = answer_of(transport, "request", seconds=0.2, bytes=bytes_, reply_bytes=8, window=window)
+    assert answer["metrics"]["transactions"]["value"] > 0
+    assert answer["metrics"]["rtt"]["n"] > answer["metrics"]["lost"]["value"]
+
+
+def test_a_local_datagram_answers_every_request() -> None:
+    answer = answer_of("unixgram", "request", seconds=0.2, bytes=100, reply_bytes=200, timeout=20)
+    # A machine that stands still for long makes an answer late, which is not to be lost.
+    assert answer["metrics"]["lost"]["value"] <= answer["info"].get("late", 0)
+
+
+def test_more_requests_than_a_receiver_has_room_for_are_lost_and_counted() -> None:
+    # Answers of 1 kB into a buffer of a few: most of a window of 4,096 can't lie in it.
+    answer = answer_of("udp", "request", seconds=0.3, bytes=8, reply_bytes=1000, window=4096, rcvbuf=4096)
+    assert answer["metrics"]["lost"]["value"] > 0
+    assert answer["metrics"]["rtt"]["n"] > 0
+
+
+@pytest.mark.parametrize("transport", ["udp", "unixgram"])
+def test_a_server_that_no_longer_answers_leaves_lost_requests_not_a_client_that_waits(transport: str) -> None:
+    with Pair(transport) as pair:
+        number = pair.start("request", seconds=30, timeout=0.5)
+        time.sleep(0.3)
+        pair.server.process.send_signal(signal.SIGSTOP)
+        try:
+            # The end of the run takes the server's word; without it, it is an error within the timeout.
+            answer = pair.client.wait(number, timeout=20)
+        finally:
+            pair.server.process.send_signal(signal.SIGCONT)
+        assert not answer["ok"] or answer["metrics"]["lost"]["value"] > 0, answer
+        assert pair.client.ask("ping")["ok"]
+
+
+@pytest.mark.parametrize(
+    ("transport", "params", "field", "words"),
+    [
+        ("udp", {"window": 129}, "window", "told apart"),
+        ("udp", {"bytes": 65508}, "bytes", "65507"),
+        ("udp", {"reply_bytes": 65508}, "reply_bytes", "65507"),
+        ("unixgram", {"window": 4096, "bytes": 8, "reply_bytes": 8}, "window", "max_dgram_qlen"),
+        ("unixgram", {"window": 16, "bytes": 8000}, "window", "65536"),
+    ],
+)
+def test_requests_that_could_not_be_matched_or_would_wait_for_each_other_are_refused(
+    transport: str, params: dict[str, Any], field: str, words: str
+) -> None:
+    with Pair(transport) as pair:
+        error = pair.run("request", **params)["error"]
+        assert (error["code"], error["field"]) == ("bad-parameter", field), error
+        assert words in error["message"]
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -242,7 +297,7 @@ def test_a_frozen_local_server_ends_the_run_within_the_timeout(transport: str, p
 
 
 @pytest.mark.parametrize("transport", ["unix", "pipe", "shm", "unixgram"])
-@pytest.mark.parametrize("pattern", ["pingpong", "stream", "loaded"])
+@pytest.mark.parametrize("pattern", ["pingpong", "stream", "loaded", "request"])
 def test_a_killed_local_server_is_noticed(transport: str, pattern: str) -> None:
     with Pair(transport) as pair:
         number = pair.start(pattern, seconds=30)

@@ -12,6 +12,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.simulated import SimulatedCluster
+from wulf.core.findings import Severity
 from wulf.measure.plan import Cell, Metric, Plan
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
@@ -75,6 +76,50 @@ def test_every_round_is_in_the_plan_so_that_a_killed_run_can_be_collected(simula
     run.meta["state"] = "running"
     (run.path / "run.json").write_text((run.path / "run.json").read_text().replace('"complete"', '"running"'))
     assert len([r for r in load(run.path).records if r.metric == "rtt"]) == len(plan.cells)
+
+
+def drifting(factor: float) -> Any:
+    """The same, slower by the factor since the first size that is no power of two: since the second round."""
+    steady, state = bent(), {"factor": 1.0}
+
+    def value(client: str, server: str, params: dict[str, Any]) -> float:
+        if params["bytes"] & (params["bytes"] - 1):
+            state["factor"] = factor
+        return float(steady(client, server, params) * state["factor"])
+
+    return value
+
+
+def anchors(outcome: Outcome) -> dict[str, list[int]]:
+    """Phase → sizes."""
+    found: dict[str, list[int]] = {}
+    for cell in Plan.from_json(outcome.run.plan).cells:
+        if cell.phase != "sweep":
+            found.setdefault(cell.phase, []).append(int(cell.params["bytes"] or 0))
+    return found
+
+
+def test_every_later_round_measures_the_anchors_again_and_a_machine_at_rest_is_not_accused(simulate: Any) -> None:
+    outcome = simulate(value=bent())
+    again = anchors(outcome)
+    assert list(again) == [f"anchor {number}" for number in range(2, 2 + len(again))]
+    assert again
+    assert all(sizes == [1, 1024, 1 << 20] for sizes in again.values())
+    assert not [f for f in outcome.run.findings if f.kind == "noise"]
+
+
+def test_drift_between_rounds_is_told_with_its_size_and_interval(simulate: Any) -> None:
+    (finding,) = [f for f in simulate(value=drifting(1.2)).run.findings if f.kind == "noise"]
+    assert finding.severity is Severity.WARN
+    assert "measured again in round" in finding.text
+    assert {e.subject.split(" in ")[0] for e in finding.evidence} == {"1 B", "1 KiB", "1 MiB"}
+    for evidence in finding.evidence:
+        assert evidence.value == pytest.approx(1.2, abs=0.01)
+        assert evidence.low is not None and evidence.low > 1.05
+
+
+def test_drift_within_the_wish_does_not_matter(simulate: Any) -> None:
+    assert not [f for f in simulate(value=drifting(1.02)).run.findings if f.kind == "noise"]
 
 
 def test_a_budget_ends_it_with_what_there_is(simulate: Any) -> None:
