@@ -200,6 +200,12 @@ TEST_CASE("every kernel computes what it should, on every instruction set and wi
   }
 }
 
+TEST_CASE("the kernels that are used are some that this CPU has, and stay the same") {
+  const auto all = stream_passes();
+  CHECK(std::find(all.begin(), all.end(), &fastest_passes()) != all.end());
+  CHECK(&fastest_passes() == &fastest_passes());
+}
+
 TEST_CASE("STREAM counts each array once; memory reads what is written through the caches") {
   struct Row {
     const char* name;

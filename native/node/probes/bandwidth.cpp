@@ -47,7 +47,7 @@ Setting setting_of(const Json& params) {
   const auto& kernels = stream_kernels();
   const auto& kernel = *std::find_if(kernels.begin(), kernels.end(), [&](auto& k) { return k.name == name; });
   const bool nontemporal = params.at("stores") == "nontemporal";
-  const StreamPasses& passes = *stream_passes().back();
+  const StreamPasses& passes = fastest_passes();
   const Pass pass = stream_pass(passes, kernel, nontemporal);
   if (nontemporal && (pass == nullptr || kernel.pass == kMemcpy)) {
     throw bad_parameter("stores", "kernel " + name + " has no stores to choose: leave stores at normal");
@@ -167,13 +167,18 @@ class Bandwidth final : public Probe {
   }
 
   static Json info_of(const Setting& setting, const Json& pages, bool cached) {
+    Json write_allocate = !setting.nontemporal && !cached && setting.kernel.writes > 0;
+    if (setting.kernel.pass == kMemcpy) {
+      write_allocate = nullptr;  // the C library does not say
+    }
     return {
         {"pages", pages},
         {"isa", setting.isa},
+        {"isa_rule", "the one whose triad is the fastest here within the first cache"},
         {"threads", setting.cpus.size()},
         {"cpus", cpu_list(setting.cpus)},
         {"share", {{"unit", "B"}, {"value", setting.layout.count * sizeof(double)}}},
-        {"write_allocate", !setting.nontemporal && !cached && setting.kernel.writes > 0},
+        {"write_allocate", std::move(write_allocate)},
         {"traffic_rule",
          "normal stores read each line before they write it where the arrays together are larger than the "
          "last caches of the CPUs that are used, or these are not known"}};

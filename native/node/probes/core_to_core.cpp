@@ -1,4 +1,5 @@
 #include <atomic>
+#include <future>
 
 #include "core/affinity.hpp"
 #include "core/error.hpp"
@@ -114,12 +115,20 @@ class CoreToCore final : public Probe {
     const int other = other_of(params, cpus);
     PingPong flags;
     Threads threads;
-    threads.start([&flags, other] {
-      pin_to_cpu(other, "other");
+    std::promise<void> bound;
+    threads.start([&flags, &bound, other] {
+      try {
+        pin_to_cpu(other, "other");
+      } catch (...) {
+        bound.set_exception(std::current_exception());
+        return;
+      }
+      bound.set_value();
       flags.answer();
     });
-    const Samples samples =
-        time_batches([&flags](std::uint64_t count) { flags.ask(count); }, params.at("seconds").get<double>());
+    bound.get_future().get();
+    const Samples samples = time_batches([&flags](std::uint64_t count) { flags.ask(count * kRounds); },
+                                         params.at("seconds").get<double>());
     flags.stop();
     threads.join();
     return {.metrics = {{"latency", samples.split(2 * kRounds).metric()}},
