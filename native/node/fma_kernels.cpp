@@ -53,11 +53,8 @@ void plain_sse2_float(const std::byte* in, std::byte* out, std::uint64_t rounds)
 }
 
 // These ask the operating system, too, whether it saves the wide registers.
-bool has_avx512() noexcept { return static_cast<bool>(__builtin_cpu_supports("avx512f")); }
-bool has_avx2() noexcept {
-  return static_cast<bool>(__builtin_cpu_supports("avx2")) &&
-         static_cast<bool>(__builtin_cpu_supports("fma"));
-}
+bool has_avx512() noexcept { return __builtin_cpu_supports("avx512f"); }
+bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 bool has_sse2() noexcept { return true; }  // part of x86-64
 
 constexpr std::size_t kSums = 12;

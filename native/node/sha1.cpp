@@ -22,8 +22,7 @@ std::uint32_t big_endian(const std::byte* bytes) noexcept {
 
 /// The message schedule of a block, FIPS 180-4, 6.1.2, step 1.
 std::array<std::uint32_t, kRounds> schedule(const std::byte* block) noexcept {
-  std::array<std::uint32_t, kRounds>
-      words;  // NOLINT(cppcoreguidelines-pro-type-member-init): all are written
+  std::array<std::uint32_t, kRounds> words;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::size_t t = 0; t < kWords; ++t) {
     words[t] = big_endian(block + (t * sizeof(std::uint32_t)));
   }

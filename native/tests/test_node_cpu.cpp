@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <numbers>
@@ -40,7 +41,7 @@ std::string digest_of(const std::string& text) {
   std::string hex;
   for (const std::uint32_t word : sha1(std::as_bytes(std::span(text)))) {
     std::array<char, 9> digits{};
-    std::snprintf(digits.data(), digits.size(), "%08x", word);
+    (void)std::snprintf(digits.data(), digits.size(), "%08x", word);
     hex += digits.data();
   }
   return hex;
@@ -98,7 +99,7 @@ std::vector<T> fma_sums(const FmaKernel& kernel, T b, T c, std::uint64_t rounds)
 template <typename T>
 void check_fused(const FmaKernel& kernel) {
   constexpr std::uint64_t kRounds = 3;
-  const double times = static_cast<double>(kRounds * kFmaSteps / kernel.sums) / 2;
+  const double times = static_cast<double>(kRounds * kFmaSteps) / static_cast<double>(2 * kernel.sums);
   for (const T sum : fma_sums<T>(kernel, static_cast<T>(0.5), static_cast<T>(4), kRounds)) {
     CHECK(static_cast<double>(sum) == 2 + (times * 1.5 * 4.5));
   }
@@ -178,8 +179,8 @@ TEST_CASE("a chain does the operations that it says, as often as it says") {
     x = (x % 65'537) + (1 << 30U);
   }
   CHECK(dependent<std::int32_t, Modulo>({1 << 30U, 65'537, 1 << 30U}, 1) == x);
-  CHECK(dependent<std::int64_t, Add>({0, 3, 4}, 2) == 2 * 7 * (kDependentSteps / 2));
-  CHECK(independent<std::int64_t, Add>({0, 3, 4}, 2) == 2 * 7 * (kIndependentSteps / 8 / 2));
+  CHECK(dependent<std::int64_t, Add>({0, 3, 4}, 2) == 7 * kDependentSteps);
+  CHECK(independent<std::int64_t, Add>({0, 3, 4}, 2) == 7 * kIndependentSteps / 8);
   CHECK(dependent<std::int64_t, Bit>({5, 3, 3}, 1) == 5);
   volatile double value = 1.3;
   for (std::size_t i = 0; i < kBogoSteps; ++i) {

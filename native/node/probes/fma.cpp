@@ -59,7 +59,7 @@ class Work {
 /// The kernel asked for, or why there is none.
 struct Choice {
   const FmaKernel* kernel = nullptr;
-  std::string reason{};
+  std::string reason;
 };
 
 Choice choose(const std::string& isa, const std::string& type) {
@@ -68,7 +68,7 @@ Choice choose(const std::string& isa, const std::string& type) {
     if (kernel.type == type && (isa == "auto" || isa == kernel.isa)) {
       built = true;
       if (kernel.supported()) {
-        return {&kernel};
+        return {&kernel, ""};
       }
     }
   }
