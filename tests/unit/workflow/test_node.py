@@ -17,7 +17,7 @@ from wulf.cluster.simulated import Fault
 from wulf.core.errors import UsageError
 from wulf.measure.node_rows import rows_of, table
 from wulf.report.terminal import print_report
-from wulf.workflow.node import LOOKS, budget_of, groups_of, node_survey, single
+from wulf.workflow.node import LOOKS, budget_of, groups_of, node_survey, rows_named, single
 from wulf.workflow.survey import Effort
 
 from .simulating import simulator
@@ -157,6 +157,21 @@ def test_groups_are_checked_before_any_node_is_touched() -> None:
     assert groups_of("cpu, os") == {"cpu", "os"}
     with pytest.raises(UsageError, match="groups: cpu, memory, os, net, noise, power"):
         groups_of("gpu")
+
+
+def test_rows_by_name_are_all_that_is_measured_even_those_that_quick_leaves_out(simulate: Any) -> None:
+    outcome = simulate("n1", {"names": ["os.syscall.null", "cpu.int64.bit"], "report": False})
+    measured = {name for name, one in rows_of(outcome.run.records)["n1"].items() if one.probe == "node"}
+    assert {"os.syscall.null", "cpu.int64.bit"} <= measured
+    assert len(outcome.run.plan["cells"]) == 2
+    assert not (outcome.run.path / "report.html").exists()
+
+
+def test_names_of_rows_are_checked_before_any_node_is_touched() -> None:
+    assert rows_named(()) == frozenset()
+    with pytest.raises(UsageError, match=r"no row is named 'os\.syscal\.null'") as caught:
+        rows_named(["os.syscal.null"])
+    assert caught.value.next_step == "the nearest is os.syscall.null"
 
 
 def test_budget_is_a_nodes_time_and_a_labs_nodes_share_a_machine() -> None:
