@@ -20,6 +20,7 @@ from wulf.rates.machine import FACTS, read_identity
 from wulf.store.run import Facts, Run
 from wulf.workflow.rates import (
     NodeRates,
+    busy_note,
     check_is_here,
     known_rates,
     names_of_rates,
@@ -146,6 +147,11 @@ def test_every_rate_that_can_be_refreshed_is_a_row() -> None:
     names = names_of_rates()
     assert {"mem.l2.latency", "cpu.double.add", "os.syscall.null"} <= set(names)
     assert len(names) == len(set(names)) > 70
+
+
+def test_on_a_busy_machine_it_is_said() -> None:
+    assert busy_note(1.0, 2) == ""
+    assert busy_note(1.1, 2).startswith("the load is 1.1 on 2 CPUs")
 
 
 def test_every_row_may_be_the_name_of_a_rate() -> None:
