@@ -108,6 +108,8 @@ def _measured(quick: bool, only: str | None, names: Sequence[str], out: Path | N
     from wulf.workflow import rates as workflow
     from wulf.workflow.survey import Effort
 
+    if note := workflow.busy_note(os.getloadavg()[0], os.cpu_count() or 1):
+        click.echo(f"note: {note}", err=True)
     with tempfile.TemporaryDirectory(prefix="wulf-rates-") as folder:
         kept = out or Path(folder) / "run"
         with measuring("rates", kept, seed, argv=sys.argv[1:]) as (writer, drawn, line):

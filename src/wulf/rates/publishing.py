@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from wulf import __version__
 from wulf.core.errors import USAGE
 from wulf.core.files import replace_file
+from wulf.rates import places
 from wulf.rates.errors import RatesError, RatesMissingError
 from wulf.rates.machine import Identity, differences, digest
 from wulf.rates.rate import Rate
@@ -100,7 +101,7 @@ def publish(path: Path, new: Mapping[str, Rate], machine: Identity, at: str, hos
     """
     name = host or socket.gethostname()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(path.parent)
         with _one_writer(path):
             old, notes = _older(path, name, machine)
             text = to_text(name, at, machine, merged(old, new))
@@ -133,15 +134,26 @@ def _older(path: Path, host: str, machine: Identity) -> tuple[dict[str, Rate], t
     return there.rates, ()
 
 
+def _make_folder(folder: Path) -> None:
+    """The file's folder; the machine's is for everybody to enter, whatever the umask of who makes it."""
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    if made and folder == places.SYSTEM.parent:
+        folder.chmod(0o755)
+
+
 @contextmanager
 def _one_writer(path: Path) -> Iterator[None]:
-    """Hold the lock beside the file, so that two writers do not lose each other's rates."""
-    name, flags = path.with_name(f".{path.name}.lock"), os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    """Hold the lock beside the file, so that two writers do not lose each other's rates.
+
+    Nobody but the folder's owner and root may open it: who can open a file can also lock it, for good.
+    """
+    flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+    lock = os.open(path.with_name(f".{path.name}.lock"), flags, 0o600)
     try:
-        lock = os.open(name, flags | os.O_RDWR, 0o644)  # NFS locks only what is open for writing
-    except PermissionError:
-        lock = os.open(name, flags | os.O_RDONLY, 0o644)  # another account made it: root, or the service's
-    try:
+        if os.geteuid() == 0:
+            owner = path.parent.stat()
+            os.fchown(lock, owner.st_uid, owner.st_gid)
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:

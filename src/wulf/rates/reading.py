@@ -98,7 +98,7 @@ def load(path: str | os.PathLike[str] | None = None, *, check: bool = True) -> R
     path
         The file [the first of those that `wulf.rates.places` names].
     check
-        Whether to compare the file's machine with this one (a few files of /proc and /sys, about a millisecond).
+        Whether to compare the file's machine with this one (a few files of /proc and /sys: some milliseconds).
 
     Raises
     ------

@@ -26,6 +26,10 @@ REPORTED = {"mem.l1.size": "cpu.l1d_size", "mem.l2.size": "cpu.l2_size", "mem.l3
 """Rates that the operating system reports, where they were not measured or could not be told: rate → fact."""
 
 
+BUSY_LOAD = 0.5
+"""Load per CPU from which on whoever publishes is told that the rates will be those of a busy machine."""
+
+
 @dataclass(frozen=True)
 class NodeRates:
     """The rates of one node, and whose they are; `here`: this machine's."""
@@ -152,6 +156,13 @@ def measured(
         Inventory.this_machine(), effort, writer, seed, only=only, names=names, report=False, watch=watch
     )
     return of_run(outcome.run)
+
+
+def busy_note(load: float, cpus: int) -> str:
+    """What to tell who measures on a busy machine; empty on an idle one. `load`: of the last minute, all CPUs'."""
+    if load / cpus <= BUSY_LOAD:
+        return ""
+    return f"the load is {load:.1f} on {cpus} CPUs: what is measured now is not what the machine can do when it is idle"
 
 
 def names_of_rates() -> list[str]:

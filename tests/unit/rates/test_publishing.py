@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,6 +74,33 @@ def test_everybody_may_read_it_and_nothing_stays_beside_it(tmp_path: Path) -> No
     written(tmp_path / "a" / "b" / "rates.json")
     assert (tmp_path / "a/b/rates.json").stat().st_mode & 0o777 == 0o644
     assert sorted(file.name for file in (tmp_path / "a/b").iterdir()) == [".rates.json.lock", "rates.json"]
+
+
+@pytest.fixture
+def closed_umask() -> Iterator[None]:
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+def test_the_machines_folder_is_open_to_all_whatever_the_umask(
+    tmp_path: Path, closed_umask: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wulf.rates.places.SYSTEM", tmp_path / "run" / "rates.json")
+    for name in ("run", "mine"):
+        written(tmp_path / name / "rates.json")
+    assert (tmp_path / "run").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "mine").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "run" / "rates.json").stat().st_mode & 0o777 == 0o644
+
+
+def test_the_lock_is_the_folders_owners_alone(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        os.chown(tmp_path, 65534, 65534)
+    written(tmp_path / "rates.json")
+    lock, folder = (tmp_path / ".rates.json.lock").stat(), tmp_path.stat()
+    assert lock.st_mode & 0o077 == 0, "who can open it can hold it"
+    assert (lock.st_uid, lock.st_gid) == (folder.st_uid, folder.st_gid)
 
 
 def test_what_can_not_be_written_is_said_with_the_path(tmp_path: Path) -> None:

@@ -12,13 +12,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from wulf.cluster.inventory import Inventory
 from wulf.cluster.simulated import Fault
 from wulf.core.errors import UsageError
 from wulf.measure.node_rows import rows_of, table
 from wulf.report.terminal import print_report
-from wulf.workflow.node import LOOKS, budget_of, groups_of, node_survey, single
-from wulf.workflow.survey import Effort
+from wulf.workflow.node import groups_of, node_survey, rows_named, single
 
 from .simulating import simulator
 
@@ -159,12 +157,19 @@ def test_groups_are_checked_before_any_node_is_touched() -> None:
         groups_of("gpu")
 
 
-def test_budget_is_a_nodes_time_and_a_labs_nodes_share_a_machine() -> None:
-    nodes = Inventory.from_nodeset("n[1-4]", launcher="ssh")
-    assert budget_of(nodes, Effort(quick=True)) == 25
-    assert budget_of(Inventory.from_nodeset("n[1-4]", launcher="local"), Effort()) == 700
-    assert budget_of(nodes, Effort(budget=3)) == 3
-    assert Effort(patience=LOOKS).looks == (8,)
+def test_rows_by_name_are_all_that_is_measured_even_those_that_quick_leaves_out(simulate: Any) -> None:
+    outcome = simulate("n1", {"names": ["os.syscall.null", "cpu.int64.bit"], "report": False})
+    measured = {name for name, one in rows_of(outcome.run.records)["n1"].items() if one.probe == "node"}
+    assert {"os.syscall.null", "cpu.int64.bit"} <= measured
+    assert len(outcome.run.plan["cells"]) == 2
+    assert not (outcome.run.path / "report.html").exists()
+
+
+def test_names_of_rows_are_checked_before_any_node_is_touched() -> None:
+    assert rows_named(()) == frozenset()
+    with pytest.raises(UsageError, match=r"no row is named 'os\.syscal\.null'") as caught:
+        rows_named(["os.syscal.null"])
+    assert caught.value.next_step == "the nearest is os.syscall.null"
 
 
 def test_many_nodes_are_shown_by_median_and_ends(simulate: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,12 @@ from wulf.agent.facts import read
 from wulf.agent.machine import Machine
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
+from wulf.measure.node_rows import table
 from wulf.rates.machine import FACTS, read_identity
 from wulf.store.run import Facts, Run
 from wulf.workflow.rates import (
     NodeRates,
+    busy_note,
     check_is_here,
     known_rates,
     names_of_rates,
@@ -143,3 +147,14 @@ def test_every_rate_that_can_be_refreshed_is_a_row() -> None:
     names = names_of_rates()
     assert {"mem.l2.latency", "cpu.double.add", "os.syscall.null"} <= set(names)
     assert len(names) == len(set(names)) > 70
+
+
+def test_on_a_busy_machine_it_is_said() -> None:
+    assert busy_note(1.0, 2) == ""
+    assert busy_note(1.1, 2).startswith("the load is 1.1 on 2 CPUs")
+
+
+def test_every_row_may_be_the_name_of_a_rate() -> None:
+    schema = json.loads((Path(__file__).parents[3] / "docs" / "rates.schema.json").read_text())
+    pattern = re.compile(schema["properties"]["rates"]["propertyNames"]["pattern"])
+    assert all(pattern.match(row.name) and len(row.name) < 128 for row in table().rows), "wulf_rates.h takes 127 bytes"
