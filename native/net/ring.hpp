@@ -36,6 +36,7 @@ class Ring {
     void ring(Waiting waiting) noexcept;
     template <typename Ready>
     void await(const Ready& ready, Waiting waiting) noexcept;
+    [[nodiscard]] bool anybody_asleep() noexcept;
   };
 
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_relaxed) != 0; }
