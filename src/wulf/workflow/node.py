@@ -109,7 +109,7 @@ def node_survey(
         return made
 
     def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        more = derived_records(records, writer.id)
+        more = derived_records(records, seen.fingerprint, writer.id)
         more += lacking_records([*records, *more], seen.lacks, _wanted(asked), seen.nodes, writer.id)
         return more, node_findings([*records, *more], seen.fingerprint)
 
