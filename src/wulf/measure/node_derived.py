@@ -31,8 +31,8 @@ def _sizes(records: Sequence[Record], fingerprint: Mapping[str, Facts], run: str
     for record in edge_records(records, fingerprint, run):
         row = f"mem.{record.params.get('level')}.size"
         more: dict[str, Any] = {"row": row} if row in names else {}
-        if record.value is None:
-            more |= {"supported": False}  # "unresolved" is an answer, and no gap in the run
+        if record.verdict is Verdict.UNRESOLVED:
+            more |= {"supported": False}  # that no edge is told apart is an answer, and no gap in the run
         found.append(Record.model_validate(record.model_dump() | {"phase": ROW} | more))
     return found
 
