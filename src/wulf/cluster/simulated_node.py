@@ -75,7 +75,8 @@ WULF_NODE: Answer = {
     "program": "wulf-node", "version": "0.1.0", "protocol": 1, "ops": ["clock", "counters", "describe", "ping", "run"],
     "probes": [
         {"name": name, "group": group, "help": "simulated", "params": [*params, *_COMMON],
-         "metrics": [{"name": metric, "unit": unit, "better": "higher" if unit in _HIGHER else "lower", "help": ""}
+         "metrics": [{"name": metric, "unit": unit, "help": "",
+                      "better": "higher" if unit in _HIGHER and group != "noise" else "lower"}
                      for metric, unit in metrics]}
         for name, (group, params, metrics) in _PROBES.items()
     ],

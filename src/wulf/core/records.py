@@ -74,7 +74,7 @@ class Record(BaseModel):
 
     @property
     def supported(self) -> bool:
-        """Whether there was something to measure: a null of what the host does not have is no gap in a run."""
+        """Whether a figure was to be had: where the host has nothing of the kind, its lack is no gap in a run."""
         return bool((self.model_extra or {}).get("supported", True))
 
     @property

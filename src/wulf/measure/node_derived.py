@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.core.records import Provenance, Record, Verdict
+from wulf.measure.edges import edge_records
 from wulf.measure.node_cells import Lack
 from wulf.measure.node_rows import ROW, Row, curves_of, rows_of, table
 from wulf.measure.plan import NODE
 from wulf.stats.stopping import settled_median
-from wulf.store.run import utc_now
+from wulf.store.run import Facts, utc_now
 
 CLOCK, PARALLELISM = "cpu.clock", "mem.parallelism"
 
@@ -18,9 +19,22 @@ LEAST_CELLS = 6
 """Of fewer, the median clock rate has no interval."""
 
 
-def derived_records(records: Sequence[Record], run: str) -> list[Record]:
-    """The effective clock rate and the memory's parallelism of every node that has what they follow from."""
-    return [*_clocks(records, run), *_parallelism(records, run)]
+def derived_records(records: Sequence[Record], fingerprint: Mapping[str, Facts], run: str) -> list[Record]:
+    """Clock rate, parallelism and cache sizes of every node that has what they follow from."""
+    return [*_clocks(records, run), *_parallelism(records, run), *_sizes(records, fingerprint, run)]
+
+
+def _sizes(records: Sequence[Record], fingerprint: Mapping[str, Facts], run: str) -> list[Record]:
+    """The caches' edges, each as the row of its level; those that are no cache's stand in no row."""
+    names = table().by_name
+    found = []
+    for record in edge_records(records, fingerprint, run):
+        row = f"mem.{record.params.get('level')}.size"
+        more: dict[str, Any] = {"row": row} if row in names else {}
+        if record.verdict is Verdict.UNRESOLVED:
+            more |= {"supported": False}  # that no edge is told apart is an answer, and no gap in the run
+        found.append(Record.model_validate(record.model_dump() | {"phase": ROW} | more))
+    return found
 
 
 def _clocks(records: Sequence[Record], run: str) -> list[Record]:

@@ -36,6 +36,11 @@ MAX_CURVE_NODES = 2
 MAX_REASONS = 24
 
 _STYLES = {WORSE: "bold red", BETTER: "cyan", ODD: "yellow"}
+_DOUBTS = {
+    Verdict.NOISY: "noisy: wider than wished, or disturbed",
+    Verdict.UNRESOLVED: "unresolved: not told apart",
+    Verdict.FAILED: "failed",
+}
 _TITLE_WIDTH, _UNIT_WIDTH, _CELL_WIDTH = 30, 8, 13
 
 Marks = Mapping[tuple[str, str], Marked]
@@ -139,9 +144,9 @@ def _print_legend(found: Mapping[str, Mapping[str, Record]], marks: Marks, reaso
     """Explain the marks that were printed, and no other; then the reasons."""
     used = {marked.mark for marked in marks.values()}
     words = {WORSE: "worse than its like", BETTER: "better than its like", ODD: "unlike its like"}
-    noisy = any(one.verdict is Verdict.NOISY for rows in found.values() for one in rows.values())
+    seen = {one.verdict for rows in found.values() for one in rows.values() if one.value is not None}
     told = [f"{mark} {text}" for mark, text in words.items() if mark in used]
-    told += [f"{MARKS[Verdict.NOISY]} noisy: wider than wished, or disturbed"] if noisy else []
+    told += [f"{MARKS[verdict]} {text}" for verdict, text in _DOUBTS.items() if verdict in seen]
     console.print()
     if told:
         console.print(Text(f"  {'; '.join(told)}", style="dim"), soft_wrap=True)

@@ -30,8 +30,8 @@ FULL_SECONDS, QUICK_SECONDS = 180.0, 30.0
 """What one node at rest may take, connecting included."""
 
 PLANNED = 0.9
-"""Share of that time that the plan fills by its own arithmetic. No clock cuts it off: a loaded node takes longer and has
-all its figures, rather than too few replicates of each."""
+"""Share of that time that the plan fills by its own arithmetic. No clock cuts it off: a loaded node takes longer and
+has all its figures, rather than too few replicates of each."""
 
 
 @dataclass
@@ -132,7 +132,7 @@ def node_survey(
         return made
 
     def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        more = derived_records(records, writer.id)
+        more = derived_records(records, seen.fingerprint, writer.id)
         more += lacking_records([*records, *more], seen.lacks, _wanted(asked), seen.nodes, writer.id)
         return more, node_findings([*records, *more], seen.fingerprint)
 

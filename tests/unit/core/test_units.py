@@ -30,3 +30,9 @@ def test_show(value: float | None, unit: str, text: str) -> None:
 def test_interval_has_one_unit_for_both_ends() -> None:
     assert show_interval(9.5e-7, 1.05e-6, "s") == "0.95–1.05 µs"
     assert show_interval(None, 1.0, "s") == "–"
+
+
+def test_rates_of_memory_are_shown_in_bytes_and_of_arithmetic_in_operations() -> None:
+    assert show(2.05e10, "byte/s") == "20.5 GB/s"
+    assert show(5.9e10, "flop/s") == "59 Gflop/s"
+    assert show(2.5e9, "B/s") == "20 Gbit/s"

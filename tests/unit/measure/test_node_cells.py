@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,11 +15,12 @@ import pytest
 from tests.machines import tree
 from wulf.cluster.simulated import WULF_NET
 from wulf.cluster.simulated_node import WULF_NODE
+from wulf.measure.collect import records_of
 from wulf.measure.node_cells import Asked, Lack, cells_of, octaves, runs_over, spread
 from wulf.measure.node_cost import fitted, most_seconds, replicate_seconds
 from wulf.measure.node_rows import table
 from wulf.measure.node_shape import Shape, shape_of
-from wulf.measure.plan import NODE, Cell, order_pass
+from wulf.measure.plan import NODE, Cell, Plan, order_pass
 from wulf.measure.probes import Probe
 from wulf.workflow.node import FULL_SECONDS, PLANNED, QUICK_SECONDS
 
@@ -165,3 +167,28 @@ def test_nodes_of_one_machine_are_measured_one_at_a_time_and_curves_in_random_or
     assert {len(wave) for wave in waves} == {1}
     sizes = [w[0].params["bytes"] for w in waves if w[0].name.startswith("mem.chase.small#") and w[0].client == "n1"]
     assert sizes != sorted(sizes)
+
+
+def test_cells_with_rows_survive_a_plans_file() -> None:
+    made = cells(groups="noise power")[0]
+    plan = Plan(made, seed=1)
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+
+
+def test_records_carry_their_row_or_curve_and_what_a_host_does_not_have_is_not_supported() -> None:
+    made = cells(groups="noise memory")[0]
+    detour = next(cell for cell in made if cell.pattern == "detour")
+    figure = {"unit": "1", "value": 0.01}
+    none = {"unit": "s", "value": None, "reason": "no time stamp counter"}
+    answers = [{"cell": detour.id, "block": block, "ok": True, "metrics": {"lost": figure, "worst": none}}
+               for block in range(8)]  # fmt: skip
+    lost, worst = records_of(detour, answers, Plan(made, seed=1, looks=(8,)), "r", at="now")
+    assert (lost.row, lost.value, lost.supported) == ("noise.detour.lost", 0.01, True)  # type: ignore[attr-defined]
+    assert (worst.row, worst.reason, worst.supported) == ("noise.detour.worst", none["reason"], False)  # type: ignore[attr-defined]
+    point = next(cell for cell in made if cell.phase == "curve" and not cell.rows)
+    (cut,) = records_of(point, [], Plan(made, seed=1, looks=(8,)), "r", at="now", failure="n1: lost")
+    assert cut.curve == point.name.partition("#")[0]  # type: ignore[attr-defined]
+    assert cut.supported
+    moved = [answer | {"info": {"clock_rate": {"before": 3e9, "after": 2e9}}} for answer in answers]
+    flagged = records_of(detour, moved, Plan(made, seed=1, looks=(8,)), "r", at="now")[0]
+    assert (flagged.verdict, list(flagged.flags)) == ("noisy", ["clock"])  # type: ignore[attr-defined]

@@ -19,10 +19,10 @@ def info(before: float) -> dict[str, Any]:
 def test_the_clock_rate_is_the_median_over_a_nodes_cells() -> None:
     rates = [2.9e9, 3.0e9, 3.0e9, 3.0e9, 3.1e9, 3.0e9, 3.0e9]
     records = [record("n1", "os.syscall.null", 1e-7, info=info(rate)) for rate in rates]
-    (clock,) = derived_records(records, "r")
+    (clock,) = derived_records(records, {}, "r")
     assert (clock.subject, clock.metric, clock.unit, clock.value, clock.row) == ("n1", "clock", "Hz", 3e9, "cpu.clock")  # type: ignore[attr-defined]
     assert clock.low == 2.9e9
-    assert derived_records(records[:5], "r") == []
+    assert derived_records(records[:5], {}, "r") == []
 
 
 def test_parallelism_is_how_much_faster_loads_are_at_best() -> None:
@@ -30,7 +30,7 @@ def test_parallelism_is_how_much_faster_loads_are_at_best() -> None:
     points = [
         record("n1", "", value, "s", curve="mem.chains", params={"chains": chains}) for chains, value in times.items()
     ]
-    (found,) = derived_records(points, "r")
+    (found,) = derived_records(points, {}, "r")
     assert found.value == pytest.approx(5.0)
     assert found.params["chains"] == 8
     assert found.low is not None
@@ -49,3 +49,17 @@ def test_rows_without_a_figure_have_a_record_with_the_reason() -> None:
     assert found["noise.detour.worst"].reason == "detour gave no figure of the kind"
     assert all(one.value is None and not one.supported for one in found.values())
     assert len(found) == 3
+
+
+def test_cache_edges_fill_the_rows_of_their_levels_or_say_why_not() -> None:
+    facts = {
+        "n1": {f"cpu.{name}_size": {"value": size} for name, size in (("l1d", 32768), ("l2", 1 << 20), ("l3", 1 << 24))}
+    }
+    points = [
+        record("n1", "", 1e-9, "s", curve="mem.chase.huge", samples=[1e-9] * 8, replicates=8,
+               params={"pattern": "chase", "bytes": size, "pages": "huge", "stride": 0, "chains": 1})
+        for size in (4096, 8192, 16384)
+    ]  # fmt: skip
+    found = {one.row: one for one in derived_records(points, facts, "r")}  # type: ignore[attr-defined]
+    assert set(found) == {"mem.l1.size", "mem.l2.size", "mem.l3.size"}
+    assert all(one.value is None and one.reason and not one.supported for one in found.values())
