@@ -80,6 +80,12 @@ def test_a_size_without_a_value_is_a_gap_that_says_why() -> None:
     assert "no huge pages" in series["hover"][1]
 
 
+def test_a_sweep_without_any_value_has_no_chart_and_keeps_its_table() -> None:
+    records = [chase(4096, None), chase(8192, None)]
+    assert latency_chart("x", records, {}) is None
+    assert sweep_table(records)[0]["verdict"] == "unresolved: no huge pages"
+
+
 def test_edges_are_marked_beside_what_the_system_reports() -> None:
     facts = {"cpu.l1d_size": {"value": 1}, "cpu.l3_size": {"value": 1 << 25}, "cpu.l2_size": {"value": None}}
     found = marks(edge_records("n1"), facts)
@@ -161,7 +167,8 @@ def test_more_cores_are_drawn_and_not_printed_and_too_many_are_said() -> None:
 def test_numa_has_rows_by_the_cpus_node_and_columns_by_the_memorys() -> None:
     assert numa_places(node_facts("n1"))[5] == "1"
     assert numa_places({"numa.0.cpus": {"value": "none"}, "numa.1.cpus": {"value": None, "reason": "?"}}) == {}
-    found = matrices("n1", 0, numa_records("n1"), node_facts("n1"))
+    by_name = measured("n1", "latency", 9e-8, {"pattern": "numa", "cpu": 0, "memory_node": "near"}, unit="s")
+    found = matrices("n1", 0, [*numa_records("n1"), by_name], node_facts("n1"))
     assert [matrix.metric for _, matrix in found] == ["latency", "throughput"]
     latency, bandwidth = (matrix_chart(kind, matrix) for kind, matrix in found)
     assert latency is not None
