@@ -1,6 +1,7 @@
 #include "core/affinity.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -36,10 +37,10 @@ constexpr int kMaxCpus = 8192;  // the kernel's CONFIG_NR_CPUS limit on x86-64
 
 }  // namespace
 
-std::vector<int> allowed_cpus() {
+std::vector<int> allowed_cpus(int thread) {
   const CpuSet set(kMaxCpus);
   std::vector<int> cpus;
-  if (sched_getaffinity(0, set.size(), set.get()) != 0) {
+  if (sched_getaffinity(thread, set.size(), set.get()) != 0) {
     throw system_error("internal", "sched_getaffinity", errno);
   }
   for (int cpu = 0; cpu < kMaxCpus; ++cpu) {
@@ -49,6 +50,8 @@ std::vector<int> allowed_cpus() {
   }
   return cpus;
 }
+
+std::vector<int> process_cpus() { return allowed_cpus(getpid()); }
 
 std::string cpu_list(const std::vector<int>& cpus) {
   std::string text;
@@ -67,7 +70,8 @@ std::string cpu_list(const std::vector<int>& cpus) {
 }
 
 void check_cpu(int cpu, const std::string& field) {
-  const std::vector<int> allowed = allowed_cpus();
+  // the process's, since a thread inherits the one CPU to which the thread that started it was bound
+  const std::vector<int> allowed = process_cpus();
   if (!std::binary_search(allowed.begin(), allowed.end(), cpu)) {
     throw bad_parameter(field, field + " is " + std::to_string(cpu) + ", but this process may run on CPUs " +
                                    cpu_list(allowed) +

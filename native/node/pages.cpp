@@ -72,6 +72,16 @@ std::size_t available_memory(const std::string& root) {
   return std::min(meminfo_available(root), cgroup_available(root));
 }
 
+void check_memory(std::size_t bytes, const std::string& root) {
+  const std::size_t free = available_memory(root);
+  if (bytes > free) {
+    throw Error("limit",
+                "an array of " + std::to_string(bytes) + " B is more than the " + std::to_string(free) +
+                    " B of memory that are available here",
+                "bytes");
+  }
+}
+
 Param pages_param() {
   return {"pages",
           ParamType::kStr,
@@ -84,13 +94,7 @@ Param pages_param() {
 }
 
 Pages::Pages(std::size_t bytes, const std::string& kind) : bytes_(bytes), kind_(kind) {
-  const std::size_t free = available_memory();
-  if (bytes > free) {
-    throw Error("limit",
-                "an array of " + std::to_string(bytes) + " B is more than the " + std::to_string(free) +
-                    " B of memory that are available here",
-                "bytes");
-  }
+  check_memory(bytes);
   mapped_ = ((std::max<std::size_t>(bytes, 1) + kHuge - 1) / kHuge * kHuge) + kHuge;
   mapping_ =
       mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

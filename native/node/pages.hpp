@@ -13,6 +13,9 @@ namespace wulf::node {
 /// group's limit, whichever is less. `root` ("" = this machine) is where /proc and /sys are.
 [[nodiscard]] std::size_t available_memory(const std::string& root = "");
 
+/// Throws Error "limit" with both figures where `bytes` is more than available_memory(root).
+void check_memory(std::size_t bytes, const std::string& root = "");
+
 /// The parameter `pages` of every probe that allocates: "default", "small" (4 KiB or the system's), "huge".
 [[nodiscard]] Param pages_param();
 

@@ -54,6 +54,15 @@ double Samples::mean() const {
 
 double Samples::deviation() const { return metric().at("deviation").get<double>(); }
 
+Samples Samples::split(std::uint64_t parts) const {
+  Samples smaller = *this;
+  smaller.operations_ *= parts;
+  for (double& each : smaller.each_) {
+    each /= static_cast<double>(parts);
+  }
+  return smaller;
+}
+
 Json Samples::metric() const { return described("s", each_, operations_); }
 
 Json Samples::rate(const std::string& unit, double per_operation) const {

@@ -43,6 +43,9 @@ class Samples {
   [[nodiscard]] double mean() const;
   [[nodiscard]] double deviation() const;
 
+  /// The same samples, where each operation was `parts` smaller ones: a loop's body that is unrolled.
+  [[nodiscard]] Samples split(std::uint64_t parts) const;
+
   /// {"unit", "value": the median, "n": operations, "batches", "mean", "min", "max", "deviation",
   /// "quantiles"}.
   [[nodiscard]] Json metric() const;

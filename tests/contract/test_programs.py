@@ -11,7 +11,12 @@ from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import agent_program, find_program
 from wulf.cluster.session import RequestError
 from wulf.cluster.simulated import WULF_NET
+from wulf.cluster.simulated_node import WULF_NODE
 from wulf.core.errors import UsageError
+from wulf.measure.node_cells import Asked, drafts_of
+from wulf.measure.node_rows import table
+from wulf.measure.node_shape import Shape
+from wulf.measure.probes import Probe
 
 
 def wulf_net():
@@ -103,3 +108,46 @@ def test_what_the_simulated_program_offers_is_the_real_ones():
     for name, pattern in _specs(WULF_NET).items():
         for part in ("params", "metrics"):
             assert pattern[part].items() <= _specs(real)[name][part].items()
+
+
+def _described(name):
+    path = wulf_net().path.with_name(name)
+    return json.loads(subprocess.run([path, "--describe"], capture_output=True, check=True, timeout=10).stdout)
+
+
+def _wulf_node():
+    """What the built wulf-node says of itself; skipped where it lacks probes of the table, as an older build does."""
+    real = _described("wulf-node")
+    probes = {entry["name"]: entry for entry in real["probes"]}
+    lacking = sorted({entry["name"] for entry in WULF_NODE["probes"]} - set(probes))
+    if lacking:
+        pytest.skip(f"the wulf-node that is built has no {', '.join(lacking)}")
+    return real, probes
+
+
+def test_what_the_simulated_node_program_offers_is_the_real_ones():
+    _, probes = _wulf_node()
+    for entry in WULF_NODE["probes"]:
+        real = probes[entry["name"]]
+        assert entry["group"] == real["group"]
+        params = {spec["name"]: spec for spec in real["params"]}
+        for spec in entry["params"]:
+            found = params[spec["name"]]
+            assert (spec["type"], set(spec.get("choices", ()))) == (found["type"], set(found.get("choices", ())))
+        metrics = [(metric["name"], metric["unit"], metric["better"]) for metric in entry["metrics"]]
+        assert metrics == [(m["name"], m["unit"], m["better"]) for m in real["metrics"]][: len(metrics)]
+
+
+def test_every_row_and_curve_of_the_node_survey_is_offered_in_its_unit():
+    real, probes = _wulf_node()
+    units = {(name, m["name"]): m["unit"] for name, entry in probes.items() for m in entry["metrics"]}
+    for row in table().rows:
+        if not row.derived and row.program == "node":
+            assert units[row.probe, row.metric] == row.unit, row.name
+    shape = Shape({"l1": 1 << 15, "l2": 1 << 20, "l3": 1 << 25}, {}, 1 << 34, [0, 1], {0: [0], 1: [1]},
+                  {0: [10, 20], 1: [20, 10]})  # fmt: skip
+    node, net = Probe.from_describe(real), Probe.from_describe(_described("wulf-net"))
+    drafts, lacks = drafts_of(table(), shape, {"node": node, "net": net}, Asked())
+    assert {name for name in lacks if not name.startswith("net.")} == set()
+    names = {draft.name.partition("#")[0] for draft in drafts}
+    assert {part.name for part in (*table().curves, *table().grids)} <= names

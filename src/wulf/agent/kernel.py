@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 DAEMONS = {"chronyd", "ntpd", "ntpd-rs", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "irqbalance", "tuned"}
 """Daemons that facts ask about, as /proc/PID/comm has them (the kernel cuts names after 15 characters)."""
 
+_IO_URING_SETUP = 425  # io_uring_setup(2): the number is the same on all architectures but Alpha
+
 _SIOCETHTOOL, _ETHTOOL_GDRVINFO = 0x8946, 0x3  # linux/sockios.h, linux/ethtool.h
 _DRVINFO = struct.Struct("=I32s32s32s32s")  # head of struct ethtool_drvinfo: cmd, driver, version, fw, bus_info
 _DRVINFO_BYTES = 196
@@ -71,6 +73,13 @@ class LiveKernel:
         if not version:
             raise Unknown("the C library does not say its version (not glibc?)")
         return version
+
+    def ask_page_size(self) -> int:
+        return resource.getpagesize()
+
+    def ask_io_uring(self) -> bool:
+        """Whether the kernel would make an io_uring for this process."""
+        return io_uring_allowed()
 
     def ask_limit(self, name: str) -> int | str:
         """Soft limit of this process as getrlimit(2) has it; 'unlimited' where there is none."""
@@ -175,3 +184,22 @@ def adjtimex() -> dict[str, int]:
         "maxerror": state.maxerror,
         "esterror": state.esterror,
     }
+
+
+def io_uring_allowed() -> bool:
+    """Whether this process may set an io_uring up: io_uring_setup(2), asked without the parameters it must have.
+
+    The kernel looks at permission before it looks at the parameters: EFAULT says that it would have gone on.
+
+    Raises Unknown where the kernel has no io_uring.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall(ctypes.c_long(_IO_URING_SETUP), ctypes.c_uint(1), ctypes.c_void_p(None))
+    code = ctypes.get_errno()
+    if code == errno.ENOSYS:
+        raise Unknown("the kernel has no io_uring, or seccomp hides it (ENOSYS)", absent=True)
+    if code in (errno.EPERM, errno.EACCES):
+        return False
+    if code != errno.EFAULT:
+        raise refused(OSError(code, os.strerror(code)), "io_uring_setup")
+    return True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wulf import __version__
 from wulf.agent import facts
+from wulf.agent.dgemm import dgemm
 from wulf.agent.machine import Machine
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
@@ -66,4 +67,5 @@ OPERATIONS: dict[str, Operation] = {
     "describe": describe,
     "facts": read_facts,
     "addresses": addresses,
+    "dgemm": dgemm,
 }

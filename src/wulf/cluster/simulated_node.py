@@ -46,7 +46,7 @@ _PROBES: dict[str, tuple[str, list[Answer], tuple[tuple[str, str], ...]]] = {
     "loaded-latency": ("memory", [_BYTES, _THREADS, _int("delay", 0)], (_LATENCY, ("load", "B/s"))),
     "tlb": ("memory", [_int("entries", 64), _PAGES], (_LATENCY,)),
     "line-size": ("memory", [], (("line", "B"),)),
-    "numa": ("memory", [_int("memory_node", 0)], (_LATENCY, _THROUGHPUT)),
+    "numa": ("memory", [_int("memory_node", 0), _BYTES], (_LATENCY, _THROUGHPUT)),
     "core-to-core": ("memory", [_int("other", None)], (_LATENCY,)),
     "page-fault": ("memory", [_choice("kind", "anonymous|file|protection")], (_LATENCY,)),
     "mmap": ("memory", [_BYTES], (_LATENCY,)),
@@ -60,7 +60,7 @@ _PROBES: dict[str, tuple[str, list[Answer], tuple[tuple[str, str], ...]]] = {
     "io-uring": ("os", [], (_LATENCY,)),
     "file": ("os", [_choice("action", "create|delete"), _int("bytes", 0, "B")], (_LATENCY,)),
     "reread": ("os", [_choice("how", "read|mmap"), _BYTES], (_THROUGHPUT,)),
-    "detour": ("noise", [_int("threshold", 0)], (("lost", "1"), ("worst", "s"), ("detours", "Hz"))),
+    "detour": ("noise", [_param("threshold", "float", 0.0)], (("lost", "1"), ("worst", "s"), ("detours", "Hz"))),
     "ftq": ("noise", [_param("quantum", "float", None, unit="s")], (("lost", "1"), ("worst", "s"))),
     "kernel-noise": ("noise", [], (("lost", "1"),)),
     "power": ("power", [], (("package", "W"), ("memory", "W"))),
@@ -75,7 +75,8 @@ WULF_NODE: Answer = {
     "program": "wulf-node", "version": "0.1.0", "protocol": 1, "ops": ["clock", "counters", "describe", "ping", "run"],
     "probes": [
         {"name": name, "group": group, "help": "simulated", "params": [*params, *_COMMON],
-         "metrics": [{"name": metric, "unit": unit, "better": "higher" if unit in _HIGHER else "lower", "help": ""}
+         "metrics": [{"name": metric, "unit": unit, "help": "",
+                      "better": "higher" if unit in _HIGHER and group != "noise" else "lower"}
                      for metric, unit in metrics]}
         for name, (group, params, metrics) in _PROBES.items()
     ],

@@ -223,14 +223,15 @@ def spread(cpus: Sequence[int], most: int) -> list[int]:
 def _pairs(grid: Grid, shape: Shape) -> Iterator[dict[str, Param]]:
     """Parameters of every point of a matrix: of CPUs each pair once, since half a round trip has no direction."""
     first, second = grid.axes
+    others = {name: resolved(name, value, shape) for name, value in grid.params.items()}
     if second == "other":
         for one, other in combinations(spread(shape.cpus, grid.most), 2):
-            yield {first: one, second: other}
+            yield {**others, first: one, second: other}
         return
     nodes = sorted(shape.memory_nodes)[: grid.most]
     cpus = [shape.memory_nodes[node][0] for node in nodes if shape.memory_nodes[node]]
     for cpu, node in product(cpus, nodes if len(nodes) > 1 else ()):
-        yield {first: cpu, second: node}
+        yield {**others, first: cpu, second: node}
 
 
 def cells_of(

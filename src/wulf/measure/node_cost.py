@@ -34,7 +34,7 @@ def replicate_seconds(cell: Cell | Draft) -> float:
     """Seconds of one replicate, set-up included, on a slow node."""
     size = cell.params.get("bytes")
     bytes_ = float(size) if isinstance(size, int | float) else 0.0
-    if cell.pattern in ("chase", "loaded-latency", "random-access"):
+    if cell.pattern in ("chase", "loaded-latency", "random-access", "numa"):
         extra = bytes_ * (TOUCH_SECONDS + WALK_SECONDS)
     elif cell.pattern == "bandwidth":
         extra = bytes_ * _ARRAYS[str(cell.params["kernel"])] * (TOUCH_SECONDS + PASS_SECONDS)

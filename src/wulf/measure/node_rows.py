@@ -89,6 +89,7 @@ class Grid:
     metric: str
     axes: tuple[str, str]
     most: int
+    params: Mapping[str, Param] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.measure.comparing import percent, sentence
+from wulf.measure.node_rows import CURVE, MATRIX, ROW
 from wulf.stats.comparison import Comparison, Judgement
 from wulf.stats.intervals import Estimate
 from wulf.stats.nodes import FALSE_DISCOVERIES, Deviation, Screening, screen
@@ -272,7 +273,8 @@ def _failures(records: Sequence[Record], failed: Mapping[str, NodeError]) -> lis
 
 def _uncertain(records: Sequence[Record]) -> list[Finding]:
     """How much of the run is wider than wished or has no answer."""
-    primary = [record for record in records if record.metric in _WORDS and not (record.model_extra or {}).get("row")]
+    own = (ROW, CURVE, MATRIX)  # of the node survey, whose table marks each
+    primary = [r for r in records if r.metric in _WORDS and (r.model_extra or {}).get("phase") not in own]
     noisy = [record for record in primary if record.verdict is Verdict.NOISY]
     none = [record for record in primary if record.verdict is Verdict.UNRESOLVED]
     findings = []

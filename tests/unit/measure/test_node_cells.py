@@ -20,6 +20,7 @@ from wulf.measure.node_rows import table
 from wulf.measure.node_shape import Shape, shape_of
 from wulf.measure.plan import NODE, Cell, order_pass
 from wulf.measure.probes import Probe
+from wulf.workflow.node import FULL_SECONDS, PLANNED, QUICK_SECONDS
 
 KIB, MIB = 1 << 10, 1 << 20
 PROBES = {"net": Probe.from_describe(WULF_NET), "node": Probe.from_describe(WULF_NODE)}
@@ -128,7 +129,7 @@ SHAPES = {name: shape_of(tree.expected(name)) for name in tree.names()} | {"serv
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_one_node_takes_three_minutes_at_most_and_thirty_seconds_when_quick(name: str) -> None:
-    for quick, replicates, seconds in ((True, 6, 24.0), (False, 8, 144.0)):
+    for quick, replicates, seconds in ((True, 6, PLANNED * QUICK_SECONDS), (False, 8, PLANNED * FULL_SECONDS)):
         shape = fitted(SHAPES[name], PROBES, Asked(quick=quick), replicates, seconds)
         nodes = ("n1", "n2")  # each the remote end of the other
         assert most_seconds(cells(shape, nodes, quick=quick)[0], {}, replicates) <= seconds

@@ -12,13 +12,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from wulf.cluster.inventory import Inventory
 from wulf.cluster.simulated import Fault
 from wulf.core.errors import UsageError
 from wulf.measure.node_rows import rows_of, table
 from wulf.report.terminal import print_report
-from wulf.workflow.node import LOOKS, budget_of, groups_of, node_survey, single
-from wulf.workflow.survey import Effort
+from wulf.workflow.node import groups_of, node_survey, single
 
 from .simulating import simulator
 
@@ -157,14 +155,6 @@ def test_groups_are_checked_before_any_node_is_touched() -> None:
     assert groups_of("cpu, os") == {"cpu", "os"}
     with pytest.raises(UsageError, match="groups: cpu, memory, os, net, noise, power"):
         groups_of("gpu")
-
-
-def test_budget_is_a_nodes_time_and_a_labs_nodes_share_a_machine() -> None:
-    nodes = Inventory.from_nodeset("n[1-4]", launcher="ssh")
-    assert budget_of(nodes, Effort(quick=True)) == 25
-    assert budget_of(Inventory.from_nodeset("n[1-4]", launcher="local"), Effort()) == 700
-    assert budget_of(nodes, Effort(budget=3)) == 3
-    assert Effort(patience=LOOKS).looks == (8,)
 
 
 def test_many_nodes_are_shown_by_median_and_ends(simulate: Any) -> None:

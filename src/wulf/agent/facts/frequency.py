@@ -76,13 +76,24 @@ def frequency_limit(machine: Machine) -> int:
     return _hertz(machine, "scaling_max_freq", min)
 
 
-@topic.fact("turbo", "Whether frequencies above the nominal one are allowed")
+@topic.fact(
+    "frequency_base", "Nominal frequency, which all cores can hold (intel_pstate); the lowest of all CPUs", unit="Hz"
+)
+def frequency_base(machine: Machine) -> int:
+    return _hertz(machine, "base_frequency", min)
+
+
+@topic.fact("turbo", "Whether frequencies above the nominal one are allowed on every CPU")
 def turbo(machine: Machine) -> bool:
     if machine.exists(f"{CPU}/intel_pstate/no_turbo"):
         return machine.integer(f"{CPU}/intel_pstate/no_turbo") == 0
-    if machine.exists(f"{CPU}/cpufreq/boost"):
-        return machine.integer(f"{CPU}/cpufreq/boost") == 1
-    raise Unknown("no switch for turbo in /sys (intel_pstate/no_turbo, cpufreq/boost)", absent=True)
+    if machine.exists(f"{CPU}/cpufreq/boost") and machine.integer(f"{CPU}/cpufreq/boost") != 1:
+        return False
+    # Drivers may have a switch a policy, below the one of all (Linux 6.9 on).
+    switches = [f"{policy}/boost" for policy in _policies(machine) if machine.exists(f"{policy}/boost")]
+    if not switches and not machine.exists(f"{CPU}/cpufreq/boost"):
+        raise Unknown("no switch for turbo in /sys (intel_pstate/no_turbo, cpufreq/boost)", absent=True)
+    return all(machine.integer(switch) == 1 for switch in switches)
 
 
 @topic.fact("idle_driver", "Driver of the sleep states (C-states): intel_idle, acpi_idle, haltpoll, none, ...")

@@ -80,6 +80,11 @@ def preemption_mode(machine: Machine) -> str:
     return mode.group(1)
 
 
+@topic.fact("io_uring", "Whether this user may use io_uring")
+def io_uring(machine: Machine) -> bool:
+    return bool(machine.ask("io_uring"))
+
+
 @topic.fact("boot_id", "Random identifier of this boot", uniform=False)
 def boot_id(machine: Machine) -> str:
     return machine.text("proc/sys/kernel/random/boot_id")

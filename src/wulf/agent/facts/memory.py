@@ -79,6 +79,16 @@ def thp(machine: Machine) -> str:
     return machine.chosen(f"{_THP}/enabled")
 
 
+@topic.fact("thp_size", "Size of a transparent huge page", unit="B")
+def thp_size(machine: Machine) -> int:
+    return machine.integer(f"{_THP}/hpage_pmd_size")
+
+
+@topic.fact("page_size", "Size of a small page", unit="B")
+def page_size(machine: Machine) -> int:
+    return int(machine.ask("page_size"))
+
+
 @topic.fact("thp_defrag", "When the kernel makes room for a huge page: always, defer, defer+madvise, madvise, never")
 def thp_defrag(machine: Machine) -> str:
     return machine.chosen(f"{_THP}/defrag")
@@ -103,3 +113,10 @@ def hugepage_sizes(machine: Machine) -> str:
 @topic.each("hugepages.*", _huge_sizes, "Huge pages of a size that are reserved", unit="1")
 def hugepages(machine: Machine, page: str) -> int:
     return machine.integer(f"{_HUGE}/hugepages-{page}/nr_hugepages")
+
+
+@topic.each(
+    "hugepages_free.*", _huge_sizes, "Huge pages of a size that are reserved and not taken", unit="1", uniform=False
+)
+def hugepages_free(machine: Machine, page: str) -> int:
+    return machine.integer(f"{_HUGE}/hugepages-{page}/free_hugepages")

@@ -1,4 +1,4 @@
-"""Kernel settings under /proc/sys that change how fast the network answers. Named as sysctl(8) names them."""
+"""Kernel settings under /proc/sys that change how fast a node answers, or what can be measured; sysctl(8)'s names."""
 
 from __future__ import annotations
 
@@ -44,6 +44,12 @@ _SETTINGS: tuple[tuple[str, str | None, str], ...] = (
     ("net.ipv4.tcp_tw_reuse", "1", "Reuse of sockets in TIME_WAIT"),
     ("net.ipv4.tcp_window_scaling", "1", "Window scaling"),
     ("net.ipv4.tcp_wmem", None, "Send buffer of TCP in bytes: least, first, most"),
+    ("kernel.io_uring_disabled", "1", "io_uring: 0 for all, 1 for the privileged and io_uring_group, 2 for nobody"),
+    (
+        "kernel.perf_event_paranoid",
+        "1",
+        "Counters without privilege: -1 all, 1 own processes, 2 user code, 3 and 4 none",
+    ),
     ("kernel.nmi_watchdog", "1", "Watchdog that takes a performance counter and interrupts every CPU"),
     ("kernel.sched_autogroup_enabled", "1", "Whether the scheduler groups tasks by session"),
     ("kernel.timer_migration", "1", "Whether timers move from idle CPUs to busy ones"),

@@ -1,0 +1,217 @@
+"""`python -m bench.edges`: cache edges and σ-peaks, on curves whose edges are known and on this machine.
+
+Rewrites the tables of docs/cache-edges.md. Beside the simulations, each repetition sweeps `chase` and `cpu-rate` of
+wulf-node over the working set: sizes in random order, fresh memory a replicate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import machine
+from bench.docs import rewritten
+from bench.errors import BenchError
+from wulf.agent import facts
+from wulf.agent.machine import Machine
+from wulf.cluster.programs import find_program
+from wulf.core.errors import FOUND, OK, USAGE, WulfError
+from wulf.core.records import Record, Verdict
+from wulf.measure.edges import edge_records, sigma_peaks
+from wulf.report.selftest import markdown
+from wulf.stats import edge_curves, scatter_curves
+from wulf.stats.sigma_peak import Peak
+from wulf.stats.simulation import Claim
+
+PAGE = Path(__file__).parent.parent / "docs" / "cache-edges.md"
+SEED = 20261121
+PER_OCTAVE = 3
+REPLICATES = 8
+REPETITIONS = 3
+LEAST = 2048
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many campaigns over each machine, how many sweeps of scatter, how many repetitions here."""
+
+    campaigns: int
+    sweeps: int
+    repetitions: int
+
+
+FULL, QUICK = Effort(60, 10, REPETITIONS), Effort(10, 2, 0)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: 0 every claim holds, 1 one does not, 2 there is no wulf-node."""
+    parser = argparse.ArgumentParser(prog="python -m bench.edges", description="The tables of docs/cache-edges.md.")
+    parser.add_argument("--quick", action="store_true", help="few campaigns, nothing measured, and no page")
+    quick = parser.parse_args(arguments).quick
+    effort = QUICK if quick else FULL
+    try:
+        claims = simulated(effort)
+        made = "\n".join([*simulated_words(claims), *measured_words(measure(effort.repetitions))])
+        if quick:
+            print(made)
+        else:
+            PAGE.write_text(rewritten(PAGE.read_text(), made))
+    except (BenchError, WulfError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return USAGE
+    return OK if all(claim.met is not False for claim in claims) else FOUND
+
+
+def simulated(effort: Effort) -> list[Claim]:
+    """Edges at three and eight sizes an octave, then the scatter."""
+    found = []
+    for step, per_octave in enumerate((PER_OCTAVE, 8)):
+        print(f"edges, {per_octave} sizes an octave", file=sys.stderr, flush=True)
+        made = edge_curves.claims(np.random.default_rng([SEED, step]), effort.campaigns, per_octave)
+        found += [Claim(c.what, f"{per_octave} an octave: {c.stream}", c.share, c.n, c.bound, c.at_most) for c in made]
+    print("scatter", file=sys.stderr, flush=True)
+    return found + scatter_curves.claims(np.random.default_rng([SEED, 2]), effort.sweeps)
+
+
+def simulated_words(claims: Sequence[Claim]) -> list[str]:
+    """The simulated tables."""
+    return [f"### By simulation, seed {SEED}\n", markdown(claims)]
+
+
+@contextmanager
+def session(program: Path) -> Iterator[subprocess.Popen[str]]:
+    """One wulf-node; its greeting is read."""
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdin is not None
+        process.stdout.readline()
+        yield process
+        process.stdin.close()
+
+
+def ask(process: subprocess.Popen[str], number: int, probe: str, params: dict[str, Any]) -> dict[str, Any]:
+    """One replicate's metrics. BenchError where the program refuses."""
+    assert process.stdout is not None and process.stdin is not None
+    process.stdin.write(json.dumps({"id": number, "op": "run", "probe": probe, "params": params}) + "\n")
+    process.stdin.flush()
+    answer = json.loads(process.stdout.readline())
+    if not answer["ok"]:
+        raise BenchError(f"wulf-node {probe} {params}: {answer['error']['message']}")
+    metrics: dict[str, Any] = answer["metrics"]
+    return metrics
+
+
+def sweep(program: Path, probe: str, sizes: Sequence[int], seed: int, **params: Any) -> list[Record]:
+    """Records of one sweep: every metric of every size, its samples one a replicate."""
+    orders = random.Random(seed)
+    samples: dict[tuple[int, str], list[float]] = {}
+    with session(program) as process:
+        for number in range(REPLICATES):
+            for size in orders.sample(sizes, len(sizes)):
+                metrics = ask(process, number, probe, {"bytes": size, **params})
+                for name, metric in metrics.items():
+                    if metric.get("value") is not None:
+                        samples.setdefault((size, name), []).append(metric["value"])
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    return [
+        Record(
+            run="bench", subject="here", probe="node", metric=name, unit="s", verdict=Verdict.OK, at=at,
+            params={"pattern": probe, "bytes": size, **params}, samples=values, value=float(np.median(values)),
+        )
+        for (size, name), values in samples.items()
+    ]  # fmt: skip
+
+
+def sizes_up_to(most: float) -> list[int]:
+    """Working sets from 2 KiB on, whole lines each."""
+    count = int(np.log2(most / LEAST) * PER_OCTAVE + 0.5)
+    return [round(LEAST * 2 ** (k / PER_OCTAVE) / 64) * 64 for k in range(count + 1)]
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One repetition: the load before it, edges, peaks."""
+
+    load: float
+    edges: list[Record]
+    peaks: tuple[Peak, ...]
+
+
+def measure(times: int, chase: Path | None = None, rate: Path | None = None) -> list[Repetition]:
+    """Sweeps of this machine, so many times; other programs than the installed one may be given."""
+    with Machine() as here:
+        known = facts.read(here, ["cpu"])
+    last = (known["cpu.last_level_size"].get("value")) or 32 << 20
+    found = []
+    for number in range(times):
+        print(f"sweep {number + 1} of {times}", file=sys.stderr, flush=True)
+        load = os.getloadavg()[0]
+        program = find_program("wulf-node").path if chase is None or rate is None else None
+        sizes = sizes_up_to(4 * last)
+        records = sweep(chase or program or Path(), "chase", sizes, SEED + number, pages="huge")
+        records += sweep(rate or program or Path(), "cpu-rate", sizes_up_to(2 * last), SEED + number)
+        found.append(Repetition(load, edge_records(records, {"here": known}, "bench"), sigma_peaks(records)))
+    return found
+
+
+def measured_words(repetitions: Sequence[Repetition]) -> list[str]:
+    """The tables of this machine."""
+    if not repetitions:
+        return []
+    here = machine.fingerprint()
+    lines = [
+        "### On one machine\n",
+        "| repetition | load | level | reported, KiB | plateau left at, KiB | half-rise, KiB | ns before, after | "
+        "verdict | agrees | a peak of σ there |",
+        "| ---: | ---: | --- | ---: | ---: | ---: | ---: | --- | --- | --- |",
+    ]
+    for number, repetition in enumerate(repetitions, 1):
+        lines += [f"| {number} | {repetition.load:.1f} | {_edge_words(record)} |" for record in repetition.edges]
+    lines += ["\n| repetition | peaks of σ that nine resamples of ten have, KiB (times the valley beside it) |"]
+    lines += ["| ---: | --- |"]
+    for number, repetition in enumerate(repetitions, 1):
+        peaks = [peak for peak in repetition.peaks if peak.resolved]
+        words = ", ".join(f"{peak.size.value / KIB:,.0f} (×{peak.height:.1f})" for peak in peaks)
+        lines.append(f"| {number} | {words or 'none'} |")
+    lines.append(
+        f"\nMeasured {here['date'][:10]} on {here['cpus']} CPUs of {here['cpu']}"
+        f"{', a virtual machine' if here['virtual'] else ''}, Linux {here['kernel']}, {REPLICATES} replicates a size, "
+        f"{PER_OCTAVE} sizes an octave, huge pages for the chase."
+    )
+    return lines
+
+
+def _edge_words(record: Record) -> str:
+    more = record.model_extra or {}
+    level = record.params["level"] or "other"
+    reported = "–" if more.get("reported") is None else f"{more['reported'] / KIB:,.0f}"
+    if record.value is None or record.low is None or record.high is None:
+        return f"{level} | {reported} | – | – | – | {record.verdict}: {record.reason} | – | –"
+    half = more["half_rise"]
+    agrees = {True: "yes", False: "no", None: "–"}[more["agrees"]]
+    return (
+        f"{level} | {reported} | {_size(record.value, record.low, record.high)} | "
+        f"{_size(half['value'], half['low'], half['high'])} | {more['before'] * 1e9:.3g}, {more['after'] * 1e9:.3g} | "
+        f"{record.verdict}{f': {record.reason}' if record.reason else ''} | {agrees} | "
+        f"{'yes' if more['sigma_peak'] else 'no'}"
+    )
+
+
+def _size(value: float, low: float, high: float) -> str:
+    return f"{value / KIB:,.0f} ({low / KIB:,.0f} … {high / KIB:,.0f})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
