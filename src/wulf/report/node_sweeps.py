@@ -9,8 +9,9 @@ from typing import Any
 
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
+from wulf.measure.node_rows import CURVE
 from wulf.report.charts import Chart, decade_ticks, hover, label
-from wulf.report.figures import record_lines, usable
+from wulf.report.figures import phase, record_lines, usable
 from wulf.report.names import printable
 
 PAGES = {"small": "small pages", "huge": "huge pages", "default": "pages as the system gives them"}
@@ -48,11 +49,14 @@ def _pattern(record: Record) -> str:
 
 
 def _curves(records: Iterable[Record], name: Callable[[Record], str | None]) -> list[Curve]:
-    """The curves of records that have a size; `name` says of which one, or that a record is of none."""
+    """The curves of records that have a size; `name` says of which one, or that a record is of none.
+
+    Of the points of a sweep alone: four rows of the table joined by a line would be no curve.
+    """
     points: dict[str, dict[int, Record]] = defaultdict(dict)
     for record in records:
         size, curve = record.params.get("bytes"), name(record)
-        if isinstance(size, int) and curve is not None:
+        if isinstance(size, int) and curve is not None and phase(record) == CURVE:
             points[curve][size] = record
     return [Curve(curve, tuple(sorted(own.items()))) for curve, own in points.items() if len(own) >= LEAST_POINTS]
 

@@ -40,7 +40,9 @@ SWEEP = sweep_records("n1", random.Random(1))
 
 def chase(size: int, value: float | None, **params: Param) -> Record:
     why: dict[str, Any] = {"reason": "no huge pages"} if value is None else {}
-    return measured("n1", "latency", value, {"pattern": "chase", "bytes": size, **params}, unit="s", **why)
+    return measured(
+        "n1", "latency", value, {"pattern": "chase", "bytes": size, **params}, unit="s", phase="curve", **why
+    )
 
 
 def test_latency_has_a_curve_for_each_kind_of_pages_smallest_size_first() -> None:
@@ -55,6 +57,9 @@ def test_strides_and_several_chains_are_no_points_of_the_curve() -> None:
     (curve,) = latency_curves(records + more)
     assert [size for size, _ in curve.points] == [4096, 8192, 16384]
     assert latency_curves(records[:1]) == []
+    for record in records:
+        record.phase = "row"
+    assert latency_curves(records) == []  # rows of the table, joined by a line, would be no curve
 
 
 def test_the_panels_share_an_axis_from_latency_to_rate() -> None:
