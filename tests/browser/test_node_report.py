@@ -53,10 +53,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of two machines, one with a price."""
+    """The page of two machines with their prices."""
     path = tmp_path_factory.mktemp("machines") / "machines.html"
     runs = {"old": node_run(("n1",)), "new": node_run(("<i>n2</i>",), seed=9)}
-    write_machines(beside(machines_of(runs, {"old": 900.0}), titles()), path)
+    write_machines(beside(machines_of(runs, {"old": 900.0, "new": 2490.0}), titles()), path)
     return path
 
 

@@ -21,7 +21,7 @@ WORK = {"s": "operation", "B/s": "byte", "flop/s": "flop", "Hz": "operation"}
 
 MOST_ROWS = 12
 
-NOT_SPEED = frozenset({"detours", "worst", "deviation", "edge"})
+NOT_SPEED = frozenset({"clock", "detours", "worst", "deviation", "edge"})
 """Metrics in seconds or hertz that are no speed of anything."""
 
 

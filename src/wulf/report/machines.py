@@ -164,9 +164,11 @@ def machine_charts(prefix: str, these: Beside) -> list[Chart]:
     """For each view a chart: a line a row, a point a machine, relative to the best of the line on a log scale.
 
     Times of an addition and of a fork stand nine decades apart: only what a machine takes by what the best one takes
-    can share one axis. The figures themselves are in the hover and in the table. One machine by itself has none.
+    can share one axis. The figures themselves are in the hover and in the table. A view of which one machine alone has
+    figures, say the only one with a price, has no chart.
     """
-    return [_chart(f"{prefix}-{view.key}", these, view) for view in these.views] if len(these.machines) > 1 else []
+    several = [v for v in these.views if sum(any(v.ask(m, r) for r in these.rows) for m in these.machines) > 1]
+    return [_chart(f"{prefix}-{view.key}", these, view) for view in several]
 
 
 def _chart(chart_id: str, these: Beside, view: View) -> Chart:

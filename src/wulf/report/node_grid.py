@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from wulf.core.records import Record
@@ -94,12 +95,13 @@ def grid(
 def _line(row: Row, rows: Rows, nodes: Sequence[str], marks: Marks, reasons: Reasons) -> dict[str, Any]:
     records = [rows[node].get(row.name) for node in nodes]
     values = [abs(record.value) for record in records if record is not None and record.value]
-    divisor, unit = scale_of(row, values)
+    one = next(record for record in records if record is not None)
+    divisor, unit = scale_of(replace(row, unit=one.unit), values)  # the probe knows better than the table
     return {
         "id": printable(row.name),
         "title": printable(row.title),
         "unit": unit if values else "",
-        "what": printable(cell_name(next(record for record in records if record is not None))),
+        "what": printable(cell_name(one)),
         "lmbench": printable(row.lmbench),
         "cells": [
             _cell(record, divisor, marks.get((node, row.name)), reasons)

@@ -57,7 +57,7 @@ def numa_cells(records: Sequence[Record], metric: str, places: Mapping[int, str]
         (places[cpu], str(record.params["memory_node"])): record
         for record in records
         if record.params.get("pattern") == "numa" and record.metric == metric
-        and record.params.get("memory_node") is not None and (cpu := _cpu(record)) in places
+        and isinstance(record.params.get("memory_node"), int) and (cpu := _cpu(record)) in places
     }  # fmt: skip
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
+from wulf.measure.node_rows import CURVE
 from wulf.report.charts import Chart, decade_ticks, hover, label
-from wulf.report.figures import record_lines, usable
+from wulf.report.figures import phase, record_lines, usable
 from wulf.report.names import printable
 
 PAGES = {"small": "small pages", "huge": "huge pages", "default": "pages as the system gives them"}
@@ -48,11 +49,14 @@ def _pattern(record: Record) -> str:
 
 
 def _curves(records: Iterable[Record], name: Callable[[Record], str | None]) -> list[Curve]:
-    """The curves of records that have a size; `name` says of which one, or that a record is of none."""
+    """The curves of records that have a size; `name` says of which one, or that a record is of none.
+
+    Of the points of a sweep alone: four rows of the table joined by a line would be no curve.
+    """
     points: dict[str, dict[int, Record]] = defaultdict(dict)
     for record in records:
         size, curve = record.params.get("bytes"), name(record)
-        if isinstance(size, int) and curve is not None:
+        if isinstance(size, int) and curve is not None and phase(record) == CURVE:
             points[curve][size] = record
     return [Curve(curve, tuple(sorted(own.items()))) for curve, own in points.items() if len(own) >= LEAST_POINTS]
 
@@ -190,9 +194,11 @@ def _traffic(record: Record) -> list[str]:
     return [f"true traffic {show(true, record.unit)}"] if isinstance(true, int | float) else []
 
 
-def _panel(title: str, unit: str, series: Sequence[Chart], share: float = 1.0) -> Chart:
+def _panels(title: str, unit: str, series: Sequence[Chart], share: float = 1.0) -> list[Chart]:
+    """One panel, or none where no point has a value."""
     drawn = [value for one in series for key in ("y", "low", "high") for value in one[key] if value]
-    return {"title": title, "series": list(series), "ticks": decade_ticks(drawn, unit), "share": share}
+    panel = {"title": title, "series": list(series), "ticks": decade_ticks(drawn, unit), "share": share}
+    return [panel] if drawn else []
 
 
 def size_ticks(sizes: Iterable[float]) -> list[list[float | str]]:
@@ -231,26 +237,25 @@ def latency_chart(key: str, records: Sequence[Record], facts: Mapping[str, Mappi
         ("σ of cpu-rate, per operation", "s", rate_curve(records, "deviation"), "band", 0.8),
         ("cpu-rate, operations", "Hz", rate_curve(records, "rate"), "bars", 0.8),
     ]
-    panels = []
+    panels: list[Chart] = []
     colour = 0
     for title, unit, curves, style, share in parts:
-        if curves:
-            series = [_series(c, style, colour=colour + i) for i, c in enumerate(curves)]
-            panels.append(_panel(title, unit, series, share))
+        series = [_series(c, style, colour=colour + i) for i, c in enumerate(curves)]
+        panels += _panels(title, unit, series, share)
         colour = len(PAGES)  # cpu-rate and its deviation are one thing
     return _chart(key, panels, marks(records, facts)) if panels else None
 
 
 def bandwidth_chart(key: str, records: Sequence[Record]) -> Chart | None:
     """Bandwidth over the size of each array: a panel for each number of threads, non-temporal stores dashed."""
-    panels = []
+    panels: list[Chart] = []
     for words, curves in bandwidth_curves(records).items():
         series = []
         for curve in curves:
             kernel = curve.name.partition(",")[0]
             colour = KERNELS.index(kernel) if kernel in KERNELS else len(KERNELS)
             series.append(_series(curve, "line", dashed="," in curve.name, colour=colour))
-        panels.append(_panel(f"bandwidth, {words}", "byte/s", series))
+        panels += _panels(f"bandwidth, {words}", "byte/s", series)
     chart = _chart(key, panels, ()) if panels else None
     return chart | {"xTitle": "size of each array"} if chart else None
 

@@ -51,6 +51,9 @@ def test_every_row_that_anybody_has_stands_in_its_block_scaled_by_its_median() -
     lines = {line["id"]: line for block in blocks for line in block["rows"]}
     assert set(lines) == {row.name for row in table().rows if row.name in rows["n1"]}
     assert lines["mem.l1.latency"]["unit"] == "ns"
+    assert lines["cpu.int.add.rate"]["unit"] == "GHz"
+    assert lines["mem.triad"]["unit"] == "GB/s"
+    assert lines["net.pipe.rate"]["unit"] == "Gbit/s"
     for node, cell in zip(("n1", "n2"), lines["mem.l1.latency"]["cells"], strict=True):
         record = rows[node]["mem.l1.latency"]
         assert cell["text"] == show_in(record.value, 1e-9)

@@ -136,7 +136,7 @@ def test_a_chart_of_machines_is_relative_to_the_best_of_each_line() -> None:
     assert time["series"][1]["x"][place] == 1
     assert time["series"][0]["x"][place] == pytest.approx(2, rel=0.05)
     assert time["short"][place] == "mem.l2.latency"
-    assert [chart["id"] for chart in machine_charts("x", these)] == ["x-time", "x-cycles", "x-cost"]
+    assert [chart["id"] for chart in machine_charts("x", these)] == ["x-time", "x-cycles"]  # one price is no comparison
     assert machine_charts("x", beside(these.machines[:1], titles())) == []
 
 

@@ -40,7 +40,9 @@ SWEEP = sweep_records("n1", random.Random(1))
 
 def chase(size: int, value: float | None, **params: Param) -> Record:
     why: dict[str, Any] = {"reason": "no huge pages"} if value is None else {}
-    return measured("n1", "latency", value, {"pattern": "chase", "bytes": size, **params}, unit="s", **why)
+    return measured(
+        "n1", "latency", value, {"pattern": "chase", "bytes": size, **params}, unit="s", phase="curve", **why
+    )
 
 
 def test_latency_has_a_curve_for_each_kind_of_pages_smallest_size_first() -> None:
@@ -55,6 +57,9 @@ def test_strides_and_several_chains_are_no_points_of_the_curve() -> None:
     (curve,) = latency_curves(records + more)
     assert [size for size, _ in curve.points] == [4096, 8192, 16384]
     assert latency_curves(records[:1]) == []
+    for record in records:
+        record.phase = "row"
+    assert latency_curves(records) == []  # rows of the table, joined by a line, would be no curve
 
 
 def test_the_panels_share_an_axis_from_latency_to_rate() -> None:
@@ -78,6 +83,12 @@ def test_a_size_without_a_value_is_a_gap_that_says_why() -> None:
     (series,) = chart["panels"][0]["series"]
     assert series["y"] == [1e-9, None, 1e-9]
     assert "no huge pages" in series["hover"][1]
+
+
+def test_a_sweep_without_any_value_has_no_chart_and_keeps_its_table() -> None:
+    records = [chase(4096, None), chase(8192, None)]
+    assert latency_chart("x", records, {}) is None
+    assert sweep_table(records)[0]["verdict"] == "unresolved: no huge pages"
 
 
 def test_edges_are_marked_beside_what_the_system_reports() -> None:
@@ -161,7 +172,8 @@ def test_more_cores_are_drawn_and_not_printed_and_too_many_are_said() -> None:
 def test_numa_has_rows_by_the_cpus_node_and_columns_by_the_memorys() -> None:
     assert numa_places(node_facts("n1"))[5] == "1"
     assert numa_places({"numa.0.cpus": {"value": "none"}, "numa.1.cpus": {"value": None, "reason": "?"}}) == {}
-    found = matrices("n1", 0, numa_records("n1"), node_facts("n1"))
+    by_name = measured("n1", "latency", 9e-8, {"pattern": "numa", "cpu": 0, "memory_node": "near"}, unit="s")
+    found = matrices("n1", 0, [*numa_records("n1"), by_name], node_facts("n1"))
     assert [matrix.metric for _, matrix in found] == ["latency", "throughput"]
     latency, bandwidth = (matrix_chart(kind, matrix) for kind, matrix in found)
     assert latency is not None

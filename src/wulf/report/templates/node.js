@@ -125,7 +125,7 @@ globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
       };
     });
     const rows = many > 1 ? legendRows(chart.series.map((one) => one.name), width) : 0;
-    const layout = baseLayout(theme, width, 58 + 20 * rows + chart.names.length * Math.max(20, 9 * many + 6));
+    const layout = baseLayout(theme, width, Math.max(110, 58 + 20 * rows + chart.names.length * Math.max(20, 9 * many + 6)));
     const title = { text: chart.xTitle, standoff: 6, font: { size: 11, color: theme.soft } };
     layout.xaxis = chart.log
       ? logAxis(chart.xTitle, chart.ticks, theme)
