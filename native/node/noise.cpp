@@ -26,8 +26,9 @@ Detours analyse_detours(std::span<const Gap> gaps, std::uint64_t minimum, std::u
 
 Json longest_gaps(std::span<const Gap> gaps, std::size_t count, double tick) {
   std::vector<Gap> sorted(gaps.begin(), gaps.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Gap& a, const Gap& b) { return a.length > b.length; });
+  std::sort(sorted.begin(), sorted.end(), [](const Gap& a, const Gap& b) {
+    return a.length != b.length ? a.length > b.length : a.at < b.at;
+  });
   Json list = Json::array();
   for (std::size_t i = 0; i < std::min(count, sorted.size()); ++i) {
     list.push_back({{"at", static_cast<double>(sorted[i].at) * tick},
