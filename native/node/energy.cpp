@@ -64,9 +64,9 @@ std::uint64_t energy_between(std::uint64_t before, std::uint64_t after, std::uin
 }
 
 EnergyMeter::EnergyMeter(const std::string& root) {
-  look_for_rapl(root);
+  look_for_rapl(root + "/sys/class/powercap");
   if (counters_.empty()) {  // otherwise the same energy would be counted twice
-    look_for_amd(root);
+    look_for_amd(root + "/sys/class/hwmon");
   }
 }
 
@@ -83,32 +83,27 @@ void EnergyMeter::add(EnergyCounter counter) {
   }
 }
 
-void EnergyMeter::look_for_rapl(const std::string& root) {
-  const std::string folder = root + "/sys/class/powercap/";
+void EnergyMeter::look_for_rapl(const std::filesystem::path& folder) {
   // intel-rapl:0, and intel-rapl:0:2 inside it; intel-rapl-mmio:0 is intel-rapl:0 read another way
   for (const std::string& zone : names_in(folder, "intel-rapl:")) {
-    const std::string path = folder + zone;
-    std::string name = line_of(path + "/name");
-    const std::string part = part_of(name);
-    if (std::count(zone.begin(), zone.end(), ':') > 1) {
-      name = line_of(folder + zone.substr(0, zone.rfind(':')) + "/name").append("/").append(name);
-    }
-    add({name, part, path + "/energy_uj", number_in(path + "/max_energy_range_uj").value_or(0)});
+    const std::filesystem::path path = folder / zone;
+    const std::string own = line_of(path / "name");
+    const bool inside = std::count(zone.begin(), zone.end(), ':') > 1;
+    const std::string holder = inside ? line_of(folder / zone.substr(0, zone.rfind(':')) / "name") + "/" : "";
+    add({holder + own, part_of(own), path / "energy_uj",
+         number_in(path / "max_energy_range_uj").value_or(0)});
   }
 }
 
-void EnergyMeter::look_for_amd(const std::string& root) {
-  const std::string folder = root + "/sys/class/hwmon/";
+void EnergyMeter::look_for_amd(const std::filesystem::path& folder) {
   for (const std::string& device : names_in(folder, "hwmon")) {
-    if (line_of(folder + device + "/name") != "amd_energy") {
+    if (line_of(folder / device / "name") != "amd_energy") {
       continue;
     }
-    for (const std::string& file : names_in(folder + device, "energy")) {
-      const std::string path = folder + device + "/" + file;
-      const std::string stem = path.substr(0, path.rfind('_'));
-      const std::string label = line_of(stem + "_label");
+    for (const std::string& file : names_in(folder / device, "energy")) {
+      const std::string label = line_of(folder / device / (file.substr(0, file.rfind('_')) + "_label"));
       if (file.ends_with("_input") && label.starts_with("Esocket")) {
-        add({label.substr(1), "package", path, 0});
+        add({label.substr(1), "package", folder / device / file, 0});
       }
     }
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,8 +45,8 @@ class EnergyMeter {
   [[nodiscard]] Json power(const std::string& part, const Reading& before, const Reading& after) const;
 
  private:
-  void look_for_rapl(const std::string& root);
-  void look_for_amd(const std::string& root);
+  void look_for_rapl(const std::filesystem::path& folder);
+  void look_for_amd(const std::filesystem::path& folder);
   void add(EnergyCounter counter);
 
   std::vector<EnergyCounter> counters_;

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <numeric>
 #include <sstream>
 
 #include "node/timing.hpp"
@@ -26,8 +25,9 @@ Detours analyse_detours(std::span<const Gap> gaps, std::uint64_t minimum, std::u
 
 Json longest_gaps(std::span<const Gap> gaps, std::size_t count, double tick) {
   std::vector<Gap> sorted(gaps.begin(), gaps.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Gap& a, const Gap& b) { return a.length > b.length; });
+  std::sort(sorted.begin(), sorted.end(), [](const Gap& a, const Gap& b) {
+    return a.length != b.length ? a.length > b.length : a.at < b.at;
+  });
   Json list = Json::array();
   for (std::size_t i = 0; i < std::min(count, sorted.size()); ++i) {
     list.push_back({{"at", static_cast<double>(sorted[i].at) * tick},
@@ -37,11 +37,19 @@ Json longest_gaps(std::span<const Gap> gaps, std::size_t count, double tick) {
 }
 
 Quanta analyse_quanta(std::span<const std::uint64_t> work, double quantum) {
-  const auto [poorest, best] = std::minmax_element(work.begin(), work.end());
-  const auto most = static_cast<double>(*best);
-  const auto done = static_cast<double>(std::accumulate(work.begin(), work.end(), std::uint64_t{0}));
-  return {.lost = 1 - (done / (most * static_cast<double>(work.size()))),
-          .worst = (most - static_cast<double>(*poorest)) / most * quantum};
+  const auto most = static_cast<double>(*std::max_element(work.begin(), work.end()));
+  double lost = 0;
+  double away = 0;  // quanta that the time without us has taken so far
+  double worst = 0;
+  bool was_empty = false;
+  for (const std::uint64_t done : work) {
+    const double lack = 1 - (static_cast<double>(done) / most);
+    away = was_empty || done == 0 ? away + lack : lack;
+    was_empty = done == 0;
+    worst = std::max(worst, away);
+    lost += lack;
+  }
+  return {.lost = lost / static_cast<double>(work.size()), .worst = worst * quantum};
 }
 
 std::optional<ScheduleStat> parse_schedstat(const std::string& text) {

@@ -36,7 +36,7 @@ struct Detours {
 
 struct Quanta {
   double lost;   ///< share of the work that could have been done
-  double worst;  ///< seconds that the poorest quantum lacks
+  double worst;  ///< seconds: the most that one quantum lacks, or several about empty ones
 };
 
 /// The fixed time quanta account (Sottile and Minnich 2004): `work` is what was done in each of equal times

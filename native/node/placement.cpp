@@ -33,9 +33,9 @@ std::vector<int> place(const std::string& placement, const std::vector<int>& all
                       " alone: widen its affinity or cpuset");
   }
   const auto own = std::find(allowed.begin(), allowed.end(), cpu) - allowed.begin();
-  std::vector<int> cpus;
+  std::vector<int> cpus(count);
   for (std::size_t i = 0; i < count; ++i) {
-    cpus.push_back(allowed[(static_cast<std::size_t>(own) + i) % allowed.size()]);
+    cpus[i] = allowed[(static_cast<std::size_t>(own) + i) % allowed.size()];
   }
   return cpus;
 }

@@ -152,6 +152,8 @@ TEST_CASE("fixed time quanta: the best one shows what could be done") {
   const Quanta quanta = analyse_quanta(work, 1e-3);
   CHECK(near(quanta.lost, 0.3));
   CHECK(near(quanta.worst, 1e-3));
+  const std::vector<std::uint64_t> absence{100, 50, 0, 0, 30, 90};  // one, longer than a quantum
+  CHECK(near(analyse_quanta(absence, 1e-3).worst, 3.2e-3));
   const std::vector<std::uint64_t> even{7, 7};
   CHECK(analyse_quanta(even, 1e-3).lost == 0);
 }

@@ -41,7 +41,7 @@ class Ftq final : public Probe {
 
   [[nodiscard]] std::vector<Metric> metrics() const override {
     return {{"lost", "1", "lower", "share of the work that could be done at the best quantum's rate"},
-            {"worst", "s", "lower", "what the poorest quantum lacks"}};
+            {"worst", "s", "lower", "the most that one quantum lacks, or several about empty ones"}};
   }
 
   [[nodiscard]] Outcome measure(const Json& params) const override {

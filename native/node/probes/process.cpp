@@ -1,31 +1,20 @@
-#include <spawn.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
 #include <string>
 #include <system_error>
 #include <thread>
 
-#include "node/child.hpp"
 #include "node/files.hpp"
 #include "node/probe.hpp"
+#include "node/process_maker.hpp"
 #include "node/timing.hpp"
 #include "node/unavailable.hpp"
 
 namespace wulf::node {
 namespace {
 
-constexpr const char* kNothing = "--nothing";  // node/nothing.cpp
 constexpr const char* kShell = "/bin/sh";
-constexpr int kNotStarted = 127;
-
-/// The arguments of a program, as the kernel wants them.
-using Words = std::array<const char*, 4>;
-
-char* const* as_argv(const Words& words) { return const_cast<char* const*>(words.data()); }
 
 std::string quoted(const std::string& text) {
   std::string result = "'";
@@ -33,36 +22,6 @@ std::string quoted(const std::string& text) {
     result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
   }
   return result + "'";
-}
-
-void check_status(int status, const std::string& program) {
-  if (status != 0) {
-    throw Unavailable(program + " could not be run: it ended with " +
-                      (WIFEXITED(status) ? "status " + std::to_string(WEXITSTATUS(status))
-                                         : "signal " + std::to_string(WTERMSIG(status))));
-  }
-}
-
-void fork_once() {
-  Child child([] { return 0; });
-  check_status(child.wait(), "a forked process");
-}
-
-void exec_once(const Words& words) {
-  Child child([&] {
-    execve(words[0], as_argv(words), environ);
-    return kNotStarted;
-  });
-  check_status(child.wait(), words[0]);
-}
-
-void spawn_once(const Words& words) {
-  pid_t child = 0;
-  const int failed = posix_spawn(&child, words[0], nullptr, nullptr, as_argv(words), environ);
-  if (failed != 0) {
-    throw Unavailable(std::string("cannot spawn ") + words[0], failed);
-  }
-  check_status(wait_for(child), words[0]);
 }
 
 void thread_once() {
@@ -73,15 +32,27 @@ void thread_once() {
   }
 }
 
-template <typename Once>
-Samples time_each(Once once, double seconds) {
+Samples time_threads(double seconds) {
   return time_batches(
-      [&](std::uint64_t count) {
+      [](std::uint64_t count) {
         for (std::uint64_t i = 0; i < count; ++i) {
-          once();
+          thread_once();
         }
       },
       seconds);
+}
+
+/// The maker reads the clock itself, so that the way of its orders is not measured.
+Samples time_processes(ProcessMaker maker, double seconds) {
+  auto untimed = [&](std::uint64_t count) { (void)maker.make(count); };
+  const std::uint64_t count = calibrate(untimed);
+  constexpr std::size_t kLeast = 3;
+  Samples samples;
+  const Nanoseconds end = now() + from_seconds(seconds);
+  while (samples.size() < kLeast || now() < end) {
+    samples.add(to_seconds(maker.make(count)) / static_cast<double>(count), count);
+  }
+  return samples;
 }
 
 Json program_info(const std::string& path) {
@@ -90,8 +61,8 @@ Json program_info(const std::string& path) {
   return {{"bytes", status.st_size}, {"static", getauxval(AT_BASE) == 0}};  // the loader's address, if any
 }
 
-/// lmbench's fork, exec and sh. The program is this one, which ends before it does anything; the child runs
-/// on the CPU of its maker, which waits for it.
+/// lmbench's fork, exec and sh. The program is this one, which ends before it does anything. All are on one
+/// CPU, the process that makes them, too.
 class Process final : public Probe {
  public:
   Process() : Probe("process", "os", "makes a process or a thread, and waits for its end") {}
@@ -117,29 +88,25 @@ class Process final : public Probe {
     const auto seconds = params.at("seconds").get<double>();
     private_files();
     Outcome outcome;
-    const Samples samples = how == "fork"     ? time_each(fork_once, seconds)
-                            : how == "thread" ? time_each(thread_once, seconds)
-                                              : time_program(how, seconds, outcome.info);
+    const Samples samples =
+        how == "thread" ? time_threads(seconds) : time_processes(maker(how, outcome.info), seconds);
     outcome.metrics["latency"] = samples.metric();
     outcome.seconds = samples.spent();
     return outcome;
   }
 
  private:
-  [[nodiscard]] static Samples time_program(const std::string& how, double seconds, Json& info) {
+  [[nodiscard]] static ProcessMaker maker(const std::string& how, Json& info) {
+    if (how == "fork") {
+      return {how, {}};
+    }
     const std::string program = own_program();
     info["program"] = program_info(program);
-    const Words direct{program.c_str(), kNothing, nullptr, nullptr};
-    if (how == "spawn") {
-      return time_each([&] { spawn_once(direct); }, seconds);
-    }
-    if (how == "exec") {
-      return time_each([&] { exec_once(direct); }, seconds);
+    if (how != "sh") {
+      return {how, {program, kNothing}};
     }
     info["shell"] = behind(kShell);
-    const std::string command = quoted(program) + " " + kNothing;
-    const Words by_shell{kShell, "-c", command.c_str(), nullptr};
-    return time_each([&] { exec_once(by_shell); }, seconds);
+    return {"exec", {kShell, "-c", quoted(program) + " " + kNothing}};
   }
 };
 

@@ -46,6 +46,7 @@ struct Connection {
 
 std::vector<File> duplicates(int fd, int count) {
   std::vector<File> files;
+  files.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     files.emplace_back(fcntl(fd, F_DUPFD_CLOEXEC, 0));
     if (files.back().fd() < 0) {
@@ -79,6 +80,7 @@ Samples time_select(const std::vector<File>& files, double seconds) {
 
 Samples time_poll(const std::vector<File>& files, double seconds) {
   std::vector<pollfd> watched;
+  watched.reserve(files.size());
   for (const File& file : files) {
     watched.push_back({file.fd(), POLLIN, 0});
   }

@@ -283,3 +283,10 @@ def test_every_probe_answers_in_a_container_on_one_cpu() -> None:
                 assert answer["error"]["code"] == "bad-parameter", (name, params, answer)
             if name in NEEDS_FOLDER:
                 assert "Read-only" in next(iter(answer["metrics"].values()))["reason"]
+
+
+def test_the_least_program_ends_at_once_and_says_nothing() -> None:
+    done = subprocess.run([binary("wulf-node"), "--nothing"], capture_output=True, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == (b"", b"")
+    shown = subprocess.run([binary("wulf-node"), "--help"], capture_output=True, check=True, text=True).stdout
+    assert "--nothing" not in shown
