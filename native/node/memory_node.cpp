@@ -67,6 +67,7 @@ Placement placement(const void* memory, std::size_t bytes, int node) {
   const std::size_t pages = std::max<std::size_t>(bytes / page, 1);
   const std::size_t count = std::min(pages, kMostPages);
   std::vector<const void*> places;
+  places.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     places.push_back(static_cast<const std::byte*>(memory) + (pages * i / count * page));
   }
