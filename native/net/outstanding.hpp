@@ -38,7 +38,7 @@ class Outstanding {
   [[nodiscard]] std::uint64_t next() const noexcept {
     const std::size_t window = slots_.size();
     const std::uint64_t least = newest_ + 1;
-    return least + ((free_.back() + window - least % window) % window);
+    return least + ((free_.back() + window - (least % window)) % window);
   }
 
   /// The next request has been sent.
