@@ -12,8 +12,8 @@ struct Vector {
   static constexpr std::size_t kLanes = 8;
   static Type set(double value) noexcept { return _mm512_set1_pd(value); }
   static Type load(const double* at) noexcept { return _mm512_load_pd(at); }
-  static Type add(Type x, Type y) noexcept { return _mm512_add_pd(x, y); }
-  static Type multiply(Type x, Type y) noexcept { return _mm512_mul_pd(x, y); }
+  static Type add(Type x, Type y) noexcept { return x + y; }
+  static Type multiply(Type x, Type y) noexcept { return x * y; }
   static Type multiply_add(Type x, Type y, Type z) noexcept { return _mm512_fmadd_pd(x, y, z); }
   static void store(double* at, Type value) noexcept { _mm512_store_pd(at, value); }
   static void stream(double* at, Type first, Type second) noexcept {

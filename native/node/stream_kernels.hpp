@@ -6,11 +6,12 @@
 // vectors past the caches), fence and sum. One file for each instruction set includes this.
 
 namespace wulf::node {
+// NOLINTNEXTLINE(cert-dcl59-cpp,misc-anonymous-namespace-in-header): each file has its own instructions
 namespace {
 
 template <class V>
 struct StreamCode {
-  using T = typename V::Type;
+  using T = typename V::Type;  // NOLINT(readability-redundant-typename): older compilers need it
   static constexpr std::size_t kPair = 2 * V::kLanes;
 
   /// a[i] = f(i) for all i, two vectors at a time.

@@ -12,9 +12,9 @@ struct Vector {
   static constexpr std::size_t kLanes = 2;
   static Type set(double value) noexcept { return _mm_set1_pd(value); }
   static Type load(const double* at) noexcept { return _mm_load_pd(at); }
-  static Type add(Type x, Type y) noexcept { return _mm_add_pd(x, y); }
-  static Type multiply(Type x, Type y) noexcept { return _mm_mul_pd(x, y); }
-  static Type multiply_add(Type x, Type y, Type z) noexcept { return _mm_add_pd(_mm_mul_pd(x, y), z); }
+  static Type add(Type x, Type y) noexcept { return x + y; }
+  static Type multiply(Type x, Type y) noexcept { return x * y; }
+  static Type multiply_add(Type x, Type y, Type z) noexcept { return (x * y) + z; }
   static void store(double* at, Type value) noexcept { _mm_store_pd(at, value); }
   static void stream(double* at, Type first, Type second) noexcept {
     _mm_stream_pd(at, first);

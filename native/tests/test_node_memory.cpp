@@ -241,7 +241,7 @@ TEST_CASE("arrays lie apart, are whole grains, and long ones are worked off in e
   CHECK(large.places[1] >= large.count * sizeof(double));
   CHECK(large.places[2] >= large.places[1] + (large.count * sizeof(double)));
   CHECK(large.places[1] % kLine == 0);
-  CHECK(large.bytes < 3 * 10'000'000 + (1U << 14U));
+  CHECK(large.bytes < 30'000'000 + (1U << 14U));
   CHECK(StreamLayout::plan(triad, 511).pieces == 0);
 }
 
@@ -249,9 +249,9 @@ TEST_CASE("available memory: the system's, or what control groups leave, whichev
   Tree tree;
   CHECK(available_memory(tree.root()) == std::numeric_limits<std::size_t>::max());  // nothing is known
   tree.put("/proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:    1000 kB\nHugePages_Total: 0\n");
-  CHECK(available_memory(tree.root()) == 1000 * 1024);
+  CHECK(available_memory(tree.root()) == 1'024'000);
   tree.put("/proc/self/cgroup", "1:cpu:/old\n0::/job/step\n");
-  CHECK(available_memory(tree.root()) == 1000 * 1024);
+  CHECK(available_memory(tree.root()) == 1'024'000);
   tree.put("/sys/fs/cgroup/job/memory.max", "600000\n").put("/sys/fs/cgroup/job/memory.current", "100000\n");
   tree.put("/sys/fs/cgroup/job/step/memory.max", "max\n");
   CHECK(available_memory(tree.root()) == 500'000);

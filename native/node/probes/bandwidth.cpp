@@ -155,7 +155,8 @@ class Bandwidth final : public Probe {
     }
     const std::size_t all = setting.layout.count * sizeof(double) * setting.kernel.arrays();
     const bool cached = all * setting.cpus.size() <= last_caches(setting.cpus);
-    const auto length = static_cast<double>(setting.layout.count / setting.layout.pieces);
+    const std::size_t piece = setting.layout.count / setting.layout.pieces;
+    const auto length = static_cast<double>(piece);
     const auto traffic = traffic_bytes(setting.kernel, setting.nontemporal, cached);
     return {
         {{"throughput", samples.rate("B/s", length * counted_bytes(setting.kernel))},

@@ -25,6 +25,7 @@ constexpr std::size_t kMapped = kTouches * kFaultAround;
 std::uint64_t faults() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): the C library's own way
   return static_cast<std::uint64_t>(usage.ru_minflt);
 }
 
@@ -91,6 +92,7 @@ thread_local volatile std::uint64_t faults_left = 0;  // NOLINT: as above
 /// Returns into the store that failed, which fails again, until enough did.
 void on_fault(int /*signal*/) {
   if (faults_left == 0) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-bounds-array-to-pointer-decay): what jmp_buf is
     siglongjmp(fault_exit, 1);
   }
   faults_left = faults_left - 1;
@@ -124,6 +126,7 @@ Samples time_protection(double seconds) {
   return time_batches(
       [place](std::uint64_t count) {
         faults_left = count;
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-bounds-array-to-pointer-decay): what jmp_buf is
         if (sigsetjmp(fault_exit, 1) == 0) {
           *place = 1;
         }
