@@ -90,11 +90,12 @@ Pipe make_pipe() {
 
 ProcessMaker::ProcessMaker(const std::string& how, const std::vector<std::string>& words)
     : what_(words.empty() ? "a forked process" : words.front()) {
-  const std::string program = own_program();
-  std::vector<char*> line{const_cast<char*>(program.c_str()), const_cast<char*>(kMakeProcesses),
-                          const_cast<char*>(how.c_str())};
-  for (const std::string& word : words) {
-    line.push_back(const_cast<char*>(word.c_str()));
+  std::vector<std::string> texts{own_program(), kMakeProcesses, how};
+  texts.insert(texts.end(), words.begin(), words.end());
+  std::vector<char*> line;
+  line.reserve(texts.size() + 1);
+  for (std::string& text : texts) {
+    line.push_back(text.data());
   }
   line.push_back(nullptr);
   Pipe requests = make_pipe();

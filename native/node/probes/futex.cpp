@@ -17,7 +17,9 @@ namespace {
 /// Whose turn it is, of two threads that sleep while it is the other's.
 class Turn {
  public:
-  enum : std::uint32_t { kOurs, kTheirs, kOver };
+  static constexpr std::uint32_t kOurs = 0;
+  static constexpr std::uint32_t kTheirs = 1;
+  static constexpr std::uint32_t kOver = 2;
 
   /// Sets it, and wakes the other.
   void give(std::uint32_t whose) noexcept {

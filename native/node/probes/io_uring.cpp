@@ -70,7 +70,7 @@ class IoUring {
     if (syscall(kEnter, ring_.fd(), 1, 1, IORING_ENTER_GETEVENTS, nullptr, 0) != 1) {
       throw Unavailable("io_uring_enter(2) does not take an operation", errno);
     }
-    std::atomic_ref head(*completions_.at<unsigned>(params_.cq_off.head));
+    const std::atomic_ref head(*completions_.at<unsigned>(params_.cq_off.head));
     const std::atomic_ref end(*completions_.at<unsigned>(params_.cq_off.tail));
     const unsigned first = head.load(std::memory_order_relaxed);
     if (end.load(std::memory_order_acquire) == first) {
