@@ -4,18 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "node/unavailable.hpp"
 
 namespace wulf::node {
 namespace {
-
-std::string usual_folder() {
-  const char* folder = std::getenv("TMPDIR");
-  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
-}
 
 int make(const std::string& folder) {
   const int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -33,20 +27,15 @@ int make(const std::string& folder) {
 
 }  // namespace
 
-Param folder_param() {
-  return {
-      "folder", ParamType::kStr, "", "", nullptr, nullptr, "where its file lies (default: $TMPDIR, or /tmp)"};
-}
-
 ScratchFile::ScratchFile(const std::string& folder, std::size_t bytes)
-    : folder_(folder.empty() ? usual_folder() : folder), file_(make(folder_)) {
+    : folder_(folder), file_(make(folder_)) {
   if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0) {
     const std::string why = std::strerror(errno);
     if (file_ >= 0) {
       close(file_);
     }
-    throw bad_parameter("folder", "cannot make a file of " + std::to_string(bytes) + " B in " + folder_ +
-                                      ": " + why + ". Name another folder");
+    throw Unavailable("cannot make a file of " + std::to_string(bytes) + " B in " + folder_ + ": " + why +
+                      ". Name another folder");
   }
 }
 

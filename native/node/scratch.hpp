@@ -3,18 +3,13 @@
 #include <cstddef>
 #include <string>
 
-#include "core/params.hpp"
-
 namespace wulf::node {
-
-/// The parameter `folder`: where a probe's file lies.
-[[nodiscard]] Param folder_param();
 
 /// A file without a name, of `bytes` zeros that take no room until they are written. It goes with this
 /// object.
 class ScratchFile {
  public:
-  /// `folder` "" = $TMPDIR, or /tmp. Throws Error "bad-parameter" where no file can be made there.
+  /// Throws Unavailable where no file can be made in `folder`.
   ScratchFile(const std::string& folder, std::size_t bytes);
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;

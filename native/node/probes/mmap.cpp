@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "node/pages.hpp"
+#include "node/private_folder.hpp"
 #include "node/probe.hpp"
 #include "node/scratch.hpp"
 #include "node/timing.hpp"

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "node/private_folder.hpp"
 #include "node/probe.hpp"
 #include "node/scratch.hpp"
 #include "node/timing.hpp"

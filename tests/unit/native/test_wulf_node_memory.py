@@ -150,7 +150,6 @@ def test_one_cpu_is_a_reason(probe: str) -> None:
         ("bandwidth", {"kernel": "memcpy", "stores": "nontemporal"}, "bad-parameter", "stores", "memcpy"),
         ("bandwidth", {"threads": 8000}, "bad-parameter", "threads", "8000"),
         ("numa", {"memory_node": 999}, "bad-parameter", "memory_node", "999"),
-        ("page-fault", {"kind": "file", "folder": "/no/such"}, "bad-parameter", "folder", "/no/such"),
     ],
 )
 def test_refusals_name_figures(probe: str, params: dict[str, Any], code: str, field: str, said: str) -> None:

@@ -101,7 +101,7 @@ def test_few_nodes_are_not_judged_and_the_page_says_so() -> None:
 def test_reasons_stand_below_with_the_numbers_of_their_cells() -> None:
     _, checker = parsed(node_run(("n1",)))
     reasons = [attrs["id"] for tag, attrs in checker.tags if str(attrs.get("id", "")).startswith("why-")]
-    assert reasons == ["why-1", "why-2", "why-3"]
+    assert reasons == ["why-1", "why-2", "why-3", "why-4"]
     assert any("io_uring is switched off here" in text for text in checker.text)
 
 
