@@ -15,7 +15,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
-#include <optional>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -137,8 +137,8 @@ class Bench {
     for (const char* device : {"lo", "a", "b"}) {
       raise_device(any.get(), device);
     }
-    emulated_.emplace("a", "b");
-    loopback_.emplace("lo", "lo");
+    emulated_ = std::make_unique<Path>("a", "b");
+    loopback_ = std::make_unique<Path>("lo", "lo");
   }
 
   Crossing emulated(const Setting& setting) {
@@ -165,8 +165,8 @@ class Bench {
   File space_ = leave();
   std::string netns_ = "/proc/self/fd/" + std::to_string(space_.get());
   Relay relay_;
-  std::optional<Path> emulated_;
-  std::optional<Path> loopback_;
+  std::unique_ptr<Path> emulated_;
+  std::unique_ptr<Path> loopback_;
 };
 
 Json in_seconds(std::vector<Nanoseconds> values) {

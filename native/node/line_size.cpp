@@ -6,8 +6,8 @@ namespace wulf::node {
 namespace {
 
 constexpr double kLeastStep = 0.2;  ///< a second miss, in parts of the first: less is no miss
-constexpr double kHit = 0.05;       ///< of the step: below it is a hit
-constexpr double kMiss = 0.10;      ///< of the step: above it is none
+constexpr double kHit = 0.12;       ///< of the step: below it is a hit
+constexpr double kMiss = 0.18;      ///< of the step: above it is none
 
 }  // namespace
 

@@ -18,7 +18,7 @@ struct LineFound {
 };
 
 /// The line's length from times at ascending distances, the first of them certainly within a line. Distances
-/// up to a line cost nothing beyond the first, all longer ones something: a tenth of the most that any costs,
+/// up to a line cost nothing beyond the first, all longer ones something: a sixth of the most that any costs,
 /// since the neighbour of a line may come with it and cost less than a miss.
 [[nodiscard]] LineFound find_line(const std::vector<PairTime>& times);
 

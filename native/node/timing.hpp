@@ -40,6 +40,7 @@ class Samples {
   /// Seconds that all batches took together.
   [[nodiscard]] double spent() const { return spent_; }
   [[nodiscard]] double median() const;
+  [[nodiscard]] double least() const { return *std::min_element(each_.begin(), each_.end()); }
   [[nodiscard]] double mean() const;
   [[nodiscard]] double deviation() const;
 

@@ -8,26 +8,26 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::size_t kLeastBytes = std::size_t{16} << 20U;
-constexpr std::size_t kBlock = 2048;
-constexpr std::size_t kLongest = 1024;  ///< the longest distance; a block is twice as long
+constexpr std::size_t kBlock = 1024;
+constexpr std::size_t kLongest = 256;  ///< the longest distance
+constexpr std::size_t kStep = 256;  ///< between the places where blocks' first loads lie; no line is longer
+constexpr std::size_t kUsualL1 = 32768;   ///< where the system does not say
+constexpr std::size_t kBytesABlock = 21;  ///< of the first cache: three lines for one that it holds
 
-/// Far more than the caches of one CPU alone, which are all but the last one where there are three.
-std::size_t bytes_for(int cpu) {
-  std::size_t own = 0;
-  for (const Cache& cache : caches_of(cpu)) {
-    own = cache.level <= 2 ? std::max(own, cache.bytes) : own;
-  }
-  return std::max(kLeastBytes, 4 * own);
+/// So many blocks that their lines are far more than the first cache holds, and less than the second: from
+/// there nothing brings a line's neighbours along, as from memory.
+std::size_t blocks_for(int cpu) {
+  const std::vector<Cache> caches = caches_of(cpu);
+  return (caches.empty() ? kUsualL1 : caches.front().bytes) / kBytesABlock;
 }
 
-/// Blocks in random order; in each a load from its begin, then one `distance` bytes after.
+/// Blocks in random order; in each a load at one of its places, then one `distance` bytes after.
 Samples time_pairs(const Pages& pages, std::size_t distance, double seconds) {
   Random random;
   std::vector<std::size_t> places;
   for (const std::size_t block : shuffled(pages.size() / kBlock, random)) {
     // blocks begin at different lines, or all would fall into a few sets of a cache
-    const std::size_t start = (block * kBlock) + ((block % 2) * kLongest / 2);
+    const std::size_t start = (block * kBlock) + (block % 3 * kStep);
     places.push_back(start);
     places.push_back(start + distance);
   }
@@ -47,15 +47,16 @@ class LineSize final : public Probe {
   }
 
   [[nodiscard]] Outcome measure(const Json& params) const override {
-    const Pages pages(bytes_for(params.at("cpu").get<int>()), "huge");
+    const Pages pages(blocks_for(params.at("cpu").get<int>()) * kBlock, "huge");
     const double seconds = params.at("seconds").get<double>() / 8;
     std::vector<PairTime> times;
     Json shown = Json::object();
     double spent = 0;
     for (std::size_t distance = sizeof(void*); distance <= kLongest; distance *= 2) {
       const Samples samples = time_pairs(pages, distance, seconds);
-      times.push_back({distance, samples.median()});
-      shown[std::to_string(distance)] = samples.median();
+      times.push_back({distance, samples.least()});  // whatever disturbs makes it longer
+
+      shown[std::to_string(distance)] = samples.least();
       spent += samples.spent();
     }
     const LineFound found = find_line(times);
