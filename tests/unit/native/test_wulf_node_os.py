@@ -262,7 +262,10 @@ def container() -> list[str]:
     for program in ("unshare", "taskset", "mount"):
         if shutil.which(program) is None:
             pytest.skip(f"needs {program}")
-    inside = 'mount -t tmpfs -o ro none /tmp && { mount --bind /proc /dev/shm || true; } 2>/dev/null; exec "$0"'
+    inside = (  # the program may lie below /tmp itself
+        'mount --bind "$(dirname "$0")" /mnt && mount -t tmpfs -o ro none /tmp && '
+        '{ mount --bind /proc /dev/shm || true; } 2>/dev/null; exec "/mnt/$(basename "$0")"'
+    )
     cpu = str(min(os.sched_getaffinity(0)))
     command = ["unshare", "-Ur", "-p", "-f", "-m", "--kill-child", "taskset", "-c", cpu, "/bin/sh", "-c", inside]
     tried = subprocess.run([*command, "/bin/true"], capture_output=True, text=True, check=False)

@@ -176,6 +176,9 @@ def test_programs_that_import_it_get_the_standard_library_alone(path: Path) -> N
         "import sys, wulf.rates; wulf.rates.load(sys.argv[1]);"
         "print(*{name.partition('.')[0] for name in sys.modules} - set(sys.stdlib_module_names) - {'__main__'})"
     )
-    done = subprocess.run([sys.executable, "-S", "-c", code, path], capture_output=True, text=True, check=False)
+    environment = {"PYTHONPATH": str(Path(wulf.rates.__file__).parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code, path], capture_output=True, text=True, check=False, env=environment
+    )
     assert done.stderr == ""
     assert done.stdout.split() == ["wulf"]
