@@ -18,8 +18,8 @@
 #include "node/fma_kernels.hpp"
 #include "node/probe.hpp"
 #include "node/sha1.hpp"
+#include "node/team.hpp"
 #include "node/timing.hpp"
-#include "node/together.hpp"
 #include "tests/catch.hpp"
 
 using namespace wulf::node;
@@ -275,36 +275,21 @@ TEST_CASE("what the probes of the CPU can't do is refused") {
   CHECK_THROWS_AS(run("fma", {{"threads", 8192}}), wulf::Error);
 }
 
-TEST_CASE("threads on all CPUs begin together, and their rates are added") {
-  const std::vector<int> cpus = process_cpus();
-  const std::vector<Share> shares = run_together(
-      cpus,
-      [](std::uint64_t count) {
-        for (std::uint64_t i = 0; i < count; ++i) {
-          keep(i);
-        }
-      },
-      0.001);
-  REQUIRE(shares.size() == cpus.size());
-  for (std::size_t i = 0; i < cpus.size(); ++i) {
-    CHECK(shares[i].cpu == cpus[i]);
-    CHECK(shares[i].operations > 0);
-    CHECK(shares[i].seconds >= 0.001);
-  }
-  const Json rate = rate_together({{0, 10, 2.0}, {1, 30, 1.0}}, "flop/s", 4.0);
-  CHECK(rate.at("value") == 140.0);
-  CHECK(rate.at("min") == 20.0);
-  CHECK(rate.at("max") == 120.0);
-  CHECK(rate.at("n") == 40);
+TEST_CASE("the peak of all CPUs is measured, too") {
   CHECK(run("fma", {{"threads", 0}}).at("rate").at("value") > 0);
 }
 
 TEST_CASE("a thread that fails ends the run with its error, and no other waits for it") {
-  CHECK_THROWS_AS(run_together(
-                      {process_cpus().front()},
-                      [](std::uint64_t) -> void { throw wulf::Error("internal", "broken"); }, 0.001),
+  bool told = false;
+  const std::vector<int> cpus(2, wulf::process_cpus().front());
+  CHECK_THROWS_AS(run_team(
+                      cpus,
+                      [](std::size_t rank) {
+                        if (rank == 1) {
+                          throw wulf::Error("internal", "broken");
+                        }
+                      },
+                      [&] { told = true; }),
                   wulf::Error);
-  CHECK_THROWS_AS(run_together(
-                      {process_cpus().front(), 8000}, [](std::uint64_t) {}, 0.001),
-                  wulf::Error);
+  CHECK(told);
 }

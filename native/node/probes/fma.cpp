@@ -5,8 +5,8 @@
 #include "core/affinity.hpp"
 #include "node/fma_kernels.hpp"
 #include "node/probe.hpp"
+#include "node/team.hpp"
 #include "node/timing.hpp"
-#include "node/together.hpp"
 
 namespace wulf::node {
 namespace {
@@ -91,7 +91,7 @@ class Fma final : public Probe {
              nullptr,
              "vector instructions: the widest that this CPU has; sse2 multiplies and adds apart",
              {"auto", "sse2", "avx2", "avx512", "neon"}},
-            threads_param()};
+            threads_param(1)};
   }
 
   [[nodiscard]] std::vector<Metric> metrics() const override {
@@ -100,7 +100,7 @@ class Fma final : public Probe {
 
   [[nodiscard]] Outcome measure(const Json& params) const override {
     const Choice choice = choose(params.at("isa").get<std::string>(), params.at("type").get<std::string>());
-    const std::vector<int> cpus = chosen_cpus(params);
+    const std::vector<int> cpus = team_cpus(params.at("threads").get<int>(), params.at("cpu").get<int>());
     if (choice.kernel == nullptr) {
       return {.metrics = {{"rate", no_value("flop/s", choice.reason)}}};
     }
@@ -117,12 +117,18 @@ class Fma final : public Probe {
 
  private:
   static Outcome measure_on(const std::vector<int>& cpus, const Work& work, double seconds) {
-    if (cpus.size() == 1) {
-      const Samples samples = time_batches(work, seconds);
-      return {.metrics = {{"rate", samples.rate("flop/s", work.flops())}}, .seconds = samples.spent()};
+    Window window(cpus.size(), seconds);
+    std::vector<Track> tracks(cpus.size());
+    const auto body = [&](std::size_t rank) {
+      const std::uint64_t count = calibrate(work);
+      tracks[rank] = follow(window, work, count);
+    };
+    run_team(cpus, body, [&window] { window.abort(); });
+    const Samples samples = together(tracks);
+    if (samples.empty()) {
+      return {.metrics = {{"rate", no_value("flop/s", "the threads shared no time: the CPUs are busy")}}};
     }
-    const std::vector<Share> shares = run_together(cpus, work, seconds);
-    return {.metrics = {{"rate", rate_together(shares, "flop/s", work.flops())}}, .seconds = seconds};
+    return {.metrics = {{"rate", samples.rate("flop/s", work.flops())}}, .seconds = samples.spent()};
   }
 };
 

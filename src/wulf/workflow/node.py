@@ -128,7 +128,8 @@ def node_survey(
         seen.fingerprint, seen.nodes = connected.fingerprint, list(connected.sessions)
         made, seen.lacks = survey_cells(connected, probe, asked, chosen.looks[-1])
         seconds = most_seconds(made, connected.hosts, chosen.looks[-1])
-        watch.say(f"{len(made):,} cells on {len(seen.nodes):,} nodes, at most {seconds:.0f} s")
+        on = "one node" if len(seen.nodes) == 1 else f"{len(seen.nodes):,} nodes"
+        watch.say(f"{len(made):,} cells on {on}, at most {seconds:.0f} s")
         return made
 
     def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
