@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/affinity.hpp"
 #include "core/error.hpp"
 #include "core/registry.hpp"
 #include "node/arithmetic_kernels.hpp"
@@ -33,7 +34,7 @@ Json run(const std::string& name, Json given) {
   const Probe* probe = Registry<Probe>::find(name);
   REQUIRE(probe != nullptr);
   given["seconds"] = 0.001;
-  given["cpu"] = process_cpus().front();
+  given["cpu"] = wulf::process_cpus().front();
   return probe->measure(resolve(probe->all_params(), given)).metrics;
 }
 
