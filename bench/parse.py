@@ -27,7 +27,7 @@ def sockperf_median(output: str) -> float:
 def netpipe_least_mean(output: str) -> float:
     """Round trip in seconds, from NPtcp's line of a size.
 
-    NetPIPE prints half of it: the lowest of the means of seven trials (netpipe.c, "reports the lowest of the TRIALS").
+    NetPIPE prints half of it: the lowest of the means of its trials (netpipe.c, "reports the lowest of the TRIALS").
     """
     return 2e-6 * float(_find(rf"-->\s*[0-9.]+ Mbps in\s+{_NUMBER} usec", output, "line of NetPIPE")[1])
 
