@@ -64,7 +64,7 @@ def _popen(argv: list[str]) -> subprocess.Popen[str]:
     try:
         return subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            start_new_session=True,
+            process_group=0,
         )  # fmt: skip
     except OSError as error:
         raise Failure(f"can't run {argv[0]}: {error.strerror}") from error

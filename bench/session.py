@@ -28,7 +28,7 @@ class Session:
         self._pending = b""
         self._next_id = 1
         self._process = subprocess.Popen(
-            self._argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+            self._argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, process_group=0
         )
         try:
             self.greeting = self._read(time.monotonic() + 20)
