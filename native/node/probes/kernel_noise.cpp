@@ -32,7 +32,9 @@ Account account() {
   getrusage(RUSAGE_THREAD, &used);
   timespec ran{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran);
-  return {parse_schedstat(text.str()), used.ru_nivcsw, (ran.tv_sec * kSecond) + ran.tv_nsec, now()};
+  // A union in the C library's header alone.  NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access)
+  const long involuntary = used.ru_nivcsw;
+  return {parse_schedstat(text.str()), involuntary, (ran.tv_sec * kSecond) + ran.tv_nsec, now()};
 }
 
 void keep_busy(double seconds) noexcept {
