@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "node/unavailable.hpp"
 
@@ -27,8 +28,8 @@ int make(const std::string& folder) {
 
 }  // namespace
 
-ScratchFile::ScratchFile(const std::string& folder, std::size_t bytes)
-    : folder_(folder), file_(make(folder_)) {
+ScratchFile::ScratchFile(std::string folder, std::size_t bytes)
+    : folder_(std::move(folder)), file_(make(folder_)) {
   if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0) {
     const std::string why = std::strerror(errno);
     if (file_ >= 0) {

@@ -10,7 +10,7 @@ namespace wulf::node {
 class ScratchFile {
  public:
   /// Throws Unavailable where no file can be made in `folder`.
-  ScratchFile(const std::string& folder, std::size_t bytes);
+  ScratchFile(std::string folder, std::size_t bytes);
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
   ScratchFile(ScratchFile&&) = delete;

@@ -23,7 +23,7 @@ Nanoseconds time_triad(const StreamPasses& passes, std::vector<double>& memory) 
   constexpr std::size_t kCount = 1024;
   auto* place = memory.data();
   const std::size_t skip = (kLine - (reinterpret_cast<std::uintptr_t>(place) % kLine)) % kLine;
-  place += skip / sizeof(double);  // NOLINT(bugprone-sizeof-expression): bytes become doubles
+  place += skip / sizeof(double);  // NOLINT(bugprone-sizeof-expression,cert-arr39-c): bytes become doubles
   const Pass pass = passes.normal[kPasses - 1];
   Nanoseconds best = kSecond;
   for (int i = 0; i < kTries; ++i) {
