@@ -44,17 +44,20 @@ def build(shell: Shell, host: Host, places: Places) -> Path:
 
 
 def session(command: list[str], requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Hold a session: the answers, in the order of the requests' ids, without the greeting."""
-    lines = "".join(json.dumps({"id": number, **request}) + "\n" for number, request in enumerate(requests))
+    """Hold a session, one request at a time: the answers, without the greeting."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(lines)
-        process.stdin.flush()  # and it stays open: a session ends with its input
         process.stdout.readline()
-        answers = [json.loads(process.stdout.readline()) for _ in requests]
-        process.stdin.close()
-    return sorted(answers, key=lambda answer: int(answer["id"]))
+        answers = []
+        for number, request in enumerate(requests):
+            process.stdin.write(json.dumps({"id": number, **request}) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+            if not line:
+                raise SetupError(f"the program ended at {request}", "run it by hand: build/native-aarch64")
+            answers.append(json.loads(line))
+    return answers
 
 
 def trials(described: dict[str, Any]) -> list[dict[str, Any]]:
