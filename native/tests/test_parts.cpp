@@ -103,7 +103,7 @@ TEST_CASE("a pattern that needs a server does not run without one") {
 }
 
 TEST_CASE("a server is refused every address of the host") {
-  Key key{};
+  const Key key{};
   CHECK_THROWS_AS(Server(*Registry<Transport>::find("tcp"), Address::parse("0.0.0.0", 0), key, std::nullopt),
                   Error);
   CHECK_THROWS_AS(Server(*Registry<Transport>::find("tcp"), Address::parse("::", 0), key, std::nullopt),
