@@ -215,6 +215,7 @@ def test_too_many_requests_at_once_are_refused_and_an_answer_makes_room() -> Non
 
 def test_interrupted_by_hand(talk: Talk) -> None:
     talk.process.send_signal(signal.SIGINT)
+    talk.process.wait(20)  # its input is open still: the end of that is a way to end of its own
     _, said = talk.process.communicate(timeout=20)
     assert (talk.process.returncode, said) == (130, b"")
 
