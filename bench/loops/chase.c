@@ -7,20 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "timing.h"
 
 enum { LINE = 64 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 static uint64_t state = 88172645463325252ULL;
 
@@ -92,7 +82,6 @@ int main(int argc, char **argv) {
     __asm__ volatile("" : "+r"(at) : : "memory");
     times[count++] = (now() - start) / (double)loads;
   }
-  qsort(times, count, sizeof(times[0]), by_value);
-  printf("%.9g\n", times[count / 2]);
+  printf("%.9g\n", median(times, count));
   return 0;
 }

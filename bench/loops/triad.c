@@ -4,18 +4,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
+#include "timing.h"
 
 static void triad(double *restrict a, const double *restrict b, const double *restrict c, double factor, size_t n) {
   for (size_t i = 0; i < n; ++i) {
@@ -61,7 +51,6 @@ int main(int argc, char **argv) {
     }
     rates[count++] = (double)rounds * 3 * sizeof(double) * (double)n / (now() - start);
   }
-  qsort(rates, count, sizeof(rates[0]), by_value);
-  printf("%.9g\n", rates[count / 2]);
+  printf("%.9g\n", median(rates, count));
   return 0;
 }

@@ -51,9 +51,9 @@ File packet_socket(const char* device, std::uint16_t type) {
   address.sll_ifindex = static_cast<int>(if_nametoindex(device));
   const timeval patience{kPatience, 0};
   const int yes = 1;
-  if (file.get() < 0 || bind(file.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      setsockopt(file.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
-      setsockopt(file.get(), SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes) != 0) {
+  if (file.fd() < 0 || bind(file.fd(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      setsockopt(file.fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
+      setsockopt(file.fd(), SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes) != 0) {
     throw system_error("unsupported", std::string("can't open a packet socket on ") + device, errno);
   }
   return file;
@@ -87,7 +87,7 @@ class Path {
   [[nodiscard]] Crossing cross() {
     const Nanoseconds sent_at = time_of_day();  // the kernel's stamps are of this clock
     const Nanoseconds start = now();
-    if (send(sender_.get(), frame_.data(), frame_.size(), 0) < 0) {
+    if (send(sender_.fd(), frame_.data(), frame_.size(), 0) < 0) {
       throw system_error("internal", "a frame could not be sent while the emulator measured itself", errno);
     }
     const Nanoseconds arrived_at = receive();
@@ -106,7 +106,7 @@ class Path {
     message.msg_iovlen = 1;
     message.msg_control = control.data();
     message.msg_controllen = control.size();
-    if (recvmsg(receiver_.get(), &message, 0) < 0) {
+    if (recvmsg(receiver_.fd(), &message, 0) < 0) {
       throw system_error("internal", "a frame got lost while the emulator measured itself", errno);
     }
     const cmsghdr* const stamped = CMSG_FIRSTHDR(&message);
@@ -135,7 +135,7 @@ class Bench {
     relay_.add(kLink, open_tap(netns_, "a"), open_tap(netns_, "b"), 0);
     const File any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     for (const char* device : {"lo", "a", "b"}) {
-      raise_device(any.get(), device);
+      raise_device(any.fd(), device);
     }
     emulated_ = std::make_unique<Path>("a", "b");
     loopback_ = std::make_unique<Path>("lo", "lo");
@@ -163,7 +163,7 @@ class Bench {
   }
 
   File space_ = leave();
-  std::string netns_ = "/proc/self/fd/" + std::to_string(space_.get());
+  std::string netns_ = "/proc/self/fd/" + std::to_string(space_.fd());
   Relay relay_;
   std::unique_ptr<Path> emulated_;
   std::unique_ptr<Path> loopback_;

@@ -75,11 +75,11 @@ Relay::Relay()
     : epoll_(epoll_create1(EPOLL_CLOEXEC)),
       commanded_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       scratch_(kLongestFrame) {
-  if (epoll_.get() < 0 || commanded_.get() < 0) {
+  if (epoll_.fd() < 0 || commanded_.fd() < 0) {
     throw system_error("internal", "epoll_create1 or eventfd", errno);
   }
   epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, commanded_.get(), &event) != 0) {
+  if (epoll_ctl(epoll_.fd(), EPOLL_CTL_ADD, commanded_.fd(), &event) != 0) {
     throw system_error("internal", "epoll_ctl", errno);
   }
   thread_ = std::thread([this] { loop(); });
@@ -152,13 +152,13 @@ void Relay::call(const std::function<void()>& command) {
     const std::lock_guard lock(mutex_);
     commands_.emplace_back([&task] { task(); });
   }
-  eventfd_write(commanded_.get(), 1);
+  eventfd_write(commanded_.fd(), 1);
   done.get();
 }
 
 void Relay::run_commands() {
   eventfd_t count = 0;
-  eventfd_read(commanded_.get(), &count);
+  eventfd_read(commanded_.fd(), &count);
   std::deque<std::function<void()>> commands;
   {
     const std::lock_guard lock(mutex_);
@@ -171,7 +171,7 @@ void Relay::run_commands() {
 
 void Relay::watch(Port& port) {
   epoll_event event{.events = EPOLLIN, .data = {.ptr = &port}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, port.file.get(), &event) != 0) {
+  if (epoll_ctl(epoll_.fd(), EPOLL_CTL_ADD, port.file.fd(), &event) != 0) {
     throw system_error("internal", "epoll_ctl", errno);
   }
 }
@@ -201,23 +201,23 @@ void Relay::loop() {
 /// `events` there are.
 int Relay::wait(std::array<epoll_event, kEvents>& events) const {
   if (flights_.empty()) {
-    return epoll_wait(epoll_.get(), events.data(), kEvents, -1);
+    return epoll_wait(epoll_.fd(), events.data(), kEvents, -1);
   }
   const Nanoseconds left = flights_.front().arrival - kLead - now();
   if (left > 0) {
-    pollfd watched{epoll_.get(), POLLIN, 0};  // ppoll, since epoll's own time-out counts milliseconds
+    pollfd watched{epoll_.fd(), POLLIN, 0};  // ppoll, since epoll's own time-out counts milliseconds
     const timespec time{left / kSecond, left % kSecond};
     ppoll(&watched, 1, &time, nullptr);
   }
-  return epoll_wait(epoll_.get(), events.data(), kEvents, 0);
+  return epoll_wait(epoll_.fd(), events.data(), kEvents, 0);
 }
 
 void Relay::receive(Port& port) {
   for (std::size_t i = 0; i < kBatch; ++i) {
     // It does not block.  NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection)
-    const ssize_t got = read(port.file.get(), scratch_.data(), scratch_.size());
+    const ssize_t got = read(port.file.fd(), scratch_.data(), scratch_.size());
     if (got < 0 && errno != EAGAIN && errno != EINTR) {  // the device was deleted
-      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, port.file.get(), nullptr);
+      epoll_ctl(epoll_.fd(), EPOLL_CTL_DEL, port.file.fd(), nullptr);
       port.open = false;
     }
     if (got <= 0) {
@@ -267,7 +267,7 @@ void Relay::deliver_due() {
     if (flight.timed) {
       late_.record(late);
     }
-    if (write(flight.to->file.get(), flight.frame.data(), flight.frame.size()) < 0) {
+    if (write(flight.to->file.fd(), flight.frame.data(), flight.frame.size()) < 0) {
       ++flight.to->refused;
     }
     if (spare_.size() < kMostSpare) {

@@ -22,29 +22,23 @@ constexpr const char* kTun = "/dev/net/tun";
 /// As open_tap, in the network namespace of the calling thread, which it changes.
 File open_within(const std::string& netns, const std::string& device) {
   const File space(open(netns.c_str(), O_RDONLY | O_CLOEXEC));
-  if (space.get() < 0 || setns(space.get(), CLONE_NEWNET) != 0) {
+  if (space.fd() < 0 || setns(space.fd(), CLONE_NEWNET) != 0) {
     throw system_error("unsupported", "can't enter the network namespace " + netns, errno);
   }
   File tap(open(kTun, O_RDWR | O_CLOEXEC | O_NONBLOCK));
-  if (tap.get() < 0) {
+  if (tap.fd() < 0) {
     throw system_error("unsupported", std::string("can't open ") + kTun + ", which TAP devices need", errno);
   }
   ifreq request{};
   request.ifr_flags = IFF_TAP | IFF_NO_PI;
   std::copy(device.begin(), device.end(), &request.ifr_name[0]);
-  if (ioctl(tap.get(), TUNSETIFF, &request) != 0) {
+  if (ioctl(tap.fd(), TUNSETIFF, &request) != 0) {
     throw system_error("unsupported", "can't make the TAP device " + device, errno);
   }
   return tap;
 }
 
 }  // namespace
-
-File::~File() {
-  if (fd_ >= 0) {
-    close(fd_);
-  }
-}
 
 File open_tap(const std::string& netns, const std::string& device) {
   if (device.empty() || device.size() >= IFNAMSIZ) {

@@ -4,28 +4,15 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "core/clock.hpp"
+#include "core/small_file.hpp"
 #include "node/timing.hpp"
 
 namespace wulf::node {
 namespace {
 
 constexpr double kMicro = 1e-6;
-
-std::string line_of(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t value = 0;
-  return file >> value ? std::optional(value) : std::nullopt;
-}
 
 /// The names in a folder that begin so, sorted.
 std::vector<std::string> names_in(const std::string& folder, const std::string& begin) {
@@ -87,9 +74,9 @@ void EnergyMeter::look_for_rapl(const std::filesystem::path& folder) {
   // intel-rapl:0, and intel-rapl:0:2 inside it; intel-rapl-mmio:0 is intel-rapl:0 read another way
   for (const std::string& zone : names_in(folder, "intel-rapl:")) {
     const std::filesystem::path path = folder / zone;
-    const std::string own = line_of(path / "name");
+    const std::string own = line_in(path / "name");
     const bool inside = std::count(zone.begin(), zone.end(), ':') > 1;
-    const std::string holder = inside ? line_of(folder / zone.substr(0, zone.rfind(':')) / "name") + "/" : "";
+    const std::string holder = inside ? line_in(folder / zone.substr(0, zone.rfind(':')) / "name") + "/" : "";
     add({holder + own, part_of(own), path / "energy_uj",
          number_in(path / "max_energy_range_uj").value_or(0)});
   }
@@ -97,11 +84,11 @@ void EnergyMeter::look_for_rapl(const std::filesystem::path& folder) {
 
 void EnergyMeter::look_for_amd(const std::filesystem::path& folder) {
   for (const std::string& device : names_in(folder, "hwmon")) {
-    if (line_of(folder / device / "name") != "amd_energy") {
+    if (line_in(folder / device / "name") != "amd_energy") {
       continue;
     }
     for (const std::string& file : names_in(folder / device, "energy")) {
-      const std::string label = line_of(folder / device / (file.substr(0, file.rfind('_')) + "_label"));
+      const std::string label = line_in(folder / device / (file.substr(0, file.rfind('_')) + "_label"));
       if (file.ends_with("_input") && label.starts_with("Esocket")) {
         add({label.substr(1), "package", folder / device / file, 0});
       }

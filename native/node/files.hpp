@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "core/file.hpp"
 #include "core/json.hpp"
-#include "node/file.hpp"
 
 namespace wulf::node {
 

@@ -9,8 +9,9 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <fstream>
 #include <sstream>
+
+#include "core/small_file.hpp"
 
 namespace wulf::node {
 namespace {
@@ -41,10 +42,7 @@ std::vector<int> numbers_of(const std::string& list) {
 }
 
 std::vector<int> memory_nodes(const std::string& root) {
-  std::ifstream file(root + "/sys/devices/system/node/has_memory");
-  std::string list;
-  std::getline(file, list);
-  const std::vector<int> nodes = numbers_of(list);
+  const std::vector<int> nodes = numbers_of(line_in(root + "/sys/devices/system/node/has_memory"));
   return nodes.empty() ? std::vector<int>{0} : nodes;
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/small_file.hpp"
 
 namespace wulf::node {
 namespace {
@@ -19,13 +20,6 @@ namespace {
 constexpr std::size_t kHuge = 2U << 20U;
 constexpr std::size_t kKibi = 1024;
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
-
-/// The number in a file that holds nothing else; `missing` where there is none ("max", no such file).
-std::size_t number_in(const std::string& path, std::size_t missing) {
-  std::ifstream file(path);
-  std::size_t value = 0;
-  return file >> value ? value : missing;
-}
 
 std::size_t meminfo_available(const std::string& root) {
   std::ifstream file(root + "/proc/meminfo");
@@ -52,9 +46,9 @@ std::size_t cgroup_available(const std::string& root) {
     std::string group = line.substr(3);
     while (true) {
       const std::string folder = root + "/sys/fs/cgroup" + (group == "/" ? "" : group);
-      const std::size_t most = number_in(folder + "/memory.max", kNoLimit);
+      const std::size_t most = number_in(folder + "/memory.max").value_or(kNoLimit);
       if (most != kNoLimit) {
-        const std::size_t used = number_in(folder + "/memory.current", 0);
+        const std::size_t used = number_in(folder + "/memory.current").value_or(0);
         least = std::min(least, most > used ? most - used : 0);
       }
       if (group == "/" || group.empty()) {

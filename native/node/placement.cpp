@@ -42,7 +42,7 @@ std::vector<int> place(const std::string& placement, const std::vector<int>& all
 
 std::vector<int> place(const std::string& placement, int cpu, std::size_t count) {
   // requests are bound, each in its own thread; the first thread is not
-  return place(placement, allowed_cpus(getpid()), cpu, count);
+  return place(placement, process_cpus(), cpu, count);
 }
 
 bool bind_to(int cpu) noexcept {

@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "core/file.hpp"
 #include "core/json.hpp"
 #include "core/params.hpp"
-#include "node/file.hpp"
 
 namespace wulf::node {
 

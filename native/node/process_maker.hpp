@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/file.hpp"
 #include "node/child.hpp"
-#include "node/file.hpp"
 
 namespace wulf::node {
 

@@ -1,38 +1,23 @@
 #ifdef __x86_64__
 
-#include <immintrin.h>
-
-#include "node/stream_kernels.hpp"
+#include "node/stream_x86.hpp"
 
 namespace wulf::node {
 namespace {
 
-struct Vector {
+struct Lanes {
   using Type = __m256d;
   static constexpr std::size_t kLanes = 4;
   static Type set(double value) noexcept { return _mm256_set1_pd(value); }
   static Type load(const double* at) noexcept { return _mm256_load_pd(at); }
-  static Type add(Type x, Type y) noexcept { return x + y; }
-  static Type multiply(Type x, Type y) noexcept { return x * y; }
   static Type multiply_add(Type x, Type y, Type z) noexcept { return _mm256_fmadd_pd(x, y, z); }
   static void store(double* at, Type value) noexcept { _mm256_store_pd(at, value); }
-  static void stream(double* at, Type first, Type second) noexcept {
-    _mm256_stream_pd(at, first);
-    _mm256_stream_pd(at + kLanes, second);
-  }
-  static void fence() noexcept { _mm_sfence(); }
-  static double sum(Type value) noexcept {
-    double total = 0;
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      total += value[i];
-    }
-    return total;
-  }
+  static void stream_one(double* at, Type value) noexcept { _mm256_stream_pd(at, value); }
 };
 
 }  // namespace
 
-const StreamPasses kStreamAvx2 = passes_of<Vector>("avx2");
+const StreamPasses kStreamAvx2 = passes_of<X86Vector<Lanes>>("avx2");
 
 }  // namespace wulf::node
 

@@ -25,6 +25,7 @@
 namespace {
 
 using namespace wulf::node;
+using wulf::File;
 using wulf::Json;
 
 bool near(double value, double expected) { return std::abs(value - expected) <= 1e-9 * std::abs(expected); }

@@ -31,11 +31,11 @@ struct Device {
   File far;
 
   void send(const std::string& frame) const {
-    REQUIRE(write(far.get(), frame.data(), frame.size()) == static_cast<ssize_t>(frame.size()));
+    REQUIRE(write(far.fd(), frame.data(), frame.size()) == static_cast<ssize_t>(frame.size()));
   }
   [[nodiscard]] std::string receive() const {
     std::array<char, 2000> buffer{};
-    const ssize_t got = read(far.get(), buffer.data(), buffer.size());
+    const ssize_t got = read(far.fd(), buffer.data(), buffer.size());
     return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
   }
 };

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.chromium import Page, browser, missing
+from tests.unit.report.make_node import NODE_SHAPES
 from tests.unit.report.make_run import SHAPES
 from wulf.report.html import write_report
 
@@ -36,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def written(shape: str) -> Path:
         path = folder / f"{shape}.html"
         if not path.exists():
-            write_report(SHAPES[shape](), path)
+            write_report((SHAPES | NODE_SHAPES)[shape](), path)
         return path
 
     return written

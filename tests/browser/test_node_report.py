@@ -9,9 +9,8 @@ import pytest
 from tests.browser.chromium import Page
 from tests.browser.test_pages import sound
 from tests.browser.test_report import Report, contrast, hovered, luminance
-from tests.unit.report.make_node import NODE_SHAPES, node_run
+from tests.unit.report.make_node import node_run
 from wulf.measure.machines import machines_of
-from wulf.report.html import write_report
 from wulf.report.machines import beside
 from wulf.report.machines_page import write_machines
 from wulf.report.node_page import titles
@@ -38,20 +37,6 @@ return [...document.querySelectorAll(".grid .figure, .grid small, .grid .what, .
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report of a shape of run, written once."""
-    folder = tmp_path_factory.mktemp("node-reports")
-
-    def write(shape: str) -> Path:
-        path = folder / f"{shape}.html"
-        if not path.exists():
-            write_report(NODE_SHAPES[shape](), path)
-        return path
-
-    return write
-
-
-@pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of two machines with their prices."""
     path = tmp_path_factory.mktemp("machines") / "machines.html"
@@ -61,8 +46,8 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("shape", SEEN)
-def test_it_renders_without_an_error_or_a_request(page: Page, written: Report, shape: str) -> None:
-    path = written(shape)
+def test_it_renders_without_an_error_or_a_request(page: Page, report: Report, shape: str) -> None:
+    path = report(shape)
     page.open(path)
     charts = page.js("return document.querySelectorAll('.chart').length")
     assert page.js("return document.documentElement.dataset.drawn") == str(charts)
@@ -72,17 +57,17 @@ def test_it_renders_without_an_error_or_a_request(page: Page, written: Report, s
 
 
 @pytest.mark.parametrize("shape", SEEN)
-def test_a_phone_never_scrolls_sideways(page: Page, written: Report, shape: str) -> None:
+def test_a_phone_never_scrolls_sideways(page: Page, report: Report, shape: str) -> None:
     width = 360
     page.window(width, 780, phone=True)
-    page.open(written(shape))
+    page.open(report(shape))
     page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert page.js("return document.documentElement.scrollWidth") == width
     assert page.js(OUTSIDE) == []
 
 
-def test_the_sections_exist_and_their_figures_have_data(page: Page, written: Report) -> None:
-    page.open(written("node"))
+def test_the_sections_exist_and_their_figures_have_data(page: Page, report: Report) -> None:
+    page.open(report("node"))
     assert page.js("return [...document.querySelectorAll('main section')].map((e) => e.id)") == [
         "findings", *SECTIONS, "facts", "records", "method",
     ]  # fmt: skip
@@ -97,8 +82,8 @@ def test_the_sections_exist_and_their_figures_have_data(page: Page, written: Rep
     assert page.js("return document.querySelectorAll('#node-latency-0 .points path').length") > 100
 
 
-def test_the_panels_of_the_working_set_have_one_axis(page: Page, written: Report) -> None:
-    page.open(written("node"))
+def test_the_panels_of_the_working_set_have_one_axis(page: Page, report: Report) -> None:
+    page.open(report("node"))
     layout = "document.getElementById('node-latency-0')._fullLayout"
     assert page.js(f"return Object.keys({layout}).filter((k) => /^[xy]axis/.test(k)).sort()") == [
         "xaxis", "yaxis", "yaxis2", "yaxis3",
@@ -111,17 +96,17 @@ def test_the_panels_of_the_working_set_have_one_axis(page: Page, written: Report
     assert sorted(lines) == ["dash", "dash", "dash", "solid", "solid", "solid"]
 
 
-def test_pointing_shows_a_points_figures(page: Page, written: Report) -> None:
-    page.open(written("node"))
+def test_pointing_shows_a_points_figures(page: Page, report: Report) -> None:
+    page.open(report("node"))
     shown = hovered(page, "cores-0", 0, 1)
     assert "CPU 0 and CPU 1" in shown
     assert "95 % interval" in shown
     assert "not in this process" in hovered(page, "cores-0", 0, 3)
 
 
-def test_the_first_column_stays_while_the_table_scrolls(page: Page, written: Report) -> None:
+def test_the_first_column_stays_while_the_table_scrolls(page: Page, report: Report) -> None:
     page.window(390, 780, phone=True)
-    page.open(written("node-five"))
+    page.open(report("node-five"))
     first, second = page.js(
         """const box = document.querySelector("#node-rows .scroll");
         box.scrollLeft = 150;
@@ -134,23 +119,23 @@ def test_the_first_column_stays_while_the_table_scrolls(page: Page, written: Rep
 
 
 @pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
-def test_every_text_of_the_tables_is_legible(page: Page, written: Report, scheme: str, dark: bool) -> None:
+def test_every_text_of_the_tables_is_legible(page: Page, report: Report, scheme: str, dark: bool) -> None:
     page.media(scheme)
-    page.open(written("node-five"))
+    page.open(report("node-five"))
     assert (luminance(page.js("return getComputedStyle(document.body).backgroundColor")) < 0.1) is dark
     for what, ink, paper in {tuple(one) for one in page.js(INKS)}:
         assert contrast(ink, paper) >= 4.5, (what, ink, paper)
 
 
-def test_markup_in_names_does_nothing(page: Page, written: Report) -> None:
-    page.open(written("node-hostile"))
+def test_markup_in_names_does_nothing(page: Page, report: Report) -> None:
+    page.open(report("node-hostile"))
     assert page.js("return document.title").startswith("wulf node")
     assert page.js("return document.querySelectorAll('img, .chart b, main script').length") == 0
     assert "<b>n1</b>" in page.js("return document.getElementById('node-rows').textContent")
 
 
-def test_it_prints(page: Page, written: Report) -> None:
-    page.open(written("node"))
+def test_it_prints(page: Page, report: Report) -> None:
+    page.open(report("node"))
     assert page.pdf().startswith(b"%PDF-")
     assert page.console() == []
 

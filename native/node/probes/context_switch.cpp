@@ -11,8 +11,8 @@
 #include <span>
 
 #include "core/error.hpp"
+#include "core/file.hpp"
 #include "node/child.hpp"
-#include "node/file.hpp"
 #include "node/files.hpp"
 #include "node/pages.hpp"
 #include "node/placement.hpp"

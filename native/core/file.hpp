@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace wulf::node {
+namespace wulf {
 
 /// A file descriptor and its end.
 class File {
@@ -35,4 +35,4 @@ class File {
   int fd_ = -1;
 };
 
-}  // namespace wulf::node
+}  // namespace wulf
