@@ -34,13 +34,13 @@ class Target:
 TARGETS = {
     "build": Target(("build",)),
     "demo": Target(("build", "lab")),
-    "test": Target(("build", "lab", "test", "browser"), ("dev",), tests=True),
-    "lint": Target(("build", "test", "lint", "format"), ("dev",), probes=False),
+    "test": Target(("build", "lab", "mpi", "slurm", "test", "browser"), ("dev",), tests=True),
+    "lint": Target(("build", "mpi", "test", "lint", "format"), ("dev",), probes=False),
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),
     "fuzz": Target(("build", "lint"), probes=False),
     "cross": Target(("build", "cross"), probes=False),
-    "bench": Target(("build", "lab", "bench")),
+    "bench": Target(("build", "lab", "mpi", "bench")),
     "wheel": Target(("build",)),
 }
 NO_ROOT = "this account is not root and sudo asks for a password"

@@ -33,11 +33,15 @@ def binary(program: str = "wulf-net") -> Path:
 
 
 class Session:
-    """One process; answers are matched to requests by their id. `words`: a command that starts the program."""
+    """One process; answers are matched to requests by their id. `words`: a command that starts the program at `path`."""
 
-    def __init__(self, *words: str | Path, program: str = "wulf-net") -> None:
+    def __init__(self, *words: str | Path, program: str = "wulf-net", path: Path | None = None) -> None:
         self.process = subprocess.Popen(
-            [*words, binary(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+            [*words, path or binary(program)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
         self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._answers: dict[int | None, dict[str, Any]] = {}

@@ -1,0 +1,68 @@
+#include <mpi.h>
+
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "core/operations.hpp"
+#include "mpi/service.hpp"
+#include "mpi/world.hpp"
+
+namespace {
+
+constexpr const char* kHelp =
+    "wulf-mpi: measures MPI between its ranks. Part of wulf.\n\n"
+    "Without arguments, started by mpirun or srun: a session on rank 0. Requests are JSON Lines on stdin, "
+    "such as\n"
+    "{\"id\": 1, \"op\": \"describe\"}; it ends when stdin closes.\n\n"
+    "  --describe   print what this program can do, as one JSON object\n"
+    "  --version    print the version\n";
+
+/// What needs no ranks: nothing of MPI is started for it.
+int explain(const std::string& option) {
+  if (option == "--version") {
+    std::cout << "wulf-mpi " << WULF_VERSION << '\n';
+    return 0;
+  }
+  if (option == "--describe") {
+    std::cout << wulf::mpi::describe().dump() << '\n';
+    return 0;
+  }
+  const bool known = option == "--help";
+  (known ? std::cout : std::cerr) << (known ? "" : "wulf-mpi: unknown option " + option + "\n") << kHelp;
+  return known ? 0 : 2;
+}
+
+void serve() {
+  const wulf::mpi::World world;
+  if (world.root()) {
+    serve_root(world);
+  } else {
+    serve_follower(world);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    return explain(argv[1]);
+  }
+  (void)std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not a death
+  wulf::end_with_parent();
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  if (provided < MPI_THREAD_FUNNELED) {
+    std::cerr << "wulf-mpi: this MPI was built without threads (MPI_THREAD_FUNNELED)\n";
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  try {
+    serve();
+  } catch (const std::exception& error) {
+    std::cerr << "wulf-mpi: " << error.what() << '\n';
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}

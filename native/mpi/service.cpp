@@ -1,0 +1,175 @@
+#include "mpi/service.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "core/counters.hpp"
+#include "core/operations.hpp"
+#include "mpi/commands.hpp"
+#include "mpi/jobs.hpp"
+#include "mpi/probe.hpp"
+
+namespace wulf::mpi {
+namespace {
+
+struct Request {
+  const Probe& probe;
+  Json params;
+};
+
+/// The same on every rank, since all have the same text and the same program.
+Request read_request(const World& world, const Json& json) {
+  refuse_unknown_fields(json, {"id", "op", "probe", "params"});
+  const std::string name = text_field(json, "probe");
+  const Probe* probe = Registry<Probe>::find(name);
+  if (probe == nullptr) {
+    std::string known;
+    for (const Probe* each : Registry<Probe>::all()) {
+      known += (known.empty() ? "" : ", ") + each->name();
+    }
+    throw bad_parameter("probe", "there is no probe '" + name + "'; known: " + known);
+  }
+  if (world.size() < probe->least_ranks()) {
+    throw bad_parameter("probe", name + " needs " + std::to_string(probe->least_ranks()) +
+                                     " ranks, and there are " + std::to_string(world.size()));
+  }
+  return {*probe, resolve(probe->all_params(), json.value("params", Json::object()))};
+}
+
+/// What `work` threw, as an Error; nothing where it went well.
+template <typename Work>
+std::optional<Error> error_of(Work work) {
+  try {
+    work();
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error("limit", "not enough memory for this request: ask for fewer bytes or ranks");
+  } catch (const std::exception& error) {
+    return Error("internal", error.what());
+  }
+}
+
+void agree(const World& world, const std::optional<Error>& error) { world.agree(error ? &*error : nullptr); }
+
+/// What the hosts of the run's two ends counted meanwhile, on rank 0.
+Json counters_at_ends(const World& world, const std::vector<int>& ends, const Json& mine) {
+  constexpr std::array<const char*, 2> kNames{"client", "server"};
+  bool is_end = false;
+  for (const int rank : ends) {
+    is_end = is_end || rank == world.rank();
+  }
+  const std::vector<std::string> all = world.to_root(is_end ? mine.dump() : "");
+  Json counters = Json::object();
+  for (std::size_t i = 0; world.root() && i < ends.size() && i < kNames.size(); ++i) {
+    counters[kNames.at(i)] = parse_json(all.at(static_cast<std::size_t>(ends[i])));
+  }
+  return counters;
+}
+
+/// One replicate, on every rank; the answer on rank 0. Throws on every rank or on none.
+Json run(const World& world, const Json& json) {
+  std::optional<Request> request;
+  std::unique_ptr<Replicate> replicate;
+  agree(world, error_of([&] {
+          request.emplace(read_request(world, json));
+          replicate = request->probe.prepare(world, request->params);
+        }));
+  const CounterTexts before = CounterTexts::read();
+  MPI_Barrier(world.comm());
+  Outcome outcome;
+  agree(world, error_of([&] { outcome = replicate->measure(); }));
+  const CounterTexts after = CounterTexts::read();
+  const std::vector<int> ends = request->probe.ends(world, request->params);
+  Json counters = counters_at_ends(world, ends, counters_delta(before.parse(), after.parse()));
+  return {{"metrics", std::move(outcome.metrics)},
+          {"seconds", outcome.seconds},
+          {"counters", std::move(counters)},
+          {"info", std::move(outcome.info)}};
+}
+
+Json ranks(const World& world) {
+  Json list = Json::array();
+  for (int rank = 0; rank < world.size(); ++rank) {
+    const RankPlace& place = world.places()[static_cast<std::size_t>(rank)];
+    list.push_back({{"rank", rank}, {"host", place.host}, {"pid", place.pid}, {"cpus", place.cpus}});
+  }
+  return {{"ranks", std::move(list)}};
+}
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string version(text.data(), static_cast<std::size_t>(length));
+  while (!version.empty() && (version.back() == '\n' || version.back() == '\0')) {
+    version.pop_back();
+  }
+  return version;
+}
+
+Json probes_and_mpi() {
+  Json probes = Json::array();
+  for (const Probe* probe : Registry<Probe>::all()) {
+    probes.push_back(probe->describe());
+  }
+  return {{"mpi", library_version()}, {"probes", std::move(probes)}};
+}
+
+/// The program with these operations; without ranks they are only described.
+Program program_of(const std::function<Json(const Json&)>& run,
+                   const std::function<Json(const Json&)>& ranks) {
+  return {.name = "wulf-mpi",
+          .help = "Measures MPI between its ranks. Part of wulf.",
+          .describe = probes_and_mpi,
+          .operations = {{"run", {run, /*lengthy=*/true}}, {"ranks", {ranks}}}};
+}
+
+}  // namespace
+
+Json describe() { return description(program_of(nullptr, nullptr)); }
+
+void serve_root(const World& world) {
+  constexpr auto kPatience = std::chrono::milliseconds(1000);
+  Jobs jobs;
+  const auto run_on_all = [&](const Json& request) {
+    return jobs.ask([&] {
+      send_command(world, request.dump());
+      return run(world, request);
+    });
+  };
+  const Program program = program_of(run_on_all, [&world](const Json&) { return ranks(world); });
+  Session session(all_operations(program), STDIN_FILENO, STDOUT_FILENO);
+  session.print(greeting(program));
+  std::thread reader([&] {
+    session.serve();
+    if (!jobs.close(kPatience)) {
+      // Messages may be under way that nobody will ever wait for again: the launcher ends the other ranks, as
+      // it does when a rank dies.
+      std::_Exit(1);
+    }
+  });
+  jobs.serve();
+  reader.join();
+  send_command(world, kQuit);
+}
+
+void serve_follower(const World& world) {
+  while (true) {
+    const std::string text = next_command(world);
+    if (text == kQuit) {
+      return;
+    }
+    (void)error_of([&] { (void)run(world, parse_json(text)); });  // rank 0 answers with the same error
+  }
+}
+
+}  // namespace wulf::mpi

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/json.hpp"
+#include "mpi/world.hpp"
+
+namespace wulf::mpi {
+
+/// What --describe prints: operations, probes, and which MPI this program runs with.
+[[nodiscard]] Json describe();
+
+/// Rank 0's process: the session on stdin and stdout, until stdin closes. Ends the other ranks, too.
+void serve_root(const World& world);
+
+/// Every other rank's process: takes part in what rank 0 is asked, until it says quit.
+void serve_follower(const World& world);
+
+}  // namespace wulf::mpi
