@@ -1,4 +1,4 @@
-"""The operation `dgemm`: how fast this node's BLAS libraries multiply matrices (HPCC's DGEMM)."""
+"""The probe `dgemm`: how fast this node's BLAS libraries multiply matrices (HPCC's DGEMM)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,33 @@ _PATIENCE = 120.0
 _ONE_AT_A_TIME = threading.Lock()
 """Requests run concurrently; two of these would measure each other."""
 
+PROBE: dict[str, Any] = {
+    "name": "dgemm",
+    "group": "cpu",
+    "help": "Products of square matrices by each BLAS library found; the fastest one's rate",
+    "params": [
+        {
+            "name": "n", "type": "int", "unit": "1", "default": 1024, "min": 1, "max": _LARGEST,
+            "help": "rows and columns of a matrix",
+        },
+        {
+            "name": "threads", "type": "int", "unit": "1", "default": 1, "min": 0,
+            "help": "CPUs used; 0: all allowed ones",
+        },
+        {
+            "name": "seconds", "type": "float", "unit": "s", "default": 0.2, "min": 0.0, "max": _LONGEST,
+            "help": "how long to measure each library, about",
+        },
+    ],
+    "metrics": [{"name": "rate", "unit": "flop/s", "better": "higher", "help": "2 n^3 operations a product"}],
+}  # fmt: skip
+"""As a program's --describe has it."""
+
 _NUMBERS_OF_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 
 
 def dgemm(n: Any = 1024, threads: Any = 1, seconds: Any = 0.2) -> dict[str, Any]:
-    """{"op": "dgemm", "n": 1024, "threads": 1, "seconds": 0.2}: flop/s of n x n products, for each BLAS library found.
+    """flop/s of n x n products, for each BLAS library found; `seconds` of each.
 
     `threads` 0 = one for each CPU that this process may use. `metrics.rate` is the fastest library's, and
     `info.libraries` tells of all; without any it is null, with the reason.

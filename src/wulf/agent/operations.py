@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from wulf import __version__
-from wulf.agent import facts
-from wulf.agent.dgemm import dgemm
+from wulf.agent import dgemm, facts
 from wulf.agent.machine import Machine
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
@@ -25,6 +24,7 @@ def description() -> dict[str, Any]:
         "version": __version__,
         "protocol": PROTOCOL,
         "ops": sorted(OPERATIONS),
+        "probes": [dgemm.PROBE],
         "facts": [fact.describe() for fact in facts.all_facts()],
     }
 
@@ -62,10 +62,21 @@ def addresses() -> dict[str, Any]:
             raise Refused("address", f"the node's addresses can't be read: {unknown.reason}") from unknown
 
 
+def run(probe: Any, params: Any = None) -> dict[str, Any]:
+    """{"op": "run", "probe": "dgemm", "params": {"n": 1024}}: one replicate, as wulf-node's."""
+    if probe != dgemm.PROBE["name"]:
+        raise Refused("bad-parameter", f"there is no probe {probe!r}; known: {dgemm.PROBE['name']}", "probe")
+    given = {} if params is None else params
+    known = [param["name"] for param in dgemm.PROBE["params"]]
+    if not isinstance(given, dict) or not set(given) <= set(known):
+        raise Refused("bad-parameter", f"params must be an object with {', '.join(known)} alone", "params")
+    return dgemm.dgemm(**given)
+
+
 OPERATIONS: dict[str, Operation] = {
     "ping": ping,
     "describe": describe,
     "facts": read_facts,
     "addresses": addresses,
-    "dgemm": dgemm,
+    "run": run,
 }

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Any, Literal
 
+from wulf.agent import dgemm
 from wulf.cluster.simulated_node import WULF_NODE, usual_value
 
 Answer = dict[str, Any]
@@ -51,6 +52,8 @@ class Fault:
         The operation at which it happens.
     call
         At the how-manieth call of that operation on that node, from 1.
+    program
+        Calls of this program alone count; None: of whichever.
     kind
         ``error`` answers with ``code`` and ``message``; ``die`` ends the program; ``silence`` never answers.
     """
@@ -61,6 +64,7 @@ class Fault:
     kind: Literal["error", "die", "silence"] = "error"
     code: str = "internal"
     message: str = "a simulated fault"
+    program: str | None = None
 
 
 @dataclass
@@ -104,15 +108,16 @@ class SimulatedCluster:
         self._random = random.Random(self.seed)  # noqa: S311 - noise, not a secret
         self._servers: dict[tuple[str, int], tuple[str, str, str]] = {}  # address, port → node, transport, key
         self._numbers = itertools.count(1)
-        self._calls: Counter[tuple[str, str]] = Counter()
+        self._calls: Counter[tuple[str, str, str | None]] = Counter()
         self._lock = threading.Lock()
 
-    def fault(self, node: str, op: str) -> Fault | None:
-        """Count one call of ``op`` on ``node``; what goes wrong at it, if anything."""
+    def fault(self, node: str, op: str, program: str | None = None) -> Fault | None:
+        """Count one call of ``op`` of a program on ``node``; what goes wrong at it, if anything."""
         with self._lock:
-            self._calls[node, op] += 1
-            now = self._calls[node, op]
-        return next((f for f in self.faults if (f.node, f.op, f.call) == (node, op, now)), None)
+            keys = {(node, op, None), (node, op, program)}
+            self._calls.update(keys)
+            now = {(*key, self._calls[key]) for key in keys}
+        return next((f for f in self.faults if (f.node, f.op, f.program, f.call) in now), None)
 
     def answer(self, node: str, program: str, request: Mapping[str, Any]) -> Answer:
         """What the program on the node answers.
@@ -134,6 +139,7 @@ class SimulatedCluster:
     def _describe_agent(self, node: str, _request: Mapping[str, Any]) -> Answer:
         facts = [{"name": name, "uniform": name != "host.name", "help": ""} for name in sorted(self.facts(node))]
         described = {"program": "wulf-agent", "version": "0.1.0", "protocol": 1, "ops": sorted(_AGENT), "facts": facts}
+        described["probes"] = [dgemm.PROBE]
         return {"describe": described}
 
     def _facts(self, node: str, _request: Mapping[str, Any]) -> Answer:
@@ -196,7 +202,13 @@ class SimulatedCluster:
         return {"describe": WULF_NODE}
 
     def _run_node(self, node: str, request: Mapping[str, Any]) -> Answer:
-        probe = _known("probe", request.get("probe"), WULF_NODE["probes"])
+        return self._run_probe(node, request, WULF_NODE["probes"])
+
+    def _run_agent(self, node: str, request: Mapping[str, Any]) -> Answer:
+        return self._run_probe(node, request, [dgemm.PROBE])
+
+    def _run_probe(self, node: str, request: Mapping[str, Any], probes: Sequence[Answer]) -> Answer:
+        probe = _known("probe", request.get("probe"), probes)
         params = _resolve(probe["params"], request.get("params", {}))
         return {
             "metrics": {one["name"]: self._node_metric(node, probe["name"], one, params) for one in probe["metrics"]},
@@ -208,7 +220,7 @@ class SimulatedCluster:
     def _node_metric(self, node: str, probe: str, metric: Answer, params: Mapping[str, Any]) -> Answer:
         value = self.node_value(node, probe, metric["name"], params) if self.node_value else None
         if value is None:
-            value = usual_value(probe, metric["name"], params) * self._random.lognormvariate(0.0, 0.01)
+            value = usual_value(probe, metric["unit"], params) * self._random.lognormvariate(0.0, 0.01)
         if isinstance(value, str):
             return {"unit": metric["unit"], "value": None, "reason": value}
         return _metric(metric["unit"], value)
@@ -329,5 +341,6 @@ _AGENT: dict[str, _Operation] = {
     "describe": SimulatedCluster._describe_agent,
     "facts": SimulatedCluster._facts,
     "addresses": SimulatedCluster._addresses,
+    "run": SimulatedCluster._run_agent,
 }
 _OPERATIONS = {"wulf-net": _NET, "wulf-node": _NODE, "wulf-agent": _AGENT}

@@ -84,9 +84,8 @@ WULF_NODE: Answer = {
 """What the simulated wulf-node's `--describe` would print."""
 
 
-def usual_value(probe: str, metric: str, params: Mapping[str, Any]) -> float:
+def usual_value(probe: str, unit: str, params: Mapping[str, Any]) -> float:
     """A plausible figure: times grow with the working set, everything else is what it is."""
-    unit = next(unit for name, unit in _PROBES[probe][2] if name == metric)
     value = _USUAL[unit]
     if probe in ("chase", "cpu-rate") and unit == "s":
         return value * 1e-3 * log2(max(2, params.get("bytes") or 2))

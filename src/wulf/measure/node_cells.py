@@ -246,7 +246,7 @@ def cells_of(
     asked: Asked,
     *,
     place: Place,
-    without: Mapping[str, str] | None = None,
+    without: Mapping[str, Mapping[str, str]] | None = None,
 ) -> tuple[tuple[Cell, ...], list[Lack]]:
     """All cells of a node survey, and what is lacking.
 
@@ -255,21 +255,21 @@ def cells_of(
     nodes
         Those that answered; figures between two nodes are of each with the next one, in a ring.
     without
-        Node → why its wulf-node could not be started, where it could not.
+        Program → node → why it could not be started there, where it could not.
     """
     rows = table().by_name
     cells: list[Cell] = []
     lacks: list[Lack] = []
     known: dict[str, tuple[list[Draft], dict[str, str]]] = {}  # nodes of one shape are asked the same
     for number, node in enumerate(nodes):
-        has = {name: probe for name, probe in probes.items() if name != NODE or node not in (without or {})}
+        down = {program: reasons[node] for program, reasons in (without or {}).items() if node in reasons}
+        has = {name: probe for name, probe in probes.items() if name not in down}
         key = f"{sorted(has)} {shapes[node]}"
         if key not in known:
             known[key] = drafts_of(table(), shapes[node], has, asked)
         drafts, reasons = known[key]
-        down = (without or {}).get(node)
         for name, why in reasons.items():
-            lacks.append(Lack(node, rows[name], down if down and rows[name].program == NODE else why))
+            lacks.append(Lack(node, rows[name], down.get(rows[name].program, why)))
         following = nodes[(number + 1) % len(nodes)]
         for draft in drafts:
             if draft.remote and following == node:

@@ -23,6 +23,10 @@ WALK_SECONDS = 0.5e-9
 PASS_SECONDS = 0.5e-9
 """A byte of a kernel's arrays over the three passes that it makes at least, on a node of 6 GB/s."""
 
+DGEMM_SECONDS = 0.6
+"""Beside the time asked for: a process that loads Python and a library, and one product to warm up; of one or two
+libraries."""
+
 _ARRAYS = {"read": 1, "write": 1, "copy": 2, "scale": 2, "memcpy": 2, "add": 3, "triad": 3}
 
 
@@ -41,7 +45,7 @@ def replicate_seconds(cell: Cell | Draft) -> float:
     elif cell.pattern == "cpu-rate":
         extra = float(cell.params["runs"] or 0) * bytes_ / 8 * (1.5 * ELEMENT_SECONDS) + 2 * bytes_ * TOUCH_SECONDS
     else:
-        extra = 0.0
+        extra = DGEMM_SECONDS if cell.pattern == "dgemm" else 0.0
     return ANSWER_SECONDS + _seconds(cell) + extra
 
 

@@ -15,7 +15,7 @@ from wulf.stats.stopping import LOOKS, StoppingRule, WatchRule, WidthRule
 
 Pair = tuple[str, str]
 
-NET, NODE = "net", "node"
+NET, NODE, AGENT = "net", "node", "agent"
 """Programs, as records name them."""
 
 
@@ -55,7 +55,8 @@ class Cell:
         Pairs of one number have no node in common, and are measured side by side. None: every pass lays its pairs
         out anew; the few pairs of a sample would then be strewn over thousands of rounds.
     program
-        Which program measures: "net" for wulf-net between two sessions, "node" for wulf-node in one.
+        Which program measures: "net" for wulf-net between two sessions, "node" and "agent" for wulf-node and the agent
+        in one.
     name
         What it is called on every node that is measured in it, "curve#3" for a curve's fourth point: nodes that are
         measured alone, side by side, measure cells of one name at the same time.

@@ -128,7 +128,7 @@ class Runner:
         for state in self._states.values():
             if state.cell.wave is not None:
                 self._waves.setdefault(state.cell.wave, []).append(state)
-        self._lost: dict[str, str] = {}
+        self._lost: dict[tuple[str, str], str] = {}
         self._records: list[Record] = []
         self._done = 0
         self._began = 0.0
@@ -136,8 +136,8 @@ class Runner:
 
     @property
     def lost(self) -> Mapping[str, str]:
-        """Nodes that died while they were measured, and how."""
-        return self._lost
+        """Nodes on which a program died while they were measured, and how."""
+        return {node: why for (_, node), why in self._lost.items()}
 
     @property
     def records(self) -> list[Record]:
@@ -218,13 +218,13 @@ class Runner:
             state.replicates = []
 
     def _nodes_alive(self, cell: Cell) -> bool:
-        """Give the cell up if one of its nodes is gone."""
+        """Give the cell up if the program that measures it is gone on one of its nodes; others may still be there."""
         for node in dict.fromkeys((cell.client, cell.server)):
-            session = self._programs.get(cell.program, {}).get(node)
-            if node not in self._lost and (session is None or not session.alive):
-                self._lost[node] = "it has no session" if session is None else self._why_dead(node, session)
-            if node in self._lost:
-                self._close(cell, failure=f"{node}: {self._lost[node]}")
+            session, key = self._programs.get(cell.program, {}).get(node), (cell.program, node)
+            if key not in self._lost and (session is None or not session.alive):
+                self._lost[key] = "it has no session" if session is None else self._why_dead(node, session)
+            if key in self._lost:
+                self._close(cell, failure=f"{node}: {self._lost[key]}")
                 return False
         lacking = self._no_second(cell.server) if cell.program == NET and cell.client == cell.server else ""
         if lacking:
@@ -258,7 +258,7 @@ class Runner:
         address = self._addresses[cell.server]
         session = self._second(cell.server) if alone else self._sessions[cell.server]
         future = session.call("serve", transport=cell.transport, address=address, key=key)
-        answer, error = self._await(future, self._sessions[cell.server], cell.server, ANSWER_GRACE)
+        answer, error = self._await(future, self._sessions[cell.server], NET, cell.server, ANSWER_GRACE)
         if answer is None:
             self._close(cell, failure=f"{cell.server} can't serve {cell.transport} on {address}: {error['message']}")
             return False
@@ -278,7 +278,7 @@ class Runner:
         )
 
     def _await(
-        self, future: Future[dict[str, Any]], session: Session, node: str, patience: float
+        self, future: Future[dict[str, Any]], session: Session, program: str, node: str, patience: float
     ) -> tuple[dict[str, Any] | None, dict[str, str]]:
         """The answer, or None and why there is none; a node whose session died is noted as lost."""
         try:
@@ -288,13 +288,14 @@ class Runner:
             return None, {"code": "no-answer", "message": f"no answer from {node} within {patience:g} s"}
         except NodeError as error:
             if not session.alive:
-                self._lost.setdefault(node, error.what.removeprefix(f"{node}: "))
+                self._lost.setdefault((program, node), error.what.removeprefix(f"{node}: "))
             return None, {"code": getattr(error, "code", "lost"), "message": error.what}
 
     def _answer(self, cell: Cell, future: Future[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, str]]:
         """What the cell's client answers, or None and why there is nothing."""
         patience = cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE
-        return self._await(future, self._programs[cell.program][cell.client], cell.client, patience)
+        session = self._programs[cell.program][cell.client]
+        return self._await(future, session, cell.program, cell.client, patience)
 
     def _take(
         self, cell: Cell, answer: dict[str, Any] | None, error: dict[str, str], start: dict[str, Any] | None = None

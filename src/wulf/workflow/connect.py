@@ -17,6 +17,7 @@ from wulf.cluster.programs import Program, agent_program, find_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
 from wulf.core.records import Param
+from wulf.measure.plan import AGENT
 from wulf.measure.probes import Probe
 from wulf.measure.runner import no_second_session
 from wulf.store.run import Facts
@@ -54,6 +55,8 @@ class Connected:
         Further programs, as cells name them ("node") → node → session.
     probes
         What these can do.
+    refused
+        Further programs → node → why it could not be started there.
     """
 
     sessions: dict[str, Session]
@@ -65,6 +68,7 @@ class Connected:
     second: SecondSession = no_second_session
     others: dict[str, dict[str, Session]] = field(default_factory=dict)
     probes: dict[str, Probe] = field(default_factory=dict)
+    refused: dict[str, dict[str, NodeError]] = field(default_factory=dict)
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -148,8 +152,11 @@ def _second_sessions(launcher: Launcher, inventory: Inventory, program: Program)
 
 def _open_other(launcher: Launcher, inventory: Inventory, connected: Connected, name: str) -> None:
     """Open a further program on the nodes that have the first one."""
-    opened = launcher.open(inventory.pick(list(connected.sessions)), find_program(f"wulf-{name}"))
-    connected.failed |= opened.failed
+    program = agent_program() if name == AGENT else find_program(f"wulf-{name}")
+    opened = launcher.open(inventory.pick(list(connected.sessions)), program)
+    connected.refused[name] = dict(opened.failed)
+    if name != AGENT:  # a node without Python has no facts, which its fingerprint says, and is measured all the same
+        connected.failed |= opened.failed
     connected.others[name] = dict(opened.sessions)
     described = _describe(opened.sessions)
     if described:

@@ -15,7 +15,7 @@ from wulf.measure.node_cost import fitted, most_seconds
 from wulf.measure.node_derived import derived_records, lacking_records
 from wulf.measure.node_rows import GROUPS, table
 from wulf.measure.node_shape import shape_of
-from wulf.measure.plan import NET, NODE, Cell
+from wulf.measure.plan import AGENT, NET, NODE, Cell
 from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Watcher
 from wulf.store.run import Facts, RunWriter
@@ -80,7 +80,6 @@ def survey_cells(
 ) -> tuple[tuple[Cell, ...], list[Lack]]:
     """The cells of all nodes that answered, and the rows that they lack."""
     nodes = list(connected.sessions)
-    opened = connected.others.get(NODE, {})
     probes = {NET: probe, **connected.probes}
     seconds = PLANNED * (QUICK_SECONDS if asked.quick else FULL_SECONDS)
     shapes, known = {}, {}
@@ -89,13 +88,18 @@ def survey_cells(
         if str(shape) not in known:
             known[str(shape)] = fitted(shape, probes, asked, replicates, seconds)
         shapes[node] = known[str(shape)]
-    without = {node: _why_not(connected, node) for node in nodes if node not in opened}
+    without = {program: _why_not(connected, program) for program in (NODE, AGENT)}
     return cells_of(nodes, shapes, probes, asked, place=connected.placed, without=without)
 
 
-def _why_not(connected: Connected, node: str) -> str:
-    error = connected.failed.get(node)
-    return f"wulf-node could not be started{f': {error.what}' if error else ''}"
+def _why_not(connected: Connected, program: str) -> dict[str, str]:
+    """Nodes that measure without a program, and why."""
+    opened, refused = connected.others.get(program, {}), connected.refused.get(program, {})
+    return {
+        node: f"wulf-{program} could not be started{f': {refused[node].what}' if node in refused else ''}"
+        for node in connected.sessions
+        if node not in opened
+    }
 
 
 def node_survey(
@@ -137,10 +141,15 @@ def node_survey(
         more += lacking_records([*records, *more], seen.lacks, _wanted(asked), seen.nodes, writer.id)
         return more, node_findings([*records, *more], seen.fingerprint)
 
-    outcome = measure(inventory, cells, chosen, writer, seed, judge=judge, programs=(NODE,), watch=watch)
+    outcome = measure(inventory, cells, chosen, writer, seed, judge=judge, programs=_programs(asked), watch=watch)
     if report:
         write_html(outcome.run)
     return outcome
+
+
+def _programs(asked: Asked) -> tuple[str, ...]:
+    """What to open beside wulf-net: the agent only where a row of its is wanted."""
+    return (NODE, *{AGENT for row in table().rows if row.program == AGENT and asked.wants(row)})
 
 
 def _wanted(asked: Asked) -> list[str]:

@@ -75,7 +75,7 @@ def test_ping_keeps_the_requests_id(talk: Talk) -> None:
 def test_describe_is_what_the_option_prints(talk: Talk) -> None:
     printed = json.loads(subprocess.run([*AGENT, "--describe"], capture_output=True, check=True).stdout)
     assert talk.ask(op="describe")["describe"] == printed
-    assert printed["ops"] == ["addresses", "describe", "dgemm", "facts", "ping"]
+    assert printed["ops"] == ["addresses", "describe", "facts", "ping", "run"]
     mtu = next(fact for fact in printed["facts"] if fact["name"] == "nic.*.mtu")
     assert (mtu["unit"], mtu["uniform"]) == ("B", True)
 
@@ -95,6 +95,9 @@ def test_describe_is_what_the_option_prints(talk: Talk) -> None:
         ('{"id": 3, "op": "ping", "hard": 1}', 3, "bad-parameter", "hard"),
         ('{"id": 3, "op": "facts", "root": "/no/such"}', 3, "bad-parameter", "root"),
         ('{"id": 3, "op": "facts", "root": 5}', 3, "bad-parameter", "root"),
+        ('{"id": 3, "op": "run", "probe": "chase"}', 3, "bad-parameter", "probe"),
+        ('{"id": 3, "op": "run", "probe": "dgemm", "params": {"m": 3}}', 3, "bad-parameter", "params"),
+        ('{"id": 3, "op": "run", "probe": "dgemm", "params": {"n": 0}}', 3, "bad-parameter", "n"),
         ('{"id": 3, "op": "facts", "only": "cpu"}', 3, "bad-parameter", "only"),
         ('{"id": 3, "op": "facts", "only": ["cpu", "cqu"]}', 3, "bad-parameter", "only"),
         ('{"id": 3, "x": "' + "x" * (1 << 20) + '"}', None, "limit", None),

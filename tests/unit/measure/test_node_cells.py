@@ -81,7 +81,7 @@ def test_a_program_that_lacks_a_probe_is_named_in_the_rows_reason() -> None:
 
 
 def test_a_node_without_the_program_is_measured_over_the_network_alone() -> None:
-    made, lacks = cells(nodes=("n1", "n2"), without={"n2": "wulf-node could not be started: no space"})
+    made, lacks = cells(nodes=("n1", "n2"), without={NODE: {"n2": "wulf-node could not be started: no space"}})
     assert not [cell for cell in made if cell.client == "n2" and cell.program == NODE]
     assert [cell for cell in made if cell.client == "n1" and cell.program == NODE]
     reasons = {lack.row.name: lack.reason for lack in lacks if lack.node == "n2"}

@@ -134,6 +134,23 @@ def test_a_program_that_dies_on_one_node_takes_nothing_from_the_others(simulate:
     assert any(f.kind == "failed" and f.subject == "n2" for f in outcome.run.findings)
 
 
+def test_a_dead_wulf_node_takes_no_figure_of_the_network_with_it(simulate: Any) -> None:
+    outcome = simulate("n1", {"only": "os,net"}, faults=[Fault("n1", "run", 7, "die", program="wulf-node")])
+    rows = rows_of(outcome.run.records)["n1"]
+    net = [one for name, one in rows.items() if table().by_name[name].program == "net" and not one.supported is False]
+    assert net
+    assert all(one.value is not None for one in net if "no other node" not in (one.reason or "")), net
+    assert any(one.verdict == "failed" for one in rows.values())
+
+
+def test_dgemm_is_a_row_of_the_whole_table_and_of_no_quick_one(simulate: Any) -> None:
+    names = frozenset({"cpu.dgemm", "cpu.dgemm.all"})
+    found = rows_of(simulate(options={"names": names}).run.records)["n1"]
+    assert {one.unit for one in found.values()} == {"flop/s"}
+    assert set(found) == names
+    assert all(one.value for one in found.values())
+
+
 def test_small_sets_that_may_lie_in_the_cache_are_said(simulate: Any) -> None:
     outcome = simulate(
         options={"only": "memory"}, facts=lambda name: facts(name, cpu__l3_size=480 << 20, limits__memory=4 << 30)

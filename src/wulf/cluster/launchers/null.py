@@ -56,7 +56,7 @@ class NullChannel:
             self._refuse(None, "bad-json", str(error))
             return
         number, op = request.get("id"), request.get("op", "")
-        fault = self._cluster.fault(self._node, op)
+        fault = self._cluster.fault(self._node, op, self._program)
         if fault is None:
             self._answer(number, request)
         elif fault.kind == "die":
