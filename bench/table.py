@@ -12,6 +12,7 @@ from wulf.core.units import show
 
 WIDTH = 100
 HEADINGS = ("comparison", "ours", "peer", "ratio", "95 % interval", "goal", "met")
+_COLOURS = {"yes": "green", "no": "red", "–": "dim"}
 RIGHT = {"ours", "peer", "ratio"}
 
 
@@ -23,7 +24,14 @@ def cells(row: Row) -> tuple[str, ...]:
     goal = (
         f"{row.goal:g} ± {LIKE:g}" if row.better == "same" else f"{'≤' if row.better == 'lower' else '≥'} {row.goal:g}"
     )
-    return (row.name, show(row.ours, row.unit), peer, ratio, interval, goal, "yes" if row.met else "no")
+    return (row.name, show(row.ours, row.unit), peer, ratio, interval, goal, _met(row))
+
+
+def _met(row: Row) -> str:
+    """Whether the goal is met; of what nothing was compared with, nobody can say."""
+    if row.ratio is None:
+        return "–"
+    return "yes" if row.met else "no"
 
 
 def terminal(rows: Sequence[Row], console: Console) -> None:
@@ -33,7 +41,7 @@ def terminal(rows: Sequence[Row], console: Console) -> None:
         table.add_column(heading, justify="right" if heading in RIGHT else "left", no_wrap=heading not in HEADINGS[::2])
     for row in rows:
         *texts, met = cells(row)
-        table.add_row(*texts, f"[{'green' if row.met else 'red'}]{met}[/]")
+        table.add_row(*texts, f"[{_COLOURS[met]}]{met}[/]")
     console.print(table)
 
 

@@ -81,7 +81,7 @@ def test_cells_scale_units_and_leave_out_what_is_not_there():
     shown = table.cells(replace(row("rtt"), ours=1.85e-5, peer=2e-5, ratio=0.925, low=0.9, high=0.95))
     assert shown == ("rtt", "18.5 µs", "tool 20 µs", "0.925", "0.900–0.950", "≤ 1", "yes")
     missing = rows.without_peer("rtt", "tool (not installed)", "B/s", "higher")
-    assert table.cells(missing) == ("rtt", "–", "tool (not installed)", "–", "–", "≥ 1", "no")
+    assert table.cells(missing) == ("rtt", "–", "tool (not installed)", "–", "–", "≥ 1", "–")
 
 
 def test_the_table_fits_100_columns():

@@ -33,7 +33,7 @@ def binary(program: str = "wulf-net") -> Path:
 
 
 class Session:
-    """One process; answers are matched to requests by their id. `words`: a command that starts the program at `path`."""
+    """One process; answers are matched to requests by their id. `words`: a command that starts the program."""
 
     def __init__(self, *words: str | Path, program: str = "wulf-net", path: Path | None = None) -> None:
         self.process = subprocess.Popen(
