@@ -233,9 +233,10 @@ def _slurm_notes(lab: Lab) -> list[str]:
     by_state = {state: NodeSet.fromlist(n for n, s in states.items() if s == state) for state in states.values()}
     shown = ", ".join(f"{nodes} {state}" for state, nodes in by_state.items())
     first, where = next(iter(states)), f" --name {lab.name}" if lab.name != "lab" else ""
+    run = f"wulf lab exec{where} {first} --"
     return [
         f"Slurm: {shown}; its logs: {lab.state}/slurm/log",
-        f"By hand: wulf lab exec{where} {first} -- sinfo    wulf lab exec{where} {first} -- srun -N {len(states)} hostname",
+        f"By hand: {run} sinfo    {run} srun -N {len(states)} hostname",
     ]
 
 

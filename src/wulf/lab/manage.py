@@ -119,7 +119,7 @@ def _up(
                     if node["name"] in links:
                         emulate.apply(wire, directory, data, node, links[node["name"]])
                 if with_slurm:
-                    slurm.start(directory, data)
+                    slurm.start(directory, data, CONTROLLER)
                 state.save(directory, data)
             if nursery and keep:  # last of all: whoever is interrupted before has no lab
                 nursery.keep()

@@ -120,8 +120,13 @@ def prepare(state: Path, nodes: Sequence[Node], controller: str) -> None:
     (directory / "cgroup.conf").write_text(CGROUP_CONF)
 
 
-def start(state: Path, data: Mapping[str, Any], *, clock: Callable[[], float] = time.monotonic) -> None:
+def start(state: Path, data: Mapping[str, Any], origin: str, *, clock: Callable[[], float] = time.monotonic) -> None:
     """Start the daemons in the lab that `data` (lab.json) describes; every node is idle when this returns.
+
+    Parameters
+    ----------
+    origin
+        The controller's address, for munge's credentials.
 
     Raises
     ------
@@ -131,11 +136,11 @@ def start(state: Path, data: Mapping[str, Any], *, clock: Callable[[], float] = 
     munge = f"{SLURM}/munge"
     _daemon(
         state, data["init"], "munged", ("--foreground", "--force", f"--socket={munge}/socket",
-        f"--key-file={munge}/key", f"--pid-file={munge}/pid", f"--seed-file={munge}/seed",
+        f"--key-file={munge}/key", f"--origin={origin}", f"--pid-file={munge}/pid", f"--seed-file={munge}/seed",
         f"--log-file={SLURM}/log/munged.log"), host=CONTROLLER,
     )  # fmt: skip
     deadline = clock() + READY_DEADLINE_S + READY_DEADLINE_PER_NODE_S * len(data["nodes"])
-    _await(lambda: (state / "slurm" / "munge" / "socket").exists(), state, deadline, clock)
+    _await((state / "slurm" / "munge" / "socket").exists, state, deadline, clock)
     _daemon(state, data["init"], "slurmctld", ("-D",), host=CONTROLLER)
     for node in data["nodes"]:
         _daemon(state, node["process"], "slurmd", ("-D", "-N", node["name"]), log=f"slurmd-{node['name']}")
@@ -159,7 +164,8 @@ def _daemon(
 def _await(ready: Callable[[], bool], state: Path, deadline: float, clock: Callable[[], float]) -> None:
     while not ready():
         if clock() > deadline:
-            raise LabError(f"the lab's Slurm is not ready in time: {last_words(state)}", "This machine may be overloaded.")
+            why = f"the lab's Slurm is not ready in time: {last_words(state)}"
+            raise LabError(why, "This machine may be overloaded.")
         time.sleep(0.1)
 
 
@@ -184,7 +190,7 @@ def states(data: Mapping[str, Any]) -> dict[str, str]:
     try:
         asked = subprocess.run(
             [str(word) for word in argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/",
-            timeout=15, check=False, env={"PATH": os.environ.get("PATH", os.defpath), "SLURM_CONF": f"{SLURM}/slurm.conf"},
+            timeout=15, check=False, env={"PATH": os.environ.get("PATH", os.defpath)},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return unknown

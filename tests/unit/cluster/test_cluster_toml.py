@@ -50,7 +50,7 @@ def test_the_least_it_can_say(tmp_path):
         ("nodes = []\n", 1, "nodes", "names no node"),
         ('nodes = ["n1", "n[1-2]"]\n', 1, "nodes", "n1 stands in it more than once"),
         ('nodes = ["-oX"]\n', 1, "nodes", "'-oX' is not a node name"),
-        ('nodes = "n1"\nlauncher = "shh"\n', 2, "launcher", "'shh' is no launcher: lab, local, null, ssh"),
+        ('nodes = "n1"\nlauncher = "shh"\n', 2, "launcher", "'shh' is no launcher: lab, local, null, slurm, ssh"),
         ('nodes = "n1"\nnetwork = "10.0.0.0/40"\n', 2, "network", "'10.0.0.0/40' is not a network"),
         ('nodes = "n1"\nnetwrok = "10.0.0.0/8"\n', 2, "netwrok", "unknown key; did you mean 'network'?"),
         ('nodes = "n1"\nzzz = 1\n', 2, "zzz", "unknown key; there are: nodes, launcher, network"),

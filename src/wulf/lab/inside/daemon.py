@@ -1,7 +1,5 @@
 """Starts a daemon in a lab from outside: a child of the first process of the lab, or of a node, which ends with it."""
 
-# ruff: noqa: PTH123
-
 from __future__ import annotations
 
 import os
