@@ -29,7 +29,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
         "what was measured is kept: `wulf resume RUN` goes on; ask for more with --slurm-option time=…",
     ),
     (r"DUE TO NODE FAILURE|Node failure", "job {job} lost the node: it failed", "look there: sinfo -R"),
-    (r"JOB \d+ .*CANCELLED|Force Terminated|allocation has been revoked", "job {job} was cancelled", ""),
+    (r"(?:JOB|STEP) .*CANCELLED|Force Terminated JobId|allocation has been revoked", "job {job} was cancelled", ""),
     (
         r"Requested node configuration is not available|Requested nodes? (?:are|is) busy|Invalid node name|"
         r"specified node list|not (?:a )?part of (?:the|this) job",

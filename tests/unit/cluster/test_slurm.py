@@ -140,10 +140,19 @@ def test_why_a_job_waits() -> None:
     assert slurm.waiting_words("7", "BeginTime").endswith("Slurm says (BeginTime)")
 
 
+KILLED = ["srun: error: n2: task 0: Killed", "srun: Force Terminated StepId=6.0"]
+
+
 @pytest.mark.parametrize(
     ("end", "stderr", "greeted", "what"),
     [
-        (Exit(status=137), ["srun: error: n2: task 0: Killed"], True, "wulf-net was killed by SIGKILL on the node"),
+        (Exit(status=137), KILLED, True, "wulf-net was killed by SIGKILL on the node"),
+        (
+            Exit(status=0),
+            ["slurmstepd-n2: error: *** STEP 7.0 ON n2 CANCELLED AT 2026-11-21T20:12:53 ***"],
+            True,
+            "job 7 was cancelled",
+        ),
         (
             Exit(status=1),
             ["slurmstepd-n1: error: *** STEP 2.0 ON n1 CANCELLED AT 2026-11-21T19:50:12 DUE TO PREEMPTION ***"],
