@@ -81,7 +81,7 @@ def test_up_status_and_the_scheduler_s_own_commands(slurm: labs.Lab) -> None:
 
 def test_outside_a_job_wulf_asks_for_one_and_gives_it_back(slurm: labs.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    done = on(slurm, *WULF, "survey", "--launcher", "slurm", "--nodes", "n[2-3]", "--quick", "--out", str(out))
+    done = on(slurm, *WULF, "net", "pairs", "--launcher", "slurm", "--nodes", "n[2-3]", "--quick", "--out", str(out))
     assert done.returncode in (0, 1), done.stderr
     assert "has n2,n3" in done.stderr
     assert {node for record in read_run(out).records for node in record.nodes} == {"n2", "n3"}
@@ -90,7 +90,7 @@ def test_outside_a_job_wulf_asks_for_one_and_gives_it_back(slurm: labs.Lab, tmp_
 
 def test_within_a_job_its_nodes_are_measured(slurm: labs.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    words = [*WULF, "survey", "--launcher", "slurm", "--quick", "--out", str(out)]
+    words = [*WULF, "net", "pairs", "--launcher", "slurm", "--quick", "--out", str(out)]
     done = on(slurm, "salloc", "--nodelist=n1,n3", "--nodes=2", *words)
     assert done.returncode in (0, 1), done.stderr
     assert read_run(out).meta["nodes"] == ["n1", "n3"]

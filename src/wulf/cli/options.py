@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from wulf.cli.slurm import job_of, sbatch_option, slurm_option
+from wulf.cli.slurm import array_option, job_of, sbatch_option, slurm_option
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ def node_options(function: F) -> F:
             ),
             slurm_option,
             sbatch_option,
+            array_option,
             click.option(
                 "--lab",
                 is_flag=False,
@@ -233,7 +234,7 @@ def measuring(
 
     resumed = _resumed()
     drawn = secrets.randbelow(2**31) if seed is None else seed
-    fields = {"seed": drawn, "cwd": str(Path.cwd()), **meta}
+    fields = {"seed": drawn, "cwd": str(Path.cwd()), "slurm_job": os.environ.get("SLURM_JOB_ID"), **meta}
     with (
         RunWriter(resumed or out, command, fields, resume=resumed is not None) as writer,
         progress_line() as line,

@@ -17,10 +17,10 @@ from wulf.core.errors import UsageError
 if TYPE_CHECKING:
     from wulf.cluster.slurm import Job
 
-OPTIONS, SUBMIT = "wulf.slurm.options", "wulf.slurm.submit"
+OPTIONS, SUBMIT, ARRAY = "wulf.slurm.options", "wulf.slurm.submit", "wulf.slurm.array"
 """Where a command's context keeps them: commands need not know of them."""
 
-_WITH_VALUE = ("--slurm-option", "--out")
+_WITH_VALUE = ("--slurm-option", "--array", "--out")
 WULF = [sys.executable, "-m", "wulf.cli.main"]
 
 
@@ -45,6 +45,15 @@ sbatch_option = click.option(
     expose_value=False,
     callback=_keep(SUBMIT),
     help="With --launcher slurm: submit a job that runs this command, and end. It resumes after preemption.",
+)
+
+
+array_option = click.option(
+    "--array",
+    type=click.IntRange(min=2),
+    expose_value=False,
+    callback=_keep(ARRAY),
+    help="With --sbatch: so many times, one after the other, a run each; `wulf history` shows what changed.",
 )
 
 
@@ -79,7 +88,7 @@ def job_of(nodes: str | None, configured: Mapping[str, str]) -> Iterator[Job]:
     elif nodes is None:
         raise UsageError("--launcher slurm outside of a job needs to know for which nodes to ask", "give --nodes")
     elif _of_command(SUBMIT, False):
-        _submit(nodes, options, sys.argv[1:])
+        _submit(nodes, options, sys.argv[1:], _of_command(ARRAY, None) or 0)
     else:
         with allocation(nodes, options, lambda text: click.echo(text, err=True)) as job:
             yield job
@@ -96,23 +105,25 @@ def without(argv: Sequence[str], flags: Sequence[str], valued: Sequence[str]) ->
     return kept
 
 
-def _submit(nodes: str, options: Mapping[str, str], argv: Sequence[str]) -> None:
+def _submit(nodes: str, options: Mapping[str, str], argv: Sequence[str], tasks: int) -> None:
     """Submit a job that runs this very command, tell where it will be found, and end."""
     from wulf.cluster.slurm import batch_script, resources
     from wulf.store.run import new_run_id, runs_directory
 
     ctx = click.get_current_context()
     run = (ctx.params.get("out") or runs_directory() / new_run_id(ctx.command_path.split()[1])).absolute()
-    command = [*WULF, *without(argv, ["--sbatch"], _WITH_VALUE), "--out", str(run)]
-    script = batch_script(resources(nodes, options), run, command, [*WULF, "resume", str(run)])
+    command = [*WULF, *without(argv, ["--sbatch"], _WITH_VALUE), "--out"]
+    script = batch_script(resources(nodes, options), run, command, [*WULF, "resume"], tasks)
     if (run / "run.json").exists():
         raise UsageError(
             f"{run} already holds a run", f"`sbatch {run / 'job.sh'}` goes on with it, or choose another --out"
         )
     run.mkdir(parents=True, exist_ok=True)
     (run / "job.sh").write_text(script)
-    click.echo(f"job {_sbatch(run / 'job.sh')} has been submitted; its run: {run}")
-    click.echo(f"  squeue    tail -f {shlex.quote(str(run / 'job.log'))}    wulf report {shlex.quote(str(run))}")
+    what = f"{tasks} runs, one after the other, in" if tasks else "its run:"
+    where = shlex.quote(str(run))
+    click.echo(f"job {_sbatch(run / 'job.sh')} has been submitted; {what} {run}")
+    click.echo(f"  squeue    wulf runs --in {where}" if tasks else f"  squeue    wulf report {where}")
     ctx.exit(0)
 
 

@@ -100,7 +100,7 @@ def resources(nodes: str, options: Mapping[str, str]) -> list[str]:
     return words + [f"--{name}={value}" if value else f"--{name}" for name, value in chosen.items()]
 
 
-def batch_script(words: Sequence[str], run: Path, argv: Sequence[str], resume: Sequence[str]) -> str:
+def batch_script(words: Sequence[str], run: Path, argv: Sequence[str], resume: Sequence[str], tasks: int = 0) -> str:
     """What --sbatch submits: measure, or go on with what an earlier turn of the job has left.
 
     Parameters
@@ -110,19 +110,23 @@ def batch_script(words: Sequence[str], run: Path, argv: Sequence[str], resume: S
     run
         Directory of the run; absolute, on a file system that the job's first node has too.
     argv, resume
-        The command that measures, and the one that goes on.
+        The command that measures, and the one that goes on; the run's directory is appended to both.
+    tasks
+        So many times, as an array, one after the other: each has a run of its own, below `run`, named by its number.
     """
-    own = [f"--output={run / 'job.log'}", "--open-mode=append", "--requeue"]
+    own = [f"--output={run / ('job-%a.log' if tasks else 'job.log')}", "--open-mode=append", "--requeue"]
+    own += [f"--array=1-{tasks}%1"] if tasks else []
     if not any(word.startswith("--signal") for word in words):
         own.append(f"--signal={SIGNAL}")
     lines = ["#!/bin/sh", *(f"#SBATCH {shlex.quote(word)}" for word in (*own, *words))]
     return "\n".join([
         *lines,
         "# Made by wulf. After preemption the job goes on where it stopped; so does this script, submitted again.",
-        f"if [ -e {shlex.quote(str(run / 'run.json'))} ]; then",
-        f"    exec {shlex.join(resume)}",
+        f"run={shlex.quote(str(run))}" + ("/$SLURM_ARRAY_TASK_ID" if tasks else ""),
+        'if [ -e "$run/run.json" ]; then',
+        f'    exec {shlex.join(resume)} "$run"',
         "fi",
-        f"exec {shlex.join(argv)}",
+        f'exec {shlex.join(argv)} "$run"',
         "",
     ])  # fmt: skip
 

@@ -106,9 +106,10 @@ def _up(
                     raise LabError(
                         f"can't emulate links: loopback nodes share one network ({choice.why})", "Leave that out."
                     )
-                if choice.backend == "loopback" and with_slurm:
+                if with_slurm and (choice.backend == "loopback" or choice.own_user):
                     raise LabError(
-                        f"can't start Slurm: loopback nodes share one host name ({choice.why})", "Leave --slurm out."
+                        f"can't start Slurm in a lab of this kind ({choice.why}): it needs namespaces and real root",
+                        "Leave --slurm out, or run it as root on a machine that allows namespaces.",
                     )
                 data = _describe(name, count, wanted, choice, keep)
                 data["slurm"] = with_slurm

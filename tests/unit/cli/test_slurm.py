@@ -105,8 +105,16 @@ def test_what_is_submitted(sbatch: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert sbatch.read_text() == f"--parsable {run / 'job.sh'}\n"
     lines = (run / "job.sh").read_text().splitlines()
     assert "#SBATCH --partition=short" in lines
-    measure = f"survey --launcher slurm --nodes 'n[1-2]' --quick --out {run}"
+    measure = "survey --launcher slurm --nodes 'n[1-2]' --quick --out \"$run\""
     assert lines[-1] == f"exec {sys.executable} -m wulf.cli.main {measure}"
+
+
+def test_an_array_is_submitted_once(sbatch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = submit(monkeypatch, tmp_path / "run", "--array", "3")
+    assert "3 runs, one after the other, in" in done.output
+    text = (tmp_path / "run" / "job.sh").read_text()
+    assert "#SBATCH --array=1-3%1" in text
+    assert "--array 3" not in text
 
 
 def test_what_slurm_does_not_take(sbatch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def test_what_a_job_asks_for(nodes: str, options: dict[str, str], words: list[st
 
 
 def script(run: str = "/work/run", *words: str) -> str:
-    return slurm.batch_script(words, Path(run), ["wulf", "survey", "--nodes", "n[1-3]"], ["wulf", "resume", run])
+    return slurm.batch_script(words, Path(run), ["wulf", "survey", "--nodes", "n[1-3]", "--out"], ["wulf", "resume"])
 
 
 def test_the_script_of_a_job() -> None:
@@ -98,10 +98,11 @@ def test_the_script_of_a_job() -> None:
         "#SBATCH --nodes=3\n"
         "#SBATCH --partition=short\n"
         "# Made by wulf. After preemption the job goes on where it stopped; so does this script, submitted again.\n"
-        "if [ -e /work/run/run.json ]; then\n"
-        "    exec wulf resume /work/run\n"
+        "run=/work/run\n"
+        'if [ -e "$run/run.json" ]; then\n'
+        '    exec wulf resume "$run"\n'
         "fi\n"
-        "exec wulf survey --nodes 'n[1-3]'\n"
+        "exec wulf survey --nodes 'n[1-3]' --out \"$run\"\n"
     )
 
 
@@ -110,15 +111,27 @@ def test_a_signal_of_the_user_s_own() -> None:
     assert slurm.SIGNAL not in script("/run", "--signal=B:TERM@20")
 
 
+def carried_out(text: str, **environ: str) -> str:
+    return subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=True, env=environ).stdout
+
+
 def test_the_script_in_a_directory_with_a_space(tmp_path: Path) -> None:
     run = tmp_path / "my run's"
     run.mkdir()
-    said = ["sh", "-c", "echo $0"]
-    text = slurm.batch_script([], run, [*said, "begins"], [*said, "resumes"])
-    for expected in ("begins", "resumes"):
-        done = subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=True)
-        assert done.stdout == f"{expected}\n" or done.stdout == "sh\n"
-        (run / "run.json").touch()
+    text = slurm.batch_script([], run, ["echo", "begins"], ["echo", "resumes"])
+    assert carried_out(text) == f"begins {run}\n"
+    (run / "run.json").touch()
+    assert carried_out(text) == f"resumes {run}\n"
+
+
+def test_the_tasks_of_an_array_have_a_run_each(tmp_path: Path) -> None:
+    text = slurm.batch_script([], tmp_path, ["echo", "begins"], ["echo", "resumes"], tasks=3)
+    assert "#SBATCH --array=1-3%1\n" in text
+    assert f"#SBATCH --output={tmp_path}/job-%a.log\n" in text
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / "run.json").touch()
+    assert carried_out(text, SLURM_ARRAY_TASK_ID="1") == f"begins {tmp_path}/1\n"
+    assert carried_out(text, SLURM_ARRAY_TASK_ID="2") == f"resumes {tmp_path}/2\n"
 
 
 @pytest.mark.parametrize(
