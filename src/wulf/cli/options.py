@@ -78,10 +78,10 @@ def _keep_resumed(ctx: click.Context, _param: click.Parameter, value: Path | Non
     ctx.meta[RESUMED] = value
 
 
-def _resumed() -> Path | None:
+def _resumed() -> tuple[bool, Path | None]:
+    """Whether the command has --resume, and what it was given."""
     ctx = click.get_current_context(silent=True)
-    found: Path | None = ctx.meta.get(RESUMED) if ctx else None
-    return found
+    return (RESUMED in ctx.meta, ctx.meta.get(RESUMED)) if ctx else (False, None)
 
 
 def _apply(options: list[Callable[[F], F]]) -> Callable[[F], F]:
@@ -232,9 +232,10 @@ def measuring(
     from wulf.cli.progress import progress_line
     from wulf.store.run import RunWriter
 
-    resumed = _resumed()
+    resumable, resumed = _resumed()
     drawn = secrets.randbelow(2**31) if seed is None else seed
-    fields = {"seed": drawn, "cwd": str(Path.cwd()), "slurm_job": os.environ.get("SLURM_JOB_ID"), **meta}
+    fields = {"seed": drawn, "slurm_job": os.environ.get("SLURM_JOB_ID"), **meta}
+    fields |= {"cwd": str(Path.cwd())} if resumable else {}
     with (
         RunWriter(resumed or out, command, fields, resume=resumed is not None) as writer,
         progress_line() as line,

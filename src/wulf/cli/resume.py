@@ -30,9 +30,10 @@ def command(run: str, directory: Path | None) -> Any:
     if lacks_nothing(found):
         click.echo(f"{path} is complete; `wulf report {path}` shows it")
         return found.meta.get("exit_code", 0)
-    argv = found.meta.get("argv")
-    if not argv:
-        raise UsageError(f"{path} does not say which command it was", "start it again, with another --out")
-    with contextlib.chdir(found.meta.get("cwd", ".")):
+    argv, cwd = found.meta.get("argv"), found.meta.get("cwd")
+    if not argv or not cwd:
+        what = f"{path} can't be resumed: it is of `wulf {found.meta.get('command')}`, or of an earlier wulf"
+        raise UsageError(what, "measure it again, with another --out")
+    with contextlib.chdir(cwd):
         words = [*without(argv, ["--sbatch"], ("--out", "--resume")), "--resume", str(path)]
         return cli.main(args=words, standalone_mode=False)

@@ -122,6 +122,7 @@ class RunWriter:
             "id": self.id, "command": command, "version": __version__, "state": "running",
             "started": utc_now(), "ended": None, **(meta or {}),
         }  # fmt: skip
+        self._outdated = False
         self.earlier: Run | None = None
         self.seen: dict[str, Any] = {}
         """What baseline.json holds."""
@@ -139,7 +140,7 @@ class RunWriter:
         again = [*self.earlier.meta.get("resumed", []), utc_now()]
         self._meta = {**self.earlier.meta, "state": "running", "ended": None, "resumed": again}
         _mend(self.path / "replicates.jsonl")
-        (self.path / "records.jsonl").unlink(missing_ok=True)
+        self._outdated = True
 
     def _claim(self, resume: bool) -> int:
         """Make the directory and hold its lock, so that two commands never write into one run."""
@@ -186,7 +187,10 @@ class RunWriter:
             ) from error
 
     def append(self, record: Record) -> None:
-        """Append one complete record."""
+        """Append one complete record; the first one of a resumed run takes the place of all that there were."""
+        if self._outdated:
+            self._records.truncate(0)
+            self._outdated = False
         self._append(self._records, record.model_dump_json().encode() + b"\n")
 
     def append_replicate(self, replicate: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from wulf.agent.facts import is_uniform
-from wulf.core.records import Verdict
+from wulf.core.records import Record, Verdict
 from wulf.measure.collect import Replicate
 from wulf.measure.plan import Plan
 from wulf.store.run import Facts, Run
@@ -17,8 +17,13 @@ MOST_CHANGES = 5
 
 
 def lacks_nothing(run: Run) -> bool:
-    """Whether a run has been measured to its end, and no cell of it failed: nothing is left to resume."""
-    return run.meta.get("state") == "complete" and all(record.verdict is not Verdict.FAILED for record in run.records)
+    """Whether a run has been measured to its end, and no cell of it failed or had no budget left: nothing to resume."""
+    return run.meta.get("state") == "complete" and not any(_owes(record) for record in run.records)
+
+
+def _owes(record: Record) -> bool:
+    stopped = str((record.model_extra or {}).get("stopped") or "")
+    return record.verdict is Verdict.FAILED or stopped.startswith("the budget of ")
 
 
 def resumed_notes(earlier: Run, now: Mapping[str, Facts]) -> list[str]:

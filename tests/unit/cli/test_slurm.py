@@ -22,7 +22,7 @@ from wulf.cli.slurm import WULF, without
 from wulf.cluster import allocation
 from wulf.cluster.slurm import Job
 from wulf.core.errors import UsageError
-from wulf.store.run import RunWriter
+from wulf.store.run import RunWriter, read_run
 
 SBATCH = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/asked"
@@ -172,9 +172,9 @@ def test_what_is_complete_is_left_alone(tmp_path: Path) -> None:
     assert (run / "run.json").read_text() == before
 
 
-def test_a_run_that_does_not_say_its_command(tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli, ["resume", str(written(tmp_path / "run", "interrupted"))])
-    assert "does not say which command" in str(done.exception)
+def test_a_run_of_a_command_that_can_not_be_resumed(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["resume", str(written(tmp_path / "run", "interrupted", argv=["demo"]))])
+    assert "can't be resumed: it is of `wulf survey`" in str(done.exception)
 
 
 def test_a_resumed_run_keeps_its_seed(tmp_path: Path) -> None:
@@ -187,6 +187,8 @@ def test_a_resumed_run_keeps_its_seed(tmp_path: Path) -> None:
             click.echo(f"{writer.path} {drawn}")
 
     assert CliRunner().invoke(measure, ["--resume", str(run)]).output.split() == [str(run), "5"]
+    CliRunner().invoke(measure, ["--out", str(tmp_path / "new")])
+    assert read_run(tmp_path / "new").meta["cwd"] == str(Path.cwd())
 
 
 def test_sigterm_interrupts_once() -> None:

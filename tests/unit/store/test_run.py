@@ -171,6 +171,13 @@ def test_a_run_is_gone_on_with_in_its_own_words(tmp_path: Path) -> None:
     assert len(run.meta["resumed"]) == 1
 
 
+def test_a_run_that_fails_before_it_goes_on_keeps_its_records(tmp_path: Path) -> None:
+    write(tmp_path / "run")
+    with pytest.raises(UsageError), RunWriter(tmp_path / "run", "survey", resume=True):
+        raise UsageError("the probe has not been built")
+    assert [r.value for r in read_run(tmp_path / "run").records] == [0.0, 1.0]
+
+
 def test_a_torn_line_is_taken_off_before_more_is_appended(tmp_path: Path) -> None:
     write(tmp_path / "run")
     with (tmp_path / "run" / "replicates.jsonl").open("a") as out:

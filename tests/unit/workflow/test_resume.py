@@ -101,6 +101,17 @@ def test_a_node_that_was_away_is_measured_when_it_is_back(turn: Turn) -> None:
     assert any("3 turns" in finding.text for finding in back.run.findings)
 
 
+def test_a_run_that_its_budget_ended_goes_on_for_another(turn: Turn) -> None:
+    def hasty(*args: Any, **more: Any) -> Outcome:
+        inventory, _, *rest = args
+        return survey(inventory, Effort(wish=0.5, quick=True, budget=1e-9), *rest, **more)
+
+    first = turn(hasty, nodes="n[1-2]")
+    assert first.run.meta["state"] == "complete"
+    assert not lacks_nothing(first.run)
+    assert lacks_nothing(turn(survey, nodes="n[1-2]").run)
+
+
 def facts(**values: str) -> dict[str, Any]:
     return {name.replace("_", "."): {"value": value} for name, value in values.items()}
 
