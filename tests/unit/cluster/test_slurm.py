@@ -84,21 +84,21 @@ def test_what_a_job_asks_for(nodes: str, options: dict[str, str], words: list[st
     assert slurm.resources(nodes, options) == words
 
 
-def script(run: str = "/work/run", *words: str) -> str:
+def script(run: str = "/shared/run", *words: str) -> str:
     return slurm.batch_script(words, Path(run), ["wulf", "survey", "--nodes", "n[1-3]", "--out"], ["wulf", "resume"])
 
 
 def test_the_script_of_a_job() -> None:
-    assert script("/work/run", "--nodes=3", "--partition=short") == (
+    assert script("/shared/run", "--nodes=3", "--partition=short") == (
         "#!/bin/sh\n"
-        "#SBATCH --output=/work/run/job.log\n"
+        "#SBATCH --output=/shared/run/job.log\n"
         "#SBATCH --open-mode=append\n"
         "#SBATCH --requeue\n"
         "#SBATCH --signal=B:TERM@60\n"
         "#SBATCH --nodes=3\n"
         "#SBATCH --partition=short\n"
         "# Made by wulf. After preemption the job goes on where it stopped; so does this script, submitted again.\n"
-        "run=/work/run\n"
+        "run=/shared/run\n"
         'if [ -e "$run/run.json" ]; then\n'
         '    exec wulf resume "$run"\n'
         "fi\n"
