@@ -1,5 +1,6 @@
 """What every launcher must do: one suite over all of them. A new launcher is one more entry in `CASES`."""
 
+import os
 import platform
 import time
 from concurrent.futures import wait
@@ -15,9 +16,10 @@ from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.session import RequestError, SessionLost
 from wulf.cluster.simulated import Fault, SimulatedCluster
-from wulf.core.errors import NodeError
+from wulf.core.errors import LabError, NodeError
 
-from .conftest import left_running
+from .conftest import left_running, skip_or_fail
+from .slurm_commands import write_commands
 
 
 @dataclass
@@ -67,6 +69,12 @@ def lab_case(program, request):
     return Case(make_launcher(inventory), inventory, program)
 
 
+def slurm_case(program, request):
+    job = request.getfixturevalue("slurm_job")
+    inventory = Inventory.from_nodeset("n[1-4]", launcher="slurm", job=job.id)
+    return Case(make_launcher(inventory), inventory, program)
+
+
 def null_case(program, _request):
     inventory = Inventory.from_nodeset("n[1-4]", launcher="null")
     faults = [Fault(name, "clock", kind="die") for name in NAMES]
@@ -80,8 +88,29 @@ CASES = {
     "loopback lab": loopback_case,
     "ssh": ssh_case,
     "lab": lab_case,
+    "slurm": slurm_case,
     "null": null_case,
 }
+
+
+IN_A_LAB = ("lab", "slurm")
+
+
+@pytest.fixture(scope="session")
+def slurm_job(tmp_path_factory):
+    """A job on n1 to n3 of a lab with a Slurm, and that Slurm's commands in PATH."""
+    from wulf import lab as labs
+    from wulf.cluster.allocation import allocation
+
+    try:
+        lab = labs.up(nodes=3, keep=False, with_slurm=True)
+    except LabError as error:
+        skip_or_fail(str(error))
+    with lab, pytest.MonkeyPatch.context() as patch:
+        commands = write_commands(lab, tmp_path_factory.mktemp("slurm"))
+        patch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+        with allocation("n[1-3]", {}, print) as job:
+            yield job
 
 
 @pytest.fixture(scope="session")
@@ -95,7 +124,7 @@ def netns_lab():
         yield lab
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.lab if name == "lab" else ()) for name in CASES])
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.lab if name in IN_A_LAB else ()) for name in CASES])
 def case(request, program):
     made = CASES[request.param](program, request)
     with made.launcher:

@@ -60,10 +60,17 @@ def command() -> None:
 @click.option("--nodes", type=int, default=4, show_default=True, help="How many nodes, n1 to nN; 200 at most.")
 @click.option("--rate", metavar="RATE", help="Rate of every link, as tc writes it: 1gbit, 200mbit.")
 @click.option("--backend", metavar="netns|loopback", help="Namespaces, or mere names; the best possible if not given.")
+@click.option("--slurm", is_flag=True, help="With a real Slurm: munged, slurmctld, a slurmd on each node; as root.")
 @link_options
 @name_option
 def up(
-    nodes: int, rate: str | None, backend: str | None, name: str | None, emulator: str | None, **options: str | None
+    nodes: int,
+    rate: str | None,
+    backend: str | None,
+    slurm: bool,
+    name: str | None,
+    emulator: str | None,
+    **options: str | None,
 ) -> None:
     """Bring a lab up. It stays until `wulf lab down`.
 
@@ -71,10 +78,12 @@ def up(
     Example:
       wulf lab up --nodes 8 --rate 1gbit
       wulf lab up --delay 50us --rate 1gbit --loss 0.01%
+      wulf lab up --nodes 3 --slurm
     """  # noqa: D301
     from wulf import lab
 
-    _show(lab.up(nodes, rate=rate, name=name, backend=backend, link=_given(options), emulator=emulator))
+    link = _given(options)
+    _show(lab.up(nodes, rate=rate, name=name, backend=backend, link=link, emulator=emulator, with_slurm=slurm))
 
 
 @command.command("set")
@@ -192,7 +201,7 @@ def _show(lab: Lab) -> None:
     console.print(table)
     if lab.note:
         console.print(lab.note, highlight=False, soft_wrap=True)
-    for line in _emulator_notes(lab):
+    for line in [*_emulator_notes(lab), *_slurm_notes(lab)]:
         console.print(line, highlight=False, soft_wrap=True)
     if lab.ssh_config:
         console.print(f"By hand: ssh -F {lab.ssh_config} {lab.nodes[0].name}", highlight=False, soft_wrap=True)
@@ -214,6 +223,23 @@ def _emulator_notes(lab: Lab) -> list[str]:
     ]
 
 
+def _slurm_notes(lab: Lab) -> list[str]:
+    """What the lab's Slurm says of its nodes, and how to use it by hand."""
+    from ClusterShell.NodeSet import NodeSet
+
+    states = lab.slurm
+    if states is None:
+        return []
+    by_state = {state: NodeSet.fromlist(n for n, s in states.items() if s == state) for state in states.values()}
+    shown = ", ".join(f"{nodes} {state}" for state, nodes in by_state.items())
+    first, where = next(iter(states)), f" --name {lab.name}" if lab.name != "lab" else ""
+    run = f"wulf lab exec{where} {first} --"
+    return [
+        f"Slurm: {shown}; its logs: {lab.state}/slurm/log",
+        f"By hand: {run} sinfo    {run} srun -N {len(states)} hostname",
+    ]
+
+
 def _as_json(lab: Lab) -> dict[str, Any]:
     return {
         "name": lab.name,
@@ -222,6 +248,7 @@ def _as_json(lab: Lab) -> dict[str, Any]:
         "ssh_config": str(lab.ssh_config) if lab.ssh_config else None,
         "emulator_adds": lab.emulator_adds,
         "link_traffic": lab.link_traffic(),
+        "slurm": lab.slurm,
         "nodes": [
             {
                 "name": node.name,

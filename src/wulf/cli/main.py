@@ -20,6 +20,7 @@ COMMANDS = {
     "watch": ("wulf.cli.watch", "A live view of one pair: round trip, rate, counters."),
     "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
     "rates": ("wulf.cli.rates", "What this machine can do, in a file that programs read."),
+    "resume": ("wulf.cli.resume", "Go on with a run that was cut short."),
     "runs": ("wulf.cli.runs", "List what was measured."),
     "report": ("wulf.cli.report", "Show a run, and write its HTML report."),
     "compare": ("wulf.cli.compare", "Compare two runs cell by cell."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import secrets
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from wulf.cli.slurm import array_option, job_of, sbatch_option, slurm_option
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,6 +70,20 @@ class Seconds(click.ParamType[float]):
         return seconds
 
 
+RESUMED = "wulf.resumed"
+"""Where a command's context keeps the run to go on with."""
+
+
+def _keep_resumed(ctx: click.Context, _param: click.Parameter, value: Path | None) -> None:
+    ctx.meta[RESUMED] = value
+
+
+def _resumed() -> tuple[bool, Path | None]:
+    """Whether the command has --resume, and what it was given."""
+    ctx = click.get_current_context(silent=True)
+    return (RESUMED in ctx.meta, ctx.meta.get(RESUMED)) if ctx else (False, None)
+
+
 def _apply(options: list[Callable[[F], F]]) -> Callable[[F], F]:
     return lambda function: functools.reduce(lambda f, option: option(f), reversed(options), function)
 
@@ -85,8 +101,14 @@ def node_options(function: F) -> F:
             ),
             click.option("--hostfile", type=click.Path(path_type=Path), help="An MPI hostfile."),
             click.option(
-                "--launcher", type=click.Choice(["local", "ssh"]), default=None, help="How nodes are reached [ssh]."
+                "--launcher",
+                type=click.Choice(["local", "ssh", "slurm"]),
+                default=None,
+                help="How nodes are reached [ssh].",
             ),
+            slurm_option,
+            sbatch_option,
+            array_option,
             click.option(
                 "--lab",
                 is_flag=False,
@@ -116,6 +138,13 @@ def measure_options(function: F) -> F:
                 "--wish", type=Percent(), default="5%", show_default=True, help="Width of the intervals wished for."
             ),
             click.option("--budget", type=Seconds(), help="Stop measuring after this long: 60s, 5m."),
+            click.option(
+                "--resume",
+                type=click.Path(path_type=Path),
+                expose_value=False,
+                callback=_keep_resumed,
+                help="Go on with this run of the same command (as `wulf resume` does).",
+            ),
         ]
     )(function)
 
@@ -146,6 +175,10 @@ def inventory_of(
         raise UsageError(f"{' and '.join(given)} both name the nodes", "give one of them")
     options = {"launcher": launcher, "network": network, "ssh_config": ssh_config}
     changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if launcher == "slurm" and not given:
+        with job_of(nodes, {}) as job:
+            yield Inventory.from_nodeset(",".join(job.nodes), job=job.id, **changes)
+        return
     if lab is not None:
         if changes:
             raise UsageError("--lab decides how its nodes are reached", "leave the other option out")
@@ -159,7 +192,12 @@ def inventory_of(
             changes["nodes"] = chosen.pick(expand(nodes))
     else:
         chosen = Inventory.from_nodeset(nodes) if nodes else Inventory.this_machine()
-    yield replace(chosen, **changes)
+    chosen = replace(chosen, **changes)
+    if chosen.launcher == "slurm":
+        with job_of(",".join(chosen.names), chosen.slurm) as job:
+            yield replace(chosen, job=job.id)
+        return
+    yield chosen
 
 
 @contextmanager
@@ -194,9 +232,31 @@ def measuring(
     from wulf.cli.progress import progress_line
     from wulf.store.run import RunWriter
 
+    resumable, resumed = _resumed()
     drawn = secrets.randbelow(2**31) if seed is None else seed
-    with RunWriter(out, command, {"seed": drawn, **meta}) as writer, progress_line() as line:
-        yield writer, drawn, line
+    fields = {"seed": drawn, "slurm_job": os.environ.get("SLURM_JOB_ID"), **meta}
+    fields |= {"cwd": str(Path.cwd())} if resumable else {}
+    with (
+        RunWriter(resumed or out, command, fields, resume=resumed is not None) as writer,
+        progress_line() as line,
+        terminable(),
+    ):
+        yield writer, int(writer.earlier.meta["seed"]) if writer.earlier else drawn, line
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """SIGTERM is Ctrl-C for the length of the block, once: a scheduler that ends a job loses nothing measured."""
+
+    def interrupt(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def echo_records(records: Iterable[Record]) -> None:

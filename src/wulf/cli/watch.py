@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import Seconds, node_options
+from wulf.cli.options import Seconds, node_options, terminable
 from wulf.cli.pairs import net_probe, pair_inventory
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def command(
     drawn = secrets.randbelow(2**31) if seed is None else seed
     with pair_inventory(client, server, where) as chosen:
         meta = {"seed": drawn, "argv": sys.argv[1:], "nodes": [node.name for node in chosen.nodes]}
-        with RunWriter(out, "watch", meta) as writer, _shown(as_json) as (show, say):
+        with RunWriter(out, "watch", meta) as writer, _shown(as_json) as (show, say), terminable():
             reader = Reader(show)
             outcome = watching.watch(chosen, plan, writer, drawn, watching.Pace(plan, reader, say))
     _tell(outcome.run)

@@ -1,9 +1,13 @@
 """The format of cluster.toml, and errors that name file, line and field.
 
 nodes = "n[1-4]"               # ClusterShell syntax; or a list: ["login", "n[1-4]"]
-launcher = "ssh"               # local, ssh, lab, null; default ssh
+launcher = "ssh"               # local, ssh, slurm, lab, null; default ssh
 network = "10.0.0.0/24"        # the network that the probes use; default: by the nodes' names
 ssh_config = "ssh_config"      # for ssh -F, relative to this file; default: your own
+
+[slurm]                        # options of the job that the launcher slurm asks for, as salloc has them
+partition = "main"
+time = 30
 
 [node.n3]                      # what differs for one node
 address = "10.0.0.13"          # where the probes reach it
@@ -23,12 +27,15 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from wulf.cluster.inventory import Node, did_you_mean, expand, parse_network
 from wulf.cluster.launchers import launcher_names
+from wulf.cluster.slurm import check_option
 from wulf.core.errors import UsageError
 
 Location = tuple[int | str, ...]
 """The way to a value from the top of the document: keys, and indices into lists."""
 
-_FORMAT = 'it needs nodes = "n[1-4]"; and takes launcher, network, ssh_config, and [node.NAME] with address, ssh'
+_FORMAT = (
+    'it needs nodes = "n[1-4]"; and takes launcher, network, ssh_config, [slurm], and [node.NAME] with address, ssh'
+)
 
 
 def _patterns(value: object) -> object:
@@ -57,6 +64,13 @@ def _network(text: str) -> str:
         raise ValueError(f"{error.what} ({error.next_step})") from error
 
 
+def _option_value(value: object) -> object:
+    """`time = 30` and `exclusive = true` are meant as they read."""
+    if value is True:
+        return ""
+    return str(value) if isinstance(value, int) and value is not False else value
+
+
 class _NodeTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -71,6 +85,7 @@ class _File(BaseModel):
     launcher: Annotated[str, AfterValidator(_launcher)] = "ssh"
     network: Annotated[str, AfterValidator(_network)] | None = None
     ssh_config: str | None = None
+    slurm: dict[str, Annotated[str, BeforeValidator(_option_value)]] = {}
     node: dict[str, _NodeTable] = {}
 
 
@@ -92,6 +107,11 @@ def read(path: Path) -> dict[str, Any]:
         for name in parsed.node
         if name not in parsed.nodes
     ]
+    for name in parsed.slurm:
+        try:
+            check_option(name)
+        except UsageError as error:
+            faults.append((("slurm", name), error.what))
     if faults:
         raise _faults(path, text, faults)
     return {
@@ -99,6 +119,7 @@ def read(path: Path) -> dict[str, Any]:
         "launcher": parsed.launcher,
         "network": parsed.network,
         "ssh_config": _beside(path, text, parsed.ssh_config),
+        "slurm": parsed.slurm,
     }
 
 

@@ -115,12 +115,16 @@ class ProcessChannel:
         Program and arguments; no shell.
     stdin
         A file for its standard input; None: a pipe, written by `send`.
+    gently
+        Seconds between SIGTERM and SIGKILL where it is to be killed: srun must tell the node that its step is over. 0:
+        SIGKILL at once.
     """
 
-    def __init__(self, engine: Engine, argv: Sequence[str], stdin: Path | None = None) -> None:
+    def __init__(self, engine: Engine, argv: Sequence[str], stdin: Path | None = None, gently: float = 0.0) -> None:
         self._engine = engine
         self._argv = list(argv)
         self._stdin = stdin
+        self._gently = gently
         self._running: _Running | None = None
 
     def start(self, listener: Listener) -> None:
@@ -145,7 +149,7 @@ class ProcessChannel:
             listener.on_stderr(f"{self._argv[0]}: {error.strerror}")
             listener.on_close(Exit(status=127 if isinstance(error, FileNotFoundError) else 126))
             return
-        self._running = _Running(self._engine, process, listener)
+        self._running = _Running(self._engine, process, listener, self._gently)
 
     def _popen(self) -> subprocess.Popen[bytes]:
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "bufsize": 0}
@@ -158,9 +162,12 @@ class ProcessChannel:
 class _Running:
     """A process that has been started. All of it happens on the engine's thread."""
 
-    def __init__(self, engine: Engine, process: subprocess.Popen[bytes], listener: Listener) -> None:
+    def __init__(
+        self, engine: Engine, process: subprocess.Popen[bytes], listener: Listener, gently: float = 0.0
+    ) -> None:
         self._engine = engine
         self._process = process
+        self._gently = gently
         self._listener = listener
         self._worker = StreamWorker(_Handler(on_read=self._on_read, on_end=self._reap), key=str(process.pid))
         self._worker.set_reader("stdout", _descriptor(process.stdout))
@@ -180,13 +187,24 @@ class _Running:
 
     def kill(self) -> None:
         """The program with all that it started."""
+        if not self._gently:
+            self._signal(signal.SIGKILL)
+            return
+        self._signal(signal.SIGTERM)
+        self._engine.later(self._gently, lambda: self._signal(signal.SIGKILL))
+
+    def _signal(self, number: int) -> None:
         if self._process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(self._process.pid, number)
 
     def end_now(self) -> None:
         """Kill, wait, and tell the listener: when the engine stops."""
-        self.kill()
+        if self._gently:
+            self._signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(self._gently)
+        self._signal(signal.SIGKILL)
         self._process.wait()
         self._finish()
 

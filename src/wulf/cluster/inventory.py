@@ -7,8 +7,8 @@ import ipaddress
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -71,6 +71,10 @@ class Inventory:
         Given to ssh with ``-F`` in place of the user's own configuration.
     lab
         Name of the lab that the nodes belong to.
+    job
+        The Slurm job whose nodes they are; None: the one that this process runs in, if any.
+    slurm
+        Options for a job to be asked for, as salloc takes them: {"partition": "main"}.
 
     Raises
     ------
@@ -83,6 +87,8 @@ class Inventory:
     network: str | None = None
     ssh_config: Path | None = None
     lab: str | None = None
+    job: str | None = None
+    slurm: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.nodes:

@@ -92,7 +92,7 @@ def explain_ssh(node: Node, program: Program) -> Explain:
             return _ssh_failure(node, program, stderr, greeted)
         if end.signal is not None:
             return f"the ssh process on this machine was {end}", ""
-        return _script_failure(end, program, stderr)
+        return explain_script(end, program, stderr)
 
     return explain
 
@@ -112,7 +112,8 @@ def _ssh_failure(node: Node, program: Program, stderr: Sequence[str], greeted: b
     return f"ssh failed{last_words(stderr)}", f"try: ssh {node.destination}"
 
 
-def _script_failure(end: Exit, program: Program, stderr: Sequence[str]) -> tuple[str, str]:
+def explain_script(end: Exit, program: Program, stderr: Sequence[str]) -> tuple[str, str]:
+    """Why the start script on the node, or the program that it became, ended."""
     if end.status == node_scripts.WRONG_ARCH:
         here = arch_of(stderr)
         return (

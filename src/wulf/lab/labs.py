@@ -11,7 +11,7 @@ from typing import Any
 
 from wulf.core.errors import LabError
 
-from . import emulate, emulation, linker, netns, rates, state
+from . import emulate, emulation, linker, netns, rates, slurm, state
 
 _nurseries: dict[str, netns.Nursery] = {}
 """Ephemeral labs of this process, held open by it."""
@@ -92,6 +92,13 @@ class Lab:
         """
         process = self._data.get("linker")
         return process["added"] if process else None
+
+    @property
+    def slurm(self) -> dict[str, str] | None:
+        """Each node's state as the lab's Slurm has it ("idle", "allocated"; "unknown" when it doesn't answer); None in
+        a lab without one.
+        """
+        return slurm.states(self._data) if self._data.get("slurm") else None
 
     def link_traffic(self) -> dict[str, Any] | None:
         """What wulf-link has done so far: "links", each with settings and counts of frames by direction, and "late", by

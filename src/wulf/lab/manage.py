@@ -11,7 +11,7 @@ from typing import Any
 
 from wulf.core.errors import LabError
 
-from . import emulate, emulation, labs, netns, rates, state, tools
+from . import emulate, emulation, labs, netns, rates, slurm, state, tools
 from .emulation import Link
 from .labs import Lab
 
@@ -39,6 +39,7 @@ def up(
     rates: Mapping[str, str] | None = None,
     link: Mapping[str, str] | None = None,
     emulator: str | None = None,
+    with_slurm: bool = False,
 ) -> Lab:
     """Bring a lab up; every node answers to ssh when this returns.
 
@@ -56,6 +57,8 @@ def up(
         False: the lab ends with this process, however that ends.
     link, emulator
         What every link does to frames, as `Lab.set_link` takes it: {"delay": "50us"}.
+    with_slurm
+        With a scheduler of its own; every node is idle there when this returns.
 
     Raises
     ------
@@ -70,16 +73,25 @@ def up(
     links = _wanted_links([f"n{i}" for i in range(1, nodes + 1)], wanted, link or {}, emulator)
     name = state.check_name(name or (state.default_name() if keep else f"tmp-{os.getpid()}-{secrets.token_hex(3)}"))
     try:
-        return _up(name, nodes, wanted, links, backend=backend, keep=keep)
+        return _up(name, nodes, wanted, links, backend=backend, keep=keep, with_slurm=with_slurm)
     except OSError as error:
         subject = error.filename or "the lab's state"
         raise LabError(f"can't bring the lab {name!r} up: {subject}: {error.strerror or error}") from error
 
 
 def _up(
-    name: str, count: int, wanted: dict[str, int], links: dict[str, Link], *, backend: str | None, keep: bool
+    name: str,
+    count: int,
+    wanted: dict[str, int],
+    links: dict[str, Link],
+    *,
+    backend: str | None,
+    keep: bool,
+    with_slurm: bool,
 ) -> Lab:
     state.clear_stale()
+    if with_slurm:
+        slurm.check()
     with state.lock(name):
         if state.load(name) is not None:
             raise LabError(f"the lab {name!r} is up already", "`wulf lab down` first, or choose another --name.")
@@ -94,13 +106,21 @@ def _up(
                     raise LabError(
                         f"can't emulate links: loopback nodes share one network ({choice.why})", "Leave that out."
                     )
+                if with_slurm and (choice.backend == "loopback" or choice.own_user):
+                    raise LabError(
+                        f"can't start Slurm in a lab of this kind ({choice.why}): it needs namespaces and real root",
+                        "Leave --slurm out, or run it as root on a machine that allows namespaces.",
+                    )
                 data = _describe(name, count, wanted, choice, keep)
+                data["slurm"] = with_slurm
                 directory = state.root() / name
                 state.make_private(directory)
                 nursery = _start(directory, data, wanted, wire) if choice.backend == "netns" else None
                 for node in data["nodes"]:
                     if node["name"] in links:
                         emulate.apply(wire, directory, data, node, links[node["name"]])
+                if with_slurm:
+                    slurm.start(directory, data, CONTROLLER)
                 state.save(directory, data)
             if nursery and keep:  # last of all: whoever is interrupted before has no lab
                 nursery.keep()
@@ -178,6 +198,8 @@ def _start(directory: Path, data: dict[str, Any], wanted: dict[str, int], wire: 
     """Start the namespaces, and note their processes in `data`."""
     nodes = Lab(data).nodes
     controller = [CONTROLLER] + ([CONTROLLER6] if nodes[0].address6 else [])
+    if data["slurm"]:
+        slurm.prepare(directory, nodes, CONTROLLER)
     nursery = netns.bring_up(
         directory, nodes, controller, wanted, own_user=data["own_user"], keep=data["owner"] is None, wire=wire
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,8 +18,21 @@ class CellState:
     cell: Cell
     replicates: list[dict[str, Any]] = field(default_factory=list)
     failed: int = 0
+    forgiven: int = 0
+    """Of those that failed: before the run was resumed. What failed then gets as many attempts as anything new."""
     settled: bool = False
     """Whether it could have ended when it was last looked at; of a cell that waits for others."""
+
+    def restore(self, replicates: Iterable[Mapping[str, Any]], *, slim: bool) -> None:
+        """Take in what an earlier turn of the run has measured."""
+        for replicate in replicates:
+            self.take(dict(replicate), slim=slim)
+        self.forgiven = self.failed
+
+    @property
+    def failed_now(self) -> int:
+        """Replicates that failed since the run began, or was resumed."""
+        return self.failed - self.forgiven
 
     @property
     def good(self) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
 from wulf.measure.cell_state import CellState
-from wulf.measure.collect import Explain, in_common, pairs_of, records_of, samples_of, sums_of, unexplained
+from wulf.measure.collect import Explain, Replicate, in_common, pairs_of, records_of, samples_of, sums_of, unexplained
 from wulf.measure.plan import NET, Cell, Plan, order_pass
 from wulf.measure.starts import Start, Starter, report
 from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
@@ -94,6 +94,9 @@ class Runner:
         What the nodes already serve, from an earlier runner over the same sessions; what is started is added.
     explain
         What limits a cell, asked when it is closed.
+    so_far
+        Replicates that an earlier turn of the same run has measured, as replicates.jsonl holds them. Cells that need
+        no more of them are closed at once; blocks are counted on.
     """
 
     def __init__(
@@ -109,6 +112,7 @@ class Runner:
         watch: Watcher = UNWATCHED,
         servers: Servers | None = None,
         explain: Explain = unexplained,
+        so_far: Sequence[Replicate] = (),
     ) -> None:
         self._explain = explain
         self._plan = plan
@@ -133,6 +137,17 @@ class Runner:
         self._done = 0
         self._began = 0.0
         self._block = 0
+        self._first = self._restore(so_far)
+
+    def _restore(self, so_far: Sequence[Replicate]) -> int:
+        """Give the cells what was measured before; returns the number of the next block."""
+        by_cell: dict[int, list[Replicate]] = {}
+        for replicate in so_far:
+            by_cell.setdefault(replicate["cell"], []).append(replicate)
+        for number, replicates in by_cell.items():
+            if number in self._states:
+                self._states[number].restore(replicates, slim=self._plan.endless)
+        return 1 + max((replicate["block"] for replicate in so_far), default=-1)
 
     @property
     def lost(self) -> Mapping[str, str]:
@@ -149,10 +164,14 @@ class Runner:
 
         KeyboardInterrupt closes the open cells with what they have, and goes on up.
         """
-        random = np.random.default_rng(self._plan.seed)
+        # another order than that of the first turn's first passes
+        random = np.random.default_rng([self._plan.seed, self._first] if self._first else self._plan.seed)
         self._began = self._clock()
         try:
-            for self._block in count():
+            if self._first:
+                self._end_what_can()
+            for block in count(self._first):
+                self._block = block
                 if not self._open:
                     break
                 due = [state.cell for state in self._open.values() if self._block % state.cell.every == 0]
@@ -167,6 +186,18 @@ class Runner:
             self._close_all("interrupted")
             raise
         return self._records
+
+    def _end_what_can(self) -> None:
+        """Close what an earlier turn has measured long enough."""
+        for state in list(self._open.values()):
+            if state.good and self._ends_alone(state.cell, state):
+                self._close(state.cell)
+        for members in self._waves.values():
+            if any(state.good for state in members):
+                self._end_wave(members)
+        if all(state.good for state in self._states.values()):
+            self._end_contrast()
+            self._end_together()
 
     def _time_over(self) -> bool:
         return self._plan.budget is not None and self._clock() - self._began >= self._plan.budget
@@ -321,7 +352,7 @@ class Runner:
         state.take(replicate, slim=self._plan.endless)
         self._done += 1
         if answer is None:
-            if self._nodes_alive(cell) and state.failed >= ATTEMPTS and not self._plan.endless:
+            if self._nodes_alive(cell) and state.failed_now >= ATTEMPTS and not self._plan.endless:
                 self._close(cell, failure=f"{state.failed} of {len(state.replicates)} attempts: {error['message']}")
         elif self._ends_alone(cell, state):
             self._close(cell)

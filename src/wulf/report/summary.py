@@ -139,6 +139,8 @@ def state(run: Run) -> State:
     """How the run ended, and what that means for its figures."""
     name = str(run.meta.get("state") or "unknown")
     kept = f"what follows is of the {plural(len(run.records), 'record')} written by then."
+    if run.meta.get("cwd"):  # as commands note that can be resumed
+        kept += f" `wulf resume {run.path}` goes on with it."
     warnings = {
         "complete": "",
         "interrupted": f"This run was interrupted: {kept}",

@@ -100,28 +100,49 @@ class RunWriter:
         The command's name, for the identifier.
     meta
         More fields for run.json: argv, seed, nodes.
+    resume
+        Go on with the run that `path` holds, as if it had never ended: `earlier` is what it is so far. Its identifier,
+        command and fields stay; its replicates are appended to; its records are to be made anew from all of them.
 
     Raises
     ------
     UsageError
-        Another wulf is writing there, or a run is there already, or there is no permission.
+        Another wulf is writing there, or a run is there already (none, to resume), or there is no permission.
     StoreError
         The disk is full, or a write failed.
     """
 
-    def __init__(self, path: Path | None, command: str, meta: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, path: Path | None, command: str, meta: dict[str, Any] | None = None, *, resume: bool = False
+    ) -> None:
         self.id = new_run_id(command)
         self.path = path if path is not None else runs_directory() / self.id
-        self._lock = self._claim()
+        self._lock = self._claim(resume)
         self._meta = {
             "id": self.id, "command": command, "version": __version__, "state": "running",
             "started": utc_now(), "ended": None, **(meta or {}),
         }  # fmt: skip
+        self._outdated = False
+        self.earlier: Run | None = None
+        self.seen: dict[str, Any] = {}
+        """What baseline.json holds."""
+        if resume:
+            self._take_over()
         self.write_json("run.json", self._meta)
         self._records = (self.path / "records.jsonl").open("ab", buffering=0)
         self._replicates = (self.path / "replicates.jsonl").open("ab", buffering=0)
 
-    def _claim(self) -> int:
+    def _take_over(self) -> None:
+        """Go on with what is there: as it was, but for a torn last line and the records, which follow from the rest."""
+        self.earlier = read_run(self.path)
+        self.id = self.earlier.id
+        self.seen = self.earlier.baseline
+        again = [*self.earlier.meta.get("resumed", []), utc_now()]
+        self._meta = {**self.earlier.meta, "state": "running", "ended": None, "resumed": again}
+        _mend(self.path / "replicates.jsonl")
+        self._outdated = True
+
+    def _claim(self, resume: bool) -> int:
         """Make the directory and hold its lock, so that two commands never write into one run."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -137,11 +158,11 @@ class RunWriter:
             raise UsageError(
                 f"another wulf is writing into {self.path}", "wait for it, or choose another --out"
             ) from error
-        if (self.path / "run.json").exists():
+        if (self.path / "run.json").exists() and not resume:
             os.close(lock)
             raise UsageError(
                 f"{self.path} already holds a run; runs are never overwritten",
-                "choose another directory with --out",
+                f"choose another directory with --out; `wulf resume {self.path}` goes on with that one",
             )
         return lock
 
@@ -166,7 +187,10 @@ class RunWriter:
             ) from error
 
     def append(self, record: Record) -> None:
-        """Append one complete record."""
+        """Append one complete record; the first one of a resumed run takes the place of all that there were."""
+        if self._outdated:
+            self._records.truncate(0)
+            self._outdated = False
         self._append(self._records, record.model_dump_json().encode() + b"\n")
 
     def append_replicate(self, replicate: Mapping[str, Any]) -> None:
@@ -198,6 +222,13 @@ class RunWriter:
                     self.finish("interrupted" if issubclass(kind, KeyboardInterrupt) else "failed")
         finally:
             self.close()
+
+
+def _mend(path: Path) -> None:
+    """Take off a last line that was cut short, so that the next one begins at a line's beginning."""
+    if path.exists():
+        with path.open("rb+") as lines:
+            lines.truncate(lines.read().rfind(b"\n") + 1)
 
 
 def _read_json(path: Path, absent: Any) -> Any:

@@ -23,6 +23,7 @@ from wulf.workflow.baseline import IDLE_SECONDS, Baseline, background_findings
 from wulf.workflow.connect import Connected, connect
 from wulf.workflow.coverage import coverage_finding, coverage_words
 from wulf.workflow.findings import comparison_finding, find
+from wulf.workflow.resume import gone_on_with, remembered
 
 SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
 """1 B to 4 MiB."""
@@ -221,9 +222,10 @@ def measure(
     baseline = Baseline()
     try:
         with connect(inventory, watch.say, programs) as connected:
+            notes = circumstances(inventory, connected, side_by_side=side_by_side)
+            notes += remembered(writer.earlier, connected)
             writer.write_json("fingerprint.json", connected.fingerprint)
             failed = dict(connected.failed)
-            notes = circumstances(inventory, connected, side_by_side=side_by_side)
             cells = make_cells(connected, connected.probe) if connected.probe else ()
             plan = Plan(
                 cells, seed, effort.wish, budget=effort.budget, looks=effort.looks,
@@ -231,16 +233,18 @@ def measure(
                 versus=versus if cells else None, together=together, endless=effort.endless,
                 synchronised=synchronised,
             )  # fmt: skip
+            plan, so_far = gone_on_with(writer.earlier, plan)
+            cells = plan.cells
             writer.write_json("plan.json", plan.to_json())
-            baseline = Baseline(connected.sessions, effort.idle_seconds if cells else 0.0, writer)
-            baseline.take("before")
+            baseline = Baseline(connected.sessions, effort.idle_seconds if cells else 0.0, writer, writer.seen)
+            baseline.take("before resuming" if writer.earlier else "before")
             began = time.monotonic()
             servers: Servers = {}
             while plan.cells:
                 runner = Runner(
                     plan, connected.sessions, connected.addresses, writer,
                     others=connected.others, second=connected.second, watch=watch, servers=servers,
-                    explain=baseline.explain(connected.fingerprint),
+                    explain=baseline.explain(connected.fingerprint), so_far=so_far,
                 )  # fmt: skip
                 try:
                     runner.run()

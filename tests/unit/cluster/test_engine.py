@@ -60,6 +60,38 @@ def run(engine):
     return start
 
 
+TRAPPED = 'trap "echo asked" TERM; echo ready; while :; do sleep 0.05; done'
+
+
+def test_a_gentle_kill_asks_first(engine):
+    listener = Listener()
+    channel = ProcessChannel(engine, ["sh", "-c", TRAPPED.replace("asked", "asked; exit 7")], gently=20.0)
+    channel.start(listener)
+    listener.wait(lambda: listener.lines == [b"ready"])
+    channel.kill()
+    assert listener.wait_end() == Exit(status=7)
+    assert listener.lines == [b"ready", b"asked"]
+
+
+def test_a_gentle_kill_is_one_all_the_same(engine):
+    listener = Listener()
+    channel = ProcessChannel(engine, ["sh", "-c", TRAPPED], gently=0.3)
+    channel.start(listener)
+    listener.wait(lambda: listener.lines == [b"ready"])
+    channel.kill()
+    assert listener.wait_end() == Exit(signal=9)
+    assert b"asked" in listener.lines
+
+
+def test_an_engine_that_stops_asks_those_first_that_want_it():
+    made, listener = Engine(), Listener()
+    channel = ProcessChannel(made, ["sh", "-c", TRAPPED.replace("echo asked", "exit 7")], gently=5.0)
+    channel.start(listener)
+    listener.wait(lambda: listener.lines == [b"ready"])
+    made.stop()
+    assert listener.wait_end() == Exit(status=7)
+
+
 def test_lines_both_ways(run):
     channel, listener = run("cat")
     for number in range(1000):

@@ -19,9 +19,9 @@ NET = Program("wulf-net", Path("simulated"), "")
 
 
 def test_a_launcher_is_a_module_of_its_name():
-    assert launcher_names() == ("lab", "local", "null", "ssh")
+    assert launcher_names() == ("lab", "local", "null", "slurm", "ssh")
     for name in launcher_names():
-        assert isinstance(make_launcher(Inventory.from_nodeset("n1", launcher=name)), Launcher)
+        assert isinstance(make_launcher(Inventory.from_nodeset("n1", launcher=name, job="7")), Launcher)
 
 
 def test_an_unknown_launcher():

@@ -204,6 +204,10 @@ def test_state_warns_unless_the_run_is_whole() -> None:
     assert state(survey()).warning == ""
     assert "interrupted: what follows is of the 32 records" in state(troubled()).warning
     assert "was killed" in state(make_run(state="running")).warning
+    assert "resume" not in state(make_run(state="interrupted")).warning, "not every command can be"
+    resumable = make_run(state="interrupted")
+    resumable.meta["cwd"] = "/"
+    assert f"`wulf resume {resumable.path}` goes on with it" in state(resumable).warning
     assert "1 line of records.jsonl could not be read" in state(SHAPES["torn"]()).warning
 
 

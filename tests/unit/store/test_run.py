@@ -152,3 +152,49 @@ def test_json_files_are_replaced_whole(tmp_path: Path) -> None:
         writer.finish("complete")
     assert json.loads((tmp_path / "run" / "plan.json").read_text()) == {"a": 2}
     assert not list((tmp_path / "run").glob(".plan*")), "no temporary files stay"
+
+
+def test_a_run_is_gone_on_with_in_its_own_words(tmp_path: Path) -> None:
+    first = write(tmp_path / "run")
+    with RunWriter(tmp_path / "run", "another", {"seed": 8}, resume=True) as writer:
+        assert writer.earlier is not None
+        assert [r["cell"] for r in writer.earlier.replicates] == [0, 1]
+        assert [r.value for r in writer.earlier.records] == [0.0, 1.0]
+        assert read_run(tmp_path / "run").meta["state"] == "running"
+        writer.append_replicate({"cell": 2, "ok": True})
+        writer.append(record(writer.id, 5.0))
+        writer.finish("complete")
+    run = read_run(tmp_path / "run")
+    assert (run.id, run.meta["command"], run.meta["seed"]) == (first.id, "survey", 7)
+    assert [r["cell"] for r in run.replicates] == [0, 1, 2]
+    assert [r.value for r in run.records] == [5.0], "records follow from the replicates, and are made anew"
+    assert len(run.meta["resumed"]) == 1
+
+
+def test_a_run_that_fails_before_it_goes_on_keeps_its_records(tmp_path: Path) -> None:
+    write(tmp_path / "run")
+    with pytest.raises(UsageError), RunWriter(tmp_path / "run", "survey", resume=True):
+        raise UsageError("the probe has not been built")
+    assert [r.value for r in read_run(tmp_path / "run").records] == [0.0, 1.0]
+
+
+def test_a_torn_line_is_taken_off_before_more_is_appended(tmp_path: Path) -> None:
+    write(tmp_path / "run")
+    with (tmp_path / "run" / "replicates.jsonl").open("a") as out:
+        out.write('{"cell": 2, "o')
+    with RunWriter(tmp_path / "run", "survey", resume=True) as writer:
+        writer.append_replicate({"cell": 3, "ok": True})
+        writer.finish("complete")
+    run = read_run(tmp_path / "run")
+    assert ([r["cell"] for r in run.replicates], run.torn) == ([0, 1, 3], 0)
+
+
+def test_only_a_run_can_be_gone_on_with_and_by_one_wulf_alone(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a run"):
+        RunWriter(tmp_path / "absent", "survey", resume=True)
+    write(tmp_path / "run")
+    with (
+        RunWriter(tmp_path / "run", "survey", resume=True),
+        pytest.raises(UsageError, match="another wulf is writing"),
+    ):
+        RunWriter(tmp_path / "run", "survey", resume=True)

@@ -14,6 +14,7 @@ from wulf.cluster.programs import Program
 from wulf.cluster.simulated import SimulatedCluster
 from wulf.core.findings import Severity
 from wulf.measure.plan import Cell, Metric, Plan
+from wulf.measure.runner import Unwatched
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
 from wulf.workflow.recover import load
@@ -25,6 +26,16 @@ BEND = 3000
 
 
 QUICK = Effort(quick=True)
+
+
+class Impatient(Unwatched):
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    def on_replicate(self, *_: Any) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
 
 
 def bent() -> Any:
@@ -44,12 +55,13 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
     monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
 
-    def run(effort: Effort = QUICK, **cluster: Any) -> Outcome:
+    def run(effort: Effort = QUICK, after: int = 10**9, **cluster: Any) -> Outcome:
         inventory = Inventory.from_nodeset("n[1-2]", launcher="null")
         simulated = SimulatedCluster(inventory.names, **cluster)
         monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, simulated))
-        with RunWriter(tmp_path / "run", "net-sweep", {"seed": 1}) as writer:
-            return sweep(inventory, CELL, effort, writer, 1, most=1 << 20)
+        resume = (tmp_path / "run" / "run.json").exists()
+        with RunWriter(tmp_path / "run", "net-sweep", {"seed": 1}, resume=resume) as writer:
+            return sweep(inventory, CELL, effort, writer, 1, most=1 << 20, watch=Impatient(after))
 
     return run
 
@@ -66,6 +78,20 @@ def test_the_bend_is_closed_in_and_both_lines_are_found(simulate: Any) -> None:
     sizes = sorted({int(r.params["bytes"] or 0) for r in outcome.run.records if r.metric == "rtt"})
     assert any(2048 < size < 4096 for size in sizes), "between the powers of two around the bend"
     assert lines[0].params["to"] <= BEND < lines[1].params["from"]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("after", [60, 130])
+def test_a_sweep_that_was_cut_short_goes_on_in_whatever_round_it_was(simulate: Any, after: int) -> None:
+    """21 sizes of 6 replicates are the first round."""
+    assert simulate(value=bent(), after=after).exit_code == 130
+    outcome = simulate(value=bent())
+    assert outcome.exit_code == 0
+    (finding,) = [f for f in outcome.run.findings if f.kind == "curve"]
+    assert "were held out lie within 5%" in finding.text
+    lines = [r for r in outcome.run.records if r.metric == "latency"]
+    assert [r.value for r in lines] == pytest.approx([10e-6, 20e-6], rel=0.03)
+    ids = [cell.id for cell in Plan.from_json(outcome.run.plan).cells]
+    assert ids == list(range(len(ids)))
 
 
 def test_every_round_is_in_the_plan_so_that_a_killed_run_can_be_collected(simulate: Any) -> None:

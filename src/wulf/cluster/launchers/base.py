@@ -143,7 +143,10 @@ class Launcher(ABC):
 
 
 class ProcessLauncher(Launcher):
-    """A launcher whose sessions are processes of this machine: the programs themselves, or ssh."""
+    """A launcher whose sessions are processes of this machine: the programs themselves, ssh, or srun."""
+
+    gently = 0.0
+    """As `ProcessChannel` takes it."""
 
     def __init__(self, inventory: Inventory) -> None:
         super().__init__(inventory)
@@ -176,7 +179,7 @@ class ProcessLauncher(Launcher):
 
         if self._engine is None:
             self._engine = Engine()
-        return ProcessChannel(self._engine, argv, stdin)
+        return ProcessChannel(self._engine, argv, stdin, self.gently)
 
 
 class _Collector:

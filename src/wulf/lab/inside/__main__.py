@@ -6,12 +6,12 @@ import importlib
 import os
 import sys
 
-COMMANDS = ("init", "connect", "enter", "link")
+COMMANDS = ("init", "connect", "enter", "link", "daemon")
 
 
 def main() -> int:
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
-        print("usage: inside init|connect|enter|link …  (wulf runs this; see `wulf lab --help`)", file=sys.stderr)
+        print(f"usage: inside {'|'.join(COMMANDS)} …  (wulf runs this; see `wulf lab --help`)", file=sys.stderr)
         return 2
     # Appended, not put first: no module of ours may ever hide one of the standard library's.
     sys.path[:1] = []

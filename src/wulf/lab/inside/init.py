@@ -4,7 +4,7 @@ The kernel kills every process of a PID namespace when its first process ends, a
 with the last process in their namespaces (pid_namespaces(7)). So one SIGKILL takes a lab down, whatever state it is in.
 """
 
-# ruff: noqa: PTH106, PTH108
+# ruff: noqa: PTH106, PTH108, PTH112
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ import signal
 import sys
 
 from . import linux, node
+
+SLURM = "/etc/slurm"
+"""Where Slurm's commands look for their configuration, as Debian builds them."""
 
 
 def main(arguments: list[str]) -> int:
@@ -32,6 +35,7 @@ def main(arguments: list[str]) -> int:
             os.set_inheritable(fd, False)
     try:
         linux.isolate(own_user)
+        show_slurm(state)
     except OSError as error:
         os.write(control, f"failed - {error.strerror or error}".encode())
         return 1
@@ -45,6 +49,12 @@ def main(arguments: list[str]) -> int:
     _live(control, owner)
     _vanish(state if remove else None)
     return 0
+
+
+def show_slurm(state: str) -> None:
+    """Where the lab has a Slurm, all of it finds configuration, sockets and spool at SLURM: the nodes inherit that."""
+    if os.path.isdir(f"{state}/slurm"):
+        linux.mount(f"{state}/slurm", SLURM, "", linux.MS_BIND)
 
 
 def _start_node(name: str, state: str, sshd: str, go: int, control: int) -> None:

@@ -1,0 +1,131 @@
+"""A Slurm job held for as long as a block lasts: asked for with salloc, waited for, and gone however the block ends.
+
+salloc's job lasts as long as the command that salloc runs there. Ours reads its standard input, whose other end only
+this process holds: when it ends, by kill -9 too, so do command, salloc and job. A salloc that still waits in the queue
+gets SIGTERM from the kernel instead, on which it withdraws its request.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+from wulf.cluster.inventory import expand
+from wulf.cluster.slurm import Job, pending_job, resources, waiting_words
+from wulf.core.errors import UsageError
+from wulf.lab.inside.linux import die_with_parent
+
+ASK_EVERY = 3.0
+"""Seconds between two looks at why the job waits."""
+
+END_PATIENCE = 20.0
+"""Seconds for salloc to give the job back, before it is killed."""
+
+_HOLD = 'echo "$SLURM_JOB_ID $SLURM_JOB_NODELIST"; exec cat >/dev/null'
+
+
+@contextmanager
+def allocation(nodes: str, options: Mapping[str, str], say: Callable[[str], None]) -> Iterator[Job]:
+    """Nodes ("n[1-4]", or "3" for any three) for the length of the block.
+
+    Parameters
+    ----------
+    options
+        As `wulf.cluster.slurm.resources` takes them.
+    say
+        Told why the job waits, whenever that changes, and when it has begun.
+
+    Raises
+    ------
+    UsageError
+        Slurm has no such nodes or options, or is not there.
+    """
+    argv = ["salloc", *resources(nodes, options), "sh", "-c", _HOLD]
+    try:
+        process = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            preexec_fn=_end_with_us,  # noqa: PLW1509 - no thread has been started yet where jobs are asked for
+        )  # fmt: skip
+    except FileNotFoundError as error:
+        raise UsageError("this machine has no salloc", "run wulf where Slurm's commands are (slurm-client)") from error
+    try:
+        job = _granted(process, say)
+        say(f"job {job.id} has {','.join(job.nodes)}")
+        yield job
+    finally:
+        _give_back(process)
+
+
+def _end_with_us() -> None:
+    die_with_parent(signal.SIGTERM)
+
+
+def _granted(process: subprocess.Popen[bytes], say: Callable[[str], None]) -> Job:
+    """Wait for the line with which our command begins in the job."""
+    said: list[str] = []
+    waiting, asked, told = "", time.monotonic(), ""
+    for stream, line in _lines(process):
+        if stream == "stdout":
+            number, nodes = line.split()
+            return Job(number, tuple(expand(nodes)))
+        if line:
+            said.append(line)
+            waiting = pending_job(line) or waiting
+        if waiting and time.monotonic() - asked > ASK_EVERY:
+            asked, words = time.monotonic(), _why(waiting)
+            if words and words != told:
+                say(words)
+                told = words
+    raise UsageError(f"Slurm gave no job: {' / '.join(_plain(said)) or 'salloc said nothing'}", "`sinfo` shows nodes")
+
+
+def _plain(said: Sequence[str]) -> list[str]:
+    return [line.removeprefix("salloc: ").removeprefix("error: ") for line in said[-3:]]
+
+
+def _lines(process: subprocess.Popen[bytes]) -> Iterator[tuple[str, str]]:
+    """Lines with their stream's name as they come, and an empty one every second; ends with both streams."""
+    assert process.stdout and process.stderr  # noqa: S101
+    with selectors.DefaultSelector() as selector:
+        pending = {"stdout": b"", "stderr": b""}
+        selector.register(process.stdout, selectors.EVENT_READ, "stdout")
+        selector.register(process.stderr, selectors.EVENT_READ, "stderr")
+        while selector.get_map():
+            for key, _ in selector.select(1.0):
+                data = os.read(key.fd, 65536)
+                if not data:
+                    selector.unregister(key.fileobj)
+                *whole, pending[key.data] = (pending[key.data] + data).split(b"\n")
+                yield from ((key.data, line.decode(errors="replace")) for line in whole)
+            yield "stderr", ""
+
+
+def _why(job: str) -> str:
+    """Why a job waits; empty where it doesn't, or Slurm does not say."""
+    asked = subprocess.run(
+        ["squeue", "--noheader", f"--jobs={job}", "--states=PENDING", "--format=%r"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    reason = asked.stdout.strip()
+    return waiting_words(job, reason) if reason else ""
+
+
+def _give_back(process: subprocess.Popen[bytes]) -> None:
+    """End the job, whether it has begun or not."""
+    assert process.stdin and process.stdout and process.stderr  # noqa: S101
+    with suppress(OSError):
+        process.stdin.close()
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(END_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    process.stdout.close()
+    process.stderr.close()

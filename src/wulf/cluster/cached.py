@@ -1,0 +1,70 @@
+"""Programs started from a private cache on each node, whatever carries the command line there: ssh, or srun.
+
+A normal start is one command: the node checks its machine and the digest of its copy, and becomes the program. Where
+the copy is missing, a second command brings it, once per node and version (once in all where nodes share a home).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from wulf.cluster.channel import Exit
+from wulf.cluster.inventory import Node
+from wulf.cluster.launchers.base import ProcessLauncher
+from wulf.cluster.node_scripts import FALLBACK, HOME, NEEDS_COPY, NO_PLACE, WRONG_ARCH, NodeCommand
+from wulf.cluster.programs import Program
+from wulf.cluster.session import Explain, Session, SessionLost
+from wulf.cluster.ssh_words import arch_of, explain_copy
+from wulf.core.errors import NodeError
+
+
+class CachedLauncher(ProcessLauncher):
+    """A launcher that hands a node one command line for a shell there."""
+
+    @abstractmethod
+    def remote(self, node: Node, command: str) -> Sequence[str]:
+        """What to run here so that a shell on the node runs the command with our standard streams."""
+
+    @abstractmethod
+    def explanation(self, node: Node, program: Program) -> Explain:
+        """Words for the end of such a process."""
+
+    @abstractmethod
+    def way_failed(self, end: Exit) -> bool:
+        """Whether an end is that of the way to the node rather than of what ran there."""
+
+    async def connect(self, node: Node, program: Program) -> Session:
+        try:
+            return await self._start(node, program)
+        except SessionLost as lost:
+            if lost.end.status == WRONG_ARCH and (other := program.for_arch(arch_of(lost.stderr))):
+                return await self.connect(node, other)
+            if lost.end.status != NEEDS_COPY:
+                raise
+        await self._copy(node, program)
+        return await self._start(node, program)
+
+    async def _start(self, node: Node, program: Program) -> Session:
+        argv = self.remote(node, NodeCommand(program).start)
+        return await self.launch(node, program, argv, self.explanation(node, program))
+
+    async def _copy(self, node: Node, program: Program) -> None:
+        """Bring the program into the node's cache; into /tmp where its home can't take it."""
+        end, stderr = await self._copy_to(HOME, node, program)
+        if end.status == NO_PLACE:
+            in_home, _ = explain_copy(end, program, stderr)
+            end, stderr = await self._copy_to(FALLBACK, node, program)
+            if end.status == NO_PLACE:
+                what, next_step = explain_copy(end, program, stderr)
+                raise NodeError(node.name, f"{program.name} has no place there: {in_home}; and {what}", next_step)
+            if end.status == 0:
+                self.notes[node.name] = f"{program.name} is kept in /tmp there: {in_home}"
+        if self.way_failed(end):
+            raise NodeError(node.name, *self.explanation(node, program)(end, stderr, False))
+        if end.status != 0:
+            raise NodeError(node.name, *explain_copy(end, program, stderr))
+
+    async def _copy_to(self, place: str, node: Node, program: Program) -> tuple[Exit, Sequence[str]]:
+        end, _, stderr = await self.complete(self.remote(node, NodeCommand(program).copy(place)), program.path)
+        return end, stderr
