@@ -1,5 +1,6 @@
 """wulf-mpi's source as one file: what travels to the node that builds it. Standard library alone: the wheel's build
-uses it, too."""
+uses it, too.
+"""
 
 from __future__ import annotations
 
