@@ -18,9 +18,9 @@ from wulf.agent.mpi.files import put
 from wulf.agent.mpi.places import caches
 from wulf.agent.session import Refused
 from wulf.cluster.mpi.installed import FIND_TIMEOUT, Installed, NodeView
-from wulf.cluster.mpi.source import source
 from wulf.cluster.session import RequestError, Session
 from wulf.core.errors import NodeError, UsageError
+from wulf.core.native_source import source
 
 Say = Callable[[str], None]
 

@@ -64,7 +64,7 @@ def source() -> tuple[bytes, str]:
     FileNotFoundError
         Neither is there.
     """
-    package = Path(__file__).resolve().parents[2]
+    package = Path(__file__).resolve().parents[1]
     carried, root = package / "programs" / NAME, package.parents[1]
     if (root / "native/mpi").is_dir():
         data = pack(root / "native", json_folder(root))
