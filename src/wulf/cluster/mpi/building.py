@@ -109,14 +109,14 @@ def _bring_source(session: Session, place: str) -> str:
 def _watch(session: Session, asked: Future[dict[str, Any]], mpi: Installed, say: Say) -> dict[str, Any]:
     """The build's answer, telling meanwhile how far it is."""
     deadline = time.monotonic() + COMPILE_TIMEOUT
-    last: dict[str, Any] = {}
+    last = None
     while not wait([asked], LOOK_INTERVAL).done:
         if time.monotonic() > deadline:
             what = f"wulf-mpi was not built within {COMPILE_TIMEOUT:g} s"
             raise NodeError(session.node.name, what, "is the node overloaded?")
         progress = session.request("mpi_progress")
-        if progress["of"] and progress != last:
-            last = progress
+        if progress["of"] and progress["done"] != last:
+            last = progress["done"]
             say(f"building wulf-mpi with {mpi.title} on {session.node}: {progress['done']} of {progress['of']}")
     return asked.result()
 

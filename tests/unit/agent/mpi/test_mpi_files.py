@@ -54,14 +54,14 @@ def test_a_damaged_or_torn_copy_is_no_copy(tmp_path):
     data = base64.b64encode(zlib.compress(b"other")).decode()
     with pytest.raises(Refused, match="arrived damaged"):
         write(tmp_path / "x", [data])
-    with pytest.raises(Refused, match="part 1 of .* came where part 0 was due"):
+    with pytest.raises(Refused, match=r"part 1 of .* came where part 0 was due"):
         mpi_write(tmp_path / "x", data, DIGEST, 1, 2)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_target_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(Refused, match="can't be written: (File exists|Not a directory)"):
+    with pytest.raises(Refused, match=r"can't be written: (File exists|Not a directory)"):
         write(tmp_path / "file/x", [base64.b64encode(zlib.compress(CONTENT)).decode()])
 
 

@@ -4,10 +4,16 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-QUICK = "import sys; from wulf.agent.mpi import supervise; supervise.GRACE = 0.2; sys.exit(supervise.supervise(sys.argv[1:]))"
+QUICK = """
+import sys
+from wulf.agent.mpi import supervise
+supervise.GRACE = 0.2
+sys.exit(supervise.supervise(sys.argv[1:]))
+"""
 
 
 def start(script, stdin=subprocess.PIPE):
@@ -17,8 +23,7 @@ def start(script, stdin=subprocess.PIPE):
 
 def alive(pid):
     try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 

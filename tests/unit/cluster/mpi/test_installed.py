@@ -75,7 +75,7 @@ def test_the_first_node_with_a_compiler_builds():
     runtime = replace(OPENMPI, mpicxx=None, compiler=None)
     views = {"n1": node(runtime), "n2": node(MPICH, OPENMPI)}
     assert builder(views, runtime) == ("n2", OPENMPI)
-    with pytest.raises(NodeError, match="n1: Open MPI 4.1.4 has no mpicxx there nor on any other node") as caught:
+    with pytest.raises(NodeError, match=r"n1: Open MPI 4\.1\.4 has no mpicxx there nor on any other node") as caught:
         builder({"n1": node(runtime), "n2": node(MPICH)}, runtime)
     assert "libopenmpi-dev" in caught.value.next_step
 
