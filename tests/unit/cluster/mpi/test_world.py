@@ -10,7 +10,9 @@ import pytest
 
 from tests.unit.cluster.mpi import outputs
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.mpi import WorldSpec, building, open_world
+from wulf.cluster.launchers.local import LocalLauncher
+from wulf.cluster.launchers.ssh import SshLauncher
+from wulf.cluster.mpi import WorldSpec, building, open_world, opening
 from wulf.core.errors import NodeError, UsageError
 
 HERE = Inventory.from_nodeset("n[1-3]", launcher="local")
@@ -187,3 +189,30 @@ def test_progress_is_told(mpi):
     assert said[-1] == "starting 3 ranks with Open MPI 4.1.5"
     assert len(said) == len(set(said))
     assert any(text.startswith("building wulf-mpi with Open MPI 4.1.5 on n1: ") for text in said)
+
+
+@pytest.mark.parametrize(
+    ("fields", "starter", "launcher"),
+    [
+        ({}, "srun", LocalLauncher),
+        ({}, "mpirun", SshLauncher),
+        ({"lab": "a", "launcher": "lab", "ssh_config": Path("x")}, "srun", SshLauncher),  # its Slurm is not this host's
+    ],
+)
+def test_srun_is_started_where_the_allocation_is_known(monkeypatch, fields, starter, launcher):
+    monkeypatch.setattr(opening.shutil, "which", lambda name: f"/usr/bin/{name}")
+    inventory = Inventory.from_nodeset("n[1-2]", **fields)
+    assert isinstance(opening._starter_of(inventory, WorldSpec(starter=starter)), launcher)
+
+
+def test_machines_of_several_kinds_are_refused():
+    agents = {name: Greeted(arch) for name, arch in (("n1", "x86_64"), ("n2", "x86_64"), ("n3", "aarch64"))}
+    with pytest.raises(UsageError, match=r"n\[1-2\]: x86_64; n3: aarch64"):
+        opening._check_machines(agents)
+
+
+class Greeted:
+    """A session that knows its machine."""
+
+    def __init__(self, arch: str) -> None:
+        self.greeting = {"arch": arch}
