@@ -41,7 +41,7 @@ _LOST = (
 
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS)
 _CRASH_NOTE = " (its launcher names one rank alone: this one may have crashed because another one died first)"
-"""MPICH 5 over UCX: a rank whose partner is killed may run into a segmentation fault, and be the first to be noticed."""
+"""MPICH 5 over UCX: a rank whose partner is killed may run into a segmentation fault, and be noticed first."""
 
 STATES = {
     "T": "is stopped (SIGSTOP, or a terminal's Ctrl-Z)",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -114,6 +116,24 @@ def test_it_is_compiled_once(mpi):
     with opened(mpi, ranks=1):
         pass
     assert mpi.compiled == first
+
+
+def test_two_builds_at_once(mpi):
+    """Of two wulfs, or of nodes that share a home: both build, and whoever is later puts the same thing there."""
+    mpi.write(failure="sleep 0.02")
+    both_built = threading.Barrier(2)
+
+    def build():
+        with opened(mpi) as world:
+            both_built.wait(60)
+            return world.argv[-1], world.session.request("ping")["ok"]
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = [job.result() for job in [pool.submit(build), pool.submit(build)]]
+    assert first == second == (first[0], True)
+    assert [path.name for path in Path(first[0]).parent.iterdir()] == ["wulf-mpi"]
+    folders = [path for path in Path(first[0]).parent.parent.iterdir() if path.is_dir()]
+    assert folders == [Path(first[0]).parent]
 
 
 def test_what_this_machine_has_kept_is_not_compiled_again(mpi, monkeypatch, tmp_path):
