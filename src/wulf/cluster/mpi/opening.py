@@ -54,7 +54,8 @@ def open_world(inventory: Inventory, spec: WorldSpec, say: Say = lambda _: None)
 
 def _starter_of(inventory: Inventory, spec: WorldSpec) -> Launcher:
     """What starts the starter: mpirun belongs on the first node; srun here, where the allocation is known."""
-    here = spec.starter == "srun" and inventory.lab is None and shutil.which("srun") is not None
+    known = inventory.lab is None or inventory.launcher == "slurm"
+    here = spec.starter == "srun" and known and shutil.which("srun") is not None
     return make_launcher(replace(inventory, launcher="local") if here else inventory)
 
 
@@ -157,4 +158,5 @@ def _site(
         Host(host_of(node), ranks, views[node.name].cpus, views[node.name].boot_id)
         for node, ranks in zip(nodes, counts(places).values(), strict=True)
     )
-    return Site(hosts, network, interface, root=first.uid == 0)
+    job = getattr(inventory, "job", None)
+    return Site(hosts, network, interface, root=first.uid == 0, job=job)
