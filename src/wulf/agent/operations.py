@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any
 from wulf import __version__
 from wulf.agent import dgemm, facts
 from wulf.agent.machine import Machine
+from wulf.agent.mpi.build import mpi_build, mpi_key, mpi_progress
+from wulf.agent.mpi.files import mpi_look, mpi_read, mpi_write
+from wulf.agent.mpi.find import mpi_find
+from wulf.agent.mpi.processes import mpi_processes, mpi_reach
+from wulf.agent.mpi.wheel import mpi_install
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
 
@@ -79,4 +84,14 @@ OPERATIONS: dict[str, Operation] = {
     "facts": read_facts,
     "addresses": addresses,
     "run": run,
+    "mpi_find": mpi_find,
+    "mpi_key": mpi_key,
+    "mpi_build": mpi_build,
+    "mpi_progress": mpi_progress,
+    "mpi_look": mpi_look,
+    "mpi_read": mpi_read,
+    "mpi_write": mpi_write,
+    "mpi_processes": mpi_processes,
+    "mpi_reach": mpi_reach,
+    "mpi_install": mpi_install,
 }
