@@ -1,6 +1,7 @@
 #include <mpi.h>
 
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -43,12 +44,7 @@ void serve() {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc > 1) {
-    return explain(argv[1]);
-  }
+int serve_ranks(int argc, char** argv) {
   (void)std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not a death
   wulf::end_with_parent();
   int provided = MPI_THREAD_SINGLE;
@@ -65,4 +61,15 @@ int main(int argc, char** argv) {
   }
   MPI_Finalize();
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return argc > 1 ? explain(argv[1]) : serve_ranks(argc, argv);
+  } catch (const std::exception& error) {
+    (void)std::fputs(error.what(), stderr);
+    return 1;
+  }
 }

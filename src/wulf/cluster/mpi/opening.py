@@ -158,5 +158,5 @@ def _site(
         Host(host_of(node), ranks, views[node.name].cpus, views[node.name].boot_id)
         for node, ranks in zip(nodes, counts(places).values(), strict=True)
     )
-    job = getattr(inventory, "job", None)
+    job = inventory.job
     return Site(hosts, network, interface, root=first.uid == 0, job=job)
