@@ -38,8 +38,9 @@ using HostKey = std::array<char, 128>;
 /// CLOCK_MONOTONIC may be another in each (time_namespaces(7)).
 HostKey host_key() {
   std::array<char, PATH_MAX> space{};
-  (void)!readlink("/proc/self/ns/time", space.data(), space.size() - 1);
-  const std::string text = line_in("/proc/sys/kernel/random/boot_id") + " " + space.data();
+  const ssize_t length = readlink("/proc/self/ns/time", space.data(), space.size() - 1);  // < 0: none here
+  const std::string text =
+      line_in("/proc/sys/kernel/random/boot_id") + " " + (length > 0 ? space.data() : "");
   HostKey key{};
   std::strncpy(key.data(), text.c_str(), key.size() - 1);
   return key;

@@ -113,7 +113,7 @@ class Timer {
     constexpr std::size_t kLeast = 5;
     constexpr Nanoseconds kPatience = 5;
     const Nanoseconds spent = wulf::now() - began_;
-    if (spent >= seconds_ && (valid >= kLeast || spent >= kPatience * seconds_ + kSecond)) {
+    if (spent >= seconds_ && (valid >= kLeast || spent >= (kPatience * seconds_) + kSecond)) {
       return {};
     }
     // the first start lies so far ahead that this message has then reached all
@@ -158,6 +158,7 @@ class Timer {
     MPI_Reduce(greatest.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_MAX, 0, comm_);
     MPI_Reduce(sums.data(), spent.data(), static_cast<int>(spent.size()), MPI_INT64_T, MPI_SUM, 0, comm_);
     std::vector<Call> calls;
+    calls.reserve(spent.size());
     for (std::size_t i = 0; i < spent.size(); ++i) {
       calls.push_back({-all[3 * i], all[(3 * i) + 1], all[(3 * i) + 2], spent[i]});
     }

@@ -40,6 +40,9 @@ int rounds_of_pairs(int count) {
 
 std::optional<int> partner_in(int round, int index, int count) {
   const int circle = rounds_of_pairs(count);
+  if (circle == 0) {
+    return std::nullopt;
+  }
   // i and j on the circle meet where i + j = round, modulo its length; who would meet itself meets the one in
   // the middle, or nobody
   const int middle = count - 1;
@@ -48,7 +51,7 @@ std::optional<int> partner_in(int round, int index, int count) {
     // 2 i = round: the circle's length is odd, so that there is one such i
     return round % 2 == 0 ? round / 2 : (round + circle) / 2;
   }
-  const int other = ((round - index) % circle + circle) % circle;
+  const int other = (((round - index) % circle) + circle) % circle;
   if (other != index) {
     return other;
   }

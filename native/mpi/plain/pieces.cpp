@@ -13,8 +13,10 @@ constexpr std::size_t kPlaceTerms = 8;
 double sum_of(int ranks, std::size_t i) {
   const auto count = static_cast<std::size_t>(ranks);
   const std::size_t rest = count % kRankTerms;
-  const std::size_t cycles = count / kRankTerms * (kRankTerms * (kRankTerms + 1) / 2);
-  return static_cast<double>(cycles + (rest * (rest + 1) / 2) + (count * (i % kPlaceTerms)));
+  constexpr std::size_t kCycle = kRankTerms * (kRankTerms + 1) / 2;
+  const std::size_t sum =
+      (count / kRankTerms * kCycle) + (rest * (rest + 1) / 2) + (count * (i % kPlaceTerms));
+  return static_cast<double>(sum);
 }
 
 }  // namespace
@@ -84,6 +86,7 @@ std::optional<std::string> wrong_sum(std::span<const float> sums, int ranks, std
 std::vector<int> even_shares(std::size_t count, int ranks) {
   const auto parts = static_cast<std::size_t>(ranks);
   std::vector<int> shares;
+  shares.reserve(parts);
   for (std::size_t rank = 0; rank < parts; ++rank) {
     shares.push_back(static_cast<int>((count / parts) + (rank < count % parts ? 1 : 0)));
   }

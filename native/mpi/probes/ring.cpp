@@ -220,12 +220,15 @@ class RingProbe : public Probe {
          "of ranks in the ring: natural, or the geometric mean of random ones",
          {"natural", "random"}},
         {"seed", ParamType::kInt, "1", 1, 0, nullptr, "of the random orders"},
+        {"rings", ParamType::kInt, "1", nullptr, 1, nullptr,
+         "so many random orders; unless given 30 for the latency and 10 for the throughput, as HPCC"},
         {"latency_bytes", ParamType::kInt, "B", 8, 1, kMost, "of the messages that give the latency"},
         {"throughput_bytes", ParamType::kInt, "B", 2'000'000, 1, kMost, "of those that give the throughput"}};
   }
   [[nodiscard]] std::vector<Metric> metrics() const override {
-    return {{"latency", "s", "lower", "of one message of four that a rank sends and receives"},
-            {"throughput", "B/s", "higher", "bytes of one message by its time, of each rank"}};
+    return {{"latency", "s", "lower",
+             "half of the time in which a rank sends to both neighbours and hears from both"},
+            {"throughput", "B/s", "higher", "of each rank: the bytes of a message by such a half"}};
   }
   [[nodiscard]] int least_ranks() const override { return 1; }
   [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
