@@ -167,6 +167,8 @@ Operands operands(const Operation& operation, const Group& group) {
   }
   on.starts.resize(on.counts.size());
   std::exclusive_scan(on.counts.begin(), on.counts.end(), on.starts.begin(), 0);
+  on.send.reserve(1);  // two buffers at one address, null, are refused even where nothing is sent
+  on.receive.reserve(1);
   on.send.resize(total(sent));
   on.receive.resize(total(operation.receives(group)));
   if (operation.sums) {
