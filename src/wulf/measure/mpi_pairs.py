@@ -57,10 +57,10 @@ def pair_records(
     """One record a pair of nodes, with the interval of the plan's rule; nothing where no replicate was answered."""
     if not any(map(matrix_of, replicates)):
         return []
-    return [_record(cell, pair, samples, plan, run, at) for pair, samples in pair_samples(replicates, places)]
+    return [_record(cell, pair, samples, plan, run=run, at=at) for pair, samples in pair_samples(replicates, places)]
 
 
-def _record(cell: Cell, pair: Pair, samples: Sequence[float], plan: Plan, run: str, at: str) -> Record:
+def _record(cell: Cell, pair: Pair, samples: Sequence[float], plan: Plan, *, run: str, at: str) -> Record:
     found = plan.rule.estimate(samples)
     wide = found.width is not None and found.width > plan.wish
     noisy = f"interval {found.width:.1%} wide after {found.n} replicates, wished {plan.wish:.1%}" if wide else None

@@ -141,6 +141,7 @@ def mpi_section(run: Run) -> tuple[dict[str, Any] | None, list[Chart]]:
     if launch is None and not shown:
         return None, []
     charts = [chart for grid in shown for chart in _charts(grid)]
+    records = [(grid, name, record) for grid in shown for name, row in grid.rows.items() for record in row.values()]
     places = (launch.model_extra or {}).get("places") or () if launch else ()
     nodes = _nodes(places)
     return {
@@ -148,9 +149,7 @@ def mpi_section(run: Run) -> tuple[dict[str, Any] | None, list[Chart]]:
         "nodes": nodes[:MOST_NODES],
         "more_nodes": max(0, len(nodes) - MOST_NODES),
         "charts": [{"id": chart["id"], "title": chart["title"]} for chart in charts],
-        "rows": [
-            _row(grid, name, record) for grid in shown for name, row in grid.rows.items() for record in row.values()
-        ],
+        "rows": [_row(*one) for one in records],
     }, charts
 
 

@@ -173,9 +173,7 @@ class Ranks:
 def launch_finding(version: str, places: Sequence[str], launches: int, *, each: bool) -> Finding:
     """What was launched, and what that means for the intervals."""
     if each:
-        how = (
-            f"Every replicate had a launch of its own, {launches} in all: intervals hold what changes between launches."
-        )
+        how = f"Every replicate had a launch of its own ({launches}): intervals hold what changes between launches."
     else:
         how = (
             "All replicates ran within one launch: intervals don't hold what changes from launch to launch; "
@@ -207,12 +205,12 @@ Judge = Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]]
 
 def campaign(
     inventory: Inventory,
-    make: Callable[[Ranks, Probe], Sequence[Cell]],
     launch: Launch,
     effort: Effort,
     writer: RunWriter,
     seed: int,
     *,
+    make: Callable[[Ranks, Probe], Sequence[Cell]],
     needs: Pattern,
     together: bool = False,
     extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
@@ -252,13 +250,13 @@ def campaign(
 
 def single(
     inventory: Inventory,
-    name: str,
-    params: Mapping[str, Param],
     launch: Launch,
     effort: Effort,
     writer: RunWriter,
     seed: int,
     *,
+    name: str,
+    params: Mapping[str, Param],
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Measure one probe of wulf-mpi with parameters that were checked."""
@@ -266,4 +264,4 @@ def single(
     def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
         return [ranks.cell(0, probe, name, params)]
 
-    return campaign(inventory, make, launch, effort, writer, seed, needs=mpi_probe().pattern(name), watch=watch)
+    return campaign(inventory, launch, effort, writer, seed, make=make, needs=mpi_probe().pattern(name), watch=watch)

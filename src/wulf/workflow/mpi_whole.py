@@ -90,8 +90,7 @@ def collectives(
         return [ranks.cell(i, probe, COLLECTIVE, given, COLLECTIVES) for i, given in enumerate(wanted)]
 
     return campaign(
-        inventory, make, launch, effort, writer, seed,
-        needs=mpi_probe().pattern(COLLECTIVE), together=True, watch=watch,
+        inventory, launch, effort, writer, seed, make=make, needs=mpi_probe().pattern(COLLECTIVE), together=True, watch=watch,
     )  # fmt: skip
 
 
@@ -118,7 +117,7 @@ def onesided(
         return cells
 
     needs = mpi_probe().pattern(ONESIDED[0])
-    return campaign(inventory, make, launch, effort, writer, seed, needs=needs, watch=watch)
+    return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, watch=watch)
 
 
 def pairs(
@@ -151,7 +150,7 @@ def pairs(
         return pair_records(cell, run.replicates, places, plan, run.id, at=utc_now()), []
 
     needs = mpi_probe().pattern("pairs")
-    return campaign(inventory, make, launch, effort, writer, seed, needs=needs, judge=judge, watch=watch)
+    return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, judge=judge, watch=watch)
 
 
 def sweep(
@@ -181,8 +180,7 @@ def sweep(
         return more, [_with_protocols(finding) if finding.kind == "curve" else finding for finding in findings]
 
     return campaign(
-        inventory, make, launch, effort, writer, seed,
-        needs=pattern, extend=under_way.extend, judge=judge, watch=watch,
+        inventory, launch, effort, writer, seed, make=make, needs=pattern, extend=under_way.extend, judge=judge, watch=watch,
     )  # fmt: skip
 
 
