@@ -86,10 +86,18 @@ class Connected:
         Left to themselves, two processes of one machine are now on one CPU, now on two, as the scheduler wakes them:
         round trips then have two modes, seven times apart. On machines of their own nothing of the kind happens.
         """
-        allowed = self.fingerprint.get(a, {}).get("limits.cpus", {}).get("value")
-        if not self._host(a) or self._host(a) != self._host(b) or not allowed:
+        if not self._host(a) or self._host(a) != self._host(b):
             return None
-        return int(str(allowed).replace(",", "-").split("-")[-1])
+        return next(reversed(self.cpus(a)), None)
+
+    def cpus(self, node: str) -> list[int]:
+        """The CPUs that processes may use on a node; none where that is not known."""
+        allowed = str(self.fingerprint.get(node, {}).get("limits.cpus", {}).get("value") or "")
+        found: list[int] = []
+        for part in filter(None, allowed.split(",")):
+            first, _, last = part.partition("-")
+            found += range(int(first), int(last or first) + 1)
+        return found
 
     def placed(self, client: str, server: str, params: Mapping[str, Param]) -> dict[str, Param]:
         """The parameters, with both ends put on one CPU where the nodes share a machine and no CPU was asked for."""

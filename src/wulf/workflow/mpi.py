@@ -25,6 +25,8 @@ from wulf.workflow.survey import RANKS, Effort, Outcome, measure, write_html
 LANE = "mpi"
 """All ranks are one program: what they measure is never measured at the same time."""
 
+BIND_TIMEOUT = 30.0
+
 MOST_PLACES = 8
 """Nodes whose ranks a sentence names one by one."""
 
@@ -158,6 +160,11 @@ class Ranks:
         wanted = checked.get("ranks")
         about = {**self.about, "ranks": wanted or self.about["ranks"]}
         return Cell(number, subject, subject, "", name, checked, pattern.metrics, phase, program=MPI, about=about)
+
+    def bind(self, cpus: Sequence[int]) -> None:
+        """Have each rank stay on its CPU, by rank."""
+        assert self._session is not None  # noqa: S101 - only within the block
+        self._session.call("bind", cpus=list(cpus)).result(timeout=BIND_TIMEOUT)
 
     def enough(self, pattern: Pattern) -> bool:
         """Whether, after nodes failed, there are still as many ranks as the probe needs."""

@@ -90,7 +90,8 @@ def collectives(
         return [ranks.cell(i, probe, COLLECTIVE, given, COLLECTIVES) for i, given in enumerate(wanted)]
 
     return campaign(
-        inventory, launch, effort, writer, seed, make=make, needs=mpi_probe().pattern(COLLECTIVE), together=True, watch=watch,
+        inventory, launch, effort, writer, seed,
+        make=make, needs=mpi_probe().pattern(COLLECTIVE), together=True, watch=watch,
     )  # fmt: skip
 
 
@@ -180,7 +181,8 @@ def sweep(
         return more, [_with_protocols(finding) if finding.kind == "curve" else finding for finding in findings]
 
     return campaign(
-        inventory, launch, effort, writer, seed, make=make, needs=pattern, extend=under_way.extend, judge=judge, watch=watch,
+        inventory, launch, effort, writer, seed,
+        make=make, needs=pattern, extend=under_way.extend, judge=judge, watch=watch,
     )  # fmt: skip
 
 

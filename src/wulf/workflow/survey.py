@@ -164,6 +164,11 @@ def _machines(count: int) -> str:
     return "one machine" if count == 1 else f"{count} machines"
 
 
+def detached(_: Connected) -> AbstractContextManager[None]:
+    """Nothing beside the nodes' own sessions."""
+    return nullcontext()
+
+
 Judge = Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]]
 """Records and findings that follow from the measured ones."""
 
@@ -191,7 +196,7 @@ def measure(
     side_by_side: bool = False,
     synchronised: bool = False,
     programs: Sequence[str] = (),
-    attach: Callable[[Connected], AbstractContextManager[None]] = lambda _: nullcontext(),
+    attach: Callable[[Connected], AbstractContextManager[None]] = detached,
     how: str | None = None,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
