@@ -86,5 +86,5 @@ def _mpi_layer(mpi: str | None, inventory: Inventory, client: str, server: str, 
     from wulf.workflow.layers_mpi import MpiLayer
     from wulf.workflow.mpi import Launch, Ranks
 
-    spec = WorldSpec(ranks=2, per_node=1 if client != server else 2, mpi=mpi)
+    spec = WorldSpec(ranks=2, per_node=1 if client != server else 2, mpi=mpi, bind="none")
     return MpiLayer(Ranks(inventory, Launch(spec), say), f"{client}>{server}")

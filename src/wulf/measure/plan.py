@@ -64,6 +64,8 @@ class Cell:
         Metric → the row of the node survey's table that it fills.
     about
         What a record says beside the parameters, though no probe is asked it: which MPI, how many ranks.
+    patience
+        Seconds that an answer may take beyond the measuring and what is usual: many ranks have to meet first.
     """
 
     id: int
@@ -81,6 +83,7 @@ class Cell:
     name: str = ""
     rows: Mapping[str, str] = field(default_factory=dict)
     about: Mapping[str, Param] = field(default_factory=dict)
+    patience: float = 0.0
 
     @property
     def subject(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -11,6 +11,7 @@ from typing import Any
 
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import World, WorldSpec, open_world
+from wulf.cluster.session import RequestError, SessionLost
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
@@ -26,6 +27,12 @@ LANE = "mpi"
 """All ranks are one program: what they measure is never measured at the same time."""
 
 BIND_TIMEOUT = 30.0
+
+HUNG_SECONDS, HUNG_SECONDS_A_RANK = 30.0, 0.2
+"""Clocks are synchronised and memory is touched before a replicate; with more ranks than CPUs that takes its time."""
+
+END_SECONDS = 60.0
+"""To find out which ranks don't run, and to end them."""
 
 MOST_PLACES = 8
 """Nodes whose ranks a sentence names one by one."""
@@ -67,11 +74,16 @@ class Launch:
 
 
 class _Session:
-    """The ranks' session as the runner sees it: launched anew before a replicate where each has a launch of its own."""
+    """The ranks' session as the runner sees it.
+
+    Launched anew before a replicate where each has a launch of its own. Ranks that don't answer never will: one is
+    stopped, or waits for a message that was lost. They are ended, and the error says which ones did not run.
+    """
 
     def __init__(self, world: World, *, each: bool) -> None:
         self._world, self._each = world, each
         self._fresh, self._failed = True, False
+        self._thread = ThreadPoolExecutor(1, "wulf-mpi")
         self.launches = 1
 
     @property
@@ -81,21 +93,38 @@ class _Session:
 
     def call(self, op: str, **fields: Any) -> Future[dict[str, Any]]:
         """Ask rank 0; the future fails with a NodeError, also where the launch does."""
-        if self._each and op == "run":
-            try:
-                self._renew()
-            except NodeError as error:
-                self._failed = True
-                failed: Future[dict[str, Any]] = Future()
-                failed.set_exception(error)
-                return failed
-        return self._world.session.call(op, **fields)
+        if op != "run":
+            return self._world.session.call(op, **fields)
+        return self._thread.submit(self._run, fields["probe"], fields["params"])
+
+    def close(self) -> None:
+        """Nothing is asked any more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _run(self, probe: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        if self._each:
+            self._renew()
+        spent = sum(float(params.get(name) or 0.0) for name in ("seconds", "warmup_seconds"))
+        try:
+            return self._world.run(probe, params, spent + hung_after(len(self._world.places)))
+        except (RequestError, SessionLost):
+            raise
+        except NodeError:
+            self._world.close()
+            raise
 
     def _renew(self) -> None:
         if not self._fresh:
+            self._failed = True
             self._world.relaunch()
+            self._failed = False
             self.launches += 1
         self._fresh = False
+
+
+def hung_after(ranks: int) -> float:
+    """Seconds beyond the measuring time after which so many ranks count as hung."""
+    return HUNG_SECONDS + HUNG_SECONDS_A_RANK * ranks
 
 
 class Ranks:
@@ -126,14 +155,18 @@ class Ranks:
         nodes = self._inventory.pick(list(connected.sessions))
         with open_world(replace(self._inventory, nodes=nodes), self._launch.spec, self._say) as world:
             self._enter(connected, world)
-            yield
+            try:
+                yield
+            finally:
+                if self._session is not None:
+                    self._session.close()
 
     def _enter(self, connected: Connected, world: World) -> None:
         self._connected, self._session = connected, _Session(world, each=self._launch.each)
-        self.places = tuple(world.places[rank] for rank in range(len(world.places)))
-        self.version = f"{world.installed.kind} {world.installed.version}"
+        self.places = tuple(world.places)
+        self.version = world.installed.title
         self.about = {
-            "mpi": self.version, "ranks": len(self.places), "per_node": self._launch.spec.per_node,
+            "mpi": world.installed.name, "ranks": len(self.places), "per_node": self._launch.spec.per_node,
             "launch": EACH if self._launch.each else SHARED,
         }  # fmt: skip
         if self._launch.spec.starter != "mpirun":
@@ -159,7 +192,10 @@ class Ranks:
         self._connected.lanes[subject] = LANE
         wanted = checked.get("ranks")
         about = {**self.about, "ranks": wanted or self.about["ranks"]}
-        return Cell(number, subject, subject, "", name, checked, pattern.metrics, phase, program=MPI, about=about)
+        return Cell(
+            number, subject, subject, "", name, checked, pattern.metrics, phase, program=MPI, about=about,
+            patience=hung_after(len(self.places)) + END_SECONDS,
+        )  # fmt: skip
 
     def bind(self, cpus: Sequence[int]) -> None:
         """Have each rank stay on its CPU, by rank."""
