@@ -110,7 +110,7 @@ BROWN_SQUARED = Form(
     ("work that divides", "serial part", "communication"), (1, 0, 0), 2,
 )  # fmt: skip
 USL = Form(
-    "usl", "USL", "T₁·(1 + σ(N-1) + κN(N-1))/N", (_shared, _contention, _coherency), ("t1", "sigma_t1", "kappa_t1"),
+    "usl", "USL", "T₁/N·(1+σ(N-1)+κN(N-1))", (_shared, _contention, _coherency), ("t1", "sigma_t1", "kappa_t1"),
     ("work that divides", "contention", "coherency"), (1, -1, 0), 1,
 )  # fmt: skip
 

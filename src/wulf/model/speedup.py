@@ -40,15 +40,18 @@ class HeldOut:
         Root mean square of ln(measured / predicted): .05 is 5 %.
     worse
         Share of draws in which it is worse than the best form; None for the best.
+    misses
+        Whether noise can't explain how far the means are from it, while it can for the best form.
     """
 
     error: float
     worse: float | None
+    misses: bool = False
 
     @property
     def told_apart(self) -> bool:
         """Whether it is worse than the best by more than noise."""
-        return self.worse is not None and self.worse >= TOLD_APART
+        return self.misses or (self.worse is not None and self.worse >= TOLD_APART)
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,8 @@ def compare(fits: Sequence[Fit], seed: int = 0) -> dict[str, HeldOut]:
     for one, error, again in zip(fits, own, errors, strict=True):
         # Equal to rounding is the same curve: no draw tells it apart.
         worse = float((again > errors[best] * (1 + 1e-9)).mean())
-        found[one.form.name] = HeldOut(error, None if one is fits[best] else worse)
+        misses = one.widened > 1 and fits[best].widened == 1
+        found[one.form.name] = HeldOut(error, None if one is fits[best] else worse, misses)
     return found
 
 
