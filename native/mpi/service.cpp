@@ -86,8 +86,10 @@ Json run(const World& world, const Json& json) {
   const CounterTexts before = CounterTexts::read();
   MPI_Barrier(world.comm());
   Outcome outcome;
-  agree(world, error_of([&] { outcome = replicate->measure(); }));
+  const std::optional<Error> error = error_of([&] { outcome = replicate->measure(); });
   const CounterTexts after = CounterTexts::read();
+  world.meet();
+  agree(world, error);
   const std::vector<int> ends = request->probe.ends(world, request->params);
   Json counters = counters_at_ends(world, ends, counters_delta(before.parse(), after.parse()));
   return {{"metrics", std::move(outcome.metrics)},

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/affinity.hpp"
+#include "mpi/patience.hpp"
 
 namespace wulf::mpi {
 namespace {
@@ -57,6 +58,28 @@ void World::agree(const Error* error) const {
   const Json json = parse_json(text);
   throw Error(json.at("code"), name_of(first) + ": " + json.at("message").get<std::string>(),
               json.value("field", ""));
+}
+
+void World::meet() const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(control_, &request);
+  sleep_until([&request] {
+    int all_here = 0;
+    MPI_Test(&request, &all_here, MPI_STATUS_IGNORE);
+    return all_here != 0;
+  });
+}
+
+Json World::hand_over(int from, const Json& json) const {
+  constexpr int kTag = 2;
+  if (rank_ == from && !root()) {
+    const std::string text = json.dump();
+    MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, kTag, control_);
+  }
+  if (!root()) {
+    return nullptr;
+  }
+  return from == 0 ? json : parse_json(receive_asleep(control_, from, kTag));
 }
 
 std::string World::from_root(const std::string& text) const {

@@ -48,6 +48,14 @@ class World {
   /// that rank's name. Null = this rank has none.
   void agree(const Error* error) const;
 
+  /// Collective: returns when every rank has called it. Who waits is asleep, so that ranks which take no part
+  /// in a measurement leave the CPUs to those that do.
+  void meet() const;
+
+  /// Rank `from`'s JSON on rank 0; null on all others. Ranks other than these two may leave the call out;
+  /// rank 0 waits asleep.
+  [[nodiscard]] Json hand_over(int from, const Json& json) const;
+
   /// Collective: rank 0's text, on every rank.
   [[nodiscard]] std::string from_root(const std::string& text) const;
 

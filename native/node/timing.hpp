@@ -7,6 +7,7 @@
 
 #include "core/clock.hpp"
 #include "core/json.hpp"
+#include "core/summary.hpp"
 
 namespace wulf::node {
 
@@ -21,9 +22,6 @@ inline void keep(T& value) noexcept {
 inline void keep_memory() noexcept {
   asm volatile("" : : : "memory");  // NOLINT(hicpp-no-assembler)
 }
-
-/// A metric that has no value here, and why.
-[[nodiscard]] Json no_value(const std::string& unit, const std::string& reason);
 
 /// Seconds an operation took, one figure a batch.
 class Samples {
