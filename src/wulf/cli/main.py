@@ -25,6 +25,7 @@ COMMANDS = {
     "report": ("wulf.cli.report", "Show a run, and write its HTML report."),
     "compare": ("wulf.cli.compare", "Compare two runs cell by cell."),
     "history": ("wulf.cli.history", "Where a metric changed over many runs, and what changed with it."),
+    "model": ("wulf.cli.model", "How a program scales, what a message costs, what a node can reach."),
     "stats": ("wulf.cli.stats", "Try the statistics on noise whose truth is known: selftest."),
     "query": ("wulf.cli.query", "Ask the records of many runs in SQL."),
     "schema": ("wulf.cli.schema", "Print the JSON schema of a record."),
