@@ -43,6 +43,7 @@ enum class Order : std::int64_t {
   kEcho,     ///< answer so many empty batches
   kCheck,    ///< compute the share of so many units that the check gives this rank
   kFarm,     ///< be a worker
+  kTally,    ///< say what came of it: the master receives anything from anybody while others still work
   kRelease,  ///< the replicate is over
 };
 
@@ -90,6 +91,7 @@ class FarmWorker {
   Work& work_;
   std::vector<std::uint32_t> inputs_;
   std::vector<std::byte> results_;
+  WorkerTally tally_;
 };
 
 namespace farm {

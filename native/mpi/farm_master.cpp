@@ -110,7 +110,7 @@ class AsyncMaster {
     }
     MPI_Waitall(length(), sends_.data(), MPI_STATUSES_IGNORE);
     MasterTally& tally = dealer_.finish();
-    tally.idle = idle_.seconds();
+    tally.idle = std::min(idle_.seconds(), tally.seconds);
     return tally;
   }
 
@@ -249,8 +249,9 @@ MasterTally FarmMaster::run(std::uint32_t units) {
 std::vector<WorkerTally> FarmMaster::tallies() const {
   std::vector<WorkerTally> all(static_cast<std::size_t>(plan_.workers));
   for (std::size_t i = 0; i < all.size(); ++i) {
-    MPI_Recv(&all[i], sizeof(WorkerTally), MPI_BYTE, static_cast<int>(i) + 1, kTally, world_.comm(),
-             MPI_STATUS_IGNORE);
+    const int worker = static_cast<int>(i) + 1;
+    order(worker, Order::kTally);
+    MPI_Recv(&all[i], sizeof(WorkerTally), MPI_BYTE, worker, farm::kTally, world_.comm(), MPI_STATUS_IGNORE);
   }
   return all;
 }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <thread>
 
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
 #include "mpi/farm.hpp"
+#include "mpi/patience.hpp"
 #include "mpi/plain/idle.hpp"
+#include "mpi/plain/sampled_time.hpp"
 
 namespace wulf::mpi {
 namespace {
@@ -19,41 +19,40 @@ using namespace farm;
 class Tally {
  public:
   Tally(double unit_seconds, std::uint32_t batch)
-      : stride_(sampling_stride(unit_seconds * batch, clock_seconds())), unit_seconds_(unit_seconds) {}
-
-  /// Whether this batch is one of those that are timed.
-  [[nodiscard]] bool sampled() const { return batches_ % stride_ == 0; }
+      : stride_(sampling_stride(unit_seconds * batch, clock_seconds())),
+        unit_seconds_(unit_seconds),
+        busy_(stride_) {}
 
   /// The digests of a batch, timed where its turn has come.
   void compute(Work& work, const std::uint32_t* inputs, int count, std::byte* results) {
-    const bool timed = sampled();
+    const bool timed = busy_.due();
     const Nanoseconds start = timed ? now() : 0;
     for (int i = 0; i < count; ++i) {
       const Digest digest = work.done(inputs[i]);
       std::copy(digest.begin(), digest.end(), results + (static_cast<std::size_t>(i) * kDigestBytes));
     }
     if (timed) {
-      busy_ += now() - start;
-      timed_units_ += static_cast<std::uint64_t>(count);
+      busy_.add(now() - start, static_cast<std::uint64_t>(count));
+    } else {
+      busy_.skip(static_cast<std::uint64_t>(count));
     }
     units_ += static_cast<std::uint64_t>(count);
     ++batches_;
   }
 
-  /// `wait`: seconds in all.
+  /// `wait`: seconds in all. What was extrapolated can't be more than there was.
   [[nodiscard]] WorkerTally finish(double elapsed, double wait) const {
-    const double scale =
-        timed_units_ > 0 ? static_cast<double>(units_) / static_cast<double>(timed_units_) : 0;
+    const double busy = std::min(busy_.seconds(), elapsed);
     return {.units = static_cast<double>(units_),
             .batches = static_cast<double>(batches_),
             .elapsed = elapsed,
-            .busy = to_seconds(busy_) * scale,
-            .wait = wait,
+            .busy = busy,
+            .wait = std::min(wait, elapsed - busy),
             .stride = static_cast<double>(stride_),
             .unit_seconds = unit_seconds_};
   }
 
-  [[nodiscard]] std::uint64_t batches() const { return batches_; }
+  [[nodiscard]] std::uint64_t stride() const { return stride_; }
 
  private:
   /// What reading the clock costs here.
@@ -64,10 +63,9 @@ class Tally {
 
   std::uint64_t stride_;
   double unit_seconds_;
+  SampledTime busy_;
   std::uint64_t batches_ = 0;
   std::uint64_t units_ = 0;
-  std::uint64_t timed_units_ = 0;
-  Nanoseconds busy_ = 0;
 };
 
 /// Receive, compute, send; what a receive waits can't be told from what it receives.
@@ -75,19 +73,19 @@ WorkerTally plain_worker(const World& world, const FarmPlan& plan, Work& work, s
                          std::byte* results) {
   Tally tally(work.seconds(), plan.batch);
   const auto capacity = static_cast<int>(plan.batch);
-  Nanoseconds waited = 0;
-  std::uint64_t receives = 0;
-  std::uint64_t timed = 0;
+  SampledTime waited(tally.stride());
   const Nanoseconds start = now();
   MPI_Send(nullptr, 0, MPI_BYTE, 0, kGreeting, world.comm());
   while (true) {
-    const bool sampled = tally.sampled();
-    const Nanoseconds before = sampled ? now() : 0;
+    const bool timed = waited.due();
+    const Nanoseconds before = timed ? now() : 0;
     MPI_Status status;
     MPI_Recv(inputs, capacity, MPI_UINT32_T, 0, MPI_ANY_TAG, world.comm(), &status);
-    waited += sampled ? now() - before : 0;
-    timed += sampled ? 1 : 0;
-    ++receives;
+    if (timed) {
+      waited.add(now() - before);
+    } else {
+      waited.skip();
+    }
     if (status.MPI_TAG == kQuit) {
       break;
     }
@@ -96,8 +94,7 @@ WorkerTally plain_worker(const World& world, const FarmPlan& plan, Work& work, s
     tally.compute(work, inputs, count, results);
     MPI_Send(results, count * static_cast<int>(kDigestBytes), MPI_BYTE, 0, kResult, world.comm());
   }
-  const double scale = timed > 0 ? static_cast<double>(receives) / static_cast<double>(timed) : 0;
-  return tally.finish(to_seconds(now() - start), to_seconds(waited) * scale);
+  return tally.finish(to_seconds(now() - start), waited.seconds());
 }
 
 /// While one batch is in work, the next one is here or on its way, and the results of the one before leave.
@@ -166,20 +163,15 @@ class AsyncWorker {
 
 /// Rank 0's next order and its count, waited for asleep: a rank that is not measured must not take a CPU.
 std::array<std::int64_t, 2> next_order(const World& world) {
-  constexpr auto kLongestNap = std::chrono::microseconds(1000);
-  auto nap = std::chrono::microseconds(1);
   std::array<std::int64_t, 2> text{};
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(text.data(), static_cast<int>(text.size()), MPI_INT64_T, 0, kOrder, world.comm(), &request);
-  while (true) {
+  sleep_until([&] {
     int arrived = 0;
     MPI_Test(&request, &arrived, MPI_STATUS_IGNORE);
-    if (arrived != 0) {
-      return text;
-    }
-    std::this_thread::sleep_for(nap);
-    nap = std::min(nap * 2, kLongestNap);
-  }
+    return arrived != 0;
+  });
+  return text;
 }
 
 }  // namespace
@@ -215,6 +207,9 @@ void FarmWorker::run() {
       case Order::kFarm:
         farm();
         break;
+      case Order::kTally:
+        MPI_Send(&tally_, sizeof(tally_), MPI_BYTE, 0, farm::kTally, world_.comm());
+        break;
       case Order::kRelease:
         return;
     }
@@ -238,10 +233,8 @@ void FarmWorker::check(std::int64_t units) {
 void FarmWorker::farm() {
   MPI_Send(nullptr, 0, MPI_BYTE, 0, kAwake, world_.comm());
   MPI_Recv(nullptr, 0, MPI_BYTE, 0, kGo, world_.comm(), MPI_STATUS_IGNORE);
-  const WorkerTally tally = plan_.async
-                                ? AsyncWorker(world_, plan_, work_, inputs_.data(), results_.data()).run()
-                                : plain_worker(world_, plan_, work_, inputs_.data(), results_.data());
-  MPI_Send(&tally, sizeof(tally), MPI_BYTE, 0, kTally, world_.comm());
+  tally_ = plan_.async ? AsyncWorker(world_, plan_, work_, inputs_.data(), results_.data()).run()
+                       : plain_worker(world_, plan_, work_, inputs_.data(), results_.data());
 }
 
 }  // namespace wulf::mpi

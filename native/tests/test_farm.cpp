@@ -8,6 +8,7 @@
 #include "mpi/plain/farm_work.hpp"
 #include "mpi/plain/idle.hpp"
 #include "mpi/plain/libcrypto.hpp"
+#include "mpi/plain/sampled_time.hpp"
 #include "tests/catch.hpp"
 
 using namespace wulf::mpi;
@@ -111,6 +112,25 @@ TEST_CASE("the clock costs at most a five-hundredth of a worker's time") {
   CHECK(sampling_stride(1e-6, 25e-9) == 25);
   CHECK(sampling_stride(1e-7, 25e-9) == 250);
   CHECK(sampling_stride(0, 25e-9) == 256);
+}
+
+TEST_CASE("times that are not measured count as the later ones that are") {
+  SampledTime all(1);
+  SampledTime some(10);
+  SampledTime few(100);
+  for (int i = 0; i < 164; ++i) {
+    const wulf::Nanoseconds time = i == 0 ? 1'000'000 : 10;
+    for (SampledTime* each : {&all, &some}) {
+      each->due() ? each->add(time, 2) : each->skip(2);
+    }
+    if (i < 70) {
+      few.due() ? few.add(10) : few.skip();
+    }
+  }
+  CHECK(all.seconds() == Approx(1'001'630e-9));
+  CHECK(some.seconds() == Approx(1'001'630e-9));
+  CHECK(few.seconds() == Approx(700e-9));
+  CHECK(SampledTime(1).seconds() == 0);
 }
 
 TEST_CASE("idle time is the time of polls that fail") {

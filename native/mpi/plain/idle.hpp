@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/clock.hpp"
+#include "mpi/plain/sampled_time.hpp"
 
 namespace wulf::mpi {
 
@@ -22,16 +23,16 @@ class Idle {
 
   template <typename Poll>
   void until(Poll poll) {
-    const bool timed = calls_++ % kStride == 0;
+    const bool timed = first_polls_.due();
     const Nanoseconds start = timed ? now() : 0;
     if (poll()) {
       return;
     }
     Nanoseconds before = now();
-    ++first_polls_;
     if (timed) {
-      ++timed_polls_;
-      timed_ += before - start;
+      first_polls_.add(before - start);
+    } else {
+      first_polls_.skip();
     }
     Nanoseconds last = 0;
     for (before = yield(before); !poll();) {
@@ -46,11 +47,8 @@ class Idle {
 
   /// In all.
   [[nodiscard]] double seconds() const {
-    const double first =
-        timed_polls_ > 0 ? static_cast<double>(timed_) / static_cast<double>(timed_polls_) : 0;
-    const double last = last_polls_ > 0 ? static_cast<double>(shortest_) : 0;
-    return to_seconds(waited_ + static_cast<Nanoseconds>((first * static_cast<double>(first_polls_)) +
-                                                         (last * static_cast<double>(last_polls_))));
+    const Nanoseconds last = last_polls_ > 0 ? last_polls_ * shortest_ : 0;
+    return first_polls_.seconds() + to_seconds(waited_ + last);
   }
 
  private:
@@ -68,13 +66,10 @@ class Idle {
   }
 
   bool yielding_;
-  std::uint64_t calls_ = 0;
+  SampledTime first_polls_{kStride};
   Nanoseconds waited_ = 0;
   Nanoseconds shortest_ = std::numeric_limits<Nanoseconds>::max();
-  Nanoseconds timed_ = 0;
-  std::uint64_t timed_polls_ = 0;
-  std::uint64_t first_polls_ = 0;
-  std::uint64_t last_polls_ = 0;
+  std::int64_t last_polls_ = 0;
 };
 
 }  // namespace wulf::mpi
