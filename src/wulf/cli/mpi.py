@@ -23,6 +23,7 @@ COMMANDS = {
     "sweep": "wulf.cli.mpi_whole:sweep",
     "collectives": "wulf.cli.mpi_whole:collectives",
     "onesided": "wulf.cli.mpi_whole:onesided",
+    "farm": "wulf.cli.mpi_farm:farm",
 }
 """Name → module and attribute: what is no single probe. One of a probe's name stands in its place."""
 

@@ -6,7 +6,7 @@ worker that waits for its answer loses as much as it works where t = RTT + o_w, 
 where t = W·o/2. With two batches a worker under way the answer is there before it is needed: max(o_w, (o_w + RTT)/3,
 W·o/2). All of these are claims that the measured METG can refute.
 
-METG, the minimum effective task granularity: Slaughter et al., Task Bench, SC'20; it needs points on both sides of 50 %.
+METG, the minimum effective task granularity, needs points on both sides of 50 %: Slaughter et al., Task Bench, SC'20.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def master_cost(samples: Mapping[int, Sequence[float]], random: np.random.Genera
     drawn = [mean_of(samples[batch], random) for batch in batches]
     means = np.array([one.value for one in drawn])
     dof = sum(len(samples[batch]) - 1 for batch in batches)
-    relative = (sum(float(np.var(samples[b])) * len(samples[b]) / np.mean(samples[b]) ** 2 for b in batches) / dof) ** 0.5
+    relative = (
+        sum(float(np.var(samples[b])) * len(samples[b]) / np.mean(samples[b]) ** 2 for b in batches) / dof
+    ) ** 0.5
     errors = np.maximum(relative, 1e-9) * means / np.sqrt([len(samples[batch]) for batch in batches])
     columns = np.stack([np.ones(len(batches)), np.array(batches, dtype=float)], axis=1) / errors[:, None]
     solve = np.linalg.pinv(columns)
@@ -227,4 +229,3 @@ class Tables:
     def least_cost_bound(self, batch: int) -> float:
         """What the master's time a message can't exceed: it took in all messages of the quickest run in that run."""
         return min(row[batch] for row in self.seconds.values() if batch in row) / self.messages(batch)
-
