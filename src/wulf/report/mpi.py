@@ -18,6 +18,7 @@ from wulf.core.units import scale_for, show, show_in
 from wulf.measure.mpi import is_mpi
 from wulf.report.charts import Chart, interval_series, size_chart
 from wulf.report.figures import MARKS, interval_text, metric_name, phase, usable, verdict_text
+from wulf.report.mpi_farm_page import farm_charts, farm_rows
 from wulf.report.names import printable, subject_text
 from wulf.store.run import Run
 
@@ -140,7 +141,7 @@ def mpi_section(run: Run) -> tuple[dict[str, Any] | None, list[Chart]]:
     shown = main_grids(run)
     if launch is None and not shown:
         return None, []
-    charts = [chart for grid in shown for chart in _charts(grid)]
+    charts = [*(chart for grid in shown for chart in _charts(grid)), *farm_charts(run)]
     records = [(grid, name, record) for grid in shown for name, row in grid.rows.items() for record in row.values()]
     places = (launch.model_extra or {}).get("places") or () if launch else ()
     nodes = _nodes(places)
@@ -149,7 +150,7 @@ def mpi_section(run: Run) -> tuple[dict[str, Any] | None, list[Chart]]:
         "nodes": nodes[:MOST_NODES],
         "more_nodes": max(0, len(nodes) - MOST_NODES),
         "charts": [{"id": chart["id"], "title": chart["title"]} for chart in charts],
-        "rows": [_row(*one) for one in records],
+        "rows": [*(_row(*one) for one in records), *farm_rows(run)],
     }, charts
 
 

@@ -28,7 +28,7 @@ BATCHES = (1, 2, 4, 10, 100)
 
 
 def noisy(value: float, random: np.random.Generator, n: int = 8, spread: float = 0.02) -> list[float]:
-    return (value * (1 + spread * random.standard_normal(n))).tolist()
+    return [float(one) for one in value * (1 + spread * random.standard_normal(n))]
 
 
 def test_known_costs_are_recovered_within_their_intervals() -> None:
