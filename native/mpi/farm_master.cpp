@@ -179,7 +179,7 @@ FarmMaster::FarmMaster(const World& world, const FarmPlan& plan, Work& work)
 
 void FarmMaster::order(int rank, Order order, std::int64_t count) const {
   const std::array<std::int64_t, 2> text{static_cast<std::int64_t>(order), count};
-  MPI_Send(text.data(), static_cast<int>(text.size()), MPI_INT64_T, rank, kOrder, world_.comm());
+  MPI_Send(text.data(), static_cast<int>(sizeof(text)), MPI_CHAR, rank, kOrder, world_.comm());
 }
 
 double FarmMaster::echo(int worker, std::int64_t trips) const {

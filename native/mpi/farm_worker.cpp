@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "core/affinity.hpp"
 #include "core/clock.hpp"
@@ -163,15 +164,10 @@ class AsyncWorker {
 
 /// Rank 0's next order and its count, waited for asleep: a rank that is not measured must not take a CPU.
 std::array<std::int64_t, 2> next_order(const World& world) {
-  std::array<std::int64_t, 2> text{};
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Irecv(text.data(), static_cast<int>(text.size()), MPI_INT64_T, 0, kOrder, world.comm(), &request);
-  sleep_until([&] {
-    int arrived = 0;
-    MPI_Test(&request, &arrived, MPI_STATUS_IGNORE);
-    return arrived != 0;
-  });
-  return text;
+  const std::string text = receive_asleep(world.comm(), 0, kOrder);
+  std::array<std::int64_t, 2> order{};
+  text.copy(reinterpret_cast<char*>(order.data()), sizeof(order));  // NOLINT: as the master sent it
+  return order;
 }
 
 }  // namespace

@@ -31,9 +31,7 @@ double least_seconds(Body body) {
 
 class Sha1Work final : public Work {
  public:
-  explicit Sha1Work(std::size_t bytes) : data_(bytes) {
-    seconds_ = least_seconds([this] { (void)done(0); });
-  }
+  explicit Sha1Work(std::size_t bytes) : data_(bytes), seconds_(least_seconds([this] { (void)done(0); })) {}
 
   Digest done(std::uint32_t input) override {
     rebuild(input, data_);
@@ -46,7 +44,7 @@ class Sha1Work final : public Work {
  private:
   LibrarySha1 sha1_;
   std::vector<std::byte> data_;
-  double seconds_ = 0;
+  double seconds_;
 };
 
 /// A chain of multiplications and additions, each of which waits for the one before.

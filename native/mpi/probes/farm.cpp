@@ -54,7 +54,7 @@ class Report {
         trips_(std::move(trips)) {}
 
   [[nodiscard]] Json metrics() const {
-    const double units = static_cast<double>(master_.units);
+    const auto units = static_cast<double>(master_.units);
     const double alone = workers_.empty() ? unit_seconds_ : sum(&WorkerTally::unit_seconds) / count();
     const double efficiency = units * alone / (master_.seconds * std::max(1.0, count()));
     Json metrics{{"seconds", metric("s", master_.seconds)}};
@@ -133,7 +133,7 @@ struct Expected {
 class Farm : public Replicate {
  public:
   Farm(const World& world, const Json& params)
-      : world_(world), params_(params), plan_(plan_of(world, params)), work_(work_of(params)) {
+      : params_(params), plan_(plan_of(world, params)), work_(work_of(params)) {
     if (world.root()) {
       master_ = std::make_unique<FarmMaster>(world, plan_, *work_);
     } else {
@@ -173,13 +173,15 @@ class Farm : public Replicate {
   /// As asked; else so many that the workers have work for `seconds`.
   [[nodiscard]] std::uint32_t units_to_do() const {
     constexpr double kMessage = 1e-6;  // without any work a run must end, too
+    constexpr double kBatches = 32;  // a worker: of fewer, the last ones, when some have no work left, count
     if (const auto given = optional_value<std::uint32_t>(params_, "units")) {
       return *given;
     }
     const double each =
         std::max(work_->seconds() / std::max(1, plan_.workers), kMessage / static_cast<double>(plan_.batch));
     const double wanted = std::ceil(params_.at("seconds").get<double>() / each);
-    return static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(kMostUnits)));
+    const double least = kBatches * static_cast<double>(plan_.batch) * std::max(1, plan_.workers);
+    return static_cast<std::uint32_t>(std::clamp(wanted, least, static_cast<double>(kMostUnits)));
   }
 
   /// Computed once for each work and number of units: a session repeats them.
@@ -199,7 +201,6 @@ class Farm : public Replicate {
     return known.emplace(key, right).first->second;
   }
 
-  const World& world_;
   Json params_;
   FarmPlan plan_;
   std::unique_ptr<Work> work_;
@@ -221,7 +222,8 @@ class FarmProbe : public Probe {
         {"workers", ParamType::kInt, "1", nullptr, 0, nullptr,
          "ranks that work, from 1 on; 0: rank 0 does it all, without a message [all others]"},
         {"batch", ParamType::kInt, "1", 1, 1, kMostBatch, "units a message"},
-        {"units", ParamType::kInt, "1", nullptr, 1, kMostUnits, "to be done [work for `seconds`]"},
+        {"units", ParamType::kInt, "1", nullptr, 1, kMostUnits,
+         "to be done [work for `seconds`, and for 32 batches a worker]"},
         {"unit",
          ParamType::kStr,
          "",

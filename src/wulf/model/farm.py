@@ -28,7 +28,7 @@ CLOSE = 1.3
 STEP = 4.0
 """By which the search goes on where all points are on one side."""
 
-LEAST_SPIN, MOST_SPIN = 1e-8, 1.0
+LEAST_SPIN, MOST_SPIN = 1e-8, 1e-2
 """Seconds between which METG is searched."""
 
 
@@ -84,13 +84,20 @@ def master_cost(samples: Mapping[int, Sequence[float]], random: np.random.Genera
     misfit = float(left @ left) / (len(batches) - 2) if len(batches) > 2 else None
     widened = max(1.0, (misfit or 0.0) ** 0.5)
     noise = random.standard_t(dof, (DRAWS, len(batches))) * widened
-    both = theta + noise @ solve.T
+    both = np.maximum(theta + noise @ solve.T, 0.0)  # neither can be negative
+    theta = np.maximum(theta, 0.0)
     return MasterCost(Uncertain(float(theta[0]), both[:, 0]), Uncertain(float(theta[1]), both[:, 1]), misfit)
 
 
 def saturation(unit: Uncertain, batch: int, rtt: Uncertain, overhead: Uncertain, cost: Uncertain) -> Uncertain:
-    """W*: with as many workers the master has no idle time left."""
-    return combine(lambda t, r, w, o: (t * batch + r + w) / np.maximum(o, 1e-12), unit, rtt, overhead, cost)
+    """W*: with as many workers the master has no idle time left; infinite where its time may be none."""
+
+    def ratio(t: Floats, r: Floats, w: Floats, o: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            result: Floats = np.maximum(t * batch + r + w, 0.0) / o
+        return result
+
+    return combine(ratio, unit, rtt, overhead, cost)
 
 
 def metg_waiting(workers: int, rtt: Uncertain, overhead: Uncertain, cost: Uncertain) -> Uncertain:

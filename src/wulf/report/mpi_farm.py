@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import isfinite
 
 from rich.console import Console
 from rich.padding import Padding
@@ -146,13 +147,12 @@ MISFIT = 4.0
 
 def _metg_sentences(study: FarmStudy) -> Iterator[str]:
     claims = {name: claim.interval() for name, claim in study.predicted.items()}
-    if study.metg is None:
+    if study.metg is None or study.metg.value is None:
+        if study.metg is not None:
+            side = "above" if study.metg.below is None else "below"
+            yield f"METG(50 %) was not reached: every unit's efficiency was {side} 50 %."
         for name, claim in claims.items():
-            yield f"METG(50 %) by {name} would be {_interval(claim, 's')}; --metg measures it."
-        return
-    if study.metg.value is None:
-        side = "above" if study.metg.below is None else "below"
-        yield f"METG(50 %) was not reached: every unit's efficiency was {side} 50 %."
+            yield f"METG(50 %) by {name} would be {_interval(claim, 's')}{'' if study.metg else '; --metg measures it'}."
         return
     measured = study.metg.value.interval()
     yield (
@@ -189,6 +189,8 @@ def _with(figure: Uncertain, unit: str) -> str:
 
 def _interval(one: Interval, unit: str) -> str:
     """`18.5 µs (18.3–18.8 µs)`."""
+    if not isfinite(one.high):
+        return f"{_figure(one.value, unit)} (at least {_figure(one.low, unit)})" if isfinite(one.value) else "unbounded"
     return f"{_figure(one.value, unit)} ({show_interval(one.low, one.high, unit)})"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.findings import Finding, Severity
@@ -25,6 +26,8 @@ METG_SECONDS = 0.05
 """Of one replicate of one point."""
 
 MOST_SPINS = 14
+
+SERIAL_METRICS = ("seconds", "unit", "efficiency")
 
 
 class Search:
@@ -78,7 +81,7 @@ def farm(
     def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
         if len(ranks.places) < design.ranks:
             return ()
-        cells = [ranks.cell(i, probe, PROBE, params, FARM) for i, params in enumerate(design.table())]
+        cells = [_fitting(ranks.cell(i, probe, PROBE, one, FARM)) for i, one in enumerate(design.table())]
         return [*cells, *(under_way.first(ranks, len(cells)) if search else ())]
 
     def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
@@ -90,3 +93,10 @@ def farm(
         make=make, needs=mpi_probe().pattern(PROBE), together=True, extend=under_way.extend if search else None,
         judge=judge, watch=watch,
     )  # fmt: skip
+
+
+def _fitting(cell: Cell) -> Cell:
+    """A serial run has no messages, and no metric of them that could lack a value."""
+    if cell.params["workers"]:
+        return cell
+    return replace(cell, metrics=tuple(metric for metric in cell.metrics if metric.name in SERIAL_METRICS))

@@ -36,7 +36,7 @@ def farm_run(spins: tuple[float, ...] = (), design: Design = DESIGN) -> Run:
     """The table, and the search at so many points."""
     params = [*design.table(), *(design.metg(spin, 0.05) for spin in spins)]
     phases = [FARM] * len(design.table()) + [METG] * len(spins)
-    cells = [
+    cells: list[dict[str, Any]] = [
         {"id": i, "pattern": "farm", "phase": phase, "params": one}
         for i, (phase, one) in enumerate(zip(phases, params, strict=True))
     ]

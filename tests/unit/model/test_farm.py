@@ -106,7 +106,14 @@ def test_metg_says_which_side_is_missing() -> None:
     assert (above.value, above.below, above.above) == (None, None, 1e-4)
     below = metg({1e-6: [0.1, 0.1]}, random)
     assert (below.value, below.below, below.above) == (None, 1e-6, None)
-    assert next_spin({1.0: [0.1, 0.1]}) is None
+    assert next_spin({1e-2: [0.1, 0.1]}) is None
+
+
+def test_a_master_whose_time_may_be_none_has_no_upper_bound() -> None:
+    random = np.random.default_rng(3)
+    cost = master_cost({1: [1e-6, 9e-6, 1e-6], 2: [9e-6, 1e-6, 1e-6]}, random)
+    assert cost.a.interval().low == 0.0
+    assert saturation(known(1e-5), 1, known(RTT), known(OVERHEAD), cost.at(1)).interval().high == np.inf
 
 
 def test_claims_are_refuted_only_without_a_value_in_common() -> None:

@@ -91,8 +91,9 @@ def test_what_master_and_workers_say_of_their_time(kind: str) -> None:
 @each_mpi
 def test_without_a_number_of_units_there_is_work_for_the_seconds_asked(kind: str) -> None:
     with MpiSession(kind, 3) as session:
-        assert farm(session, unit="spin", spin_seconds=1e-3, seconds=0.02)["info"]["units"] == 40
-        assert farm(session, unit="spin", spin_seconds=1e-3, seconds=0.02, workers=1)["info"]["units"] == 20
+        assert farm(session, unit="spin", spin_seconds=1e-4, seconds=0.02)["info"]["units"] == 400
+        assert farm(session, unit="spin", spin_seconds=1e-4, seconds=0.02, workers=1)["info"]["units"] == 200
+        assert farm(session, unit="spin", spin_seconds=1e-4, seconds=0, batch=2)["info"]["units"] == 2 * 2 * 32
 
 
 @each_mpi
