@@ -84,8 +84,7 @@ def master_cost(samples: Mapping[int, Sequence[float]], random: np.random.Genera
     misfit = float(left @ left) / (len(batches) - 2) if len(batches) > 2 else None
     widened = max(1.0, (misfit or 0.0) ** 0.5)
     noise = random.standard_t(dof, (DRAWS, len(batches))) * widened
-    both = np.maximum(theta + noise @ solve.T, 0.0)  # neither can be negative
-    theta = np.maximum(theta, 0.0)
+    both = theta + noise @ solve.T
     return MasterCost(Uncertain(float(theta[0]), both[:, 0]), Uncertain(float(theta[1]), both[:, 1]), misfit)
 
 

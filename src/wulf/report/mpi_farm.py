@@ -129,7 +129,7 @@ def sentences(study: FarmStudy) -> Iterator[str]:
 
 
 def _cost_sentence(cost: MasterCost, workers: int) -> str:
-    a, c = cost.a.interval(), cost.c.interval()
+    a, c = (_not_negative(one.interval()) for one in (cost.a, cost.c))
     text = (
         f"A message of b units takes the master o = a + c·b with {workers} workers: a = {_interval(a, 's')}, "
         f"c = {_interval(c, 's')}."
@@ -139,6 +139,11 @@ def _cost_sentence(cost: MasterCost, workers: int) -> str:
             f" The line misses the means by {cost.misfit**0.5:.1f} times their error: the intervals are as much wider."
         )
     return text
+
+
+def _not_negative(one: Interval) -> Interval:
+    """Of a time: what the fit's noise left below zero is zero."""
+    return Interval(max(0.0, one.value), max(0.0, one.low), max(0.0, one.high))
 
 
 MISFIT = 4.0
@@ -152,7 +157,8 @@ def _metg_sentences(study: FarmStudy) -> Iterator[str]:
             side = "above" if study.metg.below is None else "below"
             yield f"METG(50 %) was not reached: every unit's efficiency was {side} 50 %."
         for name, claim in claims.items():
-            yield f"METG(50 %) by {name} would be {_interval(claim, 's')}{'' if study.metg else '; --metg measures it'}."
+            how = "" if study.metg else "; --metg measures it"
+            yield f"METG(50 %) by {name} would be {_interval(claim, 's')}{how}."
         return
     measured = study.metg.value.interval()
     yield (
