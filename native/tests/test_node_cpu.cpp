@@ -13,12 +13,12 @@
 #include "core/affinity.hpp"
 #include "core/error.hpp"
 #include "core/registry.hpp"
+#include "core/sha1.hpp"
 #include "node/arithmetic_kernels.hpp"
 #include "node/brown.hpp"
 #include "node/fft.hpp"
 #include "node/fma_kernels.hpp"
 #include "node/probe.hpp"
-#include "node/sha1.hpp"
 #include "node/team.hpp"
 #include "node/timing.hpp"
 #include "tests/catch.hpp"
@@ -26,6 +26,7 @@
 using namespace wulf::node;
 using wulf::Json;
 using wulf::Registry;
+using wulf::sha1;
 
 namespace {
 

@@ -137,7 +137,7 @@ def test_a_program_that_dies_on_one_node_takes_nothing_from_the_others(simulate:
 def test_a_dead_wulf_node_takes_no_figure_of_the_network_with_it(simulate: Any) -> None:
     outcome = simulate("n1", {"only": "os,net"}, faults=[Fault("n1", "run", 7, "die", program="wulf-node")])
     rows = rows_of(outcome.run.records)["n1"]
-    net = [one for name, one in rows.items() if table().by_name[name].program == "net" and not one.supported is False]
+    net = [one for name, one in rows.items() if table().by_name[name].program == "net" and one.supported is not False]
     assert net
     assert all(one.value is not None for one in net if "no other node" not in (one.reason or "")), net
     assert any(one.verdict == "failed" for one in rows.values())

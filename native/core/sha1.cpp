@@ -1,11 +1,11 @@
-#include "node/sha1.hpp"
+#include "core/sha1.hpp"
 
 #include <bit>
 #include <cstring>
 
-#include "node/arithmetic_kernels.hpp"
+#include "core/opaque.hpp"
 
-namespace wulf::node {
+namespace wulf {
 namespace {
 
 constexpr std::size_t kBlock = 64;
@@ -108,4 +108,4 @@ Sha1Digest sha1(std::span<const std::byte> data) noexcept {
   return digest;
 }
 
-}  // namespace wulf::node
+}  // namespace wulf

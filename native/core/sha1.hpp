@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace wulf::node {
+namespace wulf {
 
 using Sha1Digest = std::array<std::uint32_t, 5>;
 
@@ -13,4 +13,4 @@ using Sha1Digest = std::array<std::uint32_t, 5>;
 /// significant; portable code. It measures a CPU: nothing is secured by it.
 [[nodiscard]] Sha1Digest sha1(std::span<const std::byte> data) noexcept;
 
-}  // namespace wulf::node
+}  // namespace wulf

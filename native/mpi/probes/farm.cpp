@@ -1,0 +1,273 @@
+#include "mpi/farm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "core/clock.hpp"
+#include "mpi/probe.hpp"
+
+namespace wulf::mpi {
+namespace {
+
+constexpr std::uint32_t kMostUnits = std::numeric_limits<std::uint32_t>::max();
+
+FarmPlan plan_of(const World& world, const Json& params) {
+  const int others = world.size() - 1;
+  const int workers = optional_value<int>(params, "workers").value_or(others);
+  if (workers > others) {
+    throw bad_parameter("workers", std::to_string(workers) + " workers and a master need " +
+                                       std::to_string(workers + 1) + " ranks, and there are " +
+                                       std::to_string(world.size()));
+  }
+  return {workers, params.at("batch"), params.at("style") == "async"};
+}
+
+std::unique_ptr<Work> work_of(const Json& params) {
+  return params.at("unit") == "sha1" ? sha1_work(params.at("bytes")) : spin_work(params.at("spin_seconds"));
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+Json metric(const char* unit, double value) { return {{"unit", unit}, {"value", value}}; }
+
+Json nothing(const char* unit, const char* reason) {
+  return {{"unit", unit}, {"value", nullptr}, {"reason", reason}};
+}
+
+/// What the answer says of all workers.
+class Report {
+ public:
+  Report(const FarmPlan& plan, double unit_seconds, const MasterTally& master,
+         std::vector<WorkerTally> workers, std::vector<double> trips)
+      : plan_(plan),
+        unit_seconds_(unit_seconds),
+        master_(master),
+        workers_(std::move(workers)),
+        trips_(std::move(trips)) {}
+
+  [[nodiscard]] Json metrics() const {
+    const auto units = static_cast<double>(master_.units);
+    const double alone = workers_.empty() ? unit_seconds_ : sum(&WorkerTally::unit_seconds) / count();
+    const double efficiency = units * alone / (master_.seconds * std::max(1.0, count()));
+    Json metrics{{"seconds", metric("s", master_.seconds)}};
+    metrics.update(of_messages());
+    metrics["efficiency"] = metric("1", efficiency);
+    metrics["unit"] =
+        metric("s", workers_.empty() ? master_.seconds / units : sum(&WorkerTally::busy) / units);
+    return metrics;
+  }
+
+  [[nodiscard]] Json by_worker() const {
+    Json json = Json::object();
+    json["units_done"] = each([](const WorkerTally& one) { return one.units; });
+    json["busy"] = each([](const WorkerTally& one) { return one.busy; });
+    json["wait"] = each([](const WorkerTally& one) { return one.wait; });
+    json["overhead"] = each([](const WorkerTally& one) { return one.overhead(); });
+    json["unit_alone"] = each([](const WorkerTally& one) { return one.unit_seconds; });
+    json["timed_every"] = each([](const WorkerTally& one) { return one.stride; });
+    return json;
+  }
+
+ private:
+  [[nodiscard]] Json of_messages() const {
+    if (workers_.empty()) {
+      const char* reason = "a serial run has no messages";
+      return {{"messages", nothing("Hz", reason)}, {"message_time", nothing("s", reason)},
+              {"service", nothing("s", reason)},   {"idle", nothing("1", reason)},
+              {"rtt", nothing("s", reason)},       {"worker_overhead", nothing("s", reason)}};
+    }
+    const auto messages = static_cast<double>(master_.messages);
+    Json json{{"messages", metric("Hz", messages / master_.seconds)},
+              {"message_time", metric("s", master_.seconds / messages)}};
+    const char* blocking = "a blocking receive does not tell waiting from receiving";
+    json["service"] =
+        plan_.async ? metric("s", (master_.seconds - master_.idle) / messages) : nothing("s", blocking);
+    json["idle"] = plan_.async ? metric("1", master_.idle / master_.seconds) : nothing("1", blocking);
+    json["rtt"] = metric("s", median(trips_));
+    json["worker_overhead"] = metric("s", overhead() / messages);
+    return json;
+  }
+
+  [[nodiscard]] double overhead() const {
+    return std::accumulate(workers_.begin(), workers_.end(), 0.0,
+                           [](double total, const WorkerTally& one) { return total + one.overhead(); });
+  }
+
+  [[nodiscard]] double sum(double WorkerTally::*field) const {
+    return std::accumulate(workers_.begin(), workers_.end(), 0.0,
+                           [&](double total, const WorkerTally& one) { return total + one.*field; });
+  }
+
+  template <typename Value>
+  [[nodiscard]] Json each(Value value) const {
+    Json list = Json::array();
+    for (const WorkerTally& one : workers_) {
+      list.push_back(value(one));
+    }
+    return list;
+  }
+
+  [[nodiscard]] double count() const { return static_cast<double>(workers_.size()); }
+
+  FarmPlan plan_;
+  double unit_seconds_;
+  MasterTally master_;
+  std::vector<WorkerTally> workers_;
+  std::vector<double> trips_;
+};
+
+/// What the units must give, and how that is known.
+struct Expected {
+  Digest sum;
+  const char* how;
+};
+
+class Farm : public Replicate {
+ public:
+  Farm(const World& world, const Json& params)
+      : params_(params), plan_(plan_of(world, params)), work_(work_of(params)) {
+    if (world.root()) {
+      master_ = std::make_unique<FarmMaster>(world, plan_, *work_);
+    } else {
+      worker_ = std::make_unique<FarmWorker>(world, plan_, *work_);
+    }
+  }
+
+  Outcome measure() override {
+    if (worker_) {
+      worker_->run();
+      return {};
+    }
+    const std::uint32_t units = units_to_do();
+    const Expected& right = expected(units);
+    std::vector<double> trips = master_->round_trips();
+    const MasterTally tally = master_->run(units);
+    const Report report(plan_, work_->seconds(), tally, tallies(), std::move(trips));
+    master_->release();
+    check_results(units, tally.units, right.sum, tally.sum);
+    Json info{{"style", params_.at("style")},
+              {"workers", plan_.workers},
+              {"batch", plan_.batch},
+              {"units", units},
+              {"by", work_->by()},
+              {"digest", hex(tally.sum)},
+              {"checked", right.how}};
+    info["messages"] = tally.messages;
+    info.update(report.by_worker());
+    return {.metrics = report.metrics(), .seconds = tally.seconds, .info = std::move(info)};
+  }
+
+ private:
+  [[nodiscard]] std::vector<WorkerTally> tallies() const {
+    return plan_.workers == 0 ? std::vector<WorkerTally>{} : master_->tallies();
+  }
+
+  /// As asked; else so many that the workers have work for `seconds`.
+  [[nodiscard]] std::uint32_t units_to_do() const {
+    constexpr double kMessage = 1e-6;  // without any work a run must end, too
+    constexpr double kBatches = 32;  // a worker: of fewer, the last ones, when some have no work left, count
+    if (const auto given = optional_value<std::uint32_t>(params_, "units")) {
+      return *given;
+    }
+    const double each =
+        std::max(work_->seconds() / std::max(1, plan_.workers), kMessage / static_cast<double>(plan_.batch));
+    const double wanted = std::ceil(params_.at("seconds").get<double>() / each);
+    const double least = kBatches * static_cast<double>(plan_.batch) * std::max(1, plan_.workers);
+    return static_cast<std::uint32_t>(std::clamp(wanted, least, static_cast<double>(kMostUnits)));
+  }
+
+  /// Computed once for each work and number of units: a session repeats them.
+  [[nodiscard]] const Expected& expected(std::uint32_t units) const {
+    constexpr double kSerialSeconds = 2.0;
+    static std::map<std::tuple<std::string, Json, std::uint32_t>, Expected> known;
+    const bool spin = params_.at("unit") == "spin";
+    const auto key = std::make_tuple(params_.at("unit").get<std::string>(),
+                                     spin ? Json(nullptr) : params_.at("bytes"), units);
+    const auto found = known.find(key);
+    if (found != known.end()) {
+      return found->second;
+    }
+    const bool serial = spin || units * work_->seconds() <= kSerialSeconds;
+    const Expected right{serial ? expected_sum(*work_, 0, units) : master_->sum_by_all(units),
+                         serial ? "against a serial run" : "against contiguous shares of all ranks"};
+    return known.emplace(key, right).first->second;
+  }
+
+  Json params_;
+  FarmPlan plan_;
+  std::unique_ptr<Work> work_;
+  std::unique_ptr<FarmMaster> master_;
+  std::unique_ptr<FarmWorker> worker_;
+};
+
+class FarmProbe : public Probe {
+ public:
+  FarmProbe()
+      : Probe("farm", "farm", "A master deals work units out to workers, and takes their results in") {}
+
+  [[nodiscard]] int least_ranks() const override { return 1; }
+
+  [[nodiscard]] std::vector<Param> params() const override {
+    constexpr int kMostBatch = 1'000'000;
+    constexpr int kMostBytes = 1 << 26;
+    return {
+        {"workers", ParamType::kInt, "1", nullptr, 0, nullptr,
+         "ranks that work, from 1 on; 0: rank 0 does it all, without a message [all others]"},
+        {"batch", ParamType::kInt, "1", 1, 1, kMostBatch, "units a message"},
+        {"units", ParamType::kInt, "1", nullptr, 1, kMostUnits,
+         "to be done [work for `seconds`, and for 32 batches a worker]"},
+        {"unit",
+         ParamType::kStr,
+         "",
+         "sha1",
+         nullptr,
+         nullptr,
+         "SHA-1 of data rebuilt from 4 bytes, or a calibrated spin",
+         {"sha1", "spin"}},
+        {"bytes", ParamType::kInt, "B", 32768, 1, kMostBytes, "of which a unit of sha1 takes the digest"},
+        {"spin_seconds", ParamType::kFloat, "s", 1e-5, 0.0, 10.0, "that a unit of spin lasts"},
+        {"style",
+         ParamType::kStr,
+         "",
+         "async",
+         nullptr,
+         nullptr,
+         "nonblocking and two batches a worker, or a receive from anybody and a send",
+         {"async", "plain"}},
+    };
+  }
+
+  [[nodiscard]] std::vector<Metric> metrics() const override {
+    return {{"seconds", "s", "lower", "from the first word to the last quit message"},
+            {"messages", "Hz", "higher", "batches that the master took in"},
+            {"message_time", "s", "lower", "of the whole run, a message"},
+            {"service", "s", "lower", "the master's own time a message"},
+            {"idle", "1", "higher", "share of the time in which nobody had anything to say to the master"},
+            {"rtt", "s", "lower", "round trip of an empty batch, just before"},
+            {"worker_overhead", "s", "lower", "a worker's time a batch that is neither work nor waiting"},
+            {"unit", "s", "lower", "of a unit, at the workers"},
+            {"efficiency", "1", "higher", "the units' time alone over the workers' time"}};
+  }
+
+  [[nodiscard]] std::vector<int> ends(const World& world, const Json& params) const override {
+    const int workers = optional_value<int>(params, "workers").value_or(world.size() - 1);
+    return workers > 0 ? std::vector<int>{0, workers} : std::vector<int>{0};
+  }
+
+  [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
+    return std::make_unique<Farm>(world, params);
+  }
+};
+
+const Registered<Probe> registered{std::make_unique<FarmProbe>()};
+
+}  // namespace
+}  // namespace wulf::mpi

@@ -1,0 +1,150 @@
+"""`wulf model`: speedup, LogGP and roofline, fitted to what was measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wulf.cli.history import Setting
+from wulf.cli.options import colour_console
+from wulf.core.errors import OK, UsageError
+
+if TYPE_CHECKING:
+    from wulf.report.model_view import View
+    from wulf.store.run import Run
+    from wulf.workflow.model_times import Given
+
+
+class Numbers(click.ParamType[tuple[float, ...]]):
+    """`64,128`: numbers above zero."""
+
+    name = "number,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """To a tuple."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            found = tuple(float(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} is not a list of numbers such as 64,128", param, ctx)
+        if not all(0 < one < float("inf") for one in found):
+            self.fail(f"{value!r}: every number must be above 0", param, ctx)
+        return found
+
+
+class Workers(Numbers):
+    """Numbers of at least one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """To a tuple."""
+        found = super().convert(value, param, ctx)
+        if any(one < 1 for one in found):
+            self.fail(f"{value!r}: there is at least 1 worker", param, ctx)
+        return found
+
+
+@click.group()
+def command() -> None:
+    """Models of what was measured: how a program scales, what a message costs, what a node can reach."""
+
+
+@command.command(
+    epilog="Example: wulf model speedup times.csv --at 64,128 --html speedup.html. The CSV's columns: "
+    "workers,seconds[,replicate]; `serial` in the place of workers is a run of the serial program."
+)
+@click.argument("table", required=False, type=click.Path(path_type=Path))
+@click.option("--from", "run", metavar="RUN", help="A run whose records have workers or ranks (wulf mpi farm).")
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--metric", help="Which metric of the run [seconds].")
+@click.option("--param", "params", type=Setting(), multiple=True, metavar="NAME=VALUE", help="Which cells: batch=1.")
+@click.option("--serial", "serial", type=Numbers(), help="Seconds of the serial program: tells Ts from Tip.")
+@click.option("--at", "at", type=Workers(), default=(), help="Numbers of workers to predict: 64,128.")
+@click.option("--brown", is_flag=True, help="Brown's own figures, from his parameters.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
+def speedup(
+    table: Path | None,
+    run: str | None,
+    directory: Path | None,
+    metric: str | None,
+    params: tuple[tuple[str, str], ...],
+    serial: tuple[float, ...] | None,
+    at: tuple[float, ...],
+    brown: bool,
+    seed: int,
+    as_json: bool,
+    html: Path | None,
+) -> int:
+    """Fit Amdahl, Brown (with N and N²) and USL to times over workers, and choose by held-out error.
+
+    Says what can't be told apart, where the program is fastest and what limits it.
+    """
+    from wulf.model.speedup import study
+    from wulf.report.model_speedup import speedup_object, speedup_view
+
+    if brown:
+        return _brown(as_json, html, table is not None or run is not None)
+    given = _given(table, run, directory, metric, dict(params))
+    if serial and given.serial:
+        raise UsageError(f"{given.source} has serial runs of its own", "leave --serial out")
+    try:
+        found = study(given.seconds, serial or given.serial or None, seed=seed)
+    except ValueError as error:
+        raise UsageError(f"{given.source}: {error}", "times are seconds above zero, for 1 worker or more") from error
+    if found.best is None:
+        raise UsageError(f"{given.source}: {next(iter(found.refused.values()))}", "measure more numbers of workers")
+    _show(speedup_view(found, given.source, at, given.notes), speedup_object(found, given.source, at), as_json, html)
+    return OK
+
+
+def _given(
+    table: Path | None, run: str | None, directory: Path | None, metric: str | None, params: dict[str, str]
+) -> Given:
+    """The times: of the table, or of the run."""
+    from wulf.workflow.model_times import from_csv, from_run
+
+    if (table is None) == (run is None):
+        raise UsageError("times come from a table or from a run", "give TIMES.csv, or --from RUN")
+    if run is not None:
+        return from_run(_run(run, directory), metric, params)
+    assert table is not None  # noqa: S101 - one of both is there
+    if metric is not None or params:
+        raise UsageError("--metric and --param choose from a run", "leave them out with a table")
+    return from_csv(table)
+
+
+def _run(name: str, directory: Path | None) -> Run:
+    from wulf.store.run import find_run
+    from wulf.workflow.recover import load
+
+    return load(find_run(name, directory))
+
+
+def _brown(as_json: bool, html: Path | None, more: bool) -> int:
+    from wulf.report.model_brown import brown_object, brown_view
+
+    if more:
+        raise UsageError("--brown draws his figures, not measured times", "leave the table, or --from, out")
+    _show(brown_view(), brown_object(), as_json, html)
+    return OK
+
+
+def _show(view: View, content: dict[str, Any], as_json: bool, html: Path | None) -> None:
+    """In the terminal, as JSON, and as a page."""
+    from wulf.report.model_terminal import print_view
+
+    if html is not None:
+        from wulf.report.model_page import write_model
+
+        write_model(view, html)
+    if as_json:
+        click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+        return
+    print_view(view, colour_console())
+    if html is not None:
+        click.echo(f"page: {html}")

@@ -1,0 +1,71 @@
+"""`wulf mpi farm`: the master-worker farm over workers and batches."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from wulf.cli.mpi_options import launch_options
+from wulf.cli.options import measure_options, node_options
+
+
+class Numbers(click.ParamType[tuple[int, ...]]):
+    """`1,3,7`: whole numbers above 0."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """To numbers, ascending, each once."""
+        if isinstance(value, tuple):
+            return value
+        texts = [text.strip() for text in str(value).split(",") if text.strip()]
+        wrong = next((text for text in texts if not text.isdecimal() or int(text) < 1), None)
+        if wrong is not None or not texts:
+            self.fail(f"{wrong or value!r} is not a list of numbers above 0 such as 1,3,7", param, ctx)
+        return tuple(sorted({int(text) for text in texts}))
+
+
+@click.command(epilog="Example: wulf mpi farm 'n[1-4]' --per-node 2 --workers 1,3,7 --batch 1,10,100 --metg")
+@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@node_options
+@launch_options
+@measure_options
+@click.option("--workers", type=Numbers(), default="1,3,7", show_default=True, help="Beside the master.")
+@click.option("--batch", type=Numbers(), default="1,2,4,10,100", show_default=True, help="Units a message.")
+@click.option("--units", type=click.IntRange(1, 2**32 - 1), default=10_000, show_default=True, help="Of each run.")
+@click.option(
+    "--unit", type=click.Choice(["sha1", "spin"]), default="sha1", show_default=True,
+    help="SHA-1 of data rebuilt from 4 bytes, or a calibrated spin.",
+)  # fmt: skip
+@click.option("--bytes", "size", type=click.IntRange(1, 1 << 26), default=32768, show_default=True, help="Of sha1 [B].")
+@click.option("--spin-seconds", type=click.FloatRange(0, 10), default=1e-5, show_default=True, help="Of spin [s].")
+@click.option("--style", type=click.Choice(["async", "plain"]), default="async", show_default=True,
+              help="Nonblocking with two batches a worker, or the loop of 2007.")  # fmt: skip
+@click.option("--metg", "search", is_flag=True, help="Look for the unit that uses half of the workers' time.")
+def farm(
+    workers: tuple[int, ...],
+    batch: tuple[int, ...],
+    units: int,
+    unit: str,
+    size: int,
+    spin_seconds: float,
+    style: str,
+    search: bool,
+    **options: Any,
+) -> int:
+    """A master deals units of work out to workers: the experiment of 2007, and what limits it.
+
+    Every block measures each number of workers with each batch once, in random order, and a serial run. The XOR of all
+    results must be that of a serial run. Printed beside the tables of 2007: the master's time a message o = a + c·b,
+    how many workers it feeds, Karp and Flatt's serial fraction, USL, and with --metg the least unit that is worth it.
+    """
+    from wulf.cli.mpi import measured
+    from wulf.measure.mpi_farm import Design
+    from wulf.workflow import mpi_farm
+
+    work = {"unit": unit, **({"bytes": size} if unit == "sha1" else {"spin_seconds": spin_seconds})}
+    design = Design(workers, batch, units, work, style)
+    options["ranks"] = options.get("ranks") or design.ranks
+    return measured("farm", options, partial(mpi_farm.farm, design=design, search=search))

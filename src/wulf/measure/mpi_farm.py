@@ -1,0 +1,98 @@
+"""The farm's cells of a run, with what every replicate gave: a pure function of plan and replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wulf.model.farm_study import Point
+
+FARM, METG = "farm", "metg"
+"""Phases: the designed table, and the search for the smallest useful unit."""
+
+PROBE = "farm"
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the command was asked to measure.
+
+    Attributes
+    ----------
+    workers, batches
+        Of the table, crossed; a serial run is always with them.
+    units
+        Of every run.
+    work
+        Parameters of the unit: unit, bytes, spin_seconds.
+    style
+        async or plain.
+    """
+
+    workers: Sequence[int]
+    batches: Sequence[int]
+    units: int
+    work: Mapping[str, Any]
+    style: str = "async"
+
+    @property
+    def ranks(self) -> int:
+        """A master, and the most workers."""
+        return 1 + max(self.workers)
+
+    def table(self) -> list[dict[str, Any]]:
+        """The parameters of every cell of the table."""
+        shared = {**self.work, "units": self.units, "style": self.style}
+        crossed = [{**shared, "workers": w, "batch": b} for w in self.workers for b in self.batches]
+        alone = {**shared, "workers": 0, "batch": 1}
+        return [{**cell, "seconds": expected_seconds(cell)} for cell in (alone, *crossed)]
+
+    def metg(self, spin_seconds: float, seconds: float) -> dict[str, Any]:
+        """The parameters of one point of the search: the most workers, a unit a message."""
+        return {
+            "unit": "spin", "spin_seconds": spin_seconds, "workers": max(self.workers), "batch": 1,
+            "style": self.style, "seconds": seconds,
+        }  # fmt: skip
+
+
+SLOW_BYTE = 1 / 100e6
+"""Seconds a byte that SHA-1 in portable code takes on an old CPU that it shares."""
+
+SLOW_MESSAGE = 2e-4
+"""Seconds a message where ranks share CPUs."""
+
+LEAST_PATIENCE, MOST_PATIENCE = 1.0, 600.0
+
+
+def expected_seconds(params: Mapping[str, Any]) -> float:
+    """How long a run can last at most, all of it done by one CPU: nobody waits longer for its answer."""
+    each = params["bytes"] * SLOW_BYTE if params["unit"] == "sha1" else 2 * float(params["spin_seconds"])
+    messages = -(-params["units"] // params["batch"])
+    return float(min(max(params["units"] * each + messages * SLOW_MESSAGE, LEAST_PATIENCE), MOST_PATIENCE))
+
+
+def points_of(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]]) -> list[Point]:
+    """Every farm cell with its metrics' values, replicate by replicate; those that failed are left out.
+
+    Parameters
+    ----------
+    plan, replicates
+        As plan.json and replicates.jsonl hold them.
+    """
+    cells = {cell["id"]: cell for cell in plan.get("cells", ()) if cell["pattern"] == PROBE}
+    values: dict[int, dict[str, list[float]]] = {number: {} for number in cells}
+    for replicate in replicates:
+        if replicate["ok"] and replicate["cell"] in cells:
+            for name, metric in replicate["metrics"].items():
+                if metric["value"] is not None:
+                    values[replicate["cell"]].setdefault(name, []).append(metric["value"])
+    return [_point(cell, values[number]) for number, cell in cells.items()]
+
+
+def _point(cell: Mapping[str, Any], values: Mapping[str, list[float]]) -> Point:
+    params = cell["params"]
+    return Point(
+        phase=cell["phase"], workers=params["workers"], batch=params["batch"], units=params.get("units"),
+        spin=params["spin_seconds"] if params["unit"] == "spin" else None, style=params["style"], values=values,
+    )  # fmt: skip

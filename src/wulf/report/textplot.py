@@ -1,0 +1,79 @@
+"""Curves and points as lines of characters, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, log10
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A series: the character it is drawn with, and where. Later series are drawn over earlier ones."""
+
+    mark: str
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+def text_plot(
+    series: Sequence[Marked],
+    x_ticks: Sequence[tuple[float, str]],
+    y_ticks: Sequence[tuple[float, str]],
+    width: int = 78,
+    height: int = 14,
+) -> list[str]:
+    """Both axes on a log scale; what is not above zero has no place there.
+
+    Parameters
+    ----------
+    x_ticks, y_ticks
+        Values with their texts; those outside the data are left out.
+    width
+        Of a line, labels included.
+    """
+    points = [(s.mark, x, y) for s in series for x, y in zip(s.x, s.y, strict=True) if _drawable(x, y)]
+    if not points:
+        return []
+    margin = max((len(text) for _, text in y_ticks), default=0) + 1
+    across, up = _Axis([x for _, x, _ in points], width - margin - 1), _Axis([y for _, _, y in points], height)
+    rows = [[" "] * (width - margin - 1) for _ in range(height)]
+    for mark, x, y in points:
+        rows[height - 1 - up(y)][across(x)] = mark
+    labels = {height - 1 - up(y): text for y, text in y_ticks if up.holds(y)}
+    lines = [f"{labels.get(i, ''):>{margin}}{'┤' if i in labels else '│'}{''.join(row)}" for i, row in enumerate(rows)]
+    return [line.rstrip() for line in [*lines, *_under(across, x_ticks, margin, width - margin - 1)]]
+
+
+def _drawable(x: float, y: float) -> bool:
+    return isfinite(x) and isfinite(y) and x > 0 and y > 0
+
+
+class _Axis:
+    """From a value to a cell, on a log scale."""
+
+    def __init__(self, values: Sequence[float], cells: int) -> None:
+        self.low, self.high, self.cells = log10(min(values)), log10(max(values)), cells
+
+    def __call__(self, value: float) -> int:
+        span = self.high - self.low
+        return round((log10(value) - self.low) / span * (self.cells - 1)) if span > 0 else 0
+
+    def holds(self, value: float) -> bool:
+        return value > 0 and self.low - 1e-9 <= log10(value) <= self.high + 1e-9
+
+
+def _under(across: _Axis, ticks: Sequence[tuple[float, str]], margin: int, width: int) -> list[str]:
+    """The axis below, and its labels: those that stand clear of the one before."""
+    rule, text = ["─"] * width, [" "] * width
+    free = 0
+    for value, label in ticks:
+        if not across.holds(value):
+            continue
+        place = across(value)
+        start = min(max(0, place - len(label) // 2), width - len(label))
+        if start >= free:
+            rule[place] = "┬"
+            text[start : start + len(label)] = label
+            free = start + len(label) + 1
+    return [" " * margin + "└" + "".join(rule), " " * (margin + 1) + "".join(text)]

@@ -1,0 +1,52 @@
+"""A run of the farm whose figures are known, as plan.json and replicates.jsonl hold them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from wulf.measure.mpi_farm import FARM, METG, Design
+from wulf.store.run import Run
+
+DESIGN = Design((1, 3), (1, 10, 100), 1000, {"unit": "sha1", "bytes": 32768})
+
+UNIT, RTT, OVERHEAD, A, C = 2e-5, 1.4e-5, 1e-6, 2e-6, 3e-7
+
+WOBBLE = (0.98, 1.0, 1.02, 0.99, 1.01, 1.0)
+"""What six replicates multiply every figure with."""
+
+
+def values_of(params: dict[str, Any]) -> dict[str, float]:
+    """The metrics of one cell."""
+    workers, batch = params["workers"], params["batch"]
+    if workers == 0:
+        return {"seconds": 1000 * UNIT}
+    if params["unit"] == "spin":
+        spin = params["spin_seconds"]
+        return {"seconds": 0.05, "efficiency": spin / (spin + RTT + OVERHEAD)}
+    messages = -(-1000 // batch)
+    seconds = 1000 * UNIT / workers + messages * (RTT + OVERHEAD) / workers
+    return {
+        "seconds": seconds, "messages": messages / seconds, "message_time": seconds / messages,
+        "service": A + C * batch, "rtt": RTT, "worker_overhead": OVERHEAD, "unit": UNIT,
+    }  # fmt: skip
+
+
+def farm_run(spins: tuple[float, ...] = (), design: Design = DESIGN) -> Run:
+    """The table, and the search at so many points."""
+    params = [*design.table(), *(design.metg(spin, 0.05) for spin in spins)]
+    phases = [FARM] * len(design.table()) + [METG] * len(spins)
+    cells: list[dict[str, Any]] = [
+        {"id": i, "pattern": "farm", "phase": phase, "params": one}
+        for i, (phase, one) in enumerate(zip(phases, params, strict=True))
+    ]
+    replicates = [
+        {
+            "cell": cell["id"],
+            "ok": True,
+            "metrics": {name: {"value": value * wobble} for name, value in values_of(cell["params"]).items()},
+        }
+        for wobble in WOBBLE
+        for cell in cells
+    ]
+    return Run(Path(), {"id": "farm"}, plan={"cells": cells, "seed": 7}, replicates=replicates)
