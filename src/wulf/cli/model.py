@@ -13,6 +13,9 @@ from wulf.cli.options import colour_console
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wulf.rates import Rate
     from wulf.report.model_view import View
     from wulf.store.run import Run
     from wulf.workflow.model_times import Given
@@ -99,6 +102,48 @@ def speedup(
     if found.best is None:
         raise UsageError(f"{given.source}: {next(iter(found.refused.values()))}", "measure more numbers of workers")
     _show(speedup_view(found, given.source, at, given.notes), speedup_object(found, given.source, at), as_json, html)
+    return OK
+
+
+@command.command(epilog="Example: wulf model roofline --intensity 0.5,2. Without --from: this machine's rates.")
+@click.option("--from", "run", metavar="RUN", help="A run of `wulf node` [the rates file of this machine].")
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--node", help="Which node of that run [its only one].")
+@click.option("--intensity", "at", type=Numbers(), default=(), help="What is attainable at so many flop/B: 0.5,2.")
+@click.option("--precision", type=click.Choice(["double", "float"]), default="double", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
+def roofline(
+    run: str | None,
+    directory: Path | None,
+    node: str | None,
+    at: tuple[float, ...],
+    precision: str,
+    as_json: bool,
+    html: Path | None,
+) -> int:
+    """What a node's arithmetic can reach, bounded by its peak and by the bandwidth of each memory.
+
+    Peaks and bandwidths are those that `wulf node` and `wulf rates` measure.
+    """
+    from wulf.report.model_roofline import roofline_object, roofline_view
+    from wulf.workflow import rates as workflow
+    from wulf.workflow.roofline import roofs_of
+
+    rates: Mapping[str, Rate]
+    if run is not None:
+        of_node = workflow.of_run(_run(run, directory), node)
+        name, rates = of_node.node, of_node.rates
+    elif node is not None:
+        raise UsageError("--node chooses from a run", "give --from RUN, or leave it out")
+    else:
+        from wulf import rates as reader
+
+        read = reader.load()
+        name, rates = read.host, read
+    roofs, lacking = roofs_of(rates, precision)
+    view = roofline_view(name, precision, roofs, at, lacking)
+    _show(view, roofline_object(name, precision, roofs, at), as_json, html)
     return OK
 
 
