@@ -41,7 +41,7 @@ class Prtt : public Replicate {
       : world_(world),
         pair_(pair),
         crew_(world, pair.sender, {pair.receiver}),
-        length_{params.at("seconds")},
+        length_{params.at("seconds"), std::nullopt},
         messages_(params.at("messages")),
         delay_(from_seconds(params.at("delay"))),
         buffer_(takes_part() ? params.at("bytes").get<std::size_t>() : 0) {}

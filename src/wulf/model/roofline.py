@@ -1,4 +1,4 @@
-"""The roofline of a node: what arithmetic can reach at an intensity, bounded by the peak and by a memory's bandwidth.
+"""The roofline of a node: what arithmetic can reach at an intensity, bounded by the peak and a memory's bandwidth.
 
 P(I) = min(P_peak, B·I) with I in flop/B (Williams, Waterman and Patterson, CACM 52, 2009); beyond the ridge
 I* = P_peak / B the memory no longer limits.
