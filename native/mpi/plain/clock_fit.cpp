@@ -119,17 +119,24 @@ ClockModel merged(const ClockModel& near, const ClockModel& far) {
   return whole;
 }
 
+Sighting sight(const std::function<Exchange()>& exchange, int most, Nanoseconds longest) {
+  std::vector<Exchange> burst{exchange()};
+  while (static_cast<int>(burst.size()) < most && burst.back().received - burst.front().sent < longest) {
+    burst.push_back(exchange());
+  }
+  return fastest(burst);
+}
+
 ClockModel learn_clock(const std::function<Exchange()>& exchange, const std::function<void(double)>& pause,
                        const LearnSettings& settings) {
   (void)exchange();  // the first one pays for connections and cold caches
   std::vector<Sighting> sightings;
-  std::vector<Exchange> burst(static_cast<std::size_t>(settings.exchanges));
+  const Nanoseconds longest = from_seconds(settings.seconds);
   for (int point = 0; point < settings.points; ++point) {
     if (point > 0) {
       pause(settings.seconds / (settings.points - 1));
     }
-    std::generate(burst.begin(), burst.end(), exchange);
-    sightings.push_back(fastest(burst));
+    sightings.push_back(sight(exchange, settings.exchanges, longest));
   }
   return fit_clock(sightings);
 }

@@ -63,7 +63,12 @@ struct LearnSettings {
   double seconds = 0.01;  ///< over which the sightings are spread
 };
 
-/// Sightings over a window by `exchange`, with `pause(seconds)` between them, and their line.
+/// The fastest of so many exchanges; of fewer where they are so slow that they have lasted `longest`
+/// together, as when ranks must share CPUs.
+[[nodiscard]] Sighting sight(const std::function<Exchange()>& exchange, int most, Nanoseconds longest);
+
+/// Sightings over a window by `exchange`, with `pause(seconds)` between them, and their line. No sighting
+/// takes longer than the window.
 [[nodiscard]] ClockModel learn_clock(const std::function<Exchange()>& exchange,
                                      const std::function<void(double)>& pause, const LearnSettings& settings);
 
