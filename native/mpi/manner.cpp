@@ -111,13 +111,6 @@ std::vector<Param> manner_params(const std::string& mode, const std::vector<std:
                  without);
 }
 
-std::vector<Param> pair_params(int preset) {
-  constexpr int kMost = 1 << 30;
-  return {{"a", ParamType::kInt, "", 0, 0, nullptr, "rank that begins, and has the clock"},
-          {"b", ParamType::kInt, "", nullptr, 0, nullptr, "the other rank; chosen: the last one"},
-          {"bytes", ParamType::kInt, "B", preset, 0, kMost, "of a message"}};
-}
-
 std::vector<Param> length_params(const std::string& operation) {
   constexpr int kMost = 1'000'000'000;
   return {{"iterations", ParamType::kInt, "1", nullptr, 1, kMost,
@@ -129,30 +122,6 @@ Length length_of(const Json& params) {
   return {.seconds = params.at("seconds"),
           .iterations = optional_value<std::int64_t>(params, "iterations"),
           .warmup = params.at("warmup")};
-}
-
-std::pair<int, int> pair_of(const World& world, const Json& params) {
-  const int a = params.at("a");
-  const int b = optional_value<int>(params, "b").value_or(world.size() - 1);
-  for (const auto& [name, rank] : {std::pair{"a", a}, std::pair{"b", b}}) {
-    if (rank >= world.size()) {
-      throw bad_parameter(name, "there is no rank " + std::to_string(rank) + ": this launch has ranks 0 to " +
-                                    std::to_string(world.size() - 1));
-    }
-  }
-  if (a == b) {
-    throw bad_parameter("b", "both ends are rank " + std::to_string(a) + ": name two ranks");
-  }
-  return {a, b};
-}
-
-Outcome handed_over(const World& world, int leader, const Outcome& mine) {
-  const Json json =
-      world.hand_over(leader, {{"metrics", mine.metrics}, {"seconds", mine.seconds}, {"info", mine.info}});
-  if (!world.root()) {
-    return {};
-  }
-  return {json.at("metrics"), json.at("seconds"), json.at("info")};
 }
 
 std::vector<Param> joined(std::vector<std::vector<Param>> lists) {

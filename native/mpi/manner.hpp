@@ -3,13 +3,10 @@
 #include <mpi.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/params.hpp"
 #include "mpi/batches.hpp"
-#include "mpi/probe.hpp"
-#include "mpi/world.hpp"
 
 namespace wulf::mpi {
 
@@ -41,20 +38,11 @@ struct SendCalls {
 [[nodiscard]] std::vector<Param> manner_params(const std::string& mode,
                                                const std::vector<std::string>& without = {});
 
-/// The parameters a, b and bytes. `preset` is the default of bytes.
-[[nodiscard]] std::vector<Param> pair_params(int preset);
-
 /// The parameters iterations and warmup; `operation` says of what.
 [[nodiscard]] std::vector<Param> length_params(const std::string& operation);
 
 /// What length_params() and `seconds` say.
 [[nodiscard]] Length length_of(const Json& params);
-
-/// The two ranks that a and b name. Throws bad-parameter where there is no such rank, or both are one.
-[[nodiscard]] std::pair<int, int> pair_of(const World& world, const Json& params);
-
-/// The leader's outcome on rank 0, and an empty one on all others. Before anything is thrown: rank 0 waits.
-[[nodiscard]] Outcome handed_over(const World& world, int leader, const Outcome& mine);
 
 /// One list of several.
 [[nodiscard]] std::vector<Param> joined(std::vector<std::vector<Param>> lists);

@@ -1,8 +1,4 @@
-#include <memory>
-#include <optional>
-
-#include "mpi/memory.hpp"
-#include "mpi/messages.hpp"
+#include "mpi/pairs.hpp"
 
 namespace wulf::mpi {
 namespace {
@@ -82,89 +78,40 @@ void follow_posted(End& end, std::int64_t count) {
 }
 
 /// One message there and one back, `count` times a batch.
-class PingPong : public Replicate {
+class PingPong : public Pairs {
  public:
-  PingPong(const World& world, const Json& params, std::pair<int, int> ends)
-      : world_(world),
-        ends_(ends),
-        length_(length_of(params)),
-        crew_(world, ends.first, {ends.second}),
-        blocking_(Manner::of(params).mode == Manner::Mode::kBlocking) {
-    const auto [a, b] = ends;
-    if (world.rank() == a || world.rank() == b) {
-      end_.emplace(world, Manner::of(params), params.at("bytes"), world.rank(), world.rank() == a ? b : a, 1);
-    }
-  }
-
-  Outcome measure() override {
-    Outcome mine;
-    if (world_.rank() == ends_.first) {
-      mine = lead();
-    } else if (end_) {
-      take_part();
-    }
-    Outcome outcome = handed_over(world_, ends_.first, mine);
-    if (end_) {
-      end_->check(world_);
-    }
-    return outcome;
-  }
+  PingPong(const World& world, const Json& params, const std::vector<RankPair>& pairs)
+      : Pairs(world, params, pairs, 1), blocking_(Manner::of(params).mode == Manner::Mode::kBlocking) {}
 
  private:
-  Outcome lead() {
-    const Batches batches = time_batches(crew_, {}, length_, [this](const Order& order) {
-      blocking_ ? lead_blocking(Calls(world_, *end_), *end_, order.count) : lead_posted(*end_, order.count);
+  Outcome lead() override {
+    const Batches batches = time_batches(crew(), {}, length(), [this](const Order& order) {
+      blocking_ ? lead_blocking(Calls(world(), end()), end(), order.count) : lead_posted(end(), order.count);
     });
-    crew_.tell({0});
-    Outcome outcome;
+    Outcome outcome = outcome_of(batches);
     outcome.metrics["rtt"] = batches.time();
-    outcome.seconds = batches.spent();
-    outcome.info = {{"ranks", {ends_.first, ends_.second}}, {"batch", batches.count()}};
     return outcome;
   }
 
-  void take_part() {
-    follow(
-        crew_,
-        [this](const Order&) {
-          if (!blocking_) {
-            end_->receives.start();
-          }
-        },
-        [this](const Order& order) {
-          blocking_ ? follow_blocking(Calls(world_, *end_), *end_, order.count)
-                    : follow_posted(*end_, order.count);
-        });
+  void get_ready(const Order& /*order*/) override { end().receives.start(); }
+
+  void take_part(const Order& order) override {
+    blocking_ ? follow_blocking(Calls(world(), end()), end(), order.count)
+              : follow_posted(end(), order.count);
   }
 
-  const World& world_;
-  std::pair<int, int> ends_;
-  Length length_;
-  Crew crew_;
   bool blocking_;
-  std::optional<End> end_;
 };
 
-class PingPongProbe : public Probe {
+class PingPongProbe : public PairProbe<PingPong> {
  public:
-  PingPongProbe() : Probe("pingpong", "p2p", "A message there and one back") {}
+  PingPongProbe() : PairProbe("pingpong", "p2p", "A message there and one back") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     return joined({pair_params(1), manner_params("blocking"), length_params("round trips")});
   }
   [[nodiscard]] std::vector<Metric> metrics() const override {
     return {{"rtt", "s", "lower", "there and back"}};
-  }
-  [[nodiscard]] std::vector<int> ends(const World& world, const Json& params) const override {
-    const auto [a, b] = pair_of(world, params);
-    return {a, b};
-  }
-  [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
-    const auto ends = pair_of(world, params);
-    const Manner manner = Manner::of(params);
-    const bool is_end = world.rank() == ends.first || world.rank() == ends.second;
-    require_memory(world, is_end ? memory_of(manner, params.at("bytes"), 1) : 0);
-    return std::make_unique<PingPong>(world, params, ends);
   }
 };
 
