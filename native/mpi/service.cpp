@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/affinity.hpp"
 #include "core/counters.hpp"
 #include "core/operations.hpp"
 #include "mpi/commands.hpp"
@@ -98,6 +99,30 @@ Json run(const World& world, const Json& json) {
           {"info", std::move(outcome.info)}};
 }
 
+/// Each rank stays on its CPU from now on, by rank. Throws on every rank or on none.
+Json bind(const World& world, const Json& json) {
+  agree(world, error_of([&] {
+          refuse_unknown_fields(json, {"id", "op", "cpus"});
+          const Json cpus = json.value("cpus", Json::array());
+          const auto ranks = static_cast<std::size_t>(world.size());
+          if (!cpus.is_array() || cpus.size() != ranks) {
+            throw bad_parameter("cpus",
+                                "a list of one CPU for each of the " + std::to_string(ranks) + " ranks");
+          }
+          const Json& mine = cpus.at(static_cast<std::size_t>(world.rank()));
+          if (!mine.is_number_integer()) {
+            throw bad_parameter("cpus", "not the number of a CPU: " + mine.dump());
+          }
+          pin_to_cpu(mine.get<int>(), "cpus");
+        }));
+  return Json::object();
+}
+
+/// What all ranks do together.
+Json together(const World& world, const Json& json) {
+  return json.value("op", "") == "bind" ? bind(world, json) : run(world, json);
+}
+
 Json ranks(const World& world) {
   Json list = Json::array();
   for (int rank = 0; rank < world.size(); ++rank) {
@@ -127,12 +152,12 @@ Json probes_and_mpi() {
 }
 
 /// The program with these operations; without ranks they are only described.
-Program program_of(const std::function<Json(const Json&)>& run,
+Program program_of(const std::function<Json(const Json&)>& all,
                    const std::function<Json(const Json&)>& ranks) {
   return {.name = "wulf-mpi",
           .help = "Measures MPI between its ranks. Part of wulf.",
           .describe = probes_and_mpi,
-          .operations = {{"run", {run, /*lengthy=*/true}}, {"ranks", {ranks}}}};
+          .operations = {{"run", {all, /*lengthy=*/true}}, {"bind", {all, true}}, {"ranks", {ranks}}}};
 }
 
 }  // namespace
@@ -142,13 +167,13 @@ Json describe() { return description(program_of(nullptr, nullptr)); }
 void serve_root(const World& world) {
   constexpr auto kPatience = std::chrono::milliseconds(1000);
   Jobs jobs;
-  const auto run_on_all = [&](const Json& request) {
+  const auto on_all = [&](const Json& request) {
     return jobs.ask([&] {
       send_command(world, request.dump());
-      return run(world, request);
+      return together(world, request);
     });
   };
-  const Program program = program_of(run_on_all, [&world](const Json&) { return ranks(world); });
+  const Program program = program_of(on_all, [&world](const Json&) { return ranks(world); });
   Session session(all_operations(program), STDIN_FILENO, STDOUT_FILENO);
   session.print(greeting(program));
   std::thread reader([&] {
@@ -170,7 +195,7 @@ void serve_follower(const World& world) {
     if (text == kQuit) {
       return;
     }
-    (void)error_of([&] { (void)run(world, parse_json(text)); });  // rank 0 answers with the same error
+    (void)error_of([&] { (void)together(world, parse_json(text)); });  // rank 0 answers with the same error
   }
 }
 

@@ -12,7 +12,7 @@ from wulf.agent.session import run
 HELP = f"""\
 {PROGRAM}: reads facts of this node. Part of wulf.
 
-usage: {PROGRAM} [--describe | --version | --help]
+usage: {PROGRAM} [--describe | --version | --help | --supervise COMMAND...]
 
 Without an argument it is a session: requests as JSON Lines on stdin, answers as JSON Lines on stdout, until stdin
 closes. By hand:
@@ -20,6 +20,8 @@ closes. By hand:
   {{"id": 1, "op": "facts", "only": ["cpu", "nic"]}}
 
 operations: {", ".join(sorted(OPERATIONS))}
+
+--supervise runs a command on these standard streams, and ends it, with all it started, when its input closes.
 """
 
 
@@ -30,6 +32,10 @@ def main(arguments: list[str]) -> int:
             return run(PROGRAM, OPERATIONS)
         except KeyboardInterrupt:
             return 130
+    if len(arguments) > 1 and arguments[0] == "--supervise":
+        from wulf.agent.mpi.supervise import supervise
+
+        return supervise(arguments[1:])
     if len(arguments) == 1 and arguments[0] in ("--describe", "--version", "--help"):
         text = {
             "--describe": lambda: json.dumps(description()) + "\n",

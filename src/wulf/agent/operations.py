@@ -9,6 +9,11 @@ from wulf import __version__
 from wulf.agent import facts
 from wulf.agent.dgemm import dgemm
 from wulf.agent.machine import Machine
+from wulf.agent.mpi.build import mpi_build, mpi_progress
+from wulf.agent.mpi.files import mpi_look, mpi_read, mpi_write
+from wulf.agent.mpi.find import mpi_find
+from wulf.agent.mpi.processes import mpi_processes, mpi_reach
+from wulf.agent.mpi.wheel import mpi_install
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
 
@@ -68,4 +73,13 @@ OPERATIONS: dict[str, Operation] = {
     "facts": read_facts,
     "addresses": addresses,
     "dgemm": dgemm,
+    "mpi_find": mpi_find,
+    "mpi_build": mpi_build,
+    "mpi_progress": mpi_progress,
+    "mpi_look": mpi_look,
+    "mpi_read": mpi_read,
+    "mpi_write": mpi_write,
+    "mpi_processes": mpi_processes,
+    "mpi_reach": mpi_reach,
+    "mpi_install": mpi_install,
 }

@@ -17,6 +17,7 @@ COMMANDS = {
     "demo": ("wulf.cli.demo", "Survey a four-node cluster made for the occasion, one link slowed."),
     "net": ("wulf.cli.net", "Measure one pair: ping-pong, stream."),
     "node": ("wulf.cli.node", "Every node's own figures: CPU, memory, system, noise; which node deviates."),
+    "mpi": ("wulf.cli.mpi", "MPI between ranks: ping-pong, collectives, all pairs; built with your MPI."),
     "watch": ("wulf.cli.watch", "A live view of one pair: round trip, rate, counters."),
     "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
     "rates": ("wulf.cli.rates", "What this machine can do, in a file that programs read."),

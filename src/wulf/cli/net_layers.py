@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
 from wulf.cli.pairs import net_probe, pair_inventory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wulf.cluster.inventory import Inventory
+
+WITHOUT = "none"
+"""Instead of an MPI: the layers below it alone."""
 
 SECONDS = 0.05
 """Of one replicate: as in the survey, hundreds of round trips of the slowest layer."""
@@ -24,6 +32,7 @@ SECONDS = 0.05
 @click.option("--seconds", type=click.FLOAT, default=SECONDS, show_default=True, help="Of one replicate [s].")
 @click.option("--cpu", type=click.INT, help="CPU of the client's measuring threads.")
 @click.option("--server-cpu", type=click.INT, help="CPU of the server's measuring threads.")
+@click.option("--mpi", metavar="KIND|PREFIX|none", help="Which MPI stands on top [the one found].")
 def layers(
     client: str,
     server: str | None,
@@ -31,6 +40,7 @@ def layers(
     seconds: float,
     cpu: int | None,
     server_cpu: int | None,
+    mpi: str | None,
     as_json: bool,
     out: Path | None,
     quick: bool,
@@ -43,8 +53,9 @@ def layers(
     """What each layer adds to a round trip.
 
     The same ping-pong over nothing (the loop itself), every transport within CLIENT, loopback UDP and TCP there, and
-    UDP and TCP to SERVER. Every block measures each layer once, in random order, and layers are subtracted block by
-    block: each difference has an interval. Without SERVER: the layers within CLIENT alone.
+    UDP and TCP to SERVER, and MPI between the two where they have one. Every block measures each layer once, in random
+    order, and layers are subtracted block by block: each difference has an interval. Without SERVER: the layers within
+    CLIENT alone.
     """
     from wulf.report.terminal import print_report
     from wulf.workflow import layers as layering
@@ -56,7 +67,7 @@ def layers(
     with pair_inventory(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]
         with measuring("net-layers", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            wanted = layering.Layers(client, server, params)
+            wanted = layering.Layers(client, server, params, mpi=_mpi_layer(mpi, chosen, client, server, line.say))
             effort = Effort(wish, budget, quick, watch)
             outcome = layering.layers(chosen, wanted, effort, writer, drawn, watch=line)
     if as_json:
@@ -65,3 +76,15 @@ def layers(
         print_report(outcome.run, colour_console())
     click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
     return outcome.exit_code
+
+
+def _mpi_layer(mpi: str | None, inventory: Inventory, client: str, server: str, say: Callable[[str], None]) -> Any:
+    """MPI's layer, of two ranks; None where the user wants none."""
+    if mpi == WITHOUT:
+        return None
+    from wulf.cluster.mpi import WorldSpec
+    from wulf.workflow.layers_mpi import MpiLayer
+    from wulf.workflow.mpi import Launch, Ranks
+
+    spec = WorldSpec(ranks=2, per_node=1 if client != server else 2, mpi=mpi, bind="none")
+    return MpiLayer(Ranks(inventory, Launch(spec), say), f"{client}>{server}")

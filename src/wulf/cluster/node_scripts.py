@@ -28,16 +28,16 @@ _PLACES = '"${XDG_CACHE_HOME:-$HOME/.cache}/wulf/bin" "/tmp/wulf-$(id -u)"'
 # A directory or file of somebody else's is passed over, as is what a link leads to: /tmp is everybody's.
 _START = " ".join(
     f"""
-name=$1 digest=$2 arch=$3 run=$4;
+name=$1 digest=$2 arch=$3 run=$4; shift 4;
 here=$(uname -m);
 if [ "$arch" != any ] && [ "$arch" != "$here" ]; then echo "{ARCH}$here" >&2; exit {WRONG_ARCH}; fi;
 for d in {_PLACES}; do
   f=$d/$name-$digest;
   [ -O "$d" ] && [ ! -L "$d" ] && [ -f "$f" ] && [ -O "$f" ] || continue;
-  set -- $(sha256sum <"$f"); [ "$1" = "$digest" ] || continue;
-  if [ "$run" = exec ]; then exec "$f"; fi;
+  found=$(sha256sum <"$f"); [ "${{found%% *}}" = "$digest" ] || continue;
+  if [ "$run" = exec ]; then exec "$f" "$@"; fi;
   for p in {PYTHONS}; do
-    command -v $p >/dev/null && $p -c "import sys; sys.exit(sys.version_info < (3, 9))" && exec $p "$f";
+    command -v $p >/dev/null && $p -c "import sys; sys.exit(sys.version_info < (3, 9))" && exec $p "$f" "$@";
   done;
   exit {NO_PYTHON};
 done;
@@ -79,7 +79,9 @@ class NodeCommand:
     @property
     def start(self) -> str:
         """Become the program; or exit with what is missing."""
-        return _command(_START, self._name, self.program.digest, self.program.arch or "any", self._run)
+        return _command(
+            _START, self._name, self.program.digest, self.program.arch or "any", self._run, *self.program.arguments
+        )
 
     def copy(self, place: str) -> str:
         """Put standard input into the cache, verified."""

@@ -6,7 +6,8 @@ import functools
 import hashlib
 import platform
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -30,6 +31,10 @@ class Program:
         Machine that it is built for, as ``uname -m`` prints it; None: any.
     python
         A Python program (for ``python3``, 3.9 or newer), not a native one.
+    arguments
+        Its command line; a session program has none.
+    hello
+        Who greets, where the program starts another one that holds the session; None: itself.
     """
 
     name: str
@@ -37,6 +42,13 @@ class Program:
     digest: str
     arch: str | None = None
     python: bool = False
+    arguments: tuple[str, ...] = ()
+    hello: str | None = None
+
+    @property
+    def speaker(self) -> str:
+        """What its greeting calls it."""
+        return self.hello or self.name
 
     @classmethod
     def of(cls, path: Path, name: str | None = None, arch: str | None = None, python: bool = False) -> Self:
@@ -75,6 +87,19 @@ def find_program(name: str, arch: str | None = None) -> Program:
 def agent_program() -> Program:
     """The agent, one file of Python that any node with Python 3.9 runs; packed once per process."""
     return Program.of(_agent_file(), "wulf-agent", python=True)
+
+
+def supervised(command: Sequence[str], hello: str) -> Program:
+    """A command line as a session program: the agent starts it on the node, and ends it when the session ends.
+
+    Parameters
+    ----------
+    command
+        Program on the node, and arguments: ``mpirun …``.
+    hello
+        What the greeting will call the program that it starts in the end: ``wulf-mpi``.
+    """
+    return replace(agent_program(), arguments=("--supervise", *command), hello=hello)
 
 
 @functools.cache

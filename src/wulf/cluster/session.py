@@ -96,7 +96,8 @@ class Session:
         self.greeted: Future[dict[str, Any]] = _running_future()
         """The greeting; or why there is none."""
         self._channel = channel
-        self._explain = explain or explain_exit(program)
+        self.explain = explain or explain_exit(program)
+        """Words for its end; whoever learns more about the program than its launcher knew may give better ones."""
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._pending: dict[int, tuple[str, Future[dict[str, Any]]]] = {}
@@ -201,7 +202,7 @@ class Session:
         if self._closing:
             loss = SessionLost(self.node.name, "the session was closed", end=end)
         else:
-            what, next_step = self._explain(end, self.stderr, self._has_greeted)
+            what, next_step = self.explain(end, self.stderr, self._has_greeted)
             # what a login script prints where the greeting should stand is often the reason itself
             noise = f"; before that it printed: {' / '.join(self._noise)}" if self._noise else ""
             loss = SessionLost(self.node.name, what + noise, next_step, end, self.stderr)

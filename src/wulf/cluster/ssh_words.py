@@ -107,7 +107,7 @@ def _ssh_failure(node: Node, program: Program, stderr: Sequence[str], greeted: b
             return what.format(group, **words), next_step.format(group, **words)
     if greeted or not stderr:
         # ssh says nothing of its own when a signal ended the program, which leaves no status to hand on
-        what = f"{program.name} was killed on the node, or the connection to it was cut"
+        what = f"{program.speaker} was killed on the node, or the connection to it was cut"
         return what + last_words(stderr), "look there: dmesg, last"
     return f"ssh failed{last_words(stderr)}", f"try: ssh {node.destination}"
 
@@ -126,8 +126,8 @@ def _script_failure(end: Exit, program: Program, stderr: Sequence[str]) -> tuple
             "install python3 on the node, or a newer one beside it (python3.9 to python3.13 are looked for)",
         )
     if end.status in (126, 127):
-        return f"{program.name} can't be started there{last_words(stderr)}", "is that file system mounted noexec?"
-    return f"{program.name} ended unexpectedly: {end}{last_words(stderr)}", ""
+        return f"{program.speaker} can't be started there{last_words(stderr)}", "is that file system mounted noexec?"
+    return f"{program.speaker} ended unexpectedly: {end}{last_words(stderr)}", ""
 
 
 def explain_copy(end: Exit, program: Program, stderr: Sequence[str]) -> tuple[str, str]:

@@ -195,7 +195,8 @@ def records_of(
             metric=metric.name,
             unit=metric.unit,
             params={**({"transport": cell.transport} if cell.transport else {}), "pattern": cell.pattern, **cell.params}
-            | ({} if cell.wave is None else {"wave": cell.wave}),
+            | ({} if cell.wave is None else {"wave": cell.wave})
+            | dict(cell.about),
             value=estimate.value,
             low=estimate.low,
             high=estimate.high,

@@ -15,6 +15,8 @@ import numpy as np
 
 from wulf.core.records import Record, Verdict
 from wulf.measure.collect import in_common
+from wulf.measure.mpi import carrier
+from wulf.measure.plan import MPI
 from wulf.stats.comparison import least_visible
 from wulf.stats.intervals import Estimate
 from wulf.stats.ranks import signed_rank_level, signed_rank_shift
@@ -34,16 +36,25 @@ NETWORK = ("udp", "tcp")
 
 LOOPBACK, WIRE = "loopback", "wire"
 
+PLACEMENT, APART = "placement", "two CPUs"
+"""TCP once more, with the ends on a CPU each, where they would share one: MPI's ranks wait by asking again and again,
+and get in each other's way on one CPU. It is what MPI is held against."""
 
-def layer_name(transport: str, client: str, server: str) -> str:
-    """`shm`, `loopback udp`, `wire tcp`."""
+
+def layer_name(transport: str, client: str, server: str, placement: object = "") -> str:
+    """`shm`, `loopback udp`, `wire tcp`, `wire tcp, two CPUs`, `mpi`."""
     if transport not in NETWORK:
         return transport
-    return f"{LOOPBACK if client == server else WIRE} {transport}"
+    name = f"{LOOPBACK if client == server else WIRE} {transport}"
+    return f"{name}, {placement}" if placement else name
 
 
 def place(name: str) -> tuple[int, int, str]:
-    """Sort key from the bottom up: the loop, what stays within a node, loopback, the wire."""
+    """Sort key from the bottom up: the loop, what stays within a node, loopback, the wire, MPI."""
+    if name == MPI:
+        return 5, 0, ""
+    if name.endswith(APART):
+        return 4, 0, ""
     head, _, transport = name.rpartition(" ")
     if head:
         return 2 + (head == WIRE), NETWORK.index(transport), ""
@@ -66,7 +77,7 @@ class Layer:
 def layers_of(records: Sequence[Record]) -> list[Layer]:
     """The layers among the records, bottom up."""
     found = [
-        Layer(layer_name(str(record.params["transport"]), *record.nodes), record)
+        Layer(layer_name(carrier(record), *record.nodes, record.params.get(PLACEMENT)), record)
         for record in records
         if record.metric == "rtt" and (record.model_extra or {}).get("phase") == PHASE
     ]
@@ -74,9 +85,14 @@ def layers_of(records: Sequence[Record]) -> list[Layer]:
 
 
 def contrasts(names: Sequence[str]) -> list[tuple[str, str]]:
-    """(layer, what it is held against), in a fixed order: each against the one below, then wire against loopback."""
+    """(layer, what it is held against), in a fixed order: each against the one below, then wire against loopback.
+
+    MPI stands above TCP; within one node, where it may use shared memory instead, it is held against that, too.
+    """
     below = [(upper, lower) for lower, upper in pairwise(names)]
     wires = [(f"{WIRE} {transport}", f"{LOOPBACK} {transport}") for transport in NETWORK]
+    if not any(name.startswith(WIRE) for name in names):
+        wires.append((MPI, "shm"))
     return below + [pair for pair in wires if set(pair) <= set(names) and pair not in below]
 
 

@@ -15,7 +15,7 @@ from wulf.stats.stopping import LOOKS, StoppingRule, WatchRule, WidthRule
 
 Pair = tuple[str, str]
 
-NET, NODE = "net", "node"
+NET, NODE, MPI = "net", "node", "mpi"
 """Programs, as records name them."""
 
 
@@ -55,12 +55,17 @@ class Cell:
         Pairs of one number have no node in common, and are measured side by side. None: every pass lays its pairs
         out anew; the few pairs of a sample would then be strewn over thousands of rounds.
     program
-        Which program measures: "net" for wulf-net between two sessions, "node" for wulf-node in one.
+        Which program measures: "net" for wulf-net between two sessions, "node" for wulf-node in one, "mpi" for
+        wulf-mpi, whose ranks have one session: client and server are then both the name of the record's subject.
     name
         What it is called on every node that is measured in it, "curve#3" for a curve's fourth point: nodes that are
         measured alone, side by side, measure cells of one name at the same time.
     rows
         Metric → the row of the node survey's table that it fills.
+    about
+        What a record says beside the parameters, though no probe is asked it: which MPI, how many ranks.
+    patience
+        Seconds that an answer may take beyond the measuring and what is usual: many ranks have to meet first.
     """
 
     id: int
@@ -77,6 +82,8 @@ class Cell:
     program: str = NET
     name: str = ""
     rows: Mapping[str, str] = field(default_factory=dict)
+    about: Mapping[str, Param] = field(default_factory=dict)
+    patience: float = 0.0
 
     @property
     def subject(self) -> str:
@@ -207,6 +214,7 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
         "params": dict(cell.params),
         "metrics": [vars(metric) for metric in cell.metrics],
         "rows": dict(cell.rows),
+        "about": dict(cell.about),
     }
 
 

@@ -35,7 +35,8 @@ class ParamSpec:
 class Pattern:
     """One pattern of a probe: its parameters and what it measures, the primary metric first.
 
-    `transports` is empty, and `group` is not, where a program measures one node.
+    `transports` is empty, and `group` is not, where a program measures one node, or between ranks of MPI: then it needs
+    `least_ranks` of them.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Pattern:
     params: tuple[ParamSpec, ...]
     metrics: tuple[Metric, ...]
     group: str = ""
+    least_ranks: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Probe:
             metrics = tuple(Metric(m["name"], m["unit"], m.get("better", "lower")) for m in entry["metrics"])
             patterns[entry["name"]] = Pattern(
                 entry["name"], entry.get("help", ""), tuple(entry.get("transports", ())), params, metrics,
-                entry.get("group", ""),
+                entry.get("group", ""), entry.get("least_ranks", 0),
             )  # fmt: skip
         transports = described.get("transports", ())
         limits = {transport["name"]: int(transport["max_bytes"]) for transport in transports}

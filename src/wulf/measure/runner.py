@@ -293,7 +293,7 @@ class Runner:
 
     def _answer(self, cell: Cell, future: Future[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, str]]:
         """What the cell's client answers, or None and why there is nothing."""
-        patience = cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE
+        patience = cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE + cell.patience
         return self._await(future, self._programs[cell.program][cell.client], cell.client, patience)
 
     def _take(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from wulf.core.records import Record, Verdict
@@ -184,11 +185,11 @@ def sweep_charts(curves: list[Sweep]) -> list[Chart]:
     charts = []
     timed = [curve for curve in curves if curve.metric == "rtt"]
     if timed:
-        charts.append(_curves("sweep-rtt", "round trip", "s", [_series(c, effective=False) for c in timed]))
-        charts.append(_curves("sweep-bandwidth", "bandwidth", "B/s", [_series(c, effective=True) for c in timed]))
+        charts.append(size_chart("sweep-rtt", "round trip", "s", [_series(c, effective=False) for c in timed]))
+        charts.append(size_chart("sweep-bandwidth", "bandwidth", "B/s", [_series(c, effective=True) for c in timed]))
     rates = [curve for curve in curves if curve.metric == "throughput"]
     if rates:
-        charts.append(_curves("sweep-stream", "bandwidth", "B/s", [_series(c, effective=False) for c in rates]))
+        charts.append(size_chart("sweep-stream", "bandwidth", "B/s", [_series(c, effective=False) for c in rates]))
     return charts
 
 
@@ -219,7 +220,24 @@ def _series(curve: Sweep, *, effective: bool) -> Chart:
     }
 
 
-def _curves(key: str, title: str, unit: str, series: list[Chart]) -> Chart:
+def interval_series(name: str, points: Mapping[int, Record]) -> Chart:
+    """One curve of records over size, with their intervals; a size without a value is a gap."""
+    sizes = sorted(points)
+    found = [_interval(points[size]) for size in sizes]
+    return {
+        "name": label(name),
+        "x": sizes,
+        "y": [figure.value if figure else None for figure in found],
+        "low": [figure.low if figure else None for figure in found],
+        "high": [figure.high if figure else None for figure in found],
+        "tail": [],
+        "noisy": [points[size].verdict is Verdict.NOISY for size in sizes],
+        "hover": [hover(f"{show(size, 'B')}, {name}", record_lines(points[size])) for size in sizes],
+    }
+
+
+def size_chart(key: str, title: str, unit: str, series: list[Chart]) -> Chart:
+    """Curves over message size, both axes logarithmic."""
     sizes = sorted({size for one in series for size in one["x"]})
     drawn = [v for one in series for name in ("y", "low", "high", "tail") for v in one[name] if v]
     return {

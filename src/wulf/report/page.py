@@ -27,6 +27,7 @@ from wulf.report.figures import (
 )
 from wulf.report.layers import layer_section
 from wulf.report.method import method, twelve_rules
+from wulf.report.mpi import mpi_section
 from wulf.report.names import fold, natural, plural, printable, subject_text
 from wulf.report.node_grid import readable
 from wulf.report.node_page import node_section
@@ -54,7 +55,9 @@ def page(run: Run) -> Context:
     why_absent = "not measured" if not state.warning else f"not measured: the run is {state.name}"
     layers, layer_charts = layer_section(run)
     node, node_charts = node_section(run)
-    charts = [pair_chart(matrix, why_absent) for matrix in matrices] + sweep_charts(curves) + layer_charts + node_charts
+    mpi, mpi_charts = mpi_section(run)
+    charts = [pair_chart(matrix, why_absent) for matrix in matrices] + sweep_charts(curves)
+    charts += layer_charts + node_charts + mpi_charts
     return {
         "title": f"wulf {run.meta.get('command', 'run')}, {summary.started(run)}",
         "headline": _unbroken(printable(summary.headline(run))),
@@ -69,6 +72,7 @@ def page(run: Run) -> Context:
         "sweep": _sweep(curves, charts),
         "layers": layers,
         "node": node,
+        "mpi": mpi,
         "facts": _facts(run),
         "records": _records(run),
         "method": method(run),
@@ -225,7 +229,7 @@ def _sweep(curves: list[Sweep], charts: list[Chart]) -> Context:
         "sweep-stream": "Bandwidth over size",
     }
     return {
-        "charts": [{"id": c["id"], "title": names[c["id"]]} for c in charts if c["kind"] == "sweep"],
+        "charts": [{"id": c["id"], "title": names[c["id"]]} for c in charts if c["id"] in names],
         "labels": ", ".join(sorted({printable(curve.label) for curve in curves})),
         "rows": rows,
         "missing": [printable(f"{sizes}: {reason}") for curve in curves for sizes, _, reason in without_value(curve)],

@@ -12,7 +12,7 @@ from rich.text import Text
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in
-from wulf.report import summary
+from wulf.report import mpi, summary
 from wulf.report.facts import fact_rows
 from wulf.report.figures import (
     MARKS,
@@ -75,13 +75,14 @@ def print_report(run: Run, console: Console) -> None:
     for curve in sweeps(run):
         _print_sweep(curve, console)
     print_node_tables(run, console)
+    mpi.print_mpi_tables(run, console)
     layers = layer_table(run)
     if layers:
         print_layers(layers, console)
     shown = {id(record) for record in layer_records(run.records)} if layers else set()
     _print_receivers(run, console)
     shown |= {id(record) for record in run.records if phase(record).split(" ")[0] in PARTS or is_receivers(record)}
-    shown |= {id(record) for record in run.records if is_tabled(record)}
+    shown |= {id(record) for record in run.records if is_tabled(record) or mpi.is_tabled(record)}
     singles = [record for record in run.records if id(record) not in shown]
     if singles:
         console.print()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
+from wulf.measure.mpi import carrier
 from wulf.report.figures import HIGHER_IS_BETTER, MAIN_METRICS, metric_name, phase, usable
 from wulf.report.names import natural
 from wulf.store.run import Run
@@ -127,7 +128,7 @@ def pair_matrices(run: Run) -> list[Matrix]:
         pair = split_pair(record.subject, nodes)
         if pair is not None:
             params = record.params
-            transport, pattern = str(params.get("transport") or ""), str(params.get("pattern") or "")
+            transport, pattern = carrier(record), str(params.get("pattern") or "")
             groups[transport, record.metric, pattern, params.get("bytes")][pair] = record
     order = sorted(groups, key=lambda k: (k[0] != "tcp", k[0], k[1] != "rtt", k[1], k[2], str(k[3])))
     matrices = []
@@ -183,7 +184,7 @@ def sweeps(run: Run) -> list[Sweep]:
     for record in run.records:
         size = record.params.get("bytes")
         if phase(record) == "sweep" and record.metric in MAIN_METRICS and isinstance(size, int):
-            groups[record.subject, str(record.params.get("transport") or ""), record.metric][size] = record
+            groups[record.subject, carrier(record), record.metric][size] = record
     return [
         Sweep(subject, split_pair(subject, nodes), transport, metric, next(iter(points.values())).unit,
               tuple(Point(size, points[size]) for size in sorted(points)))

@@ -18,6 +18,7 @@ from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
 from wulf.core.records import Param
 from wulf.measure.probes import Probe
+from wulf.measure.runner import Session as Measuring
 from wulf.measure.runner import no_second_session
 from wulf.store.run import Facts
 
@@ -51,9 +52,12 @@ class Connected:
         Opens another session on a node, once, when first asked for: a node that is measured with itself needs a
         process for each end, as two programs would be.
     others
-        Further programs, as cells name them ("node") → node → session.
+        Further programs, as cells name them ("node") → node → session; of MPI's ranks, subject → session.
     probes
         What these can do.
+    lanes
+        What is never measured at the same time, whatever machine it is on: node, or subject of MPI's ranks → name of
+        its lane.
     """
 
     sessions: dict[str, Session]
@@ -63,8 +67,9 @@ class Connected:
     failed: dict[str, NodeError] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     second: SecondSession = no_second_session
-    others: dict[str, dict[str, Session]] = field(default_factory=dict)
+    others: dict[str, dict[str, Measuring]] = field(default_factory=dict)
     probes: dict[str, Probe] = field(default_factory=dict)
+    lanes: dict[str, str] = field(default_factory=dict)
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -81,10 +86,18 @@ class Connected:
         Left to themselves, two processes of one machine are now on one CPU, now on two, as the scheduler wakes them:
         round trips then have two modes, seven times apart. On machines of their own nothing of the kind happens.
         """
-        allowed = self.fingerprint.get(a, {}).get("limits.cpus", {}).get("value")
-        if not self._host(a) or self._host(a) != self._host(b) or not allowed:
+        if not self._host(a) or self._host(a) != self._host(b):
             return None
-        return int(str(allowed).replace(",", "-").split("-")[-1])
+        return next(reversed(self.cpus(a)), None)
+
+    def cpus(self, node: str) -> list[int]:
+        """The CPUs that processes may use on a node; none where that is not known."""
+        allowed = str(self.fingerprint.get(node, {}).get("limits.cpus", {}).get("value") or "")
+        found: list[int] = []
+        for part in filter(None, allowed.split(",")):
+            first, _, last = part.partition("-")
+            found += range(int(first), int(last or first) + 1)
+        return found
 
     def placed(self, client: str, server: str, params: Mapping[str, Param]) -> dict[str, Param]:
         """The parameters, with both ends put on one CPU where the nodes share a machine and no CPU was asked for."""

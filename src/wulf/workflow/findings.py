@@ -12,6 +12,7 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.measure.comparing import percent, sentence
+from wulf.measure.mpi import carrier
 from wulf.measure.node_rows import CURVE, MATRIX, ROW
 from wulf.stats.comparison import Comparison, Judgement
 from wulf.stats.intervals import Estimate
@@ -26,6 +27,7 @@ _NAMES = {
     ("tcp", "pingpong"): ("TCP round trip", "rtt", True),
     ("udp", "pingpong"): ("UDP round trip", "rtt", True),
     ("tcp", "stream"): ("TCP throughput", "throughput", False),
+    ("mpi", "pingpong"): ("MPI round trip", "rtt", True),
 }
 """What is compared over all pairs: (transport, pattern) → words, metric, lower is better."""
 
@@ -42,7 +44,7 @@ def _links(records: Sequence[Record], transport: str, pattern: str, metric: str)
     found: dict[Link, Estimate] = {}
     for record in records:
         params = record.params
-        if (params.get("transport"), params.get("pattern"), record.metric) != (transport, pattern, metric):
+        if (carrier(record), params.get("pattern"), record.metric) != (transport, pattern, metric):
             continue
         if (record.model_extra or {}).get("phase") == "pairs" and record.verdict is not Verdict.FAILED:
             client, server = record.nodes

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Param, Record
 from wulf.core.units import show, show_interval
 from wulf.measure.layers import (
+    APART,
     LOOP,
     NETWORK,
     PHASE,
+    PLACEMENT,
     DifferenceRule,
     Layer,
     differences,
@@ -25,7 +27,8 @@ from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
-from wulf.workflow.survey import Effort, Outcome, measure, write_html
+from wulf.workflow.layers_mpi import MpiLayer
+from wulf.workflow.survey import Effort, Outcome, detached, measure, write_html
 
 PATTERN = "pingpong"
 
@@ -42,12 +45,15 @@ class Layers:
         Of every ping-pong: bytes, seconds, CPUs.
     left_out
         What was left out and why; known once the cells are.
+    mpi
+        MPI's layer; None: without.
     """
 
     client: str
     server: str
     params: Mapping[str, Param]
     left_out: list[str] = field(default_factory=list)
+    mpi: MpiLayer | None = None
 
     def cells(self, connected: Connected, probe: Probe) -> tuple[Cell, ...]:
         """A cell for each layer that the nodes which answered allow, bottom up."""
@@ -64,7 +70,19 @@ class Layers:
                 continue
             placed = probe.check(PATTERN, transport, connected.placed(self.client, server, self.params))
             cells.append(Cell(len(cells), self.client, server, transport, PATTERN, placed, metrics, PHASE))
-        return tuple(cells)
+        return (*cells, *self._mpi_cells(connected, cells))
+
+    def _mpi_cells(self, connected: Connected, cells: Sequence[Cell]) -> list[Cell]:
+        """MPI on the same pair, and TCP once more where that has to stand on other CPUs to be like it."""
+        tcp = next((cell for cell in cells if cell.transport == "tcp" and cell.server == self.server), None)
+        if self.mpi is None or tcp is None:
+            return []
+        apart = self.mpi.place(connected, tcp)
+        more: list[Cell] = []
+        if apart is not None:
+            params = {**tcp.params, "cpu": apart[0], "server_cpu": apart[1]}
+            more.append(replace(tcp, id=len(cells), params=params, about={PLACEMENT: APART}))
+        return more + self.mpi.cells(connected, self.params, len(cells) + len(more), PHASE)
 
 
 def layer_ends(probe: Probe, client: str, server: str) -> Iterator[tuple[str, str]]:
@@ -129,15 +147,16 @@ def layers(
 ) -> Outcome:
     """Measure every layer in blocks that hold each of them once, subtract them, and write the report."""
     rule = DifferenceRule(effort.looks, watch=effort.watch)
+    mpi = wanted.mpi
+
+    def judged(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+        lacking = mpi.records(records, writer.id, wanted.params, PHASE) if mpi else []
+        found, findings = judge([*records, *lacking], rule, wanted.left_out)
+        return [*lacking, *found], [*findings, *(mpi.findings() if mpi else [])]
+
     outcome = measure(
-        inventory,
-        wanted.cells,
-        effort,
-        writer,
-        seed,
-        together=True,
-        judge=lambda records: judge(records, rule, wanted.left_out),
-        watch=watch,
-    )
+        inventory, wanted.cells, effort, writer, seed,
+        together=True, judge=judged, attach=mpi.attach if mpi else detached, watch=watch,
+    )  # fmt: skip
     write_html(outcome.run)
     return outcome

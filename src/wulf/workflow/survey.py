@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.pairing import ALL_NODES, SAMPLED_ROUNDS, Coverage, coverage, matchings
-from wulf.measure.plan import NODE, Cell, Pair, Plan
+from wulf.measure.plan import MPI, NODE, Cell, Pair, Plan
 from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Runner, Servers, Watcher
 from wulf.stats.comparison import PairedRule
@@ -120,12 +121,17 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
     """0 all well, 1 something stands out, 3 incomplete, 130 interrupted (design: exit codes)."""
     if state == "interrupted":
         return INTERRUPTED
-    main = [record for record in records if record.metric in ("rtt", "throughput") or record.probe == NODE]
+    main = [record for record in records if record.metric in ("rtt", "throughput") or _decides(record)]
     primary = [record for record in main if record.supported and not _cut_by_wish(record)]
     failed = any(finding.kind == "failed" for finding in findings)
     if failed or any(record.verdict in (Verdict.FAILED, Verdict.UNRESOLVED) for record in primary):
         return INCOMPLETE
     return FOUND if any(finding.severity is Severity.BAD for finding in findings) else OK
+
+
+def _decides(record: Record) -> bool:
+    """All that a node's own probes measure; of MPI's the metric that ends the measuring."""
+    return record.probe == NODE or (record.probe == MPI and "stopped" in (record.model_extra or {}))
 
 
 def _cut_by_wish(record: Record) -> bool:
@@ -135,18 +141,18 @@ def _cut_by_wish(record: Record) -> bool:
     return extra.get("phase") == "watch" and record.verdict is Verdict.UNRESOLVED and not all_failed
 
 
-def circumstances(inventory: Inventory, connected: Connected, *, side_by_side: bool = False) -> list[str]:
-    """What a reader of the findings has to know of how they came about."""
+ALONE = "pairs on one machine were measured one at a time, both ends on one CPU unless another was asked for"
+SIDE_BY_SIDE = "pairs on one machine were measured at the same time all the same, and shared its CPUs"
+RANKS = "ranks on one machine share its CPUs"
+
+
+def circumstances(inventory: Inventory, connected: Connected, how: str = ALONE) -> list[str]:
+    """What a reader of the findings has to know of how they came about; `how` nodes of one machine were measured."""
     notes = list(connected.notes)
     if inventory.lab and inventory.ssh_config is None:
         notes.append("This lab has no namespaces: its nodes are processes on this machine's loopback interface.")
     hosts = connected.hosts
     if len(hosts) > 1 and len(set(hosts.values())) < len(hosts):
-        how = (
-            "pairs on one machine were measured at the same time all the same, and shared its CPUs"
-            if side_by_side
-            else "pairs on one machine were measured one at a time, both ends on one CPU unless another was asked for"
-        )
         notes.append(
             f"{len(hosts)} nodes share {_machines(len(set(hosts.values())))}: {how}; their figures are those of its "
             "CPU and kernel, not of a wire."
@@ -156,6 +162,11 @@ def circumstances(inventory: Inventory, connected: Connected, *, side_by_side: b
 
 def _machines(count: int) -> str:
     return "one machine" if count == 1 else f"{count} machines"
+
+
+def detached(_: Connected) -> AbstractContextManager[None]:
+    """Nothing beside the nodes' own sessions."""
+    return nullcontext()
 
 
 Judge = Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]]
@@ -185,6 +196,8 @@ def measure(
     side_by_side: bool = False,
     synchronised: bool = False,
     programs: Sequence[str] = (),
+    attach: Callable[[Connected], AbstractContextManager[None]] = detached,
+    how: str | None = None,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Connect, measure the cells, judge, and leave a complete run on disk.
@@ -209,6 +222,10 @@ def measure(
         What is measured at the same time is of one kind and begins at one moment.
     programs
         What to open on the nodes beside wulf-net, as cells name it: "node".
+    attach
+        What else is there while it is measured, given the nodes that answered: MPI's ranks.
+    how
+        How nodes of one machine are measured, in words; None: `ALONE` or `SIDE_BY_SIDE`.
     watch
         Told what happens, for people.
     """
@@ -220,14 +237,16 @@ def measure(
     comparison = None
     baseline = Baseline()
     try:
-        with connect(inventory, watch.say, programs) as connected:
+        with ExitStack() as open_while_measured:
+            connected = open_while_measured.enter_context(connect(inventory, watch.say, programs))
             writer.write_json("fingerprint.json", connected.fingerprint)
+            open_while_measured.enter_context(attach(connected))
             failed = dict(connected.failed)
-            notes = circumstances(inventory, connected, side_by_side=side_by_side)
+            notes = circumstances(inventory, connected, how or (SIDE_BY_SIDE if side_by_side else ALONE))
             cells = make_cells(connected, connected.probe) if connected.probe else ()
             plan = Plan(
                 cells, seed, effort.wish, budget=effort.budget, looks=effort.looks,
-                hosts={} if side_by_side else connected.hosts, watch=effort.watch,
+                hosts={} if side_by_side else {**connected.hosts, **connected.lanes}, watch=effort.watch,
                 versus=versus if cells else None, together=together, endless=effort.endless,
                 synchronised=synchronised,
             )  # fmt: skip

@@ -87,7 +87,8 @@ class Sweep:
     def _records(self, line: Line, run: str) -> list[Record]:
         """Latency, bandwidth and half size of one line."""
         params: dict[str, Param] = {
-            "transport": self.cell.transport, "pattern": "sweep", "from": int(line.first), "to": int(line.last),
+            **({"transport": self.cell.transport} if self.cell.transport else {}), **self.cell.about,
+            "pattern": "sweep", "from": int(line.first), "to": int(line.last),
         }  # fmt: skip
 
         replicates = sum(len(times) for size, times in self._times.items() if line.first <= size <= line.last)
@@ -95,7 +96,8 @@ class Sweep:
         def record(metric: str, unit: str, value: float | None, interval: Interval | None, why: str | None) -> Record:
             return Record.model_validate(
                 {
-                    "run": run, "subject": self.cell.subject, "probe": "net", "metric": metric, "unit": unit,
+                    "run": run, "subject": self.cell.subject, "probe": self.cell.program, "metric": metric,
+                    "unit": unit,
                     "params": params, "value": value, "low": interval and interval.low,
                     "high": interval and interval.high, "confidence": interval and 0.95,
                     "statistic": "line through the medians" if value is not None else None, "reason": why,

@@ -111,7 +111,7 @@ class Launcher(ABC):
                     async with asyncio.timeout(timeout):
                         return await self.connect(node, program)
                 except TimeoutError:
-                    what = f"{program.name} did not start within {timeout:g} s"
+                    what = f"{program.speaker} did not start within {timeout:g} s"
                     return NodeError(node.name, what, "is the node up, and not overloaded?")
                 except NodeError as error:
                     return error
@@ -151,7 +151,7 @@ class ProcessLauncher(Launcher):
 
     async def launch(self, node: Node, program: Program, argv: Sequence[str], explain: Explain) -> Session:
         """A session over a process that has greeted."""
-        return await self.greeted(Session(node, program.name, self._channel(argv), explain))
+        return await self.greeted(Session(node, program.speaker, self._channel(argv), explain))
 
     async def complete(self, argv: Sequence[str], stdin: Path) -> tuple[Exit, list[str], list[str]]:
         """Run a process to its end with a file as its input: how it ended, its output, its standard error."""

@@ -24,7 +24,7 @@ class LocalLauncher(ProcessLauncher):
                 f"build {program.name} for {here}: run `make build` here",
             )
         argv = [sys.executable, str(program.path)] if program.python else [str(program.path)]
-        return await self.launch(node, program, argv, explain_exit(program.name))
+        return await self.launch(node, program, [*argv, *program.arguments], explain_exit(program.speaker))
 
 
 LAUNCHER = LocalLauncher

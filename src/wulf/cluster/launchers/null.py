@@ -111,10 +111,10 @@ class NullLauncher(Launcher):
         if node.name in self.cluster.unreachable:
             # A failure is a NodeError that says why and what to do; `Launcher.open` keeps it from the other nodes.
             raise NodeError(node.name, self.cluster.unreachable[node.name], "take it out of `unreachable`")
-        channel = NullChannel(self.cluster, node.name, program.name)
+        channel = NullChannel(self.cluster, node.name, program.speaker)
         # `greeted` waits for the program's first line, remembers the session for `close`, and ends it if the wait is
         # given up.
-        return await self.greeted(Session(node, program.name, channel))
+        return await self.greeted(Session(node, program.speaker, channel))
 
 
 LAUNCHER = NullLauncher

@@ -1,0 +1,125 @@
+"""Builds wulf-mpi from its source with an MPI's compiler, once for each of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from wulf.agent.mpi.files import digest_of, put
+from wulf.agent.mpi.find import identify, library_folders, output_of
+from wulf.agent.session import Refused
+
+FLAGS = ("-std=c++20", "-O2", "-DNDEBUG", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-I.")
+"""As native/CMakeLists.txt has them, without the warnings."""
+
+WORDS = 12
+"""Lines of a failed compiler's output that the error quotes."""
+
+_progress = {"done": 0, "of": 0}
+_one_build = threading.Lock()
+
+
+def key_of(show: str, compiler: str, launcher: str, flags: list[str], source: str) -> str:
+    """Names a build: the same MPI, compiler, flags, source and architecture give the same name."""
+    words = json.dumps([show, compiler, launcher, flags, source, platform.machine()])
+    return hashlib.sha256(words.encode()).hexdigest()[:16]
+
+
+def mpi_progress() -> dict[str, Any]:
+    """{"op": "mpi_progress"}: how many files of the build under way are compiled, and of how many."""
+    return dict(_progress)
+
+
+def mpi_build(mpicxx: Any, mpirun: Any, source: Any, place: Any, version: Any, digest: Any) -> dict[str, Any]:
+    """{"op": "mpi_build", …}: wulf-mpi in `place`, from the zip `source` of this digest, unless it is there already."""
+    flags = [*FLAGS, f'-DWULF_VERSION="{version}"']
+    show, launcher = output_of(mpicxx, "-show"), output_of(mpirun, "--version")
+    compiler = output_of(mpicxx, "--version").partition("\n")[0]
+    target = Path(place, key_of(show, compiler, launcher, flags, digest), "wulf-mpi")
+    start = time.monotonic()
+    with _one_build:
+        known = digest_of(target)
+        if known is None or not _runs(target):
+            _build(target, Path(source), mpicxx, flags, show)
+            _check_kind(target, mpicxx, identify(launcher)[0], mpirun)
+            known = digest_of(target)
+    return {"path": str(target), "digest": known, "seconds": time.monotonic() - start}
+
+
+def _runs(program: Path) -> bool:
+    """Whether a program that was built earlier still finds its libraries."""
+    return bool(output_of(str(program), "--version"))
+
+
+def _check_kind(program: Path, mpicxx: str, kind: str, mpirun: str) -> None:
+    """Debian's alternatives can pair one MPI's compiler with another's launcher: every rank would be alone."""
+    said = output_of(str(program), "--describe")
+    try:
+        library = str(json.loads(said)["mpi"])
+    except (ValueError, KeyError):
+        program.unlink()
+        raise Refused("internal", f"the wulf-mpi that {mpicxx} built does not run on this node") from None
+    # MPICH's relatives use its name in their own
+    made = "openmpi" if library.startswith("Open MPI") else "intel" if library.startswith("Intel") else "mpich"
+    if kind in ("openmpi", "intel", "mpich") and made != kind:
+        program.unlink()
+        raise Refused("bad-parameter", f"{mpicxx} builds for {library.split(',')[0]}, which {mpirun} is not of", "mpi")
+
+
+def _build(target: Path, source: Path, mpicxx: str, flags: list[str], show: str) -> None:
+    folder = Path(tempfile.mkdtemp(prefix=".build-", dir=source.parent))
+    try:
+        with zipfile.ZipFile(source) as archive:
+            archive.extractall(folder)
+        # relative names, so that the folder's own is nowhere in the program and equal builds are equal bytes
+        sources = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.cpp"))
+        _progress.update(done=0, of=len(sources) + 1)
+        objects = _compile_all(folder, sources, mpicxx, flags)
+        paths = [f"-Wl,-rpath,{path}" for path in library_folders(show) if not path.startswith("/usr/lib")]
+        _run([mpicxx, "-O2", "-pthread", "-s", "-o", "wulf-mpi", *objects, *paths], folder)
+        put(target, (folder / "wulf-mpi").read_bytes())
+        _progress["done"] += 1
+    except OSError as error:
+        raise Refused("limit", f"wulf-mpi can't be built in {folder}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _compile_all(folder: Path, sources: list[str], mpicxx: str, flags: list[str]) -> list[str]:
+    """As many at a time as there are CPUs; the first failure is the error."""
+    objects = [f"{number}.o" for number in range(len(sources))]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        jobs = [
+            pool.submit(_run, [mpicxx, *flags, "-c", name, "-o", made], folder)
+            for name, made in zip(sources, objects)  # noqa: B905 - Python 3.9 has no strict
+        ]
+        try:
+            for job in as_completed(jobs):
+                job.result()
+                _progress["done"] += 1
+        except BaseException:
+            for job in jobs:
+                job.cancel()
+            raise
+    return objects
+
+
+def _run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    if done.returncode != 0:
+        lines = done.stdout.decode(errors="replace").strip().splitlines()
+        said = [line for line in lines if "error" in line.lower()] or lines
+        raise Refused("compile", "\n".join(said[:WORDS]) or f"{command[0]} failed with status {done.returncode}")

@@ -1,0 +1,94 @@
+"""Starts an MPI's launcher and outlives it: when the session's input closes, the launcher ends, and all it started.
+
+A launcher hands its standard input to rank 0, and ends when the ranks end; but a rank that is stopped, or waits for a
+message that never comes, would keep all of them for ever once nobody is left to kill them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import time
+
+GRACE = 5.0
+"""Seconds that the launcher has to end when its input has closed; then again when it was asked to by SIGTERM."""
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def supervise(command: list[str]) -> int:
+    """Run a command with our standard streams; its exit status, 128 + signal where it was killed, 127 if there is none.
+
+    Nobody else reads or writes the streams: what passes costs nothing.
+    """
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # what it leaves behind becomes ours, to be ended
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    try:
+        child = subprocess.Popen(command, start_new_session=True, preexec_fn=_die_with_parent)  # noqa: PLW1509
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+        return 127
+    _serve(child, woken)
+    _end_orphans()
+    return 128 - child.returncode if child.returncode < 0 else child.returncode
+
+
+def _die_with_parent() -> None:
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def _serve(child: subprocess.Popen[bytes], woken: int) -> None:
+    """Sleep until the child ends; from the end of input or a signal on, it has a time to do so."""
+    poller = select.poll()
+    poller.register(woken, select.POLLIN)
+    poller.register(0, select.POLLRDHUP)  # a pipe's hang-up comes unasked, a socket's must be asked for
+    steps = [signal.SIGTERM, signal.SIGKILL]
+    deadline: float | None = None
+    while child.poll() is None:
+        wait = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+        ready = dict(poller.poll(wait))
+        asked = woken in ready and set(os.read(woken, 4096)) & {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
+        if deadline is None and (0 in ready or asked):
+            poller.unregister(0)
+            deadline = time.monotonic() + GRACE
+        elif deadline is not None and time.monotonic() >= deadline:
+            _signal_all(child.pid, steps.pop(0) if steps else signal.SIGKILL)
+            deadline = time.monotonic() + GRACE
+
+
+def _signal_all(group: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        if number == signal.SIGKILL:
+            os.killpg(group, number)
+        else:
+            os.kill(group, number)  # the launcher tells its ranks itself, and waits for them
+
+
+def _end_orphans(patience: float = 2.0) -> None:
+    """What the launcher left behind: its connections to other nodes end by themselves, the rest is killed."""
+    deadline = time.monotonic() + patience
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                if time.monotonic() > deadline:
+                    for pid in _children():
+                        with contextlib.suppress(ProcessLookupError):
+                            os.kill(pid, signal.SIGKILL)
+                time.sleep(0.01)
+
+
+def _children() -> list[int]:
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:  # a kernel without CONFIG_PROC_CHILDREN
+        return []

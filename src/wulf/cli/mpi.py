@@ -1,0 +1,132 @@
+"""`wulf mpi`: one command a probe of wulf-mpi, with the options that its --describe names, and whole sets of nodes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wulf.cli.mpi_options import given_params, launch_options, mpi_inventory, probe_options, taken
+from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
+from wulf.measure.mpi import mpi_probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wulf.measure.probes import Pattern
+    from wulf.workflow.survey import Outcome
+
+COMMANDS = {
+    "list": "wulf.cli.mpi_list:listing",
+    "sweep": "wulf.cli.mpi_whole:sweep",
+    "collectives": "wulf.cli.mpi_whole:collectives",
+    "onesided": "wulf.cli.mpi_whole:onesided",
+}
+"""Name → module and attribute: what is no single probe. One of a probe's name stands in its place."""
+
+
+class MpiGroup(click.Group):
+    """The probes of wulf-mpi as commands, and the commands over many nodes and sizes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """What there is on the nodes first, then the probes as they describe themselves."""
+        return list(dict.fromkeys([*COMMANDS, *mpi_probe().patterns]))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, made of the probe's description where it is a probe; or None."""
+        if cmd_name in COMMANDS:
+            module, _, attribute = COMMANDS[cmd_name].partition(":")
+            command = getattr(import_module(module), attribute)
+            assert isinstance(command, click.Command)  # noqa: S101 - a programming error, not a user's
+            return command
+        probe = mpi_probe()
+        return _probe_command(probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
+
+
+def _probe_command(pattern: Pattern) -> click.Command:
+    @click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+    @node_options
+    @launch_options
+    @measure_options
+    def run(**options: Any) -> int:
+        params = given_params(pattern, options)
+        if pattern.name == "pairs":
+            return measured("pairs", options, _pairs(params))
+        return measured(pattern.name, options, _single(pattern, params), whole=False)
+
+    run.__doc__ = pattern.help
+    if pattern.name == "pairs":
+        run.__doc__ += (
+            "\n\nOne launch serves all pairs: beyond some hundred nodes this is quicker than `wulf net pairs`, which "
+            "holds a session by ssh on every node."
+        )
+    where = "n1 n2" if pattern.group in ("p2p", "onesided") else "'n[1-4]'"
+    command = click.command(pattern.name, epilog=f"Example: wulf mpi {pattern.name} {where}")(run)
+    command.params.extend(probe_options(pattern))
+    return command
+
+
+def _single(pattern: Pattern, params: dict[str, Any]) -> Callable[..., Outcome]:
+    from functools import partial
+
+    from wulf.workflow.mpi import single
+
+    return partial(single, name=pattern.name, params=mpi_probe().check(pattern.name, "", params))
+
+
+def _pairs(params: dict[str, Any]) -> Callable[..., Outcome]:
+    from functools import partial
+
+    from wulf.workflow.mpi_whole import pairs
+
+    return partial(pairs, params=mpi_probe().check("pairs", "", params))
+
+
+def measured(name: str, options: dict[str, Any], work: Callable[..., Outcome], *, whole: bool = True) -> int:
+    """Measure over the nodes that the options name; print, and keep as a run.
+
+    Parameters
+    ----------
+    work
+        Takes inventory, launch, effort, writer and seed, and `watch`.
+    whole
+        Print the report, rather than the records alone.
+    """
+    from wulf.workflow.survey import Effort
+
+    launch = taken(options)
+    as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
+    effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")})
+    with mpi_inventory(options) as inventory:
+        nodes = [node.name for node in inventory.nodes]
+        with measuring(f"mpi-{name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
+            outcome = work(inventory, launch(len(nodes)), effort, writer, drawn, watch=line)
+    _show(outcome, as_json=as_json, whole=whole)
+    return outcome.exit_code
+
+
+def _show(outcome: Outcome, *, as_json: bool, whole: bool) -> None:
+    """The report, or the records with the findings on stderr; with --json records alone."""
+    from wulf.report.terminal import print_records, print_report
+
+    if as_json:
+        echo_records(outcome.run.records)
+    elif whole:
+        print_report(outcome.run, colour_console())
+    else:
+        print_records(outcome.run.records, colour_console())
+        for finding in outcome.run.findings:
+            click.echo(f"{finding.kind}: {finding.text}", err=True)
+    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json or not whole)
+
+
+@click.group(cls=MpiGroup)
+def command() -> None:
+    """Measure MPI between ranks: `wulf mpi pingpong n1 n2 --bytes 1`.
+
+    wulf-mpi is built once with the MPI found on the nodes, and launched by its mpirun, or by srun. NODESET in
+    ClusterShell syntax; none: two ranks on this machine. `--launch each` starts the ranks anew for every replicate, so
+    that intervals hold what changes from launch to launch.
+    """

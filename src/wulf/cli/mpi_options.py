@@ -1,0 +1,125 @@
+"""What all commands of `wulf mpi` share: nodes as arguments, how ranks are launched, options from the description."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from wulf.cli.options import inventory_of
+from wulf.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from wulf.cluster.inventory import Inventory
+    from wulf.measure.probes import ParamSpec, Pattern
+    from wulf.workflow.mpi import Launch
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ALONE = 2
+"""Ranks of a node that is alone: with one there is nobody to talk to."""
+
+_CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
+
+_OPTIONS = (
+    click.option("--mpi", metavar="KIND|PREFIX", help="openmpi, mpich, or where it is installed [the one found]."),
+    click.option("--ranks", type=click.IntRange(min=1), help="In all [--per-node times the nodes]."),
+    click.option("--per-node", type=click.IntRange(min=1), help="Ranks on each node [1; 2 on a node alone]."),
+    click.option(
+        "--starter", type=click.Choice(["mpirun", "srun"]), default="mpirun", show_default=True,
+        help="What starts the ranks.",
+    ),
+    click.option(
+        "--launch", type=click.Choice(["shared", "each"]), default="shared", show_default=True,
+        help="One launch for all replicates, or each in its own.",
+    ),
+)  # fmt: skip
+
+
+def launch_options(function: F) -> F:
+    """How ranks are launched: --mpi, --ranks, --per-node, --starter, --launch."""
+    return functools.reduce(lambda f, option: option(f), reversed(_OPTIONS), function)
+
+
+def taken(options: dict[str, Any]) -> Callable[[int], Launch]:
+    """Takes the launch's options out; what is left makes a `Launch` of the number of nodes."""
+    from wulf.cluster.mpi import WorldSpec
+    from wulf.workflow.mpi import Launch
+
+    own = {name: options.pop(name) for name in ("mpi", "ranks", "per_node", "starter", "launch")}
+
+    def launch(nodes: int) -> Launch:
+        ranks, per_node = own["ranks"], own["per_node"]
+        if per_node is None:
+            per_node = -(-ranks // nodes) if ranks else ALONE if nodes == 1 else 1
+        spec = WorldSpec(ranks=ranks, per_node=per_node, mpi=own["mpi"], starter=own["starter"])
+        return Launch(spec, each=own["launch"] == "each")
+
+    return launch
+
+
+@contextmanager
+def mpi_inventory(options: dict[str, Any]) -> Iterator[Inventory]:
+    """The nodes given as arguments or as --nodes; none: this machine.
+
+    Raises
+    ------
+    UsageError
+        They are named twice.
+    """
+    given = options.pop("nodes_given")
+    if given and options.get("nodes"):
+        raise UsageError(f"{' '.join(given)} and --nodes both name the nodes", "give one of them")
+    options["nodes"] = ",".join(given) or options.get("nodes")
+    with inventory_of(**options) as inventory:
+        yield inventory
+
+
+TAKEN = frozenset(
+    {
+        *(
+            "nodes",
+            "nodes_given",
+            "inventory_file",
+            "inventory",
+            "hostfile",
+            "launcher",
+            "lab",
+            "network",
+            "ssh_config",
+        ),
+        *("as_json", "json", "out", "quick", "watch", "seed", "wish", "budget", "like"),
+        *("mpi", "ranks", "per_node", "starter", "launch"),
+    }
+)
+"""Options that are not the probe's: where it has a parameter of such a name, the option has the probe's name before."""
+
+
+def option_name(pattern: Pattern, spec: ParamSpec) -> str:
+    """The option of a parameter: its own name, or `collective_ranks` where another option has that."""
+    return f"{pattern.name.replace('-', '_')}_{spec.name}" if spec.name in TAKEN else spec.name
+
+
+def probe_options(pattern: Pattern) -> list[click.Option]:
+    """A command-line option for each of a probe's parameters."""
+    return [_option(option_name(pattern, spec), spec) for spec in pattern.params]
+
+
+def _option(name: str, spec: ParamSpec) -> click.Option:
+    unit = f" [{spec.unit}]" if spec.unit and spec.unit != "1" else ""
+    shown = "" if spec.default is None else f" (default {spec.default})"
+    return click.Option(
+        [f"--{name.replace('_', '-')}", name],
+        type=click.Choice(spec.choices) if spec.choices else _CLICK_TYPES[spec.type],
+        default=None,
+        help=f"{spec.help}{unit}{shown}",
+    )
+
+
+def given_params(pattern: Pattern, options: dict[str, Any]) -> dict[str, Any]:
+    """Takes the probe's parameters out of the options; those that were not given are left to the probe."""
+    found = {spec.name: options.pop(option_name(pattern, spec)) for spec in pattern.params}
+    return {name: value for name, value in found.items() if value is not None}

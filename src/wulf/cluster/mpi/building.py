@@ -1,0 +1,166 @@
+"""wulf-mpi built once per MPI, and brought to every node."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from concurrent.futures import wait
+from typing import Any
+
+from wulf import __version__
+from wulf.cluster.mpi.installed import Installed, NodeView
+from wulf.cluster.mpi.source import source
+from wulf.cluster.session import RequestError, Session
+from wulf.core.errors import NodeError, UsageError
+
+Say = Callable[[str], None]
+
+PART = 1 << 19
+"""Bytes of a part before base64: the agent takes requests of up to 1 MiB."""
+
+COPY_TIMEOUT = 120.0
+"""Seconds for one part of a file to reach a node's disk."""
+
+LOOK_INTERVAL = 0.5
+"""Seconds between two looks at how far the compiler is."""
+
+COMPILE_TIMEOUT = 1800.0
+"""Seconds until a compiler counts as hung; one file takes seconds."""
+
+
+def common_place(views: Mapping[str, NodeView]) -> str:
+    """The folder that every node can keep the program in: mpirun starts it by the same path everywhere.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    first, *others = views.values()
+    for place in first.places:
+        if all(place in other.places for other in others):
+            return place
+    raise UsageError(
+        "wulf-mpi can't be kept at the same path on all nodes: "
+        + "; ".join(f"{node} can write to {', '.join(view.places) or 'neither cache'}" for node, view in views.items()),
+        "make room in ~/.cache or /tmp there, without noexec",
+    )
+
+
+def build(session: Session, mpi: Installed, place: str, say: Say) -> tuple[str, str]:
+    """Build wulf-mpi on one node, unless it is there; its path and digest.
+
+    Raises
+    ------
+    NodeError
+        The compiler fails: with its last words.
+    UsageError
+        This wulf does not have the source.
+    """
+    path = _bring_source(session, place)
+    asked = session.call(
+        "mpi_build", mpicxx=mpi.mpicxx, mpirun=mpi.mpirun, source=path, place=place,
+        version=__version__, digest=_source()[1],
+    )  # fmt: skip
+    try:
+        answer = _watch(session, asked, mpi, say)
+    except RequestError as error:
+        raise _build_error(session.node.name, mpi, error) from error
+    return answer["path"], answer["digest"]
+
+
+def _source() -> tuple[bytes, str]:
+    try:
+        return source()
+    except FileNotFoundError as error:
+        raise UsageError(str(error), "install it, or install wulf from its wheel") from error
+
+
+def _bring_source(session: Session, place: str) -> str:
+    data, digest = _source()
+    path = f"{place}/source-{digest[:16]}.zip"
+    if session.request("mpi_look", path=path)["digest"] != digest:
+        send(session, path, data)
+    return path
+
+
+def _watch(session: Session, asked: Future[dict[str, Any]], mpi: Installed, say: Say) -> dict[str, Any]:
+    """The build's answer, telling meanwhile how far it is."""
+    deadline = time.monotonic() + COMPILE_TIMEOUT
+    while not wait([asked], LOOK_INTERVAL).done:
+        if time.monotonic() > deadline:
+            what = f"wulf-mpi was not built within {COMPILE_TIMEOUT:g} s"
+            raise NodeError(session.node.name, what, "is the node overloaded?")
+        progress = session.request("mpi_progress")
+        if progress["of"]:
+            say(f"building wulf-mpi with {mpi.title} on {session.node}: {progress['done']} of {progress['of']}")
+    return asked.result()
+
+
+def _build_error(node: str, mpi: Installed, error: RequestError) -> NodeError:
+    if error.code != "compile":
+        return NodeError(node, f"wulf-mpi was not built with {mpi.title}: {error.message}", "see wulf mpi list")
+    old = any(sign in error.message for sign in ("c++20", "concept", "is not a member of", "constexpr"))
+    return NodeError(
+        node,
+        f"{mpi.mpicxx} ({mpi.compiler or 'compiler unknown'}) could not build wulf-mpi; its last words:\n{error.message}",
+        "it needs C++20 (GCC 11, Clang 14 or newer): name another MPI, or make its wrapper use another compiler, by "
+        "OMPI_CXX or MPICH_CXX"
+        if old
+        else "see its words above",
+    )
+
+
+def distribute(sessions: Mapping[str, Session], origin: str, path: str, digest: str, say: Say) -> None:
+    """Bring the built program to each node that has not the same one at this path.
+
+    Raises
+    ------
+    NodeError
+        A node does not take it.
+    """
+    looks = {node: session.call("mpi_look", path=path) for node, session in sessions.items()}
+    lacking = [node for node, look in looks.items() if _result(look, node)["digest"] != digest]
+    if not lacking:
+        return
+    say(f"copying wulf-mpi to {len(lacking)} nodes")
+    parts = _parts(_fetch(sessions[origin], path))
+    for number, data in enumerate(parts):
+        fields = {"path": path, "data": data, "digest": digest, "part": number, "parts": len(parts)}
+        pending = {node: sessions[node].call("mpi_write", **fields) for node in lacking}
+        for node, future in pending.items():
+            _result(future, node)
+
+
+def send(session: Session, path: str, data: bytes) -> None:
+    """Write a file on a node, whole or not at all."""
+    digest = hashlib.sha256(data).hexdigest()
+    parts = _parts(zlib.compress(data))
+    for number, part in enumerate(parts):
+        session.request("mpi_write", COPY_TIMEOUT, path=path, data=part, digest=digest, part=number, parts=len(parts))
+
+
+def _parts(packed: bytes) -> Sequence[str]:
+    return [base64.b64encode(packed[at : at + PART]).decode() for at in range(0, max(1, len(packed)), PART)]
+
+
+def _fetch(session: Session, path: str) -> bytes:
+    """A file of a node, compressed."""
+    answer = session.request("mpi_read", COPY_TIMEOUT, path=path, part=0)
+    data = base64.b64decode(answer["data"])
+    for part in range(1, answer["parts"]):
+        data += base64.b64decode(session.request("mpi_read", COPY_TIMEOUT, path=path, part=part)["data"])
+    return data
+
+
+def _result(future: Future[dict[str, Any]], node: str) -> dict[str, Any]:
+    try:
+        return future.result(COPY_TIMEOUT)
+    except FutureTimeout:
+        what = f"its copy of wulf-mpi was not written within {COPY_TIMEOUT:g} s"
+        raise NodeError(node, what, "is its disk well? look there: dmesg") from None

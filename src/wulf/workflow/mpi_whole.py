@@ -1,0 +1,194 @@
+"""MPI over whole sets of nodes and sizes: all collectives, all pairs, one-sided transfers, the sweep over sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from wulf.cluster.inventory import Inventory
+from wulf.core.errors import UsageError
+from wulf.core.findings import Finding
+from wulf.core.records import Param, Record
+from wulf.measure.mpi import mpi_probe
+from wulf.measure.mpi_pairs import pair_records
+from wulf.measure.plan import MPI, Cell, Plan
+from wulf.measure.probes import Pattern, Probe
+from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.store.run import RunWriter, read_run, utc_now
+from wulf.workflow.mpi import Launch, Ranks, campaign
+from wulf.workflow.survey import Effort, Outcome
+from wulf.workflow.sweep import Sweep, first_sizes
+
+COLLECTIVE, BARRIER = "collective", "barrier"
+
+COLLECTIVES = "collectives"
+"""Phase of the cells that are held against each other."""
+
+ONESIDED = ("put", "get")
+
+SIZES = (8, 1024, 65536)
+"""Of a latency, between, and of a bandwidth [B]."""
+
+
+def choices(pattern: Pattern, name: str) -> tuple[str, ...]:
+    """What a parameter may be.
+
+    Raises
+    ------
+    UsageError
+        The probe has no such choice.
+    """
+    for spec in pattern.params:
+        if spec.name == name and spec.choices:
+            return spec.choices
+    raise UsageError(f"{pattern.name} has no choice of {name}", "wulf and wulf-mpi are of different versions")
+
+
+def collective_params(
+    probe: Probe, sizes: Sequence[int], ops: Sequence[str], params: Mapping[str, Param]
+) -> list[dict[str, Param]]:
+    """The parameters of every operation at every size; a barrier has none.
+
+    Raises
+    ------
+    UsageError
+        There is no such operation.
+    """
+    known = choices(probe.pattern(COLLECTIVE), "op")
+    strange = [op for op in ops if op not in known]
+    if strange:
+        raise UsageError(f"--ops {', '.join(strange)}: no such collective", f"there are {', '.join(known)}")
+    found: list[dict[str, Param]] = []
+    for op in ops or known:
+        found += [{**params, "op": op, "bytes": size} for size in (sizes if op != BARRIER else (0,))]
+    return found
+
+
+def collectives(
+    inventory: Inventory,
+    launch: Launch,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    sizes: Sequence[int] = SIZES,
+    ops: Sequence[str] = (),
+    params: Mapping[str, Param] | None = None,
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """Every collective operation at every size, each block holding all, so that guidelines are checked in pairs.
+
+    Parameters
+    ----------
+    ops
+        These alone; empty: all.
+    params
+        Of every cell: seconds, start.
+    """
+    wanted = collective_params(mpi_probe(), sizes, ops, params or {})
+
+    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
+        return [ranks.cell(i, probe, COLLECTIVE, given, COLLECTIVES) for i, given in enumerate(wanted)]
+
+    return campaign(
+        inventory, launch, effort, writer, seed,
+        make=make, needs=mpi_probe().pattern(COLLECTIVE), together=True, watch=watch,
+    )  # fmt: skip
+
+
+def onesided(
+    inventory: Inventory,
+    launch: Launch,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    sizes: Sequence[int] = SIZES,
+    params: Mapping[str, Param] | None = None,
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """Put and get with every way of synchronising, at every size, between the first rank and the last."""
+
+    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
+        cells: list[Cell] = []
+        for name in ONESIDED:
+            for sync in choices(probe.pattern(name), "sync"):
+                for size in sizes:
+                    given = {**(params or {}), "sync": sync, "bytes": size}
+                    cells.append(ranks.cell(len(cells), probe, name, given, "onesided"))
+        return cells
+
+    needs = mpi_probe().pattern(ONESIDED[0])
+    return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, watch=watch)
+
+
+def pairs(
+    inventory: Inventory,
+    launch: Launch,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    params: Mapping[str, Param] | None = None,
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """The round trip of all pairs of nodes within one launch: rounds of disjoint pairs of ranks.
+
+    One launch serves all pairs, where `wulf net pairs` needs a session by ssh on every node and a conversation for
+    every pair: beyond some hundred nodes this is the quicker way.
+    """
+    found: list[Ranks] = []
+
+    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
+        found.append(ranks)
+        return [ranks.cell(0, probe, "pairs", params or {}, "whole")]
+
+    def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+        run = read_run(writer.path)
+        plan = Plan.from_json(run.plan)
+        if not found or not plan.cells:
+            return [], []
+        cell, places = plan.cells[0], found[0].places
+        return pair_records(cell, run.replicates, places, plan, run.id, at=utc_now()), []
+
+    needs = mpi_probe().pattern("pairs")
+    return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, judge=judge, watch=watch)
+
+
+def sweep(
+    inventory: Inventory,
+    launch: Launch,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    most: int,
+    params: Mapping[str, Param] | None = None,
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """MPI's ping-pong over sizes 1 B … `most`, closer where it bends, as `wulf net sweep` does it (`workflow.sweep`).
+
+    Where it bends, the MPI most often goes over from sending at once (eager) to asking first (rendezvous).
+    """
+    pattern = mpi_probe().pattern("pingpong")
+    under_way = Sweep(Cell(0, "", "", "", pattern.name, {}, pattern.metrics, "sweep", program=MPI), effort.wish)
+
+    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
+        under_way.cell = ranks.cell(0, probe, pattern.name, {**(params or {}), "bytes": most}, "sweep")
+        return under_way.cells(first_sizes(most))
+
+    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+        more, findings = under_way.judge(records)
+        return more, [_with_protocols(finding) if finding.kind == "curve" else finding for finding in findings]
+
+    return campaign(
+        inventory, launch, effort, writer, seed,
+        make=make, needs=pattern, extend=under_way.extend, judge=judge, watch=watch,
+    )  # fmt: skip
+
+
+def _with_protocols(finding: Finding) -> Finding:
+    """What a bend of MPI's most often is."""
+    if "It bends" not in finding.text:
+        return finding
+    words = " Where MPI's line bends, it most often goes over from the eager to the rendezvous protocol."
+    return finding.model_copy(update={"text": finding.text + words})
