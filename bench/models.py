@@ -49,6 +49,7 @@ def simulated(campaigns: int) -> list[Claim]:
     found: list[Claim] = []
     steps = [(*step, campaigns) for step in simulation.plan()]
     steps += [(*step, campaigns * loggp_simulation.SHARE) for step in loggp_simulation.plan()]
+    steps += [(*step, campaigns) for step in simulation.harder()]
     for number, (words, step, count) in enumerate(steps):
         print(words, file=sys.stderr, flush=True)
         found += step(np.random.default_rng([SEED, number]), size=Size(campaigns, count))

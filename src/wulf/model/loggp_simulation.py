@@ -24,7 +24,7 @@ SHARE = 5
 
 def recovered(random: np.random.Generator, size: Size) -> list[Claim]:
     """Do the intervals of L, o and G cover, and is the edge where it was planted?"""
-    n, hits = max(20, size.surveys // SHARE), Counter[str]()
+    n, hits = max(5, size.surveys // SHARE), Counter[str]()
     for number in range(n):
         hits.update(name for name, met in _found(campaign(random, number)).items() if met)
     noise = f"{NOISE:.0%} lognormal, {RUNS} replicates at each of {len(SIZES)} sizes"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -32,9 +34,26 @@ PLANTED = {
 """Parameters in the order of the form's parts: peaks at 45, 29 and 45 workers."""
 
 
-def truths(form: Form) -> dict[str, float]:
+AT_BOUND = np.array([100.0, 5.0, 0.0])
+"""Of Brown's form, without communication: N* is infinite."""
+
+Noise = Callable[[np.random.Generator, int], Floats]
+"""Logarithms of so many runs' relative errors."""
+
+
+def lognormal(random: np.random.Generator, runs: int) -> Floats:
+    """Independent, of `NOISE`."""
+    return NOISE * random.normal(size=runs)
+
+
+def heavy_tailed(random: np.random.Generator, runs: int) -> Floats:
+    """Student's t with three degrees of freedom: now and then a run is far off."""
+    result: Floats = NOISE / 2 * random.standard_t(3, size=runs)
+    return result
+
+
+def truths(form: Form, theta: Floats) -> dict[str, float]:
     """What the fit should find: its parameters, T(128) in seconds, and N*."""
-    theta = PLANTED[form.name]
     found = dict(zip(form.parameters, theta.tolist(), strict=True))
     if form is USL:
         t1 = found["t1"]
@@ -45,23 +64,43 @@ def truths(form: Form) -> dict[str, float]:
     return found
 
 
-def campaign(random: np.random.Generator, form: Form, runs: int) -> dict[float, Floats]:
-    """Times of a program whose form is known, with lognormal noise."""
-    seconds = form.columns(WORKERS) @ PLANTED[form.name]
-    return {n: t * np.exp(NOISE * random.normal(size=runs)) for n, t in zip(WORKERS, seconds, strict=True)}
+@dataclass(frozen=True)
+class Program:
+    """A program whose form and parameters are known, run so often at each number of workers."""
+
+    form: Form
+    theta: Floats
+    runs: int = RUNS[0]
+    noise: Noise = lognormal
+    name: str = f"{NOISE:.0%} lognormal"
+
+    def campaign(self, random: np.random.Generator) -> dict[float, Floats]:
+        """Its times."""
+        seconds = self.form.columns(WORKERS) @ self.theta
+        return {n: t * np.exp(self.noise(random, self.runs)) for n, t in zip(WORKERS, seconds, strict=True)}
+
+    @property
+    def stream(self) -> str:
+        """Its noise, for people."""
+        return f"{self.name}, {self.runs} run{'s' if self.runs > 1 else ''} at each of {WORKERS.size} N"
 
 
-def recovered(random: np.random.Generator, form: Form, runs: int, size: Size) -> list[Claim]:
+def planted(form: Form, runs: int = RUNS[0]) -> Program:
+    """The program of a form."""
+    return Program(form, PLANTED[form.name], runs)
+
+
+def recovered(random: np.random.Generator, program: Program, size: Size, words: str = "") -> list[Claim]:
     """Do the intervals cover the truth? The figure that is covered least is told."""
-    truth, hits = truths(form), Counter[str]()
+    form = program.form
+    truth, hits = truths(form, program.theta), Counter[str]()
     for number in range(size.surveys):
-        found = fit(form, gather(campaign(random, form, runs)), seed=number)
+        found = fit(form, gather(program.campaign(random)), seed=number)
         for name, value in truth.items():
             hits[name] += _covers(found, name, value)
     least = min(truth, key=lambda name: hits[name])
-    noise = f"{NOISE:.0%} lognormal, {runs} run{'s' if runs > 1 else ''} at each of {WORKERS.size} N"
-    what = f"{form.title}: intervals of {', '.join(truth)} cover the truth (least: {least})"
-    return [Claim(what, noise, hits[least] / size.surveys, size.surveys, COVERED, at_most=False)]
+    what = f"{form.title}{words}: intervals of {', '.join(truth)} cover the truth (least: {least})"
+    return [Claim(what, program.stream, hits[least] / size.surveys, size.surveys, COVERED, at_most=False)]
 
 
 def _covers(found: Fit, name: str, value: float) -> bool:
@@ -74,22 +113,36 @@ def chosen(random: np.random.Generator, form: Form, size: Size) -> list[Claim]:
     """Is the true form ever told apart from one that is not true?"""
     wrong = alone = 0
     n = max(50, size.surveys // 4)
+    program = planted(form)
     for number in range(n):
-        found = study(campaign(random, form, RUNS[0]), seed=number)
+        found = study(program.campaign(random), seed=number)
         wrong += form.name not in found.alike
         alone += set(found.alike) <= {form.name, *(("brown", "usl") if form in (BROWN, USL) else ())}
-    noise = f"{NOISE:.0%} lognormal, {RUNS[0]} runs at each of {WORKERS.size} N"
     return [
-        Claim(f"{form.title}: is told apart from the best, though it is true", noise, wrong / n, n, ACCUSED),
-        Claim(f"{form.title}: all others are told apart", noise, alone / n, n, None),
+        Claim(f"{form.title}: is told apart from the best, though it is true", program.stream, wrong / n, n, ACCUSED),
+        Claim(f"{form.title}: all others are told apart", program.stream, alone / n, n, None),
     ]
 
 
 def plan() -> list[tuple[str, Step]]:
     """All steps, each with the words for its progress line."""
     steps: list[tuple[str, Step]] = [
-        (f"speedup, {form.title}, {runs} runs", partial(recovered, form=form, runs=runs))
+        (f"speedup, {form.title}, {runs} runs", partial(recovered, program=planted(form, runs)))
         for runs in RUNS
         for form in FORMS
     ]
     return steps + [(f"choice, {form.title}", partial(chosen, form=form)) for form in FORMS]
+
+
+def harder() -> list[tuple[str, Step]]:
+    """Noise that is not normal, and a parameter at its bound."""
+    tails = [
+        Program(BROWN, PLANTED[BROWN.name], runs, heavy_tailed, f"{NOISE / 2:.0%} heavy-tailed (t3)") for runs in RUNS
+    ]
+    return [
+        *((f"speedup, heavy tails, {one.runs} runs", partial(recovered, program=one)) for one in tails),
+        (
+            "speedup, at the bound",
+            partial(recovered, program=Program(BROWN, AT_BOUND), words=", without communication"),
+        ),
+    ]
