@@ -44,13 +44,17 @@ class Delayed:
 
 @dataclass(frozen=True)
 class Check:
-    """A size that was held out: what the lines say, what was measured, and how far they are apart, relatively."""
+    """A size that was held out: what the lines say, what was measured, and how far they are apart, relatively.
+
+    At an edge, between two lines, it is not known which of them a size is on: what is predicted there is a guess.
+    """
 
     what: str
     bytes: float
     predicted: float
     measured: Interval
     error: Interval
+    at_edge: bool = False
 
 
 @dataclass(frozen=True)
@@ -186,22 +190,23 @@ class _Bootstrap:
         if len(sizes) - len(out) > LEAST_SIZES:
             shown = {size: samples[size] for size in sizes if size not in out}
             partial = fit(shown, confidence=self._confidence, seed=self._seed)
-            checks = [self._check(what, size, partial.at(size), samples[size]) for size in out]
+            checks = [self._check(what, size, partial, samples[size]) for size in out]
         return fit(samples, confidence=self._confidence, seed=self._seed), checks
 
-    def _check(self, what: str, size: float, predicted: float, samples: Sequence[float]) -> Check:
+    def _check(self, what: str, size: float, curve: Curve, samples: Sequence[float]) -> Check:
         drawn = self.draw(checked(samples))
-        measured = self.interval(float(np.median(samples)), drawn)
+        measured, predicted = self.interval(float(np.median(samples)), drawn), curve.at(size)
         error = self.interval(predicted / measured.value - 1, predicted / drawn - 1)
-        return Check(what, size, predicted, measured, error)
+        return Check(what, size, predicted, measured, error, any(low < size < high for low, high in curve.switches))
 
 
 def _gaps(round_trips: Times, trains: Times, messages: int, reasons: dict[str, str]) -> dict[float, list[float]]:
-    """gap(s), replicate by replicate; a size whose gap drowns in noise is left out, and that is said."""
+    """gap(s) of every train, less the median round trip; one that drowns in noise is left out, and that is said."""
     both = sorted(set(round_trips) & set(trains))
     found = {}
     for size in both:
-        gaps = [(train - one) / (messages - 1) for train, one in zip(trains[size], round_trips[size], strict=False)]
+        alone = float(np.median(round_trips[size]))
+        gaps = [(train - alone) / (messages - 1) for train in trains[size]]
         if min(gaps, default=0.0) > 0:
             found[size] = gaps
     if len(found) < len(both):

@@ -90,24 +90,24 @@ def _checks(checks: Sequence[Check]) -> Section:
         return Section("Sizes held out", ["Too few sizes to hold any out."])
     rows = []
     for one in checks:
-        divisor, unit = scale_for(one.measured.value, "s")
-        error = f"{one.error.value:+.1%}"
         spread = f"{one.error.low:+.1%} to {one.error.high:+.1%}"
-        rows.append(
-            [
-                one.what,
-                show(one.bytes, "B"),
-                f"{show(one.predicted / divisor, '')} {unit}",
-                _value(one.measured),
-                error,
-                spread,
-            ]
-        )
-    worst = max(checks, key=lambda one: abs(one.error.value))
-    typical = float(np.median([abs(one.error.value) for one in checks]))
-    said = f"Predicted within {typical:.1%} (median); worst {abs(worst.error.value):.1%}, {worst.what} at {show(worst.bytes, 'B')}."  # noqa: E501
-    heads = ["", "bytes", "predicted", "measured", "error", "interval"]
-    return Section("Sizes held out of the lines, and predicted", [said], Columns(heads, rows))
+        known = [show(one.predicted, "s"), _value(one.measured), f"{one.error.value:+.1%}", spread]
+        rows.append([one.what, show(one.bytes, "B"), *known, "at an edge" if one.at_edge else ""])
+    heads = ["", "bytes", "predicted", "measured", "error", "interval", ""]
+    lines = [_errors(checks, at_edge) for at_edge in (False, True) if any(one.at_edge is at_edge for one in checks)]
+    return Section("Sizes held out of the lines, and predicted", lines, Columns(heads, rows))
+
+
+def _errors(checks: Sequence[Check], at_edge: bool) -> str:
+    """How far off the predictions are, on lines or between them."""
+    some = [one for one in checks if one.at_edge is at_edge]
+    worst = max(some, key=lambda one: abs(one.error.value))
+    typical = float(np.median([abs(one.error.value) for one in some]))
+    where = "Between two lines, where the protocol changes, predictions are guesses" if at_edge else "On the lines"
+    return (
+        f"{where}: {typical:.1%} off (median of {len(some)}); at worst {abs(worst.error.value):.1%}, "
+        f"{worst.what} at {show(worst.bytes, 'B')}."
+    )
 
 
 def plot_of(found: LogGP, times: Mapping[float, Sequence[float]]) -> Plot:
@@ -147,7 +147,7 @@ def loggp_object(found: LogGP, subject: str) -> dict[str, Any]:
         "checks": [
             {
                 "what": one.what, "bytes": one.bytes, "predicted": one.predicted,
-                "measured": interval_object(one.measured), "error": interval_object(one.error),
+                "measured": interval_object(one.measured), "error": interval_object(one.error), "at_edge": one.at_edge,
             }
             for one in found.checks
         ],

@@ -70,6 +70,15 @@ def test_sizes_that_were_held_out_are_predicted() -> None:
     assert {one.bytes for one in model.checks} == set(SIZES[2:-1:3])
 
 
+def test_a_size_at_an_edge_is_marked() -> None:
+    about = noisy(1)
+    sizes = [1, 64, 256, 1024, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576]
+    trips = {size: about(2 * (way(size) if size < 40_000 else 3 * way(size))) for size in sizes}
+    assert {one.bytes: one.at_edge for one in fit_loggp(trips).checks} == {
+        256: False, 8192: False, 65536: True, 524288: False
+    }  # fmt: skip
+
+
 def test_a_size_that_lies_off_the_lines_is_told() -> None:
     about = noisy(1)
     trips = {size: about(2 * way(size) * (1.5 if size == 256 else 1.0)) for size in SIZES}
