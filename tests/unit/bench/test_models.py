@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bench.models import PAGE, brown_text, made
+
 from wulf.stats.simulation import Claim
 
 
