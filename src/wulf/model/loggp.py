@@ -163,8 +163,8 @@ class _Bootstrap:
             raise ValueError(f"{values.size} replicates have no interval: at least {LEAST_REPLICATES} are needed")
         drawn = np.median(self._random.choice(values, (DRAWS, values.size)), axis=1)
         middle = np.median(values)
-        result: Floats = middle + (drawn - middle) * (values.size / (values.size - 1)) ** 0.5
-        return result
+        wider = middle + (drawn - middle) * (values.size / (values.size - 1)) ** 0.5
+        return np.clip(wider, values.min(), values.max())
 
     def interval(self, value: float, drawn: Floats) -> Interval:
         """The value with the quantiles of its draws."""
@@ -197,7 +197,8 @@ class _Bootstrap:
         drawn = self.draw(checked(samples))
         measured, predicted = self.interval(float(np.median(samples)), drawn), curve.at(size)
         error = self.interval(predicted / measured.value - 1, predicted / drawn - 1)
-        return Check(what, size, predicted, measured, error, any(low < size < high for low, high in curve.switches))
+        on_a_line = any(line.first <= size <= line.last for line in curve.lines)
+        return Check(what, size, predicted, measured, error, not on_a_line)
 
 
 def _gaps(round_trips: Times, trains: Times, messages: int, reasons: dict[str, str]) -> dict[float, list[float]]:

@@ -42,7 +42,7 @@ def loggp_view(found: LogGP, subject: str, times: Mapping[float, Sequence[float]
 
 def _headline(found: LogGP) -> str:
     known = [f"{short} {_value(one)}" for short, one in _short(found) if one is not None]
-    return f"{', '.join(known)}, G {_rate(found.per_byte)}"
+    return ", ".join([*known, f"1/G {_rate(found.per_byte)}"])
 
 
 def _short(found: LogGP) -> list[tuple[str, Interval | None]]:

@@ -21,8 +21,12 @@ from wulf.workflow.survey import Effort, Outcome
 PROBE, PHASE = "loggp", "loggp"
 PRTT, DELAY, RTT = "prtt", "delay", "rtt"
 
-SIZES = (1, 64, 256, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576)
-"""Eager limits lie at powers of two between 1 KiB and 64 KiB: three sizes on either side of each."""
+SIZES = (
+    *(1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152, 65536),
+    *(98304, 131072, 196608, 262144, 393216, 524288, 786432, 1048576),
+)
+"""Eager limits lie at powers of two from 1 KiB on: each has sizes between it and the next, so that a third can be held
+out and lines still be found."""
 
 DELAYED = (1, 1024, 65536)
 """Sizes whose overhead is measured."""
