@@ -164,7 +164,8 @@ class _Bootstrap:
         drawn = np.median(self._random.choice(values, (DRAWS, values.size)), axis=1)
         middle = np.median(values)
         wider = middle + (drawn - middle) * (values.size / (values.size - 1)) ** 0.5
-        return np.clip(wider, values.min(), values.max())
+        result: Floats = np.clip(wider, values.min(), values.max())
+        return result
 
     def interval(self, value: float, drawn: Floats) -> Interval:
         """The value with the quantiles of its draws."""

@@ -10,7 +10,10 @@ import pytest
 from wulf.model.loggp import Delayed, LogGP, fit_loggp, line_of
 
 LATENCY, OVERHEAD, GAP, PER_BYTE, PER_BYTE_LARGE, EDGE, EXTRA = 2e-6, 0.5e-6, 0.8e-6, 1e-9, 0.5e-9, 65536, 5e-6
-SIZES = (1, 64, 256, 1024, 4096, 8192, 16384, 32768, 49152, 65536, 98304, 131072, 262144, 524288, 1048576)
+SIZES = tuple(
+    float(size)
+    for size in (1, 64, 256, 1024, 4096, 8192, 16384, 32768, 49152, 65536, 98304, 131072, 262144, 524288, 1048576)
+)
 MESSAGES = 16
 
 
@@ -73,7 +76,7 @@ def test_sizes_that_were_held_out_are_predicted() -> None:
 def test_a_size_at_an_edge_is_marked() -> None:
     about = noisy(1)
     sizes = [1, 64, 256, 1024, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576]
-    trips = {size: about(2 * (way(size) if size < 40_000 else 3 * way(size))) for size in sizes}
+    trips = {float(size): about(2 * (way(size) if size < 40_000 else 3 * way(size))) for size in sizes}
     assert {one.bytes: one.at_edge for one in fit_loggp(trips).checks} == {
         256: False, 8192: False, 65536: True, 524288: False
     }  # fmt: skip
@@ -88,7 +91,7 @@ def test_a_size_that_lies_off_the_lines_is_told() -> None:
 
 def test_round_trips_alone_have_no_overhead_and_say_why() -> None:
     model = found(delayed=(), trains=False)
-    assert model.latency is model.overhead is model.gap is model.gaps is None
+    assert (model.latency, model.overhead, model.gap, model.gaps) == (None,) * 4
     assert set(model.reasons) == {"latency", "overhead", "gap"}
     assert "can't be told" in model.reasons["overhead"]
     assert model.per_byte.value == pytest.approx(PER_BYTE_LARGE, rel=0.02)
@@ -96,8 +99,8 @@ def test_round_trips_alone_have_no_overhead_and_say_why() -> None:
 
 
 def test_a_latency_of_nothing_is_told() -> None:
-    trips = {size: [2e-6, 2.1e-6, 2.05e-6] for size in (1, 2, 4, 8)}
-    trains = {size: [20e-6, 21e-6, 20.5e-6] for size in (1, 2, 4, 8)}
+    trips = {size: [2e-6, 2.1e-6, 2.05e-6] for size in (1.0, 2.0, 4.0, 8.0)}
+    trains = {size: [20e-6, 21e-6, 20.5e-6] for size in (1.0, 2.0, 4.0, 8.0)}
     model = fit_loggp(trips, trains, [Delayed(1, [47e-6, 47.1e-6], [2e-6, 2e-6])], messages=MESSAGES)
     assert model.latency is not None
     assert model.latency.value < 0
@@ -105,7 +108,7 @@ def test_a_latency_of_nothing_is_told() -> None:
 
 
 def test_gaps_that_drown_in_noise_are_left_out() -> None:
-    trips = {size: [2e-6, 2.1e-6, 2.05e-6] for size in (1, 2, 4, 8)}
+    trips = {size: [2e-6, 2.1e-6, 2.05e-6] for size in (1.0, 2.0, 4.0, 8.0)}
     model = fit_loggp(trips, {size: [2e-6] * 3 for size in trips}, messages=MESSAGES)
     assert model.gap is None
     assert "0 sizes have gaps above zero" in model.reasons["gap"]
@@ -130,7 +133,7 @@ def test_intervals_of_overhead_and_latency_cover() -> None:
     inside = [0, 0]
     for seed in range(60):
         about = noisy(seed, noise=0.01)
-        trips = {s: about(2 * way(s)) for s in (1, 2, 3)}
+        trips = {s: about(2 * way(s)) for s in (1.0, 2.0, 3.0)}
         paused = Delayed(1, about(2 * way(1) + (MESSAGES - 1) * (OVERHEAD + 2 * way(1))), [2 * way(1)] * 10)
         model = fit_loggp(trips, None, [paused], messages=MESSAGES, seed=seed)
         assert model.overhead is not None and model.latency is not None
