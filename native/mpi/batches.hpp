@@ -107,25 +107,39 @@ template <typename Body>
   return order.count;
 }
 
+/// The leader: one batch of exactly length.iterations, after the warm-up.
+template <typename Body>
+[[nodiscard]] Batches time_exactly(const Crew& crew, Order order, const Length& length, Body& body) {
+  order.count = length.warmup;
+  if (order.count > 0) {
+    timed(crew, order, body);
+  }
+  Batches batches;
+  order.count = *length.iterations;
+  batches.add(timed(crew, order, body), order.count);
+  return batches;
+}
+
 /// The leader: batches until `length.seconds` are over, at least one; `body(order)` does order.count
 /// operations. Tells nobody that there are no more: crew.tell({0}) does.
 template <typename Body>
 [[nodiscard]] Batches time_batches(const Crew& crew, Order order, const Length& length, Body body) {
-  Batches batches;
   if (length.iterations) {
-    order.count = length.warmup;
-    if (order.count > 0) {
-      timed(crew, order, body);
-    }
-    order.count = *length.iterations;
-    batches.add(timed(crew, order, body), order.count);
-    return batches;
+    return time_exactly(crew, order, length, body);
   }
   order.count = calibrate(crew, order, length.batch, body);
+  Batches batches;
   const Nanoseconds end = now() + from_seconds(length.seconds);
-  do {
-    batches.add(timed(crew, order, body), order.count);
-  } while (now() < end);
+  while (batches.each().empty() || now() < end) {
+    const Nanoseconds spent = timed(crew, order, body);
+    if (spent < length.batch / 2) {
+      // what made the calibration long was something else: batches this short show the clock's own cost
+      order.count *= 2;
+      batches = {};
+    } else {
+      batches.add(spent, order.count);
+    }
+  }
   return batches;
 }
 

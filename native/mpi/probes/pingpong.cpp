@@ -1,113 +1,117 @@
-#include <cstddef>
-#include <vector>
-
-#include "core/clock.hpp"
-#include "core/histogram.hpp"
-#include "mpi/probe.hpp"
+#include "mpi/pairs.hpp"
 
 namespace wulf::mpi {
 namespace {
 
-constexpr int kTag = 7;
+/// What the blocking loops need, in registers: they hold nothing but the two calls.
+struct Calls {
+  explicit Calls(const World& world, End& end)
+      : send(send_calls(end.manner.send).blocking),
+        comm(world.comm()),
+        peer(end.peer),
+        source(end.manner.any ? MPI_ANY_SOURCE : end.peer),
+        bytes(end.out.bytes()) {}
 
-/// One message there and one back, `count` times.
-class PingPong : public Replicate {
- public:
-  PingPong(const World& world, const Json& params, int a, int b)
-      : world_(world),
-        a_(a),
-        b_(b),
-        seconds_(params.at("seconds")),
-        out_(params.at("bytes").get<std::size_t>()),
-        in_(out_.size()) {}
-
-  Outcome measure() override {
-    if (world_.rank() == a_) {
-      lead();
-    } else if (world_.rank() == b_) {
-      follow();
-    }
-    return outcome();
+  void send_from(const std::byte* message) const { send(message, bytes, MPI_BYTE, peer, kMessage, comm); }
+  void receive_to(std::byte* message) const {
+    MPI_Recv(message, bytes, MPI_BYTE, source, kMessage, comm, MPI_STATUS_IGNORE);
   }
+
+  decltype(SendCalls::blocking) send;
+  MPI_Comm comm;
+  int peer;
+  int source;
+  int bytes;
+};
+
+void lead_blocking(const Calls calls, End& end, std::int64_t count) {
+  if (end.manner.cold) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      calls.send_from(end.out.next());
+      calls.receive_to(end.in.next());
+    }
+    return;
+  }
+  const std::byte* out = end.out.next();
+  std::byte* in = end.in.next();
+  for (std::int64_t i = 0; i < count; ++i) {
+    calls.send_from(out);
+    calls.receive_to(in);
+  }
+}
+
+void follow_blocking(const Calls calls, End& end, std::int64_t count) {
+  if (end.manner.cold) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      calls.receive_to(end.in.next());
+      calls.send_from(end.out.next());
+    }
+    return;
+  }
+  const std::byte* out = end.out.next();
+  std::byte* in = end.in.next();
+  for (std::int64_t i = 0; i < count; ++i) {
+    calls.receive_to(in);
+    calls.send_from(out);
+  }
+}
+
+void lead_posted(End& end, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    end.receives.start();
+    end.sends.start();
+    end.sends.wait();
+    end.receives.wait();
+  }
+}
+
+/// The first receive is posted already. The next one is before the answer goes out, as a ready send needs it.
+void follow_posted(End& end, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    end.receives.wait();
+    if (i + 1 < count) {
+      end.receives.start();
+    }
+    end.sends.start();
+    end.sends.wait();
+  }
+}
+
+/// One message there and one back, `count` times a batch.
+class PingPong : public Pairs {
+ public:
+  PingPong(const World& world, const Json& params, const std::vector<RankPair>& pairs)
+      : Pairs(world, params, pairs, 1), blocking_(Manner::of(params).mode == Manner::Mode::kBlocking) {}
 
  private:
-  void lead() {
-    std::int64_t count = 1;
-    for (Nanoseconds spent = 0; spent < kBatch; count *= 2) {
-      spent = batch(count);
-    }
-    const Nanoseconds start = now();
-    while (now() - start < from_seconds(seconds_)) {
-      const Nanoseconds spent = batch(count);
-      each_.record(spent / count);
-      trips_ += count;
-    }
-    spent_ = now() - start;
-    tell(0);
-  }
-
-  Nanoseconds batch(std::int64_t count) {
-    tell(count);
-    const Nanoseconds start = now();
-    for (std::int64_t i = 0; i < count; ++i) {
-      MPI_Send(out_.data(), length(), MPI_BYTE, b_, kTag, world_.comm());
-      MPI_Recv(in_.data(), length(), MPI_BYTE, b_, kTag, world_.comm(), MPI_STATUS_IGNORE);
-    }
-    return now() - start;
-  }
-
-  void follow() {
-    while (true) {
-      std::int64_t count = 0;
-      MPI_Recv(&count, 1, MPI_INT64_T, a_, kTag, world_.comm(), MPI_STATUS_IGNORE);
-      if (count == 0) {
-        return;
-      }
-      for (std::int64_t i = 0; i < count; ++i) {
-        MPI_Recv(in_.data(), length(), MPI_BYTE, a_, kTag, world_.comm(), MPI_STATUS_IGNORE);
-        MPI_Send(out_.data(), length(), MPI_BYTE, a_, kTag, world_.comm());
-      }
-    }
-  }
-
-  void tell(std::int64_t count) { MPI_Send(&count, 1, MPI_INT64_T, b_, kTag, world_.comm()); }
-
-  [[nodiscard]] int length() const { return static_cast<int>(out_.size()); }
-
-  [[nodiscard]] Outcome outcome() const {
-    constexpr double kNano = 1e-9;
-    Outcome outcome;
-    outcome.metrics["rtt"] = {{"unit", "s"}, {"value", each_.quantile(0.5) * kNano}, {"n", trips_}};
-    outcome.seconds = to_seconds(spent_);
+  Outcome lead() override {
+    const Batches batches = time_batches(crew(), {}, length(), [this](const Order& order) {
+      blocking_ ? lead_blocking(Calls(world(), end()), end(), order.count) : lead_posted(end(), order.count);
+    });
+    Outcome outcome = outcome_of(batches);
+    outcome.metrics["rtt"] = batches.time();
     return outcome;
   }
 
-  static constexpr Nanoseconds kBatch = 100 * kMicrosecond;
+  void get_ready(const Order& /*order*/) override { end().receives.start(); }
 
-  const World& world_;
-  int a_;
-  int b_;
-  double seconds_;
-  std::vector<std::byte> out_;
-  std::vector<std::byte> in_;
-  Histogram each_;
-  std::int64_t trips_ = 0;
-  Nanoseconds spent_ = 0;
+  void take_part(const Order& order) override {
+    blocking_ ? follow_blocking(Calls(world(), end()), end(), order.count)
+              : follow_posted(end(), order.count);
+  }
+
+  bool blocking_;
 };
 
-class PingPongProbe : public Probe {
+class PingPongProbe : public PairProbe<PingPong> {
  public:
-  PingPongProbe() : Probe("pingpong", "p2p", "A message there and one back") {}
+  PingPongProbe() : PairProbe("pingpong", "p2p", "A message there and one back") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
-    constexpr int kMost = 1 << 30;
-    return {{"bytes", ParamType::kInt, "B", 1, 0, kMost, "of a message"}};
+    return joined({pair_params(1), manner_params("blocking"), length_params("round trips")});
   }
   [[nodiscard]] std::vector<Metric> metrics() const override {
     return {{"rtt", "s", "lower", "there and back"}};
-  }
-  [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
-    return std::make_unique<PingPong>(world, params, 0, world.size() - 1);
   }
 };
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wulf.cli.history import Setting
-from wulf.cli.options import colour_console
+from wulf.cli.mpi_options import launch_options, mpi_inventory, taken
+from wulf.cli.options import colour_console, measure_options, measuring, node_options
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wulf.rates import Rate
     from wulf.report.model_view import View
     from wulf.store.run import Run
     from wulf.workflow.model_times import Given
@@ -100,6 +105,111 @@ def speedup(
         raise UsageError(f"{given.source}: {next(iter(found.refused.values()))}", "measure more numbers of workers")
     _show(speedup_view(found, given.source, at, given.notes), speedup_object(found, given.source, at), as_json, html)
     return OK
+
+
+@command.command(epilog="Example: wulf model roofline --intensity 0.5,2. Without --from: this machine's rates.")
+@click.option("--from", "run", metavar="RUN", help="A run of `wulf node` [the rates file of this machine].")
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--node", help="Which node of that run [its only one].")
+@click.option("--intensity", "at", type=Numbers(), default=(), help="What is attainable at so many flop/B: 0.5,2.")
+@click.option("--precision", type=click.Choice(["double", "float"]), default="double", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
+def roofline(
+    run: str | None,
+    directory: Path | None,
+    node: str | None,
+    at: tuple[float, ...],
+    precision: str,
+    as_json: bool,
+    html: Path | None,
+) -> int:
+    """What a node's arithmetic can reach, bounded by its peak and by the bandwidth of each memory.
+
+    Peaks and bandwidths are those that `wulf node` and `wulf rates` measure.
+    """
+    from wulf.report.model_roofline import roofline_object, roofline_view
+    from wulf.workflow import rates as workflow
+    from wulf.workflow.roofline import roofs_of
+
+    rates: Mapping[str, Rate]
+    if run is not None:
+        of_node = workflow.of_run(_run(run, directory), node)
+        name, rates = of_node.node, of_node.rates
+    elif node is not None:
+        raise UsageError("--node chooses from a run", "give --from RUN, or leave it out")
+    else:
+        from wulf import rates as reader
+
+        read = reader.load()
+        name, rates = read.host, read
+    roofs, lacking = roofs_of(rates, precision)
+    view = roofline_view(name, precision, roofs, at, lacking)
+    _show(view, roofline_object(name, precision, roofs, at), as_json, html)
+    return OK
+
+
+@command.command(
+    epilog="Example: wulf model loggp n1 n2 --mpi openmpi; wulf model loggp --from last. Without nodes: two ranks here."
+)
+@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@click.option(
+    "--from", "run", metavar="RUN", help="A run that was measured so, or by `wulf net sweep` (then without o)."
+)
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--subject", help="Which pair of that run [its only one]: 'n1>n2 tcp'.")
+@click.option("--seconds", type=click.FLOAT, default=0.03, show_default=True, help="Of one replicate [s].")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
+@node_options
+@launch_options
+@measure_options
+def loggp(
+    run: str | None,
+    directory: Path | None,
+    subject: str | None,
+    seconds: float,
+    html: Path | None,
+    **options: Any,
+) -> int:
+    """What a message costs: L, o, g and G, and where eager goes over to rendezvous.
+
+    Round trips, trains of messages, and trains with pauses between them are measured over sizes; every third size is
+    held out of the lines, and predicted.
+    """
+    from wulf.report.model_loggp import loggp_object, loggp_view
+    from wulf.workflow.loggp import measured_of
+
+    as_json = options["as_json"]
+    if run is None:
+        if subject is not None:
+            raise UsageError("--subject chooses from a run", "give --from RUN, or leave it out")
+        found, code = _measured(seconds, options)
+    else:
+        if options["nodes_given"]:
+            raise UsageError("nodes are measured, --from names a run that was", "leave one out")
+        found, code = _run(run, directory), OK
+    given = measured_of(found, subject)
+    fitted = given.fitted()
+    half = {size: [value / 2 for value in values] for size, values in given.round_trips.items()}
+    _show(loggp_view(fitted, given.subject, half), loggp_object(fitted, given.subject), as_json, html)
+    return code
+
+
+def _measured(seconds: float, options: dict[str, Any]) -> tuple[Run, int]:
+    """Measure PRTT over the nodes that the options name; the run, and how it ended."""
+    from wulf.workflow.loggp import measure_loggp
+    from wulf.workflow.survey import Effort
+
+    launch = taken(options)
+    _, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
+    effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")})
+    with mpi_inventory(options) as inventory:
+        nodes = [node.name for node in inventory.nodes]
+        with measuring("model-loggp", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
+            begun = launch(len(nodes))
+            outcome = measure_loggp(inventory, begun, effort, writer, drawn, seconds=seconds, watch=line)
+    click.echo(f"run: {outcome.run.path}", err=True)
+    return outcome.run, outcome.exit_code
 
 
 def _given(

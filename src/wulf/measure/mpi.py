@@ -26,8 +26,13 @@ SHARED, EACH = "shared", "each"
 @lru_cache(maxsize=1)
 def mpi_probe() -> Probe:
     """What wulf-mpi can do."""
-    described: dict[str, Any] = json.loads((files("wulf.measure") / DATA).read_text())
-    return Probe.from_describe({"version": __version__, **described})
+    return Probe.from_describe({"version": __version__, **described()})
+
+
+def described() -> dict[str, Any]:
+    """What `mpi_probes.json` holds."""
+    content: dict[str, Any] = json.loads((files("wulf.measure") / DATA).read_text(encoding="utf-8"))
+    return content
 
 
 def kept(described: Mapping[str, Any]) -> dict[str, Any]:

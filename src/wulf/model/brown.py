@@ -1,9 +1,9 @@
 """Brown's figures of speedup over processors, from his parameters.
 
 R. G. Brown, Maximizing Beowulf Performance (Annual Linux Showcase 2000), and the chapter on Amdahl's law of his book
-Engineering a Beowulf-style Compute Cluster: Ts = 10 sets the scale, Tp = 10 … 100000 in decades, Tip = 1, and the figures
-differ in Tis = 0, 1, 10. He goes on to communication that grows with N²; that figure's parameters were not to be had: it
-is drawn here with Tis = 1 and the others as before.
+Engineering a Beowulf-style Compute Cluster: Ts = 10 sets the scale, Tp = 10 … 100000 in decades, Tip = 1, and the
+figures differ in Tis = 0, 1, 10. He goes on to communication that grows with N²; that figure's parameters were not to
+be had: it is drawn here with Tis = 1 and the others as before.
 """
 
 from __future__ import annotations

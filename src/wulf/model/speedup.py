@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wulf.model.fitting import Fit, TooFewPointsError, fit
 from wulf.model.forms import FORMS, Form
@@ -120,7 +120,7 @@ class Study:
 
 
 def study(
-    replicates: Mapping[float, Sequence[float]],
+    replicates: Mapping[float, ArrayLike],
     serial: Sequence[float] | None = None,
     confidence: float = 0.95,
     seed: int = 0,

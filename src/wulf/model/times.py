@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from wulf.stats.samples import Floats, logs
 
@@ -89,7 +90,7 @@ class Times:
         return result
 
 
-def gather(replicates: Mapping[float, Sequence[float]]) -> Times:
+def gather(replicates: Mapping[float, ArrayLike]) -> Times:
     """Runs by number of workers.
 
     Parameters

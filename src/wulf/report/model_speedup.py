@@ -41,7 +41,8 @@ def speedup_view(study: Study, source: str, at: Sequence[float] = (), notes: Seq
         Numbers of workers to predict.
     """
     chosen = None if study.best is None else study.fits[study.best]
-    sections = [_choice(study), *([] if chosen is None else [_parameters(chosen), _peak(chosen)]), _points(study)]
+    sections = [_choice(study), *(_parameters(study.fits[name]) for name in study.alike)]
+    sections += [*([] if chosen is None else [_peak(chosen)]), _points(study)]
     if at and chosen is not None:
         sections.append(_predictions(study, at))
     if chosen is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import ceil, floor, log2
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -58,10 +61,18 @@ def _print_plot(plot: Plot, console: Console) -> None:
     _say(console, Text(f"{plot.y_title} over {plot.x_title}:  {marks}", style="dim"))
 
 
-def ticks(values: object, unit: str, most: int = 7) -> list[tuple[float, str]]:
+def ticks(values: Sequence[Sequence[float]], unit: str, most: int = 7) -> list[tuple[float, str]]:
     """Round values of an axis with their texts."""
-    flat = [v for some in values for v in some if v > 0]  # type: ignore[attr-defined]
+    flat = [v for some in values for v in some if v > 0]
+    if unit == "B" and flat:
+        return [(value, show(value, unit)) for value in _powers(min(flat), max(flat), most)]
     return [(value, show(value, unit)) for value in _round_values(min(flat), max(flat), most)] if flat else []
+
+
+def _powers(low: float, high: float, most: int) -> list[float]:
+    """Powers of two: sizes are round there."""
+    first, last = ceil(log2(low)), floor(log2(high))
+    return [2.0**power for power in range(first, last + 1, max(1, ceil((last - first + 1) / most)))]
 
 
 def _say(console: Console, text: Text) -> None:

@@ -11,6 +11,8 @@ from importlib.resources import files
 import numpy as np
 
 from wulf.measure.runner import UNWATCHED, Progress, Watcher
+from wulf.model import loggp_simulation as messages
+from wulf.model import simulation as models
 from wulf.stats.changes import change_points
 from wulf.stats.comparison import PairedRule
 from wulf.stats.nodes import screen
@@ -41,7 +43,7 @@ def recording() -> list[list[float]]:
 
 def claims(*, quick: bool, seed: int = SEED, watch: Watcher = UNWATCHED) -> Iterator[Claim]:
     """Simulate all claims, one step after the other."""
-    steps = plan(recording())
+    steps = [*plan(recording()), *models.plan(), *messages.plan(), *models.harder()]
     began = time.monotonic()
     for done, (words, step) in enumerate(steps):
         left = (time.monotonic() - began) / done * (len(steps) - done) if done else None

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/summary.hpp"
+#include "mpi/batches.hpp"
+#include "mpi/probe.hpp"
+
+namespace wulf::mpi {
+namespace {
+
+constexpr int kTag = 9;
+
+/// Ranks that talk: who sends many, and who answers.
+struct Pair {
+  int sender;
+  int receiver;
+};
+
+Pair pair_from(const World& world, const Json& params) {
+  const int sender = params.at("a");
+  const int receiver = optional_value<int>(params, "b").value_or(world.size() - 1);
+  for (const int rank : {sender, receiver}) {
+    if (rank >= world.size()) {
+      throw Error("bad-parameter", "there is no rank " + std::to_string(rank) + ": the launch has " +
+                                       std::to_string(world.size()));
+    }
+  }
+  if (sender == receiver) {
+    throw Error("bad-parameter", "a and b are both rank " + std::to_string(sender) + ": two are needed");
+  }
+  return {sender, receiver};
+}
+
+/// PRTT(n, d, s): n messages of s bytes with d seconds between them, and one answer to the last (Hoefler,
+/// Lichei and Rehm, Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, IPDPS 2007).
+class Prtt : public Replicate {
+ public:
+  Prtt(const World& world, const Json& params, Pair pair)
+      : world_(world),
+        pair_(pair),
+        crew_(world, pair.sender, {pair.receiver}),
+        length_{params.at("seconds"), std::nullopt},
+        messages_(params.at("messages")),
+        delay_(from_seconds(params.at("delay"))),
+        buffer_(takes_part() ? params.at("bytes").get<std::size_t>() : 0) {}
+
+  Outcome measure() override {
+    Outcome outcome;
+    if (world_.rank() == pair_.sender) {
+      outcome = lead();
+    } else if (world_.rank() == pair_.receiver) {
+      follow(
+          crew_, [](const Order&) {}, [this](const Order& order) { answer(order.count); });
+    }
+    return on_root(std::move(outcome));
+  }
+
+ private:
+  [[nodiscard]] bool takes_part() const {
+    return world_.rank() == pair_.sender || world_.rank() == pair_.receiver;
+  }
+
+  Outcome lead() {
+    const Batches batches =
+        time_batches(crew_, {}, length_, [this](const Order& order) { ask(order.count); });
+    crew_.tell({0});
+    Outcome outcome;
+    outcome.metrics["prtt"] = batches.time();
+    outcome.metrics["delay"] = {{"unit", "s"}, {"value", waited()}};
+    outcome.seconds = batches.spent();
+    outcome.info = {{"ranks", {pair_.sender, pair_.receiver}}, {"batch", batches.count()}};
+    return outcome;
+  }
+
+  void ask(std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      send(pair_.receiver);
+      for (std::int64_t k = 1; k < messages_; ++k) {
+        pause();
+        send(pair_.receiver);
+      }
+      receive(pair_.receiver);
+    }
+  }
+
+  void answer(std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t k = 0; k < messages_; ++k) {
+        receive(pair_.sender);
+      }
+      send(pair_.sender);
+    }
+  }
+
+  void send(int to) { MPI_Send(buffer_.data(), length(), MPI_BYTE, to, kTag, world_.comm()); }
+  void receive(int from) {
+    MPI_Recv(buffer_.data(), length(), MPI_BYTE, from, kTag, world_.comm(), MPI_STATUS_IGNORE);
+  }
+
+  /// Busy, as a program that computes between its messages; not even the clock is read where there is none.
+  void pause() const {
+    if (delay_ > 0) {
+      for (const Nanoseconds end = now() + delay_; now() < end;) {
+      }
+    }
+  }
+
+  /// How long a pause really is, its clock included: the median of so many, as others may take the CPU.
+  [[nodiscard]] double waited() const {
+    constexpr int kTimes = 31;
+    std::vector<double> each;
+    for (int i = 0; delay_ > 0 && i < kTimes; ++i) {
+      const Nanoseconds start = now();
+      pause();
+      pause();
+      each.push_back(to_seconds(now() - start) / 2);
+    }
+    std::sort(each.begin(), each.end());
+    return each.empty() ? 0.0 : quantile_of_sorted(each, 0.5);
+  }
+
+  /// What the sender knows, on rank 0.
+  [[nodiscard]] Outcome on_root(Outcome outcome) const {
+    if (pair_.sender == 0 || (world_.rank() != 0 && world_.rank() != pair_.sender)) {
+      return outcome;
+    }
+    const Json told = world_.hand_over(
+        pair_.sender, {{"metrics", outcome.metrics}, {"seconds", outcome.seconds}, {"info", outcome.info}});
+    return told.is_null() ? outcome : Outcome{told.at("metrics"), told.at("seconds"), told.at("info")};
+  }
+
+  [[nodiscard]] int length() const { return static_cast<int>(buffer_.size()); }
+
+  const World& world_;
+  Pair pair_;
+  Crew crew_;
+  Length length_;
+  std::int64_t messages_;
+  Nanoseconds delay_;
+  std::vector<std::byte> buffer_;
+};
+
+class LogGPProbe : public Probe {
+ public:
+  LogGPProbe() : Probe("loggp", "p2p", "Messages with pauses between them, and one answer to the last") {}
+
+  [[nodiscard]] std::vector<Param> params() const override {
+    constexpr int kMostBytes = 1 << 28;
+    constexpr int kMostMessages = 1 << 16;
+    constexpr int kMostRanks = 1 << 24;
+    return {{"a", ParamType::kInt, "", 0, 0, kMostRanks, "the rank that sends them"},
+            {"b", ParamType::kInt, "", nullptr, 0, kMostRanks, "the rank that answers [the last]"},
+            {"bytes", ParamType::kInt, "B", 1, 0, kMostBytes, "of a message, and of the answer"},
+            {"messages", ParamType::kInt, "1", 1, 1, kMostMessages, "before the answer"},
+            {"delay", ParamType::kFloat, "s", 0.0, 0.0, 1.0, "between two messages, computing"}};
+  }
+  [[nodiscard]] std::vector<Metric> metrics() const override {
+    return {{"prtt", "s", "lower", "from the first message to the answer"},
+            {"delay", "s", "lower", "between two messages, as it really was"}};
+  }
+  [[nodiscard]] std::vector<int> ends(const World& world, const Json& params) const override {
+    const Pair pair = pair_from(world, params);
+    return {pair.sender, pair.receiver};
+  }
+  [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
+    return std::make_unique<Prtt>(world, params, pair_from(world, params));
+  }
+};
+
+const Registered<Probe> registered{std::make_unique<LogGPProbe>()};
+
+}  // namespace
+}  // namespace wulf::mpi

@@ -1,0 +1,249 @@
+"""LogGP of a pair: L, o, g and G, and where the protocol changes.
+
+LogGP (Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995) says that a message of s bytes takes L + 2o + (s-1)·G,
+that a sender is busy for o, and that messages follow each other at least g + (s-1)·G apart. The parameters are found as
+Netgauge does (Hoefler, Lichei and Rehm, IPDPS 2007), from PRTT(n, d, s): n messages of s bytes with d seconds between
+them, and one answer to the last:
+
+- gap(s) = (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n-1), which is g + (s-1)·G: straight lines over s, one a protocol.
+- o(s) = (PRTT(n, d, s) - PRTT(1, 0, s)) / (n-1) - d where d is longer than the gap.
+- L = PRTT(1, 0, s)/2 - 2·o(s) of the smallest s, as if receiving cost as much as sending.
+
+The lines are found by `wulf.stats.piecewise`; every third size is held out of them and predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wulf.stats.piecewise import LEAST_SIZES, Curve, Interval, Line, fit
+from wulf.stats.samples import Floats, check_confidence, checked
+
+DRAWS = 999
+
+HELD_OUT = 3
+"""Every so-manieth size is not shown to the lines; never the first or the last, beyond which nothing is predicted."""
+
+LEAST_REPLICATES, LEAST_MESSAGES = 2, 2
+
+Times = Mapping[float, Sequence[float]]
+"""Bytes → replicates in seconds."""
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """PRTT(n, d, s) of one size: each replicate's seconds, and its delay as it really was."""
+
+    bytes: float
+    seconds: Sequence[float]
+    delay: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A size that was held out: what the lines say, what was measured, and how far they are apart, relatively.
+
+    At an edge, between two lines, it is not known which of them a size is on: what is predicted there is a guess.
+    """
+
+    what: str
+    bytes: float
+    predicted: float
+    measured: Interval
+    error: Interval
+    at_edge: bool = False
+
+
+@dataclass(frozen=True)
+class LogGP:
+    """The parameters, in seconds and seconds a byte; None where they can't be had, and why in `reasons`.
+
+    Attributes
+    ----------
+    latency, overhead, gap
+        L; o for small messages; g.
+    overheads
+        o(s) by bytes.
+    times, gaps
+        The lines of PRTT(1, 0, s)/2, and of gap(s): a line's β is G.
+    checks
+        Of the sizes held out.
+    """
+
+    latency: Interval | None
+    overhead: Interval | None
+    gap: Interval | None
+    overheads: Mapping[float, Interval]
+    times: Curve
+    gaps: Curve | None
+    checks: Sequence[Check]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def per_byte(self) -> Interval:
+        """G of large messages: the last line of the gaps, or where there are none of the times."""
+        return (self.gaps or self.times).lines[-1].beta
+
+    @property
+    def edges(self) -> Sequence[tuple[float, float]]:
+        """Between which sizes the protocol changes: eager to rendezvous is one of them."""
+        return self.times.switches
+
+    def time(self, size: float) -> float:
+        """Seconds of one message of so many bytes."""
+        return self.times.at(size)
+
+
+def fit_loggp(
+    round_trips: Times,
+    trains: Times | None = None,
+    delayed: Sequence[Delayed] = (),
+    *,
+    messages: int = 1,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> LogGP:
+    """Fit LogGP.
+
+    Parameters
+    ----------
+    round_trips
+        PRTT(1, 0, s): sizes of at least four, two replicates each.
+    trains
+        PRTT(n, 0, s), with `messages` n; None where only round trips were measured (TCP's sweep): no o and no g then.
+    delayed
+        PRTT(n, d, s) of some of the sizes.
+
+    Raises
+    ------
+    ValueError
+        Too few sizes or replicates, a time is not above zero, or trains of fewer than two messages.
+    """
+    if trains and messages < LEAST_MESSAGES:
+        raise ValueError(f"a train of {messages} message has no gap: at least {LEAST_MESSAGES} are needed")
+    boot = _Bootstrap(confidence, seed)
+    half = {size: (checked(values) / 2).tolist() for size, values in round_trips.items()}
+    times, checks = boot.lines(half, "time")
+    reasons: dict[str, str] = {}
+    gaps, gap = None, None
+    if trains:
+        own = _gaps(round_trips, trains, messages, reasons)
+        if own:
+            gaps, more = boot.lines(own, "gap")
+            gap, checks = boot.median(own[min(own)]), checks + more
+    else:
+        reasons["gap"] = "only round trips were measured: no messages followed each other"
+    overheads = {one.bytes: _overhead(one, round_trips, messages, boot) for one in delayed}
+    smallest = min(overheads, default=None)
+    if smallest is None:
+        reasons["overhead"] = "only round trips were measured: o is part of them, and can't be told from L"
+        reasons["latency"] = "it can't be told from 2o: the first line's α is L + 2o"
+        return LogGP(None, None, gap, {}, times, gaps, checks, reasons)
+    latency = _latency(round_trips[smallest], overheads[smallest], boot)
+    if latency.value <= 0:
+        reasons["latency"] = "sending and receiving take as long as the whole way: nothing is left for the wire"
+    found = {size: boot.cut(*pair) for size, pair in overheads.items()}
+    return LogGP(latency, found[smallest], gap, found, times, gaps, checks, reasons)
+
+
+class _Bootstrap:
+    """Intervals of medians and of what is made of them."""
+
+    def __init__(self, confidence: float, seed: int) -> None:
+        check_confidence(confidence)
+        self._confidence, self._seed = confidence, seed
+        self._random = np.random.default_rng(seed)
+
+    def draw(self, values: Floats) -> Floats:
+        """Medians of resamples, shape (draws,), widened by √(n/(n-1)) for the few values that there are."""
+        if values.size < LEAST_REPLICATES:
+            raise ValueError(f"{values.size} replicates have no interval: at least {LEAST_REPLICATES} are needed")
+        drawn = np.median(self._random.choice(values, (DRAWS, values.size)), axis=1)
+        middle = np.median(values)
+        wider = middle + (drawn - middle) * (values.size / (values.size - 1)) ** 0.5
+        result: Floats = np.clip(wider, values.min(), values.max())
+        return result
+
+    def interval(self, value: float, drawn: Floats) -> Interval:
+        """The value with the quantiles of its draws."""
+        low, high = np.quantile(drawn, [(1 - self._confidence) / 2, (1 + self._confidence) / 2])
+        return Interval(value, min(float(low), value), max(float(high), value))
+
+    def cut(self, value: float, drawn: Floats) -> Interval:
+        """The same, of what can't be below zero."""
+        return self.interval(max(0.0, value), np.maximum(drawn, 0.0))
+
+    def median(self, samples: Sequence[float]) -> Interval:
+        """The median with its interval."""
+        return self.interval(float(np.median(samples)), self.draw(checked(samples)))
+
+    def lines(self, samples: Times, what: str) -> tuple[Curve, list[Check]]:
+        """The lines through all sizes; and how those through two of three predict the third ones.
+
+        Where too few sizes would be left none is held out.
+        """
+        sizes = sorted(samples)
+        out = sizes[HELD_OUT - 1 : -1 : HELD_OUT]
+        checks: list[Check] = []
+        if len(sizes) - len(out) > LEAST_SIZES:
+            shown = {size: samples[size] for size in sizes if size not in out}
+            partial = fit(shown, confidence=self._confidence, seed=self._seed)
+            checks = [self._check(what, size, partial, samples[size]) for size in out]
+        return fit(samples, confidence=self._confidence, seed=self._seed), checks
+
+    def _check(self, what: str, size: float, curve: Curve, samples: Sequence[float]) -> Check:
+        drawn = self.draw(checked(samples))
+        measured, predicted = self.interval(float(np.median(samples)), drawn), curve.at(size)
+        error = self.interval(predicted / measured.value - 1, predicted / drawn - 1)
+        on_a_line = any(line.first <= size <= line.last for line in curve.lines)
+        return Check(what, size, predicted, measured, error, not on_a_line)
+
+
+def _gaps(round_trips: Times, trains: Times, messages: int, reasons: dict[str, str]) -> dict[float, list[float]]:
+    """gap(s) of every train, less the median round trip; one that drowns in noise is left out, and that is said."""
+    both = sorted(set(round_trips) & set(trains))
+    found = {}
+    for size in both:
+        alone = float(np.median(round_trips[size]))
+        gaps = [(train - alone) / (messages - 1) for train in trains[size]]
+        if min(gaps, default=0.0) > 0:
+            found[size] = gaps
+    if len(found) < len(both):
+        left = ", ".join(f"{size:g} B" for size in both if size not in found)
+        reasons["gaps left out"] = f"{left}: {messages} messages took no longer than one at times"
+    if len(found) < LEAST_SIZES:
+        reasons["gap"] = f"{len(found)} sizes have gaps above zero: {LEAST_SIZES} are needed"
+        return {}
+    return found
+
+
+def _overhead(one: Delayed, round_trips: Times, messages: int, boot: _Bootstrap) -> tuple[float, Floats]:
+    """The sender's o(s), and draws of it; they may be negative."""
+    if one.bytes not in round_trips:
+        raise ValueError(f"messages of {one.bytes:g} bytes were delayed, but have no round trip of their own")
+    if messages < LEAST_MESSAGES:
+        raise ValueError(f"a train of {messages} message has no pause: at least {LEAST_MESSAGES} are needed")
+    parts = [checked(values) for values in (one.seconds, round_trips[one.bytes], one.delay)]
+
+    def of(train: Floats, trip: Floats, delay: Floats) -> Floats:
+        result: Floats = (train - trip) / (messages - 1) - delay
+        return result
+
+    own = of(*(np.median(values, keepdims=True) for values in parts))
+    return float(own[0]), of(*(boot.draw(values) for values in parts))
+
+
+def _latency(trips: Sequence[float], overhead: tuple[float, Floats], boot: _Bootstrap) -> Interval:
+    """L = PRTT(1, 0, s)/2 - 2·o(s)."""
+    own, drawn = overhead
+    trip = checked(trips)
+    value = float(np.median(trip)) / 2 - 2 * max(0.0, own)
+    return boot.interval(value, boot.draw(trip) / 2 - 2 * np.maximum(drawn, 0.0))
+
+
+def line_of(curve: Curve, size: float) -> Line:
+    """The line that a size lies on: the last that begins at or below it."""
+    return next((line for line in reversed(curve.lines) if line.first <= size), curve.lines[0])

@@ -1,0 +1,177 @@
+"""LogGP of a pair of ranks: measured by PRTT(n, d, s), or from a run that was; from a sweep of wulf-net without o."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from wulf.cluster.inventory import Inventory
+from wulf.core.errors import UsageError
+from wulf.core.records import Param, Record
+from wulf.measure.mpi import mpi_probe
+from wulf.measure.plan import MPI, NET, Cell
+from wulf.measure.probes import Probe
+from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.model.loggp import Delayed, LogGP, fit_loggp
+from wulf.report.figures import usable
+from wulf.store.run import Run, RunWriter
+from wulf.workflow.mpi import Launch, Ranks, campaign
+from wulf.workflow.survey import Effort, Outcome
+
+PROBE, PHASE = "loggp", "loggp"
+PRTT, DELAY, RTT = "prtt", "delay", "rtt"
+
+SIZES = (
+    *(1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152, 65536),
+    *(98304, 131072, 196608, 262144, 393216, 524288, 786432, 1048576),
+)
+"""Eager limits lie at powers of two from 1 KiB on: each has sizes between it and the next, so that a third can be held
+out and lines still be found."""
+
+DELAYED = (1, 1024, 65536)
+"""Sizes whose overhead is measured."""
+
+MESSAGES = 16
+
+LONGEST_DELAY = 1.0
+"""What the probe allows [s]."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of one pair, by bytes.
+
+    Attributes
+    ----------
+    subject
+        The pair, and the MPI or transport.
+    """
+
+    subject: str
+    round_trips: dict[float, list[float]] = field(default_factory=dict)
+    trains: dict[float, list[float]] = field(default_factory=dict)
+    delayed: tuple[Delayed, ...] = ()
+    messages: int = 1
+
+    def fitted(self, seed: int = 0) -> LogGP:
+        """LogGP of it.
+
+        Raises
+        ------
+        UsageError
+            Too few sizes, or replicates.
+        """
+        try:
+            return fit_loggp(self.round_trips, self.trains, self.delayed, messages=self.messages, seed=seed)
+        except ValueError as error:
+            raise UsageError(f"{self.subject}: {error}", "measure more sizes, each several times") from error
+
+
+def measure_loggp(
+    inventory: Inventory,
+    launch: Launch,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    seconds: float,
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """Round trips and trains of every size; then trains with pauses as long as the round trips were."""
+    held: list[Ranks] = []
+
+    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
+        held.append(ranks)
+        wanted: list[dict[str, Param]] = [{"bytes": s, "messages": n} for s in SIZES for n in (1, MESSAGES)]
+        return [ranks.cell(i, probe, PROBE, {**one, "seconds": seconds}, PHASE) for i, one in enumerate(wanted)]
+
+    def extend(records: Sequence[Record], first: int) -> tuple[Cell, ...]:
+        if not held or any(one.params.get("delay") for one in records):
+            return ()
+        trips = {_bytes(one): one.value for one in records if one.metric == PRTT and one.params["messages"] == 1}
+        wanted = [(size, trips[size]) for size in DELAYED if trips.get(size)]
+        return tuple(
+            held[0].cell(first + i, mpi_probe(), PROBE, _paused(size, trip or 0.0, seconds), PHASE)
+            for i, (size, trip) in enumerate(wanted)
+        )
+
+    needs = mpi_probe().pattern(PROBE)
+    return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, extend=extend, watch=watch)
+
+
+def _paused(size: float, trip: float, seconds: float) -> dict[str, Param]:
+    return {
+        "bytes": int(size), "messages": MESSAGES, "delay": min(trip, LONGEST_DELAY), "seconds": seconds
+    }  # fmt: skip
+
+
+def measured_of(run: Run, subject: str | None = None) -> Measured:
+    """What a run holds: PRTT, or round trips of a sweep.
+
+    Parameters
+    ----------
+    subject
+        Which pair, where there are several.
+
+    Raises
+    ------
+    UsageError
+        It holds neither, or several pairs and none was named.
+    """
+    usable_ones = [one for one in run.records if usable(one) and one.samples]
+    trains = [one for one in usable_ones if one.probe == MPI and one.metric in (PRTT, DELAY)]
+    if trains:
+        return _of_trains(_of_one(run, trains, subject))
+    trips = [one for one in usable_ones if one.probe in (NET, MPI) and one.metric == RTT and "bytes" in one.params]
+    if trips:
+        return _of_sweep(_of_one(run, trips, subject))
+    raise UsageError(
+        f"run {run.id} holds no round trips over sizes",
+        "`wulf model loggp n1 n2` measures MPI, `wulf net sweep n1 n2` a transport",
+    )
+
+
+def _of_one(run: Run, records: Sequence[Record], subject: str | None) -> list[Record]:
+    """The records of one pair over one transport."""
+    chosen = [one for one in records if subject in (None, _title(one))]
+    titles = list(dict.fromkeys(_title(one) for one in chosen))
+    if len(titles) != 1:
+        what = "no such pair" if not titles else f"{len(titles)} pairs"
+        known = ", ".join(dict.fromkeys(_title(one) for one in records))
+        raise UsageError(f"run {run.id} holds {what}", f"choose with --subject: {known}")
+    return chosen
+
+
+def _title(record: Record) -> str:
+    """`n1>n2 tcp`, `n1>n2 openmpi 4.1.4`."""
+    kind = record.params.get("mpi") or record.params.get("transport") or ""
+    return f"{record.subject} {kind}".strip()
+
+
+def _of_trains(records: Iterable[Record]) -> Measured:
+    trips: dict[float, list[float]] = {}
+    trains: dict[float, list[float]] = {}
+    paused: dict[float, dict[str, list[float]]] = {}
+    messages, title = 1, ""
+    for one in records:
+        title, count = _title(one), int(one.params["messages"] or 1)
+        if one.params.get("delay"):
+            paused.setdefault(_bytes(one), {})[one.metric] = one.samples
+        elif one.metric == PRTT:
+            (trips if count == 1 else trains)[_bytes(one)] = one.samples
+            messages = max(messages, count)
+    delayed = tuple(
+        Delayed(size, both[PRTT], both[DELAY]) for size, both in sorted(paused.items()) if {PRTT, DELAY} <= set(both)
+    )
+    return Measured(title, trips, trains, delayed, messages)
+
+
+def _of_sweep(records: Sequence[Record]) -> Measured:
+    trips: dict[float, list[float]] = {}
+    for one in records:
+        trips.setdefault(_bytes(one), list(one.samples))
+    return Measured(_title(records[0]), trips)
+
+
+def _bytes(record: Record) -> float:
+    return float(record.params["bytes"] or 0)

@@ -1,0 +1,42 @@
+"""The pages of `wulf model` in a real browser: wide and narrow, by day and by night."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.browser.chromium import Page
+from tests.browser.test_pages import SEEN, sound
+from tests.unit.report.test_model import VIEWS
+from wulf.report.model_page import write_model
+
+pytestmark = pytest.mark.browser
+
+LEGENDS = "return document.querySelectorAll(`#${arguments[0]} .legend .traces`).length"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("models")
+
+    def write(name: str) -> Path:
+        path = folder / f"{name}.html"
+        if not path.exists():
+            write_model(VIEWS[name](), path)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize(("width", "scheme"), SEEN)
+def test_a_model(page: Page, written: Callable[[str], Path], name: str, width: int, scheme: str) -> None:
+    view = VIEWS[name]()
+    sound(page, written(name), width, scheme)
+    plots = [section.plot for section in view.sections if section.plot is not None]
+    assert page.js("return document.documentElement.dataset.drawn") == str(len(plots))
+    for plot in plots:
+        assert page.js(LEGENDS, plot.key) == len(plot.curves)
+    assert page.js("return document.querySelectorAll('main h2').length") == len(view.sections) + bool(view.method)

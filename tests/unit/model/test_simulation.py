@@ -1,0 +1,48 @@
+"""The models' claims, briefly; `make statistics` tries them a thousand times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wulf.model import loggp_simulation
+from wulf.model.forms import FORMS, Form
+from wulf.model.simulation import PLANTED, chosen, harder, plan, planted, recovered, truths
+from wulf.stats.simulation import Size
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_known_parameters_are_recovered(form: Form) -> None:
+    (claim,) = recovered(np.random.default_rng(1), planted(form), Size(0, 60))
+    assert claim.bound == 0.93
+    assert claim.met
+
+
+def test_a_claim_can_fail() -> None:
+    (claim,) = recovered(np.random.default_rng(1), planted(FORMS[1]), Size(0, 60))
+    assert not type(claim)(claim.what, claim.stream, 0.7, 60, claim.bound, at_most=False).met
+
+
+def test_the_true_form_is_not_accused() -> None:
+    claim, alone = chosen(np.random.default_rng(1), FORMS[2], Size(0, 40))
+    assert claim.met
+    assert alone.share > 0.9
+
+
+def test_every_form_is_tried_with_and_without_repeated_runs() -> None:
+    words = [word for word, _ in plan()]
+    for form in FORMS:
+        assert sum(form.title in word for word in words) == 3
+    assert truths(FORMS[3], PLANTED["usl"])["N*"] == pytest.approx(44.9, abs=0.1)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_heavy_tails_and_a_parameter_at_its_bound(number: int) -> None:
+    (claim,) = harder()[number][1](np.random.default_rng(1), size=Size(0, 30))
+    assert claim.met
+
+
+def test_messages_whose_cost_is_known() -> None:
+    claims = loggp_simulation.recovered(np.random.default_rng(1), Size(0, 5))
+    assert len(claims) == 5
+    assert all(claim.met for claim in claims)

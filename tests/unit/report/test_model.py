@@ -1,0 +1,123 @@
+"""Models in a terminal and on a page: 80 columns, escaped, nothing from the network."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from wulf.model.loggp import Delayed, fit_loggp
+from wulf.model.roofline import Ceiling, Roof
+from wulf.model.speedup import Study, study
+from wulf.report.model_brown import brown_object, brown_view
+from wulf.report.model_loggp import loggp_object, loggp_view
+from wulf.report.model_page import render_model
+from wulf.report.model_roofline import roofline_object, roofline_view
+from wulf.report.model_speedup import limit_of, speedup_object, speedup_view
+from wulf.report.model_terminal import print_view
+from wulf.report.model_view import View
+from wulf.stats.piecewise import Interval
+
+EVIL = "<script>alert(1)</script>\x1b[31m"
+
+
+def studied(*, runs: int = 5, most: int = 64) -> Study:
+    random = np.random.default_rng(1)
+    n = [float(2**i) for i in range(12) if 2**i <= most]
+    return study({w: (100 / w + 5 + 0.05 * w) * np.exp(0.01 * random.normal(size=runs)) for w in n})
+
+
+def shown(view: View) -> str:
+    out = io.StringIO()
+    print_view(view, Console(file=out, width=80))
+    return out.getvalue()
+
+
+def loggp(*, alone: bool = False) -> View:
+    trips = {s: [(2e-6 + s * 1e-9) * f for f in (1, 1.01, 0.99)] for s in (1.0, 8.0, 64.0, 512.0, 4096.0, 32768.0)}
+    trains = None if alone else {s: [t + 15e-6 for t in times] for s, times in trips.items()}
+    paused = [] if alone else [Delayed(1, [40e-6, 40.1e-6], [2e-6, 2e-6])]
+    found = fit_loggp(trips, trains, paused, messages=16)
+    json.dumps(loggp_object(found, "n1>n2"), allow_nan=False)
+    return loggp_view(found, EVIL, {s: [t / 2 for t in times] for s, times in trips.items()})
+
+
+def roofs() -> View:
+    roof = Roof("one CPU", Interval(40e9, 39e9, 41e9), [Ceiling("memory", Interval(10e9, 9e9, 11e9))])
+    json.dumps(roofline_object("n1", "double", [roof], [0.5]), allow_nan=False)
+    return roofline_view(EVIL, "double", [roof], [0.5], ["mem.l1.read was not measured"])
+
+
+VIEWS = {
+    "speedup": lambda: speedup_view(studied(), EVIL, (128, 4096), [EVIL]),
+    "once": lambda: speedup_view(studied(runs=1), "times.csv"),
+    "few": lambda: speedup_view(studied(most=4), "times.csv"),
+    "brown": brown_view,
+    "loggp": loggp,
+    "sweep": lambda: loggp(alone=True),
+    "roofline": roofs,
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_terminal_of_80_columns_holds_it(name: str) -> None:
+    text = shown(VIEWS[name]())
+    assert max(map(len, text.splitlines())) <= 80
+    assert "\x1b" not in text
+    assert not re.search(r"\bnan\b|\binf\b", text)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_page_is_self_contained_and_escaped(name: str) -> None:
+    page = render_model(VIEWS[name]())
+    own = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert "<script>alert" not in page.replace("\\u003c", "")
+    assert "\x1b" not in own
+    assert "http://" not in own and "https://" not in own
+    (charts,) = re.findall(r'id="chart-data">(.*?)</script>', page, flags=re.DOTALL)
+    for chart in json.loads(charts):
+        assert f'id="{chart["id"]}"' in page
+        assert chart["series"]
+
+
+def test_the_words_of_a_study() -> None:
+    text = shown(speedup_view(studied(), "times.csv", (128, 4096)))
+    assert "can't be told apart" in text
+    assert "Brown's form with N and USL are the same curves" in text
+    assert "Ts and Tip can't be told apart without a run of the serial program" in text
+    assert "4096 workers: more than 2 times the most measured (64)" in " ".join(text.split())
+    assert "! not supported by data" in text
+    assert "Fastest at N* = " in text
+
+
+def test_few_points_are_refused_in_words() -> None:
+    text = " ".join(shown(speedup_view(studied(most=4), "times.csv")).split())
+    assert "has 3 parameters and needs 4 numbers of workers; there are 3" in text
+
+
+def test_runs_that_were_not_repeated_have_karp_flatt_without_intervals() -> None:
+    text = shown(speedup_view(studied(runs=1), "times.csv"))
+    assert "The Karp–Flatt fractions have no intervals: no run was repeated." in text
+
+
+def test_what_limits_is_what_costs_most_beside_the_work() -> None:
+    found = studied()
+    assert "Limited by serial part" in limit_of(found.fits["brown"])
+    assert "The work itself still takes most" in limit_of(studied(most=8).fits["brown"])
+
+
+def test_json_has_null_for_what_is_unbounded() -> None:
+    found = speedup_object(studied(), "times.csv", (128,))
+    assert found["forms"]["amdahl"]["peak"]["workers"] == {"value": None, "low": None, "high": None}
+    assert found["predictions"][0]["supported"] is True
+    json.dumps(found, allow_nan=False)
+    assert json.dumps(brown_object(), allow_nan=False)
+
+
+def test_a_sweep_says_why_it_has_no_overhead() -> None:
+    text = " ".join(shown(loggp(alone=True)).split())
+    assert "o, overhead of sending: none, only round trips were measured" in text

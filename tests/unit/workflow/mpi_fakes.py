@@ -1,0 +1,129 @@
+"""MPI's ranks without MPI: a world whose session answers from a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from wulf.cluster.inventory import Inventory
+from wulf.cluster.mpi import WorldSpec
+from wulf.cluster.session import RequestError
+from wulf.core.errors import NodeError
+from wulf.measure import mpi as measuring
+
+SECONDS = {"name": "seconds", "type": "float", "unit": "s", "default": 0.1, "min": 0, "max": 600}
+BYTES = {"name": "bytes", "type": "int", "unit": "B", "default": 1, "min": 0, "max": 1 << 30, "help": "of a message"}
+ENDS = [
+    {"name": "a", "type": "int", "default": 0, "min": 0, "max": 1 << 20},
+    {"name": "b", "type": "int", "default": None, "min": 0, "max": 1 << 20},
+]
+OPS = ["barrier", "bcast", "reduce", "allreduce"]
+
+
+def _probe(name: str, group: str, metric: tuple[str, str], *params: Any, ranks: int = 2) -> dict[str, Any]:
+    better = "higher" if metric[1] == "B/s" else "lower"
+    return {
+        "name": name, "group": group, "help": f"The {name} probe", "least_ranks": ranks,
+        "params": [*params, SECONDS], "metrics": [{"name": metric[0], "unit": metric[1], "better": better}],
+    }  # fmt: skip
+
+
+def _choice(name: str, choices: Sequence[str]) -> dict[str, Any]:
+    return {"name": name, "type": "str", "default": choices[0], "choices": list(choices), "help": name}
+
+
+FIRST = {"name": "ranks", "type": "int", "default": None, "min": 1, "help": "the first so many"}
+
+PROBES = {
+    "program": "wulf-mpi",
+    "probes": [
+        _probe("pingpong", "p2p", ("rtt", "s"), *ENDS, BYTES),
+        _probe("collective", "collective", ("time", "s"), _choice("op", OPS), BYTES, FIRST, ranks=1),
+        _probe("pairs", "pattern", ("rtt", "s"), BYTES),
+        _probe("put", "onesided", ("throughput", "B/s"), _choice("sync", ["fence", "lock"]), BYTES, *ENDS),
+        _probe("get", "onesided", ("throughput", "B/s"), _choice("sync", ["fence", "lock"]), BYTES, *ENDS),
+    ],
+}
+
+Answer = Callable[[str, Mapping[str, Any], int], Any]
+"""From probe, parameters and number of ranks to the primary metric's value, a whole answer, or an error to raise."""
+
+
+class FakeSession:
+    """Alive until the world says otherwise; remembers what it was asked beside runs."""
+
+    def __init__(self) -> None:
+        self.alive = True
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    def call(self, op: str, **fields: Any) -> Future[dict[str, Any]]:
+        self.asked.append((op, fields))
+        future: Future[dict[str, Any]] = Future()
+        if self.alive:
+            future.set_result({"ok": True})
+        else:
+            future.set_exception(NodeError("n1", "rank 1 on n2 was killed"))
+        return future
+
+
+class FakeWorld:
+    """Ranks on the nodes of an inventory."""
+
+    def __init__(self, inventory: Inventory, spec: WorldSpec, answer: Answer) -> None:
+        ranks = spec.ranks or spec.per_node * len(inventory.nodes)
+        self.places = tuple(inventory.names[min(rank // spec.per_node, len(inventory.names) - 1)] for rank in range(ranks))
+        self.installed = SimpleNamespace(kind="openmpi", version="4.1.4", name="openmpi 4.1.4", title="Open MPI 4.1.4")
+        self.notes = ("a note of the launch",)
+        self.session = FakeSession()
+        self.launches = 1
+        self.ran: list[tuple[str, dict[str, Any]]] = []
+        self.closed = 0
+        self._answer = answer
+
+    def run(self, probe: str, params: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+        assert timeout > 0
+        self.ran.append((probe, dict(params)))
+        found = self._answer(probe, params, len(self.places))
+        if isinstance(found, Exception):
+            if not isinstance(found, RequestError):
+                self.session.alive = False
+            raise found
+        if isinstance(found, dict):
+            return found
+        metric = next(p["metrics"][0] for p in PROBES["probes"] if p["name"] == probe)  # type: ignore[index]
+        return {"ok": True, "metrics": {metric["name"]: {"unit": metric["unit"], "value": found, "n": 100}}, "info": {}}
+
+    def relaunch(self) -> None:
+        self.launches += 1
+        self.session = FakeSession()
+
+    def close(self) -> None:
+        self.closed += 1
+        self.session.alive = False
+
+
+def launcher(answer: Answer, worlds: list[FakeWorld], error: Exception | None = None) -> Any:
+    """What stands in the place of `open_world`."""
+
+    @contextmanager
+    def open_world(inventory: Inventory, spec: WorldSpec, say: Callable[[str], None]) -> Iterator[FakeWorld]:
+        if error is not None:
+            raise error
+        worlds.append(FakeWorld(inventory, spec, answer))
+        yield worlds[-1]
+
+    return open_world
+
+
+@pytest.fixture
+def probes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The probes above, in the place of those that are built."""
+    monkeypatch.setattr(measuring, "described", lambda: PROBES)
+    measuring.mpi_probe.cache_clear()
+    yield
+    measuring.mpi_probe.cache_clear()

@@ -1,0 +1,125 @@
+"""`wulf model loggp` over simulated ranks: round trips, trains, then pauses; and runs that were measured otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.workflow.mpi_fakes import ENDS, PROBES, FakeWorld, launcher, probes
+from tests.unit.workflow.mpi_fakes import SECONDS as SECONDS_PARAM
+from tests.unit.workflow.simulating import simulator
+from wulf.core.errors import UsageError
+from wulf.core.records import Record
+from wulf.measure import mpi as measuring
+from wulf.store.run import Run
+from wulf.workflow import mpi
+from wulf.workflow.loggp import DELAYED, MESSAGES, SIZES, measure_loggp, measured_of
+from wulf.workflow.mpi import Launch
+from wulf.workflow.survey import Outcome
+
+__all__ = ["probes"]  # a fixture
+
+LATENCY, OVERHEAD, GAP, PER_BYTE = 2e-6, 0.5e-6, 0.8e-6, 1e-9
+LOGGP = {
+    "name": "loggp", "group": "p2p", "help": "Messages with pauses", "least_ranks": 2,
+    "params": [
+        *ENDS,
+        {"name": "bytes", "type": "int", "default": 1, "min": 0, "max": 1 << 28},
+        {"name": "messages", "type": "int", "default": 1, "min": 1, "max": 1 << 16},
+        {"name": "delay", "type": "float", "default": 0.0, "min": 0.0, "max": 1.0},
+        SECONDS_PARAM,
+    ],
+    "metrics": [{"name": "prtt", "unit": "s", "better": "lower"}, {"name": "delay", "unit": "s", "better": "lower"}],
+}  # fmt: skip
+
+
+def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _: int) -> dict[str, Any]:
+    """PRTT of a pair whose parameters are known."""
+    assert probe == "loggp"
+    size, more, delay = params["bytes"], params["messages"] - 1, params.get("delay", 0.0)
+    each = max(OVERHEAD + delay, GAP + size * PER_BYTE) if delay else GAP + size * PER_BYTE
+    seconds = 2 * (LATENCY + 2 * OVERHEAD + size * PER_BYTE) + more * each
+    value = float(seconds * np.exp(0.002 * random.normal()))
+    return {"ok": True, "metrics": {"prtt": {"unit": "s", "value": value}, "delay": {"unit": "s", "value": delay}}}
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> tuple[Outcome, FakeWorld]:
+    monkeypatch.setattr(measuring, "described", lambda: {**PROBES, "probes": [*PROBES["probes"], LOGGP]})
+    measuring.mpi_probe.cache_clear()
+    worlds: list[FakeWorld] = []
+    monkeypatch.setattr(mpi, "open_world", launcher(partial(ranks, np.random.default_rng(1)), worlds))
+
+    def work(inventory: Any, effort: Any, writer: Any, seed: int, **more: Any) -> Outcome:
+        return measure_loggp(inventory, Launch(), effort, writer, seed, seconds=0.01, **more)
+
+    return simulator(monkeypatch, tmp_path, work)("n[1-2]", {}), worlds[0]
+
+
+def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[Outcome, FakeWorld]) -> None:
+    outcome, world = measured
+    assert outcome.exit_code == 0
+    asked = {(p["bytes"], p["messages"], "delay" in p) for _, p in world.ran}
+    assert asked == {(s, n, False) for s in SIZES for n in (1, MESSAGES)} | {(s, MESSAGES, True) for s in DELAYED}
+    for _, params in world.ran:
+        if "delay" in params:
+            trip = 2 * (LATENCY + 2 * OVERHEAD + params["bytes"] * PER_BYTE)
+            assert params["delay"] == pytest.approx(trip, rel=0.02)
+    assert ["delay" in p for _, p in world.ran] == sorted("delay" in p for _, p in world.ran)
+
+
+def test_the_planted_parameters_are_found(measured: tuple[Outcome, FakeWorld]) -> None:
+    given = measured_of(measured[0].run)
+    assert given.subject == "n1>n2 openmpi 4.1.4"
+    assert given.messages == MESSAGES
+    found = given.fitted()
+    assert found.latency is not None and found.overhead is not None and found.gap is not None
+    assert found.latency.value == pytest.approx(LATENCY, rel=0.1)
+    assert found.overhead.value == pytest.approx(OVERHEAD, rel=0.1)
+    assert found.gap.value == pytest.approx(GAP, rel=0.02)
+    assert found.per_byte.value == pytest.approx(PER_BYTE, rel=0.02)
+    assert found.edges == ()
+    assert max(abs(check.error.value) for check in found.checks) < 0.02
+
+
+def trip(size: int, subject: str = "n1>n2", transport: str = "tcp", **more: Any) -> Record:
+    half = 20e-6 + size * 1e-9
+    content: dict[str, Any] = {
+        "run": "r", "subject": subject, "probe": "net", "metric": "rtt", "unit": "s", "value": 2 * half, "at": "now",
+        "verdict": "ok", "params": {"transport": transport, "bytes": size}, "samples": [2 * half, 2.02 * half], **more,
+    }  # fmt: skip
+    return Record(**content)
+
+
+def run(*records: Record) -> Run:
+    return Run(Path("r"), {"id": "r"}, records=list(records))
+
+
+def test_a_sweep_of_tcp_has_no_overhead() -> None:
+    given = measured_of(run(*(trip(size) for size in (1, 100, 1000, 10_000, 100_000))))
+    assert given.subject == "n1>n2 tcp"
+    found = given.fitted()
+    assert found.overhead is None
+    assert found.per_byte.value == pytest.approx(1e-9, rel=0.02)
+
+
+def test_one_of_several_pairs_is_chosen() -> None:
+    both = run(*(trip(s, subject=pair) for s in (1, 100, 1000, 10_000) for pair in ("n1>n2", "n1>n3")))
+    with pytest.raises(UsageError, match="holds 2 pairs") as error:
+        measured_of(both)
+    assert error.value.next_step == "choose with --subject: n1>n2 tcp, n1>n3 tcp"
+    assert measured_of(both, "n1>n3 tcp").subject == "n1>n3 tcp"
+    with pytest.raises(UsageError, match="holds no such pair"):
+        measured_of(both, "n1>n4 tcp")
+
+
+def test_what_can_not_be_fitted_says_so() -> None:
+    with pytest.raises(UsageError, match="no round trips over sizes"):
+        measured_of(run())
+    with pytest.raises(UsageError, match="n1>n2 tcp: 2 sizes"):
+        measured_of(run(trip(1), trip(8))).fitted()

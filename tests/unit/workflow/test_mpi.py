@@ -1,0 +1,214 @@
+"""MPI's commands over simulated nodes and ranks: cells in one launch or each in its own, failures, all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.workflow.mpi_fakes import Answer, FakeWorld, launcher, probes
+from tests.unit.workflow.simulating import simulator
+from wulf.cluster.mpi import WorldSpec
+from wulf.cluster.session import RequestError
+from wulf.core.errors import NodeError, UsageError
+from wulf.core.records import Record
+from wulf.workflow import mpi
+from wulf.workflow.mpi import Launch, launch_finding, ranks_text, single
+from wulf.workflow.mpi_whole import collectives, onesided, pairs, sweep
+from wulf.workflow.survey import Outcome
+
+__all__ = ["probes"]  # a fixture
+
+Run = Callable[..., tuple[Outcome, FakeWorld]]
+
+
+def steady(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+    return 1e-5 * (1 + len(str(params)) / 1e4)
+
+
+@pytest.fixture
+def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> Iterator[Run]:
+    """Runs a workflow: `simulate(work, "n[1-2]", answer, launch=…, options of the work)`."""
+
+    def run(
+        work: Callable[..., Outcome], nodes: str = "n[1-2]", answer: Answer = steady, launch: Launch | None = None,
+        cluster: Mapping[str, Any] | None = None, error: Exception | None = None, **options: Any,
+    ) -> tuple[Outcome, FakeWorld]:  # fmt: skip
+        worlds: list[FakeWorld] = []
+        monkeypatch.setattr(mpi, "open_world", launcher(answer, worlds, error))
+
+        def measure(inventory: Any, effort: Any, writer: Any, seed: int, **more: Any) -> Outcome:
+            return work(inventory, launch or Launch(), effort, writer, seed, **more)
+
+        outcome = simulator(monkeypatch, tmp_path, measure)(nodes, options, **(cluster or {}))
+        return outcome, worlds[0]
+
+    yield run
+
+
+def main(outcome: Outcome, metric: str) -> list[Record]:
+    return [record for record in outcome.run.records if record.metric == metric]
+
+
+pingpong = partial(single, name="pingpong", params={"bytes": 8, "seconds": 0.01})
+
+
+def test_a_pingpong_is_a_record_of_two_nodes_that_says_what_launched_it(simulate: Run) -> None:
+    outcome, world = simulate(pingpong)
+    (record,) = main(outcome, "rtt")
+    assert outcome.exit_code == 0
+    assert (record.subject, record.probe, record.replicates) == ("n1>n2", "mpi", 6)
+    assert record.params == {
+        "pattern": "pingpong", "bytes": 8, "seconds": 0.01,
+        "mpi": "openmpi 4.1.4", "ranks": 2, "per_node": 1, "launch": "shared",
+    }  # fmt: skip
+    assert world.ran == [("pingpong", {"bytes": 8, "seconds": 0.01})] * 6
+    assert world.launches == 1
+    (launch,) = [f for f in outcome.run.findings if f.kind == "launch"]
+    assert launch.text.startswith("Open MPI 4.1.4: 2 ranks, 0 on n1, 1 on n2. All replicates ran within one launch")
+    assert any(f.text == "a note of the launch" for f in outcome.run.findings)
+    assert (outcome.run.path / "report.html").exists()
+
+
+def test_each_replicate_has_a_launch_of_its_own_where_that_is_asked_for(simulate: Run) -> None:
+    outcome, world = simulate(pingpong, launch=Launch(each=True))
+    assert world.launches == 6
+    assert main(outcome, "rtt")[0].params["launch"] == "each"
+    (launch,) = [f for f in outcome.run.findings if f.kind == "launch"]
+    assert "Every replicate had a launch of its own (6)" in launch.text
+
+
+def test_a_rank_that_dies_ends_a_shared_launch_and_is_named(simulate: Run) -> None:
+    def dies(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+        return NodeError("n1", "rank 1 on n2 was killed")
+
+    outcome, world = simulate(pingpong, answer=dies)
+    assert outcome.exit_code == 3
+    (record,) = main(outcome, "rtt")
+    assert record.verdict == "failed"
+    assert "rank 1 on n2 was killed" in (record.reason or "")
+    assert world.closed == 1
+    assert len(world.ran) == 1
+
+
+def test_a_launch_that_dies_costs_one_replicate_where_each_has_its_own(simulate: Run) -> None:
+    calls: list[int] = []
+
+    def dies_once(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+        calls.append(1)
+        return NodeError("n1", "rank 1 on n2 was killed") if len(calls) == 2 else 1e-5
+
+    outcome, world = simulate(pingpong, answer=dies_once, launch=Launch(each=True))
+    (record,) = main(outcome, "rtt")
+    assert outcome.exit_code == 0
+    assert record.replicates == 6
+    assert (record.model_extra or {})["failed_replicates"] == 1
+    assert world.launches == 7
+
+
+def test_a_refused_replicate_leaves_the_ranks_alone(simulate: Run) -> None:
+    def refuses(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+        return RequestError("n1", "run", "limit", "not enough memory on rank 1")
+
+    outcome, world = simulate(pingpong, answer=refuses)
+    assert outcome.exit_code == 3
+    assert world.closed == 0
+    assert "not enough memory on rank 1" in (main(outcome, "rtt")[0].reason or "")
+
+
+def test_too_few_ranks_are_refused_before_any_node_is_touched(simulate: Run) -> None:
+    with pytest.raises(UsageError, match="pingpong needs 2 ranks, and got 1"):
+        simulate(pingpong, nodes="n1")
+
+
+def test_a_rank_beyond_the_last_is_refused_with_the_next_step(simulate: Run) -> None:
+    with pytest.raises(UsageError, match="rank 7 is asked for, and there are 2"):
+        simulate(partial(single, name="pingpong", params={"b": 7}))
+
+
+def test_an_mpi_that_cannot_be_launched_is_the_commands_error(simulate: Run) -> None:
+    with pytest.raises(UsageError, match="the nodes have different MPIs"):
+        simulate(pingpong, error=UsageError("the nodes have different MPIs: n1 has …"))
+
+
+def test_a_node_that_is_down_leaves_the_ranks_of_the_others(simulate: Run) -> None:
+    work = partial(single, name="collective", params={"op": "allreduce", "bytes": 8})
+    outcome, world = simulate(work, nodes="n[1-3]", cluster={"unreachable": {"n2": "no route to host"}})
+    assert outcome.exit_code == 3
+    assert world.places == ("n1", "n3")
+    assert main(outcome, "time")[0].subject == "n1>n3"
+
+
+def test_collectives_hold_every_operation_at_every_size_in_every_block(simulate: Run) -> None:
+    work = partial(collectives, sizes=(8, 1024), params={"seconds": 0.01})
+    outcome, _ = simulate(work, nodes="n[1-3]", launch=Launch(WorldSpec(per_node=2)))
+    assert outcome.exit_code == 0
+    records = main(outcome, "time")
+    asked = {(r.params["op"], r.params["bytes"]) for r in records}
+    assert asked == {("barrier", 0), *((op, size) for op in ("bcast", "reduce", "allreduce") for size in (8, 1024))}
+    assert {r.subject for r in records} == {"n[1-3]"}
+    assert {r.params["ranks"] for r in records} == {6}
+    blocks: dict[int, list[int]] = {}
+    for replicate in outcome.run.replicates:
+        blocks.setdefault(replicate["block"], []).append(replicate["cell"])
+    assert all(sorted(cells) == list(range(7)) for cells in blocks.values())
+
+
+def test_an_operation_that_there_is_not_is_refused(simulate: Run) -> None:
+    with pytest.raises(UsageError, match="no such collective"):
+        simulate(partial(collectives, ops=("allsum",)))
+
+
+def test_the_first_ranks_alone_are_what_the_record_says(simulate: Run) -> None:
+    work = partial(single, name="collective", params={"ranks": 3})
+    outcome, _ = simulate(work, nodes="n[1-4]")
+    (record,) = main(outcome, "time")
+    assert (record.subject, record.params["ranks"]) == ("n[1-3]", 3)
+
+
+def test_all_pairs_are_one_launch_and_a_slow_node_stands_out(simulate: Run) -> None:
+    def matrix(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+        values = [[None if a >= b else 1e-5 * (9 if 4 in (a, b) else 1) for b in range(ranks)] for a in range(ranks)]
+        return {"ok": True, "metrics": {"rtt": {"unit": "s", "value": 1e-5}}, "info": {"matrix": values}}
+
+    outcome, world = simulate(partial(pairs, params={"bytes": 8}), nodes="n[1-6]", answer=matrix)
+    found = [r for r in main(outcome, "rtt") if ">" in r.subject]
+    assert len(found) == 15
+    assert world.launches == 1
+    assert outcome.exit_code == 1
+    (slow,) = [f for f in outcome.run.findings if f.kind == "node"]
+    assert slow.subject == "n5"
+    assert "MPI round trip" in slow.text
+    assert 'id="pairs-0"' in (outcome.run.path / "report.html").read_text()
+
+
+def test_onesided_goes_through_every_way_of_synchronising(simulate: Run) -> None:
+    outcome, world = simulate(partial(onesided, sizes=(8, 64)), answer=lambda *_: 1e9)
+    assert outcome.exit_code == 0
+    asked = {(probe, params["sync"], params["bytes"]) for probe, params in world.ran}
+    assert asked == {(p, s, b) for p in ("put", "get") for s in ("fence", "lock") for b in (8, 64)}
+
+
+def test_a_sweep_finds_the_bend_of_the_rendezvous(simulate: Run) -> None:
+    def bent(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+        size = params["bytes"]
+        return 2 * (1e-5 + size * 1e-9 if size <= 4096 else 4e-5 + size * 1e-9)
+
+    outcome, _ = simulate(partial(sweep, most=65536), answer=bent)
+    (curve,) = [f for f in outcome.run.findings if f.kind == "curve"]
+    assert "It bends between" in curve.text
+    assert "rendezvous" in curve.text
+    latency = [r for r in outcome.run.records if r.metric == "latency"]
+    assert latency[0].value == pytest.approx(1e-5, rel=0.02)
+    assert {r.probe for r in latency} == {"mpi"}
+
+
+def test_ranks_are_told_by_node() -> None:
+    assert ranks_text(["n1", "n1", "n2"]) == "0-1 on n1, 2 on n2"
+    many = [f"n{i}" for i in range(1, 21)]
+    assert ranks_text(many).endswith("6 on n7 … 19 on n20")
+    finding = launch_finding("MPICH 4.0.2", ["n1"], 1, each=False)
+    assert finding.text.startswith("MPICH 4.0.2: 1 rank, 0 on n1.")
