@@ -1,5 +1,6 @@
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -48,12 +49,23 @@ class Couple {
   MPI_Group peer_ = MPI_GROUP_NULL;
 };
 
-/// Memory that the other rank of a couple may write and read. Collective over the couple.
+/// Memory of MPI's own that the other rank of a couple may write and read. Collective over the couple.
 class Window {
  public:
-  Window(const Couple& couple, std::vector<std::byte>& memory) {
-    MPI_Win_create(memory.data(), static_cast<MPI_Aint>(memory.size()), 1, MPI_INFO_NULL, couple.comm(),
-                   &win_);
+  /// Throws `limit` where MPI makes none.
+  Window(const Couple& couple, std::size_t bytes) {
+    MPI_Comm_set_errhandler(couple.comm(), MPI_ERRORS_RETURN);
+    void* base = nullptr;
+    const int code = MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, couple.comm(),
+                                      static_cast<void*>(&base), &win_);
+    if (code != MPI_SUCCESS) {
+      throw Error("limit", "this MPI makes no window of " + std::to_string(bytes) + " B here (" +
+                               words_of(code) +
+                               "): ask for fewer bytes, or choose another one-sided component (Open MPI: "
+                               "--mca osc ^rdma)");
+    }
+    memory_ = {static_cast<std::byte*>(base), bytes};
+    std::fill(memory_.begin(), memory_.end(), std::byte{0});
   }
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -62,22 +74,21 @@ class Window {
   ~Window() { MPI_Win_free(&win_); }
 
   [[nodiscard]] MPI_Win get() const { return win_; }
+  [[nodiscard]] std::span<std::byte> memory() const { return memory_; }
 
  private:
+  [[nodiscard]] static std::string words_of(int code) {
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    MPI_Error_string(code, text.data(), &length);
+    return text.data();
+  }
+
   MPI_Win win_ = MPI_WIN_NULL;
+  std::span<std::byte> memory_;
 };
 
 enum class Kind { kPut, kGet };
-
-/// What one end has: its memory, then what MPI made of it. The origin's memory is read or written by its own
-/// calls alone.
-struct Side {
-  explicit Side(std::size_t bytes) : memory(bytes) {}
-
-  std::vector<std::byte> memory;
-  std::optional<Couple> couple;
-  std::optional<Window> window;
-};
 
 /// Epochs of MPI_Put or MPI_Get from rank a into rank b's memory.
 class OneSided : public Replicate {
@@ -92,10 +103,6 @@ class OneSided : public Replicate {
         length_(length_of(params)),
         crew_(world, pair_.first, {pair_.second}) {
     allocate();
-    if (side_) {
-      side_->couple.emplace(world, pair_);
-      side_->window.emplace(*side_->couple, side_->memory);
-    }
   }
 
   Outcome measure() override {
@@ -103,7 +110,7 @@ class OneSided : public Replicate {
     if (is_origin()) {
       mine = lead();
       crew_.tell({0});
-    } else if (side_) {
+    } else if (window_) {
       follow(
           crew_, [](const Order&) {}, [this](const Order& order) { expose(order); });
     }
@@ -117,26 +124,27 @@ class OneSided : public Replicate {
   [[nodiscard]] bool is_target() const { return world_.rank() == pair_.second; }
   [[nodiscard]] bool has_data() const { return kind_ == Kind::kPut ? is_origin() : is_target(); }
 
-  /// Collective: what the window needs is there on both ranks, or both throw; making it waits for the other.
+  /// Collective: what is needed is there on both ranks, or all throw.
   void allocate() {
-    const std::size_t total = bytes_ * static_cast<std::size_t>(width_);
+    const std::size_t total = std::max<std::size_t>(bytes_ * static_cast<std::size_t>(width_), 1);
     require_memory_of(world_, {pair_}, total);
     std::optional<Error> error;
     try {
       if (is_origin() || is_target()) {
-        side_.emplace(std::max<std::size_t>(total, 1));
+        couple_.emplace(world_, pair_);
+        window_.emplace(*couple_, total);
       }
-    } catch (const std::bad_alloc&) {
-      error.emplace("limit", "not enough memory for this request: ask for fewer bytes or a smaller window");
+    } catch (const Error& failed) {
+      error = failed;
     }
     world_.agree(error ? &*error : nullptr);
-    for (int i = 0; side_ && has_data() && i < width_; ++i) {
+    for (int i = 0; window_ && has_data() && i < width_; ++i) {
       fill_pattern(message(i), kSeed);
     }
   }
 
   [[nodiscard]] std::span<std::byte> message(int i) {
-    return {side_->memory.data() + (bytes_ * static_cast<std::size_t>(i)), bytes_};
+    return {window_->memory().data() + (bytes_ * static_cast<std::size_t>(i)), bytes_};
   }
 
   Outcome lead() {
@@ -158,7 +166,7 @@ class OneSided : public Replicate {
 
   /// The origin's epochs: order.extra operations each.
   void access(const Order& order) {
-    MPI_Win win = side_->window->get();
+    MPI_Win win = window_->get();
     if (sync_ == "fence") {
       MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
     }
@@ -175,7 +183,7 @@ class OneSided : public Replicate {
     if (sync_ == "lock") {
       MPI_Win_lock(MPI_LOCK_SHARED, kTarget, 0, win);
     } else if (sync_ == "pscw") {
-      MPI_Win_start(side_->couple->peer(), 0, win);
+      MPI_Win_start(couple_->peer(), 0, win);
     }
   }
 
@@ -202,13 +210,13 @@ class OneSided : public Replicate {
 
   /// The target's epochs. With locks it has none: it waits for the next order, and MPI gets on meanwhile.
   void expose(const Order& order) {
-    MPI_Win win = side_->window->get();
+    MPI_Win win = window_->get();
     if (sync_ == "fence") {
       MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
     }
     for (std::int64_t i = 0; i < order.count && sync_ != "lock"; ++i) {
       if (sync_ == "pscw") {
-        MPI_Win_post(side_->couple->peer(), 0, win);
+        MPI_Win_post(couple_->peer(), 0, win);
         MPI_Win_wait(win);
       } else {
         MPI_Win_fence(i + 1 == order.count ? MPI_MODE_NOSUCCEED : 0, win);
@@ -218,10 +226,10 @@ class OneSided : public Replicate {
 
   /// Throws wrong-result where the data did not get to the other end.
   void check() {
-    if (!side_ || has_data()) {
+    if (!window_ || has_data()) {
       return;
     }
-    MPI_Win win = side_->window->get();
+    MPI_Win win = window_->get();
     const int own = is_target() ? kTarget : 0;
     MPI_Win_lock(MPI_LOCK_SHARED, own, 0, win);  // what others wrote is in this memory from here on
     MPI_Win_unlock(own, win);
@@ -245,7 +253,8 @@ class OneSided : public Replicate {
   int width_;
   Length length_;
   Crew crew_;
-  std::optional<Side> side_;
+  std::optional<Couple> couple_;
+  std::optional<Window> window_;
 };
 
 class OneSidedProbe : public Probe {
