@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 
 #include "mpi/pairs.hpp"
@@ -135,8 +136,8 @@ class OneSided : public Replicate {
     std::optional<Error> error;
     try {
       if (is_origin() || is_target()) {
-        couple_.emplace(world_, pair_);
-        window_.emplace(*couple_, total);
+        couple_ = std::make_unique<Couple>(world_, pair_);
+        window_ = std::make_unique<Window>(*couple_, total);
       }
     } catch (const Error& failed) {
       error = failed;
@@ -257,8 +258,8 @@ class OneSided : public Replicate {
   int width_;
   Length length_;
   Crew crew_;
-  std::optional<Couple> couple_;
-  std::optional<Window> window_;
+  std::unique_ptr<Couple> couple_;
+  std::unique_ptr<Window> window_;
 };
 
 class OneSidedProbe : public Probe {

@@ -18,7 +18,9 @@ class Overlap : public Pairs {
         tests_(params.at("tests")) {}
 
  private:
-  enum Phase : std::int64_t { kComm, kCompute, kBoth };
+  static constexpr std::int64_t kComm = 0;
+  static constexpr std::int64_t kCompute = 1;
+  static constexpr std::int64_t kBoth = 2;
 
   Outcome lead() override {
     const auto body = [this](const Order& order) { take_part(order); };
