@@ -36,15 +36,6 @@ class Pairs : public Replicate {
   Outcome measure() final;
 
  protected:
-  /// The leader's part: batches, and what they say.
-  [[nodiscard]] virtual Outcome lead() = 0;
-  /// What a follower has to do before the leader's clock runs.
-  virtual void get_ready(const Order& /*order*/) {}
-  /// A follower's part of a batch.
-  virtual void take_part(const Order& order) = 0;
-  /// After all: throws wrong-result where something else arrived than was sent.
-  virtual void check() { end_->check(world_); }
-
   /// Seconds and info; metrics are the probe's own.
   [[nodiscard]] Outcome outcome_of(const Batches& batches) const;
 
@@ -58,6 +49,15 @@ class Pairs : public Replicate {
   [[nodiscard]] bool is_first() const { return first_; }
 
  private:
+  /// The leader's part: batches, and what they say.
+  [[nodiscard]] virtual Outcome lead() = 0;
+  /// What a follower has to do before the leader's clock runs.
+  virtual void get_ready(const Order& /*order*/) {}
+  /// A follower's part of a batch.
+  virtual void take_part(const Order& order) = 0;
+  /// After all: throws wrong-result where something else arrived than was sent.
+  virtual void check() { end_->check(world_); }
+
   [[nodiscard]] static std::vector<int> followers_of(const std::vector<RankPair>& pairs);
 
   const World& world_;

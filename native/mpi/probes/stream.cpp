@@ -128,7 +128,7 @@ class Stream : public Pairs {
   /// One way, the sender received nothing.
   void check() override {
     if (both_ || !is_first()) {
-      Pairs::check();
+      end().check(world());
     }
   }
 
