@@ -50,7 +50,9 @@ def test_ranks_of_two_nodes_are_one_pair_in_the_order_of_the_ranks() -> None:
 
 
 def pairs(replicates: list[Any], places: list[str], looks: tuple[int, ...] = (6,)) -> Any:
-    cell = Cell(0, "n[1-3]", "n[1-3]", "", "pairs", {"bytes": 8}, (Metric("rtt", "s"),), program=MPI, about={"ranks": 3})
+    cell = Cell(
+        0, "n[1-3]", "n[1-3]", "", "pairs", {"bytes": 8}, (Metric("rtt", "s"),), program=MPI, about={"ranks": 3}
+    )
     return pair_records(cell, replicates, places, Plan((cell,), 1, wish=0.2, looks=looks), "run", at="now")
 
 

@@ -76,7 +76,9 @@ class FakeWorld:
 
     def __init__(self, inventory: Inventory, spec: WorldSpec, answer: Answer) -> None:
         ranks = spec.ranks or spec.per_node * len(inventory.nodes)
-        self.places = tuple(inventory.names[min(rank // spec.per_node, len(inventory.names) - 1)] for rank in range(ranks))
+        self.places = tuple(
+            inventory.names[min(rank // spec.per_node, len(inventory.names) - 1)] for rank in range(ranks)
+        )
         self.installed = SimpleNamespace(kind="openmpi", version="4.1.4", name="openmpi 4.1.4", title="Open MPI 4.1.4")
         self.notes = ("a note of the launch",)
         self.session = FakeSession()
