@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -35,17 +36,45 @@ def tidy_problems(places: Places, host: Host, shell: Shell) -> list[str]:
         return []
     folder = places.build / "native-tidy"
     native.configure(shell, host, places, folder, [*native.compiler_options(shell, host, places), "-DWULF_TESTS=ON"])
+    of_mpi = mpi_options(places, host, shell)
 
     def check(path: Path) -> str:
-        command = [str(program), "--quiet", "--warnings-as-errors=*", "-p", str(folder), str(path)]
+        where = of_mpi if needs_mpi(path) else ["-p", str(folder)]
+        command = [str(program), "--quiet", "--warnings-as-errors=*", *where, str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr if done.returncode else ""
 
+    files = [path for path in sources(places, ".cpp") if of_mpi or not needs_mpi(path)]
+    if not of_mpi:
+        print("native: no MPI is installed here: clang-tidy leaves wulf-mpi out")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = [text for text in pool.map(check, sources(places, ".cpp")) if text]
-    if not problems:
+        problems = [text for text in pool.map(check, files) if text]
+    if not problems and of_mpi:
         stamps.set("clang-tidy", key)
     return problems
+
+
+def needs_mpi(path: Path) -> bool:
+    """Whether a source is compiled with mpi.h: those of mpi/plain are not."""
+    return path.parent.name == "mpi" or path.parent.parts[-2:] == ("mpi", "probes")
+
+
+def mpi_options(places: Places, host: Host, shell: Shell) -> list[str]:
+    """Options of clang-tidy for wulf-mpi: commands of its own build, and where mpi.h is, which its compiler's wrapper
+    alone knows; none where no MPI is installed.
+    """
+    for name in ("mpicxx.openmpi", "mpicxx.mpich", "mpicxx"):
+        compiler = host.command(name)
+        if compiler:
+            break
+    else:
+        return []
+    folder = places.build / "native-tidy-mpi"
+    options = ["-DWULF_MPI=ON", "-DWULF_TESTS=OFF", "-DWULF_STATIC=OFF", f"-DCMAKE_CXX_COMPILER={compiler}"]
+    native.configure(shell, host, places, folder, options)
+    show = subprocess.run([str(compiler), "-show"], capture_output=True, text=True, check=True).stdout
+    headers = [f"--extra-arg=-isystem{word[2:]}" for word in shlex.split(show) if word.startswith("-I")]
+    return ["-p", str(folder), *headers]
 
 
 def main() -> int:

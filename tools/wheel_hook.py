@@ -1,5 +1,7 @@
 """Hatch's build hook: a wheel carries the static probes and is tagged for the machines that can run them.
 
+It also carries the source of wulf-mpi, which every site builds with its own MPI.
+
 An editable install needs no probes: they may be built later, in place.
 """
 
@@ -14,11 +16,15 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 TOOLS = str(Path(__file__).resolve().parent)
-if TOOLS not in sys.path:
-    sys.path.insert(0, TOOLS)
+SOURCES = str(Path(TOOLS).parent / "src")
+for folder in (TOOLS, SOURCES):
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
 
 from provision import elf  # noqa: E402 - the path comes first
 from provision.native import PROGRAMS  # noqa: E402
+
+from wulf.core import native_source  # noqa: E402 - the package is not installed yet
 
 # Static programs need no C library of the system, so the oldest tag that installers know serves every distribution.
 PLATFORM = "manylinux_2_17"
@@ -37,6 +43,18 @@ class ProbesHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling lea
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{PLATFORM}_{arch}"
         build_data["force_include"].update({str(path): f"wulf/programs/{arch}/{path.name}" for path in found})
+        source = mpi_source(Path(self.root))
+        build_data["force_include"][str(source)] = f"wulf/programs/{source.name}"
+
+
+def mpi_source(root: Path) -> Path:
+    """Pack wulf-mpi's source beside the probes."""
+    target = root / "src/wulf/programs" / native_source.NAME
+    try:
+        target.write_bytes(native_source.pack(root / "native", native_source.json_folder(root)))
+    except OSError as error:
+        raise SystemExit(f"wulf's wheel carries the source of wulf-mpi, but it can't be packed: {error}") from error
+    return target
 
 
 def programs(root: Path, arch: str) -> list[Path]:

@@ -1,6 +1,7 @@
 """What every launcher must do: one suite over all of them. A new launcher is one more entry in `CASES`."""
 
 import platform
+import sys
 import time
 from concurrent.futures import wait
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.launchers import launcher_names, make_launcher
 from wulf.cluster.launchers.base import Launcher
 from wulf.cluster.launchers.null import NullLauncher
-from wulf.cluster.programs import Program
+from wulf.cluster.programs import Program, supervised
 from wulf.cluster.session import RequestError, SessionLost
 from wulf.cluster.simulated import Fault, SimulatedCluster
 from wulf.core.errors import NodeError
@@ -129,6 +130,18 @@ def test_each_node_greets(case, opened):
 def test_ping(opened):
     for session in opened.sessions.values():
         assert session.request("ping", timeout=10)["ok"] is True
+
+
+def test_a_command_line_as_a_session(case):
+    """What starts another program that holds the session, as mpirun does; its arguments arrive as they are."""
+    awkward = ("a b", "$HOME", "it's", "")
+    made = supervised([sys.executable, "-c", case.program.path.read_text(), *awkward], hello=case.program.name)
+    opened = case.launcher.open(case.good[:1], made)
+    assert opened.failed == {}
+    session = opened.sessions["n1"]
+    assert session.greeting["hello"] == case.program.name
+    if not isinstance(case.launcher, NullLauncher):
+        assert tuple(session.request("environment")["argv"][1:]) == awkward
 
 
 def test_many_requests_at_once(opened):

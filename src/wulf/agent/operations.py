@@ -9,7 +9,7 @@ from wulf import __version__
 from wulf.agent import facts
 from wulf.agent.dgemm import dgemm
 from wulf.agent.machine import Machine
-from wulf.agent.mpi.build import mpi_build, mpi_progress
+from wulf.agent.mpi.build import mpi_build, mpi_key, mpi_progress
 from wulf.agent.mpi.files import mpi_look, mpi_read, mpi_write
 from wulf.agent.mpi.find import mpi_find
 from wulf.agent.mpi.processes import mpi_processes, mpi_reach
@@ -74,6 +74,7 @@ OPERATIONS: dict[str, Operation] = {
     "addresses": addresses,
     "dgemm": dgemm,
     "mpi_find": mpi_find,
+    "mpi_key": mpi_key,
     "mpi_build": mpi_build,
     "mpi_progress": mpi_progress,
     "mpi_look": mpi_look,

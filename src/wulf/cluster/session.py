@@ -88,14 +88,20 @@ class Session:
         Its standard streams; started here.
     explain
         Words for its end.
+    launched
+        Another program started it, and may write to the same standard output: lines that are no JSON are that one's
+        words, and count as standard error (MPICH's launcher says there which rank died).
     """
 
-    def __init__(self, node: Node, program: str, channel: Channel, explain: Explain | None = None) -> None:
+    def __init__(
+        self, node: Node, program: str, channel: Channel, explain: Explain | None = None, *, launched: bool = False
+    ) -> None:
         self.node = node
         self.program = program
         self.greeted: Future[dict[str, Any]] = _running_future()
         """The greeting; or why there is none."""
         self._channel = channel
+        self._launched = launched
         self.explain = explain or explain_exit(program)
         """Words for its end; whoever learns more about the program than its launcher knew may give better ones."""
         self._lock = threading.Lock()
@@ -188,7 +194,9 @@ class Session:
             message = json.loads(line)
         except ValueError:
             message = None
-        if not self.greeted.done():
+        if self._launched and not isinstance(message, dict):
+            self.on_stderr(line.decode(errors="replace"))
+        elif not self.greeted.done():
             self._on_first(line, message)
         elif isinstance(message, dict):
             self._on_answer(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -47,17 +48,40 @@ def prepare(state: Path, nodes: Sequence[Node], own_user: bool) -> None:
     (state / "nodes").mkdir(mode=0o700)
     for node in nodes:
         (state / "nodes" / node.name).mkdir(mode=0o700)
-    keys = [state / "id"] + [state / "nodes" / node.name / "host_key" for node in nodes]
+    keys = [state / "id", state / "node_id"] + [state / "nodes" / node.name / "host_key" for node in nodes]
     with ThreadPoolExecutor(max_workers=4) as pool:
         publics = list(pool.map(_make_key, keys))
     penalties = _has_penalties(tools.require("sshd"))
     for node in nodes:
         directory = state / "nodes" / node.name
         (directory / "hostname").write_text(node.name + "\n")
-        (directory / "authorized_keys").write_text(publics[0])
+        (directory / "authorized_keys").write_text(publics[0] + publics[1])
         (directory / "sshd_config").write_text(_sshd_config(node, user_name(own_user), penalties))
-    known = "".join(f"{node.name} {key}" for node, key in zip(nodes, publics[1:], strict=True))
+    known = "".join(f"{node.name} {key}" for node, key in zip(nodes, publics[2:], strict=True))
     (state / "known_hosts").write_text(known)
+    for node in nodes:
+        _let_reach_others(state, state / "nodes" / node.name, nodes, user_name(own_user))
+
+
+def _let_reach_others(state: Path, directory: Path, nodes: Sequence[Node], user: str) -> None:
+    """What a node needs to log in on the others, as MPI's launchers do; its key opens nothing outside the lab."""
+    shutil.copyfile(state / "node_id", directory / "node_id")
+    (directory / "node_id").chmod(0o600)
+    shutil.copyfile(state / "known_hosts", directory / "known_hosts")
+    (directory / "ssh_config").write_text(
+        f"""\
+Host {" ".join(node.name for node in nodes)} {" ".join(node.address for node in nodes)}
+  User {user}
+  Port {SSH_PORT}
+  IdentityFile {PRIVATE}/node_id
+  IdentitiesOnly yes
+  UserKnownHostsFile {PRIVATE}/known_hosts
+  StrictHostKeyChecking yes
+  CheckHostIP no
+  LogLevel ERROR
+"""
+        + "".join(f"Host {node.name} {node.address}\n  HostKeyAlias {node.name}\n" for node in nodes)
+    )
 
 
 def write_client_config(state: Path, nodes: Sequence[Node], own_user: bool, init: dict[str, object]) -> None:

@@ -35,9 +35,9 @@ class FakeChannel:
         self.listener.on_close(Exit(**how))
 
 
-def session(greet=True, explain=None):
+def session(greet=True, explain=None, **how):
     channel = FakeChannel()
-    made = Session(Node("n1"), "wulf-net", channel, explain)
+    made = Session(Node("n1"), "wulf-net", channel, explain, **how)
     if greet:
         channel.say(GREETING)
     return made, channel

@@ -37,6 +37,18 @@ def test_what_was_printed_instead_of_a_greeting_is_told():
         made.greeted.result(0)
 
 
+def test_a_launchers_words_on_standard_output_are_kept_for_the_end():
+    made, channel = session(launched=True, explain=lambda end, stderr, greeted: (" / ".join(stderr), ""))
+    pending = made.call("run")
+    channel.say(b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES")
+    channel.say({"id": 1, "ok": True})
+    assert pending.result(0)["ok"]
+    channel.say(b"12")
+    channel.end(status=9)
+    with pytest.raises(SessionLost, match="BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES / 12"):
+        made.request("ping")
+
+
 @pytest.mark.parametrize("greeting", [{"hello": "wulf-node"}, {"protocol": 2}, {"protocol": None}])
 def test_another_program_or_protocol_is_not_talked_to(greeting):
     made, channel = session(greet=False)

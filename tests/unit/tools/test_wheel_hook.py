@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from provision import elf
 from provision.native import PROGRAMS
 
 from tests.unit.tools.elf_program import program
+from wulf.core.native_source import NAME
 
 ARCH = platform.machine()
 MACHINE = next(number for number, name in elf.MACHINES.items() if name == ARCH)
@@ -26,6 +28,9 @@ def put(root: Path, content: bytes) -> Path:
     """The programs in a package's folder, which is returned."""
     folder = root / "src/wulf/programs" / ARCH
     folder.mkdir(parents=True)
+    for name in ("native/mpi/main.cpp", "build/sysroot/usr/include/nlohmann/json.hpp"):
+        (root / name).parent.mkdir(parents=True)
+        (root / name).touch()
     for name in PROGRAMS:
         (folder / name).write_bytes(content)
     return folder
@@ -36,7 +41,13 @@ def test_probes_go_in_and_the_tag_names_the_architecture(tmp_path: Path) -> None
     data = {"force_include": {}, "pure_python": True}
     hook(tmp_path).initialize("standard", data)
     assert data["tag"] == f"py3-none-manylinux_2_17_{ARCH}"
-    assert data["force_include"] == {str(folder / name): f"wulf/programs/{ARCH}/{name}" for name in PROGRAMS}
+    source = folder.parent / NAME
+    assert data["force_include"] == {
+        **{str(folder / name): f"wulf/programs/{ARCH}/{name}" for name in PROGRAMS},
+        str(source): f"wulf/programs/{NAME}",
+    }
+    with zipfile.ZipFile(source) as archive:
+        assert {"mpi/main.cpp", "nlohmann/json.hpp"} <= set(archive.namelist())
     assert data["pure_python"] is False
 
 

@@ -41,20 +41,33 @@ def mpi_progress() -> dict[str, Any]:
     return dict(_progress)
 
 
-def mpi_build(mpicxx: Any, mpirun: Any, source: Any, place: Any, version: Any, digest: Any) -> dict[str, Any]:
+def mpi_key(mpi: Any, place: Any, version: Any, digest: Any) -> dict[str, Any]:
+    """{"op": "mpi_key", …}: where in `place` wulf-mpi of this source and MPI belongs, and its digest if it is there.
+
+    `mpi` has the paths "mpicxx" and "mpirun"; `digest` is the source's.
+    """
+    show, launcher = output_of(mpi["mpicxx"], "-show"), output_of(mpi["mpirun"], "--version")
+    compiler = output_of(mpi["mpicxx"], "--version").partition("\n")[0]
+    key = key_of(show, compiler, launcher, _flags(version), digest)
+    target = Path(place, key, "wulf-mpi")
+    return {"key": key, "path": str(target), "digest": digest_of(target) if _runs(target) else None}
+
+
+def mpi_build(mpi: Any, source: Any, place: Any, version: Any, digest: Any) -> dict[str, Any]:
     """{"op": "mpi_build", …}: wulf-mpi in `place`, from the zip `source` of this digest, unless it is there already."""
-    flags = [*FLAGS, f'-DWULF_VERSION="{version}"']
-    show, launcher = output_of(mpicxx, "-show"), output_of(mpirun, "--version")
-    compiler = output_of(mpicxx, "--version").partition("\n")[0]
-    target = Path(place, key_of(show, compiler, launcher, flags, digest), "wulf-mpi")
     start = time.monotonic()
     with _one_build:
-        known = digest_of(target)
-        if known is None or not _runs(target):
-            _build(target, Path(source), mpicxx, flags, show)
-            _check_kind(target, mpicxx, identify(launcher)[0], mpirun)
-            known = digest_of(target)
-    return {"path": str(target), "digest": known, "seconds": time.monotonic() - start}
+        known = mpi_key(mpi, place, version, digest)
+        if known["digest"] is None:
+            target = Path(known["path"])
+            _build(target, Path(source), mpi["mpicxx"], _flags(version))
+            _check_kind(target, mpi["mpicxx"], mpi["mpirun"])
+            known["digest"] = digest_of(target)
+    return {**known, "seconds": time.monotonic() - start}
+
+
+def _flags(version: str) -> list[str]:
+    return [*FLAGS, f'-DWULF_VERSION="{version}"']
 
 
 def _runs(program: Path) -> bool:
@@ -62,8 +75,9 @@ def _runs(program: Path) -> bool:
     return bool(output_of(str(program), "--version"))
 
 
-def _check_kind(program: Path, mpicxx: str, kind: str, mpirun: str) -> None:
+def _check_kind(program: Path, mpicxx: str, mpirun: str) -> None:
     """Debian's alternatives can pair one MPI's compiler with another's launcher: every rank would be alone."""
+    kind = identify(output_of(mpirun, "--version"))[0]
     said = output_of(str(program), "--describe")
     try:
         library = str(json.loads(said)["mpi"])
@@ -74,10 +88,11 @@ def _check_kind(program: Path, mpicxx: str, kind: str, mpirun: str) -> None:
     made = "openmpi" if library.startswith("Open MPI") else "intel" if library.startswith("Intel") else "mpich"
     if kind in ("openmpi", "intel", "mpich") and made != kind:
         program.unlink()
-        raise Refused("bad-parameter", f"{mpicxx} builds for {library.split(',')[0]}, which {mpirun} is not of", "mpi")
+        name = library.partition(",")[0]
+        raise Refused("bad-parameter", f"{mpicxx} builds for {name}, to which {mpirun} does not belong", "mpi")
 
 
-def _build(target: Path, source: Path, mpicxx: str, flags: list[str], show: str) -> None:
+def _build(target: Path, source: Path, mpicxx: str, flags: list[str]) -> None:
     folder = Path(tempfile.mkdtemp(prefix=".build-", dir=source.parent))
     try:
         with zipfile.ZipFile(source) as archive:
@@ -86,7 +101,11 @@ def _build(target: Path, source: Path, mpicxx: str, flags: list[str], show: str)
         sources = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.cpp"))
         _progress.update(done=0, of=len(sources) + 1)
         objects = _compile_all(folder, sources, mpicxx, flags)
-        paths = [f"-Wl,-rpath,{path}" for path in library_folders(show) if not path.startswith("/usr/lib")]
+        paths = [
+            f"-Wl,-rpath,{path}"
+            for path in library_folders(output_of(mpicxx, "-show"))
+            if not path.startswith("/usr/lib")
+        ]
         _run([mpicxx, "-O2", "-pthread", "-s", "-o", "wulf-mpi", *objects, *paths], folder)
         put(target, (folder / "wulf-mpi").read_bytes())
         _progress["done"] += 1
@@ -101,8 +120,7 @@ def _compile_all(folder: Path, sources: list[str], mpicxx: str, flags: list[str]
     objects = [f"{number}.o" for number in range(len(sources))]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         jobs = [
-            pool.submit(_run, [mpicxx, *flags, "-c", name, "-o", made], folder)
-            for name, made in zip(sources, objects)  # noqa: B905 - Python 3.9 has no strict
+            pool.submit(_run, [mpicxx, *flags, "-c", name, "-o", made], folder) for name, made in zip(sources, objects)
         ]
         try:
             for job in as_completed(jobs):

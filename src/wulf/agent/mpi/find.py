@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -50,7 +51,11 @@ def identify(text: str) -> tuple[str, str, str]:
 
 def library_folders(show: str) -> list[str]:
     """The folders that a wrapper links from, as ``mpicxx -show`` prints its command line."""
-    return [word[2:] for word in show.split() if word.startswith("-L")]
+    try:
+        words = shlex.split(show)
+    except ValueError:  # a path with a quotation mark that the wrapper did not quote
+        return []
+    return [word[2:] for word in words if word.startswith("-L")]
 
 
 def output_of(*command: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 def caches() -> list[Path]:
     """~/.cache/wulf/mpi, and a folder in /tmp where that can't be used."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return [Path(home, "wulf", "mpi"), Path(tempfile.gettempdir(), f"wulf-{os.getuid()}", "mpi")]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from wulf.agent.session import Refused
@@ -21,9 +22,9 @@ def mpi_processes(pids: Any) -> dict[str, Any]:
 
 def _state(pid: int) -> str | None:
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            # the name before it stands in parentheses, and may hold any character
-            return file.read().rpartition(")")[2].split()[0]
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        # the name before it stands in parentheses, and may hold any character
+        return text.rpartition(")")[2].split()[0]
     except (OSError, IndexError):
         return None
 
@@ -34,7 +35,7 @@ def mpi_reach(hosts: Any) -> dict[str, Any]:
         raise Refused("bad-parameter", "hosts must be a list of names", "hosts")
     with ThreadPoolExecutor(WINDOW) as pool:
         outcomes = list(pool.map(_reach, hosts))
-    return {"failed": {host: outcome for host, outcome in zip(hosts, outcomes) if outcome}}  # noqa: B905
+    return {"failed": {host: outcome for host, outcome in zip(hosts, outcomes) if outcome}}
 
 
 def _reach(host: str) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ import select
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 GRACE = 5.0
 """Seconds that the launcher has to end when its input has closed; then again when it was asked to by SIGTERM."""
@@ -88,7 +89,7 @@ def _end_orphans(patience: float = 2.0) -> None:
 
 def _children() -> list[int]:
     try:
-        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
-            return [int(word) for word in file.read().split()]
+        text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
     except OSError:  # a kernel without CONFIG_PROC_CHILDREN
         return []
+    return [int(word) for word in text.split()]

@@ -151,7 +151,8 @@ class ProcessLauncher(Launcher):
 
     async def launch(self, node: Node, program: Program, argv: Sequence[str], explain: Explain) -> Session:
         """A session over a process that has greeted."""
-        return await self.greeted(Session(node, program.speaker, self._channel(argv), explain))
+        launched = program.hello is not None
+        return await self.greeted(Session(node, program.speaker, self._channel(argv), explain, launched=launched))
 
     async def complete(self, argv: Sequence[str], stdin: Path) -> tuple[Exit, list[str], list[str]]:
         """Run a process to its end with a file as its input: how it ended, its output, its standard error."""

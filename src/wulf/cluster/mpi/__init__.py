@@ -4,7 +4,6 @@
         world.session.request("run", probe="pingpong", params={"bytes": 8})
 
 installed  which MPIs the nodes have, and the one that all agree on
-source     wulf-mpi's source, as one file
 building   built once per MPI, and brought to every node
 spec       how many ranks, and where each one goes
 commands   the command lines of mpirun and srun

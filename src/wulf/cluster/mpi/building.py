@@ -7,16 +7,20 @@ import hashlib
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
-from concurrent.futures import wait
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from wulf import __version__
-from wulf.cluster.mpi.installed import Installed, NodeView
-from wulf.cluster.mpi.source import source
+from wulf.agent.mpi.files import put
+from wulf.agent.mpi.places import caches
+from wulf.agent.session import Refused
+from wulf.cluster.mpi.installed import FIND_TIMEOUT, Installed, NodeView
 from wulf.cluster.session import RequestError, Session
 from wulf.core.errors import NodeError, UsageError
+from wulf.core.native_source import source
 
 Say = Callable[[str], None]
 
@@ -52,8 +56,14 @@ def common_place(views: Mapping[str, NodeView]) -> str:
     )
 
 
-def build(session: Session, mpi: Installed, place: str, say: Say) -> tuple[str, str]:
+def build(session: Session, mpi: Installed, place: str, say: Say, keep: Path | None = None) -> tuple[str, str]:
     """Build wulf-mpi on one node, unless it is there; its path and digest.
+
+    Parameters
+    ----------
+    keep
+        A folder of this machine for copies of what was built: a node that has lost its own, as a lab's new nodes
+        have, gets it from there. None: wulf's cache.
 
     Raises
     ------
@@ -62,16 +72,23 @@ def build(session: Session, mpi: Installed, place: str, say: Say) -> tuple[str, 
     UsageError
         This wulf does not have the source.
     """
-    path = _bring_source(session, place)
-    asked = session.call(
-        "mpi_build", mpicxx=mpi.mpicxx, mpirun=mpi.mpirun, source=path, place=place,
-        version=__version__, digest=_source()[1],
-    )  # fmt: skip
-    try:
-        answer = _watch(session, asked, mpi, say)
-    except RequestError as error:
-        raise _build_error(session.node.name, mpi, error) from error
-    return answer["path"], answer["digest"]
+    compilers = {"mpicxx": mpi.mpicxx, "mpirun": mpi.mpirun}
+    fields = {"mpi": compilers, "place": place, "version": __version__, "digest": _source()[1]}
+    known = session.request("mpi_key", FIND_TIMEOUT, **fields)
+    kept = (keep or caches()[0]) / known["key"] / "wulf-mpi"
+    if known["digest"] is None and kept.is_file():
+        send(session, known["path"], kept.read_bytes())
+        known = session.request("mpi_key", FIND_TIMEOUT, **fields)
+    if known["digest"] is None:
+        asked = session.call("mpi_build", source=_bring_source(session, place), **fields)
+        try:
+            known = _watch(session, asked, mpi, say)
+        except RequestError as error:
+            raise _build_error(session.node.name, mpi, error) from error
+    if not kept.is_file():
+        with suppress(OSError, Refused):  # a full disk here is no reason not to measure there
+            put(kept, zlib.decompress(_fetch(session, known["path"])))
+    return known["path"], known["digest"]
 
 
 def _source() -> tuple[bytes, str]:
@@ -92,12 +109,14 @@ def _bring_source(session: Session, place: str) -> str:
 def _watch(session: Session, asked: Future[dict[str, Any]], mpi: Installed, say: Say) -> dict[str, Any]:
     """The build's answer, telling meanwhile how far it is."""
     deadline = time.monotonic() + COMPILE_TIMEOUT
+    last = None
     while not wait([asked], LOOK_INTERVAL).done:
         if time.monotonic() > deadline:
             what = f"wulf-mpi was not built within {COMPILE_TIMEOUT:g} s"
             raise NodeError(session.node.name, what, "is the node overloaded?")
         progress = session.request("mpi_progress")
-        if progress["of"]:
+        if progress["of"] and progress["done"] != last:
+            last = progress["done"]
             say(f"building wulf-mpi with {mpi.title} on {session.node}: {progress['done']} of {progress['of']}")
     return asked.result()
 
@@ -106,9 +125,10 @@ def _build_error(node: str, mpi: Installed, error: RequestError) -> NodeError:
     if error.code != "compile":
         return NodeError(node, f"wulf-mpi was not built with {mpi.title}: {error.message}", "see wulf mpi list")
     old = any(sign in error.message for sign in ("c++20", "concept", "is not a member of", "constexpr"))
+    compiler = mpi.compiler or "compiler unknown"
     return NodeError(
         node,
-        f"{mpi.mpicxx} ({mpi.compiler or 'compiler unknown'}) could not build wulf-mpi; its last words:\n{error.message}",
+        f"{mpi.mpicxx} ({compiler}) could not build wulf-mpi; its last words:\n{error.message}",
         "it needs C++20 (GCC 11, Clang 14 or newer): name another MPI, or make its wrapper use another compiler, by "
         "OMPI_CXX or MPICH_CXX"
         if old

@@ -69,12 +69,18 @@ class Site:
         return not self.local and len({host.machine for host in self.hosts}) < len(self.hosts)
 
     @property
-    def crowded(self) -> bool:
-        """Whether there are more ranks on a machine than CPUs."""
+    def machines(self) -> list[tuple[int, int]]:
+        """Ranks and CPUs of each machine."""
         ranks: Counter[str] = Counter()
         for host in self.hosts:
             ranks[host.machine] += host.ranks
-        return any(ranks[host.machine] > host.cpus for host in self.hosts)
+        cpus = {host.machine: host.cpus for host in self.hosts}
+        return [(ranks[machine], cpus[machine]) for machine in cpus]
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there are more ranks on a machine than CPUs."""
+        return any(ranks > cpus for ranks, cpus in self.machines)
 
 
 @dataclass(frozen=True)
@@ -100,8 +106,8 @@ def command(mpi: Installed, site: Site, spec: WorldSpec, program: str) -> Comman
 def _common_notes(site: Site, bind: str) -> list[str]:
     notes = []
     if site.crowded:
-        most = max(site.hosts, key=lambda host: host.ranks / host.cpus)
-        notes.append(f"more ranks than CPUs ({most.ranks} ranks on {most.name}, {most.cpus} CPUs): they take turns")
+        ranks, cpus = max(site.machines, key=lambda machine: machine[0] / machine[1])
+        notes.append(f"{ranks} ranks share {cpus} CPUs: they take turns, and waiting ones cost the others time")
     if bind == "none":
         notes.append("ranks are not bound to cores")
     return notes

@@ -35,7 +35,7 @@ _BY_STATUS = re.compile(r"Process name: \[\S*?,(\d+)\] Exit code: +(\d+)")
 _HYDRA = re.compile(r"PID (\d+) RUNNING AT (\S+) .*?EXIT CODE: (\d+)")
 _SRUN = re.compile(r"srun: error: (\S+): tasks? (\d+)\S*: (Killed|Exited with exit code \d+|[^\n:]+)")
 _LOST = (
-    re.compile(r"lost communication with a remote daemon\..*?Remote: \S+ on node (\S+)"),
+    re.compile(r"lost communication with a remote daemon\..*?Remote daemon: \S+ on node (\S+)"),
     re.compile(r"lost connection to (?:the )?(?:remote )?(?:daemon|proxy) on (?:node |host )?(\S+?)[.,]?(?: |$)"),
 )
 _NO_MEMORY = re.compile(r"oom|out of memory", re.IGNORECASE)

@@ -232,7 +232,7 @@ def _missing(without: Sequence[str], wanted: str | None, views: Mapping[str, Nod
 
 
 def _inventory_of(offers: Mapping[str, Sequence[Installed]]) -> str:
-    """ "n[1-2] has Open MPI 4.1.4 (/usr) and MPICH 4.0.2 (/usr); n3 has none": nodes that have the same together."""
+    """Who has what, nodes that have the same together: ``n[1-2] have Open MPI 4.1.4 (/usr); n3 has none``."""
     groups: dict[str, list[str]] = {}
     for node, mpis in offers.items():
         text = " and ".join(f"{mpi.title} ({mpi.prefix})" for mpi in mpis) or "none"

@@ -1,5 +1,6 @@
 """The network that MPI's TCP is told to use. Left alone, Open MPI tries every interface, and waits for ever for an
-answer from one that leads nowhere: a bridge of containers has the same address on every node."""
+answer from one that leads nowhere: a bridge of containers has the same address on every node.
+"""
 
 from __future__ import annotations
 

@@ -56,9 +56,15 @@ class World:
     """
 
     def __init__(
-        self, launcher: Launcher, nodes: Sequence[Node], names: Mapping[str, str], installed: Installed,
-        planned: Sequence[str], made: Command,
-    ) -> None:  # fmt: skip
+        self,
+        launcher: Launcher,
+        nodes: Sequence[Node],
+        *,
+        names: Mapping[str, str],
+        installed: Installed,
+        planned: Sequence[str],
+        made: Command,
+    ) -> None:
         self._launcher = launcher
         self._nodes = {node.name: node for node in nodes}
         self._names = dict(names)
@@ -233,7 +239,7 @@ def _prepare(launcher: Launcher, inventory: Inventory, spec: WorldSpec, say: Say
     made = command(chosen, site, spec, path)
     say(f"starting {len(places)} ranks with {chosen.title}")
     names = {} if local else {name: view.host for name, view in views.items()}
-    return World(launcher, inventory.nodes, names, chosen, places, made)
+    return World(launcher, inventory.nodes, names=names, installed=chosen, planned=places, made=made)
 
 
 def _is_local(inventory: Inventory) -> bool:

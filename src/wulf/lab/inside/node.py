@@ -5,7 +5,7 @@ programs (/run, /dev/shm, /var/log, the home directory: empty, in memory) and fo
 the like).
 """
 
-# ruff: noqa: PTH101, PTH102, PTH110, PTH112, PTH114, PTH119, PTH123, PTH208
+# ruff: noqa: PTH211, PTH101, PTH102, PTH110, PTH112, PTH114, PTH119, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -67,9 +67,13 @@ def furnish(state: str, node: str) -> None:
             linux.mount(source, target, "", linux.MS_BIND)
     own = os.open(node, os.O_PATH | os.O_DIRECTORY)
     linux.mount("tmpfs", "/run", "tmpfs", _QUIET, "mode=755")
-    for directory, mode in (("/run/sshd", 0o755), ("/run/lock", 0o1777), (PRIVATE, 0o700), (HOME, 0o700)):
+    ssh = f"{HOME}/.ssh"
+    for directory, mode in (
+        ("/run/sshd", 0o755), ("/run/lock", 0o1777), (PRIVATE, 0o700), (HOME, 0o700), (ssh, 0o700),
+    ):  # fmt: skip
         os.mkdir(directory)
         os.chmod(directory, mode)
+    os.symlink(f"{PRIVATE}/ssh_config", f"{ssh}/config")  # how a node reaches the others
     linux.mount(f"/proc/self/fd/{own}", PRIVATE, "", linux.MS_BIND)
     os.close(own)
     os.chdir("/")

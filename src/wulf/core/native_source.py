@@ -1,5 +1,6 @@
 """wulf-mpi's source as one file: what travels to the node that builds it. Standard library alone: the wheel's build
-uses it, too."""
+uses it, too.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def source() -> tuple[bytes, str]:
     FileNotFoundError
         Neither is there.
     """
-    package = Path(__file__).resolve().parents[2]
+    package = Path(__file__).resolve().parents[1]
     carried, root = package / "programs" / NAME, package.parents[1]
     if (root / "native/mpi").is_dir():
         data = pack(root / "native", json_folder(root))

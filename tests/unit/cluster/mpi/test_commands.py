@@ -1,0 +1,98 @@
+"""The launchers' command lines, word for word."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.cluster.mpi.test_installed import MPICH, OPENMPI
+from wulf.cluster.mpi.commands import FLAT_LAUNCH, Host, Site, command
+from wulf.cluster.mpi.spec import WorldSpec
+
+PROGRAM = "/home/u/my cache/wulf-mpi"
+OPENMPI_5 = replace(OPENMPI, version="5.0.11", mpirun="/o/bin/mpirun")
+INTEL = replace(MPICH, kind="intel", version="2021.10", mpirun="/i/bin/mpirun")
+
+CLUSTER = Site((Host("n1", 2, 16, "a"), Host("n2", 1, 16, "b")))
+LAB = Site((Host("n1", 2, 2, "a"), Host("n2", 1, 2, "a")), root=True)
+HERE = Site((Host("here", 4, 8, "a"),), local=True)
+
+
+def line(mpi, site, spec=None):
+    return " ".join(command(mpi, site, spec or WorldSpec(), PROGRAM).argv)
+
+
+def test_openmpi_4_on_a_cluster():
+    assert line(OPENMPI, CLUSTER) == (
+        "/usr/bin/mpirun.openmpi -n 3 --host n1:2,n2:1 --map-by slot --bind-to core:overload-allowed "
+        "--mca plm_rsh_agent ssh -x -oBatchMode=yes --mca plm_rsh_no_tree_spawn 1 " + PROGRAM
+    )
+
+
+def test_openmpi_5_names_its_launchers_parameters_anew():
+    assert line(OPENMPI_5, replace(CLUSTER, network="10.0.0.0/24")) == (
+        "/o/bin/mpirun -n 3 --host n1:2,n2:1 --map-by slot --bind-to core:overload-allowed "
+        "--mca btl_tcp_if_include 10.0.0.0/24 --prtemca plm_ssh_agent ssh -x -oBatchMode=yes "
+        "--prtemca plm_ssh_no_tree_spawn 1 --prtemca prte_if_include 10.0.0.0/24 " + PROGRAM
+    )
+
+
+def test_openmpi_is_kept_to_the_network():
+    words = line(OPENMPI, replace(CLUSTER, network="10.0.0.0/24"))
+    assert "--mca btl_tcp_if_include 10.0.0.0/24" in words
+    assert "--mca oob_tcp_if_include 10.0.0.0/24" in words
+
+
+def test_nodes_of_one_machine_talk_tcp_and_the_user_is_told():
+    made = command(OPENMPI, LAB, WorldSpec(), PROGRAM)
+    words = " ".join(made.argv)
+    assert "--allow-run-as-root" in words
+    assert "--bind-to none" in words
+    assert "--mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,tcp,vader" in words
+    assert any("go by TCP" in note for note in made.notes)
+    assert "3 ranks share 2 CPUs" in " ".join(made.notes)
+    assert "self,tcp,sm" in line(OPENMPI_5, LAB)
+    assert "-genv UCX_TLS tcp,self -genv FI_PROVIDER tcp" in line(MPICH, LAB)
+    assert "-genv I_MPI_OFI_PROVIDER tcp" in line(INTEL, LAB)
+
+
+def test_real_nodes_use_whatever_mpi_chooses():
+    for mpi in (OPENMPI, OPENMPI_5, MPICH, INTEL):
+        assert "tcp" not in line(mpi, CLUSTER)
+        assert command(mpi, CLUSTER, WorldSpec(), PROGRAM).notes == ()
+
+
+def test_one_machine_needs_no_daemons():
+    assert line(OPENMPI, HERE).startswith("/usr/bin/mpirun.openmpi -n 4 --host localhost:4")
+    assert "plm" not in line(OPENMPI, HERE)
+    assert line(MPICH, HERE) == f"/usr/bin/mpirun.mpich -launcher fork -bind-to core -n 4 {PROGRAM}"
+
+
+def test_mpich():
+    assert line(MPICH, replace(CLUSTER, interface="ib0"), WorldSpec(environment={"A": "b c"})) == (
+        "/usr/bin/mpirun.mpich -hosts n1:2,n2:1 -launcher ssh -iface ib0 -bind-to core -genv A b c -n 3 " + PROGRAM
+    )
+
+
+def test_intel_has_one_count_for_all_nodes():
+    assert line(INTEL, CLUSTER).startswith("/i/bin/mpirun -hosts n1,n2 -ppn 2 -launcher ssh")
+
+
+def test_srun():
+    spec = WorldSpec(starter="srun", environment={"A": "b"}, options=["--mpi=pmi2"])
+    assert line(OPENMPI, CLUSTER, spec) == (
+        "srun --mpi=pmix --nodes=2 --ntasks=3 --nodelist=n1,n2 --distribution=block --overlap --ntasks-per-node=2 "
+        f"--input=0 --unbuffered --kill-on-bad-exit=1 --cpu-bind=cores --export=ALL,A=b --mpi=pmi2 {PROGRAM}"
+    )
+    assert "--mpi=pmi2" in line(MPICH, CLUSTER, WorldSpec(starter="srun"))
+
+
+@pytest.mark.parametrize(("nodes", "flat"), [(FLAT_LAUNCH, True), (FLAT_LAUNCH + 1, False)])
+def test_many_nodes_are_started_as_a_tree(nodes, flat):
+    site = Site(tuple(Host(f"n{i}", 1, 2, f"m{i}") for i in range(nodes)))
+    assert ("no_tree_spawn" in line(OPENMPI, site)) == flat
+
+
+def test_what_the_user_asks_for_comes_last():
+    made = command(OPENMPI, CLUSTER, WorldSpec(bind="socket", options=["--mca", "btl", "self,vader"]), PROGRAM)
+    assert "--bind-to socket:overload-allowed" in " ".join(made.argv)
+    assert made.argv[-4:] == ("--mca", "btl", "self,vader", PROGRAM)
