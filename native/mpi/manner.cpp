@@ -119,9 +119,13 @@ std::vector<Param> length_params(const std::string& operation) {
 }
 
 Length length_of(const Json& params) {
-  return {.seconds = params.at("seconds"),
-          .iterations = optional_value<std::int64_t>(params, "iterations"),
-          .warmup = params.at("warmup")};
+  Length length;
+  length.seconds = params.at("seconds");
+  length.warmup = params.value("warmup", 0);
+  if (params.contains("iterations")) {
+    length.iterations = optional_value<std::int64_t>(params, "iterations");
+  }
+  return length;
 }
 
 std::vector<Param> joined(std::vector<std::vector<Param>> lists) {

@@ -111,6 +111,11 @@ void Posts::wait() {
   }
 }
 
+void Posts::test() {
+  int done = 0;
+  MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+}
+
 std::size_t SendBuffer::size(const Manner& manner, std::size_t bytes, std::size_t width) {
   return manner.send == "buffered" ? 2 * (width + 1) * (bytes + MPI_BSEND_OVERHEAD) : 0;
 }

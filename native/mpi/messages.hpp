@@ -64,6 +64,8 @@ class Posts {
 
   void start();
   void wait();
+  /// Lets MPI get on with what was started; for requests alone.
+  void test();
 
  private:
   void make_persistent();

@@ -56,8 +56,8 @@ void World::agree(const Error* error) const {
   text.resize(static_cast<std::size_t>(length));
   MPI_Bcast(text.data(), length, MPI_CHAR, first, control_);
   const Json json = parse_json(text);
-  throw Error(json.at("code"), name_of(first) + ": " + json.at("message").get<std::string>(),
-              json.value("field", ""));
+  throw AgreedError(json.at("code"), name_of(first) + ": " + json.at("message").get<std::string>(),
+                    json.value("field", ""));
 }
 
 void World::meet() const {

@@ -17,6 +17,12 @@ struct RankPlace {
   std::string cpus;  ///< those that it may use, as "0-3,8"
 };
 
+/// An error that every rank has thrown already: nobody has to be told.
+class AgreedError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// All ranks of this launch, as each of them sees it. Communicates on duplicates of MPI_COMM_WORLD, so that
 /// nothing of a probe is ever mistaken for something of the session.
 ///
@@ -44,8 +50,8 @@ class World {
   /// "rank 3 on n2", for messages.
   [[nodiscard]] std::string name_of(int rank) const;
 
-  /// Collective: throws on every rank the error of the lowest rank that has one, its message beginning with
-  /// that rank's name. Null = this rank has none.
+  /// Collective: throws AgreedError on every rank, made of the error of the lowest rank that has one, its
+  /// message beginning with that rank's name. Null = this rank has none.
   void agree(const Error* error) const;
 
   /// Collective: returns when every rank has called it. Who waits is asleep, so that ranks which take no part
