@@ -44,7 +44,7 @@ void fill(std::span<std::byte> buffer, const Pieces& pieces) {
   }
 }
 
-std::optional<std::string> difference(std::span<const std::byte> buffer, const Pieces& pieces) {
+std::optional<std::string> wrong_byte(std::span<const std::byte> buffer, const Pieces& pieces) {
   std::size_t at = 0;
   for (const Piece& piece : pieces) {
     for (std::size_t i = 0; i < piece.length; ++i, ++at) {

@@ -28,7 +28,7 @@ using Pieces = std::vector<Piece>;
 void fill(std::span<std::byte> buffer, const Pieces& pieces);
 
 /// What is wrong in a buffer, or nothing: "byte 7 of what rank 2 has for rank 0 is 4 instead of 9".
-[[nodiscard]] std::optional<std::string> difference(std::span<const std::byte> buffer, const Pieces& pieces);
+[[nodiscard]] std::optional<std::string> wrong_byte(std::span<const std::byte> buffer, const Pieces& pieces);
 
 /// Term `i` that `rank` gives to a sum. One that is missing, or counted twice, shows in the sum; whole
 /// numbers, which stay exact in single precision for more than 10,000 ranks.

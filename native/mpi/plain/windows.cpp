@@ -7,12 +7,13 @@ namespace {
 
 /// Room for what a rank does between two calls: two readings of the clock, and a look at what came.
 constexpr Nanoseconds kSlack = 5 * kMicrosecond;
-constexpr Nanoseconds kLongestWindow = 10 * kSecond;
+/// So many times the first window; beyond, it is not room that lacks, but CPUs.
+constexpr Nanoseconds kWidest = 16;
 
 }  // namespace
 
 Windows::Windows(Nanoseconds estimate, Nanoseconds tolerance)
-    : window_((3 * estimate) + kSlack), tolerance_(tolerance) {}
+    : window_((3 * estimate) + kSlack), widest_(kWidest * window_), tolerance_(tolerance) {}
 
 int Windows::count(Nanoseconds lasting) const {
   constexpr Nanoseconds kMost = 1000;
@@ -39,7 +40,7 @@ void Windows::take(Nanoseconds start, const std::vector<Call>& calls) {
   }
   constexpr int kFew = 10;
   if (invalid * kFew > static_cast<int>(calls.size())) {
-    window_ = std::min(2 * window_, kLongestWindow);
+    window_ = std::min(2 * window_, widest_);
   } else if (invalid == 0 && 4 * (longest + kSlack) < window_) {
     window_ = 2 * (longest + kSlack);
   }

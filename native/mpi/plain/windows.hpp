@@ -42,6 +42,7 @@ class Windows {
 
  private:
   Nanoseconds window_;
+  Nanoseconds widest_;
   Nanoseconds tolerance_;
   int late_ = 0;
   int overrun_ = 0;
