@@ -55,8 +55,10 @@ class Grid:
 
     @property
     def sizes(self) -> list[int]:
-        """Of all rows, those of a barrier aside, which has none."""
-        return sorted({size for row in self.rows.values() for size in row if size > 0})
+        """Those that most rows have: a guideline may need one operation at a size of its own."""
+        sizes = {size for row in self.rows.values() for size in row if size > 0}
+        sized = [row for row in self.rows.values() if set(row) != {0}]
+        return sorted(size for size in sizes if 2 * sum(size in row for row in sized) >= len(sized))
 
     @property
     def scale(self) -> tuple[float, str]:
