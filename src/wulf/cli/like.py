@@ -78,21 +78,16 @@ def run_like(
         raise UsageError(f"--watch: {tool} does not look after each repetition", "leave --watch or --as out")
     seconds = params.pop("seconds", None)
     wanted = like.Wanted(seconds, most, tuple(params.items()))
-    exchange = probe.pattern("stream" if pattern == "stream" else "pingpong")
+    exchange = probe.pattern(pattern if ranks or pattern == "stream" else "pingpong")
     timing = loop.timing(loop.seconds if seconds is None else seconds, 1.0)
     probe.check(exchange.name, "" if ranks else loop.transport, {**loop.options, **timing.params, **params})
     cell = Cell(0, client, server, loop.transport, exchange.name, {}, exchange.metrics)
     effort = Effort(options["wish"], options["budget"], options["quick"])
     with pair as chosen:
         nodes = [node.name for node in chosen.nodes]
-        with measuring(
-            f"{'mpi' if ranks else 'net'}-{pattern}",
-            options["out"],
-            options["seed"],
-            argv=sys.argv[1:],
-            nodes=nodes,
-            like=tool,
-        ) as (writer, drawn, line):
+        command = f"{'mpi' if ranks else 'net'}-{pattern}"
+        meta = {"argv": sys.argv[1:], "nodes": nodes, "like": tool}
+        with measuring(command, options["out"], options["seed"], **meta) as (writer, drawn, line):
             outcome = like.repeat(
                 chosen, cell, effort, writer, drawn, loop=loop, wanted=wanted, watch=line,
                 ranks=ranks(chosen, line.say) if ranks else None,

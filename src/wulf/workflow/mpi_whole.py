@@ -103,7 +103,8 @@ def collectives(
     most = launch.ranks(len(inventory.nodes))
     compared = [size for size in sizes if size > 0 and size % FLOAT == 0]
     if not ops and most > 1 and compared:
-        effort = replace(effort, patience=looks_for(least_blocks(most, compared)))
+        sizes_of_all = {int(cell["bytes"] or 0) for cell in guideline_cells(most, compared)}
+        effort = replace(effort, patience=looks_for(least_blocks(most, sizes_of_all)))
 
     def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
         more = [] if ops else guideline_cells(len(ranks.places), compared)

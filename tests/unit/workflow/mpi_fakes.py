@@ -22,7 +22,10 @@ ENDS = [
     {"name": "a", "type": "int", "default": 0, "min": 0, "max": 1 << 20},
     {"name": "b", "type": "int", "default": None, "min": 0, "max": 1 << 20},
 ]
-OPS = ["barrier", "bcast", "reduce", "allreduce"]
+OPS = [
+    *("barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall", "alltoallv"),
+    "reduce_scatter",
+]
 
 
 def _probe(name: str, group: str, metric: tuple[str, str], *params: Any, ranks: int = 2) -> dict[str, Any]:

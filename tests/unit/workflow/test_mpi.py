@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from wulf.core.errors import NodeError, UsageError
 from wulf.core.records import Record
 from wulf.workflow import mpi
 from wulf.workflow.mpi import Launch, launch_finding, ranks_text, single
-from wulf.workflow.mpi_whole import collectives, onesided, pairs, sweep
+from wulf.workflow.mpi_whole import collectives, looks_for, onesided, pairs, sweep
 from wulf.workflow.survey import Outcome
 
 __all__ = ["probes"]  # a fixture
@@ -142,19 +143,49 @@ def test_a_node_that_is_down_leaves_the_ranks_of_the_others(simulate: Run) -> No
     assert main(outcome, "time")[0].subject == "n1>n3"
 
 
+def blocks_of(outcome: Outcome) -> dict[int, list[int]]:
+    blocks: dict[int, list[int]] = {}
+    for replicate in outcome.run.replicates:
+        blocks.setdefault(replicate["block"], []).append(replicate["cell"])
+    return blocks
+
+
 def test_collectives_hold_every_operation_at_every_size_in_every_block(simulate: Run) -> None:
-    work = partial(collectives, sizes=(8, 1024), params={"seconds": 0.01})
+    work = partial(collectives, sizes=(8, 1024), ops=("barrier", "bcast", "reduce"), params={"seconds": 0.01})
     outcome, _ = simulate(work, nodes="n[1-3]", launch=Launch(WorldSpec(per_node=2)))
     assert outcome.exit_code == 0
     records = main(outcome, "time")
     asked = {(r.params["op"], r.params["bytes"]) for r in records}
-    assert asked == {("barrier", 0), *((op, size) for op in ("bcast", "reduce", "allreduce") for size in (8, 1024))}
+    assert asked == {("barrier", 0), *((op, size) for op in ("bcast", "reduce") for size in (8, 1024))}
     assert {r.subject for r in records} == {"n[1-3]"}
     assert {r.params["ranks"] for r in records} == {6}
-    blocks: dict[int, list[int]] = {}
-    for replicate in outcome.run.replicates:
-        blocks.setdefault(replicate["block"], []).append(replicate["cell"])
-    assert all(sorted(cells) == list(range(7)) for cells in blocks.values())
+    assert all(sorted(cells) == list(range(5)) for cells in blocks_of(outcome).values())
+
+
+@pytest.mark.parametrize(("factor", "violated"), [(3.0, True), (1.0, False)])
+def test_a_guideline_that_is_violated_is_a_finding(simulate: Run, factor: float, violated: bool) -> None:
+    """Allreduce takes `factor` times what Reduce and Bcast take together."""
+
+    def times(probe: str, params: Mapping[str, Any], ranks: int) -> float:
+        return 1e-5 * (2 * factor if params["op"] == "allreduce" else 1)
+
+    def patient(inventory: Any, launch: Any, effort: Any, *more: Any, **options: Any) -> Outcome:
+        return collectives(inventory, launch, replace(effort, quick=False, wish=0.5), *more, sizes=(1024,), **options)
+
+    outcome, _ = simulate(patient, answer=times)
+    found = [f for f in outcome.run.findings if f.kind == "guideline"]
+    assert any("allreduce of 1 KiB takes 3 ×" in f.text for f in found) == violated
+    assert all(sorted(cells) == list(range(len(cells))) for cells in blocks_of(outcome).values())
+
+
+def test_a_quick_run_says_that_it_cannot_tell(simulate: Run) -> None:
+    outcome, _ = simulate(partial(collectives, sizes=(8, 64)))
+    assert any("replicates are too few to tell" in f.text for f in outcome.run.findings)
+
+
+@pytest.mark.parametrize(("least", "looks"), [(6, (8, 11, 16, 24)), (10, (11, 16, 24)), (30, (30,))])
+def test_looks_begin_where_a_guideline_can_be_told(least: int, looks: tuple[int, ...]) -> None:
+    assert looks_for(least) == looks
 
 
 def test_an_operation_that_there_is_not_is_refused(simulate: Run) -> None:
