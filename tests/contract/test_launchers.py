@@ -132,10 +132,10 @@ def test_ping(opened):
         assert session.request("ping", timeout=10)["ok"] is True
 
 
-def test_a_command_line_as_a_session(case):
+def test_a_command_line_as_a_session(case, program):
     """What starts another program that holds the session, as mpirun does; its arguments arrive as they are."""
     awkward = ("a b", "$HOME", "it's", "")
-    made = supervised([sys.executable, "-c", case.program.path.read_text(), *awkward], hello=case.program.name)
+    made = supervised([sys.executable, "-c", program.path.read_text(), *awkward], hello=case.program.name)
     opened = case.launcher.open(case.good[:1], made)
     assert opened.failed == {}
     session = opened.sessions["n1"]

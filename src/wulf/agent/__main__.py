@@ -10,7 +10,7 @@ from wulf.agent.operations import OPERATIONS, PROGRAM, description
 from wulf.agent.session import run
 
 HELP = f"""\
-{PROGRAM}: reads facts of this node. Part of wulf.
+{PROGRAM}: reads facts of this node, and looks after its MPI. Part of wulf.
 
 usage: {PROGRAM} [--describe | --version | --help | --supervise COMMAND...]
 

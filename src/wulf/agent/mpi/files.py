@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import subprocess
 import zlib
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,22 @@ def digest_of(path: Path) -> str | None:
 
 
 def mpi_look(path: Any) -> dict[str, Any]:
-    """{"op": "mpi_look", "path": …}: the digest of a file here, or null."""
-    return {"digest": digest_of(Path(str(path)))}
+    """{"op": "mpi_look", "path": …}: the digest of a file here, or null; and as a program, its trouble, or null."""
+    target = Path(str(path))
+    return {"digest": digest_of(target), "trouble": _trouble(target) if os.access(target, os.X_OK) else None}
+
+
+def _trouble(program: Path) -> str | None:
+    """Why a program does not run here: a library that this node lacks, another machine's code."""
+    try:
+        done = subprocess.run(
+            [str(program), "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            timeout=20, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = done.stderr.decode(errors="replace").strip().splitlines()
+    return None if done.returncode == 0 else (said or [f"status {done.returncode}"])[-1]
 
 
 def mpi_read(path: Any, part: Any = 0) -> dict[str, Any]:

@@ -137,24 +137,34 @@ def _build_error(node: str, mpi: Installed, error: RequestError) -> NodeError:
 
 
 def distribute(sessions: Mapping[str, Session], origin: str, path: str, digest: str, say: Say) -> None:
-    """Bring the built program to each node that has not the same one at this path.
+    """Bring the built program to each node that has not the same one at this path, and see that it runs there.
 
     Raises
     ------
     NodeError
-        A node does not take it.
+        A node does not take it, or lacks a library that the node that built it has.
     """
-    looks = {node: session.call("mpi_look", path=path) for node, session in sessions.items()}
-    lacking = [node for node, look in looks.items() if _result(look, node)["digest"] != digest]
-    if not lacking:
-        return
-    say(f"copying wulf-mpi to {len(lacking)} nodes")
-    parts = _parts(_fetch(sessions[origin], path))
-    for number, data in enumerate(parts):
-        fields = {"path": path, "data": data, "digest": digest, "part": number, "parts": len(parts)}
-        pending = {node: sessions[node].call("mpi_write", **fields) for node in lacking}
-        for node, future in pending.items():
-            _result(future, node)
+    lacking = [node for node, found in _look(sessions, path).items() if found["digest"] != digest]
+    if lacking:
+        say(f"copying wulf-mpi to {len(lacking)} nodes")
+        parts = _parts(_fetch(sessions[origin], path))
+        for number, data in enumerate(parts):
+            fields = {"path": path, "data": data, "digest": digest, "part": number, "parts": len(parts)}
+            pending = {node: sessions[node].call("mpi_write", **fields) for node in lacking}
+            for node, future in pending.items():
+                _result(future, node)
+    for node, found in _look(sessions, path).items():
+        if found["trouble"]:
+            raise NodeError(
+                node,
+                f"wulf-mpi as it was built on {origin} does not run there: {found['trouble']}",
+                "the nodes differ in their C library or their MPI: leave that node out, or measure each kind by itself",
+            )
+
+
+def _look(sessions: Mapping[str, Session], path: str) -> dict[str, dict[str, Any]]:
+    pending = {node: session.call("mpi_look", path=path) for node, session in sessions.items()}
+    return {node: _result(future, node) for node, future in pending.items()}
 
 
 def send(session: Session, path: str, data: bytes) -> None:

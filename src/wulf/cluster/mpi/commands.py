@@ -148,8 +148,11 @@ def _launching(site: Site, new: bool) -> dict[str, str]:
     params = {f"plm_{way}_agent": SSH}
     if len(site.hosts) <= FLAT_LAUNCH:
         params[f"plm_{way}_no_tree_spawn"] = "1"
-    if site.network:
-        params["prte_if_include" if new else "oob_tcp_if_include"] = site.network
+    if site.network and new:
+        # PRRTE 3 takes a network only in the very width that the interface has; a name it takes as it is
+        params["prte_if_include"] = site.interface or site.network
+    elif site.network:
+        params["oob_tcp_if_include"] = site.network
     return params
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
+
+from ClusterShell.NodeSet import NodeSet
 
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory, Node
@@ -20,7 +25,7 @@ from wulf.cluster.mpi.reach import check_reach, host_of
 from wulf.cluster.mpi.spec import WorldSpec, counts, layout
 from wulf.cluster.programs import agent_program, supervised
 from wulf.cluster.session import RequestError, Session, SessionLost, last_words
-from wulf.core.errors import NodeError
+from wulf.core.errors import NodeError, UsageError
 
 Say = Callable[[str], None]
 
@@ -58,6 +63,7 @@ class World:
     def __init__(
         self,
         launcher: Launcher,
+        starter: Launcher,
         nodes: Sequence[Node],
         *,
         names: Mapping[str, str],
@@ -66,6 +72,7 @@ class World:
         made: Command,
     ) -> None:
         self._launcher = launcher
+        self._starter = starter
         self._nodes = {node.name: node for node in nodes}
         self._names = dict(names)
         self.installed = installed
@@ -147,7 +154,7 @@ class World:
         return states
 
     def _start(self) -> Session:
-        opened = self._launcher.open([self.first], supervised(self.argv, "wulf-mpi"), START_TIMEOUT)
+        opened = self._starter.open([self.first], supervised(self.argv, "wulf-mpi"), START_TIMEOUT)
         for error in opened.failed.values():
             raise self._start_error(error)
         session = opened.sessions[self.first.name]
@@ -162,10 +169,12 @@ class World:
 
     def _start_error(self, error: NodeError) -> NodeError:
         if not isinstance(error, SessionLost):
-            return error
+            return NodeError(error.node, error.what, _SILENT_NEXT)
         cause = cause_of_death(error.stderr, ()) or f"{error.end}{last_words(error.stderr)}"
         return NodeError(
-            error.node, f"{self.installed.title} could not start wulf-mpi: {cause}", "try: " + " ".join(self.argv[:6])
+            error.node,
+            f"{self.installed.title} could not start wulf-mpi: {cause}",
+            f"by hand, on {error.node}: {shlex.join(self.argv)}",
         )
 
     def _explain(self, end: Exit, stderr: Sequence[str], _greeted: bool) -> tuple[str, str]:
@@ -190,6 +199,10 @@ class World:
         )
 
 
+_SILENT_NEXT = (
+    "do the ranks reach each other? MPI opens TCP ports of its own: a firewall between the nodes, or an interface that "
+    "leads nowhere, stops it without a word; name the nodes' network in cluster.toml"
+)
 _HUNG_NEXT = "if a process is stopped, kill -CONT continues it; the launch is ended with the session"
 
 
@@ -209,21 +222,28 @@ def open_world(inventory: Inventory, spec: WorldSpec, say: Say = lambda _: None)
     NodeError
         A node can't be reached, the compiler fails, the ranks do not start.
     """
-    with make_launcher(inventory) as launcher:
-        world = _prepare(launcher, inventory, spec, say)
+    with make_launcher(inventory) as launcher, _starter_of(inventory, spec) as starter:
+        world = _prepare(launcher, starter, inventory, spec, say)
         try:
             yield world
         finally:
             world.close()
 
 
-def _prepare(launcher: Launcher, inventory: Inventory, spec: WorldSpec, say: Say) -> World:
+def _starter_of(inventory: Inventory, spec: WorldSpec) -> Launcher:
+    """What starts the starter: mpirun belongs on the first node; srun here, where the allocation is known."""
+    here = spec.starter == "srun" and inventory.lab is None and shutil.which("srun") is not None
+    return make_launcher(replace(inventory, launcher="local") if here else inventory)
+
+
+def _prepare(launcher: Launcher, starter: Launcher, inventory: Inventory, spec: WorldSpec, say: Say) -> World:
     places = layout(inventory.names, spec)
     local = _is_local(inventory)
     nodes = inventory.pick([inventory.names[0]] if local else dict.fromkeys(places))
     say("looking for MPI")
     agents = _open_agents(launcher, nodes)
     try:
+        _check_machines(agents)
         views = _views(agents, spec, say)
         chosen = agree(views, spec.mpi)
         origin, mpi = builder(views, chosen)
@@ -239,7 +259,7 @@ def _prepare(launcher: Launcher, inventory: Inventory, spec: WorldSpec, say: Say
     made = command(chosen, site, spec, path)
     say(f"starting {len(places)} ranks with {chosen.title}")
     names = {} if local else {name: view.host for name, view in views.items()}
-    return World(launcher, inventory.nodes, names=names, installed=chosen, planned=places, made=made)
+    return World(launcher, starter, inventory.nodes, names=names, installed=chosen, planned=places, made=made)
 
 
 def _is_local(inventory: Inventory) -> bool:
@@ -253,6 +273,15 @@ def _open_agents(launcher: Launcher, nodes: Sequence[Node]) -> dict[str, Session
         opened.close()
         raise error
     return opened.sessions
+
+
+def _check_machines(agents: Mapping[str, Session]) -> None:
+    kinds: dict[str, list[str]] = {}
+    for node, agent in agents.items():
+        kinds.setdefault(agent.greeting["arch"], []).append(node)
+    if len(kinds) > 1:
+        text = "; ".join(f"{NodeSet.fromlist(nodes)}: {arch}" for arch, nodes in kinds.items())
+        raise UsageError(f"one MPI program can't run on machines of several kinds ({text})", "measure each by itself")
 
 
 def _views(agents: Mapping[str, Session], spec: WorldSpec, say: Say) -> dict[str, NodeView]:

@@ -40,14 +40,26 @@ def test_there_and_back(tmp_path):
     write(target, parts)
     assert target.read_bytes() == CONTENT
     assert os.access(target, os.X_OK)
-    assert mpi_look(target) == {"digest": DIGEST}
+    assert mpi_look(target)["digest"] == DIGEST
     assert [path.name for path in target.parent.iterdir()] == ["c"]
 
 
 def test_what_is_not_there(tmp_path):
-    assert mpi_look(tmp_path / "x") == {"digest": None}
+    assert mpi_look(tmp_path / "x") == {"digest": None, "trouble": None}
     with pytest.raises(Refused, match="can't be read: No such file"):
         mpi_read(tmp_path / "x")
+
+
+def test_whether_a_program_runs_here(tmp_path):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\nexit 0\n")
+    assert mpi_look(program)["trouble"] is None  # a file, and no program
+    program.chmod(0o700)
+    assert mpi_look(program)["trouble"] is None
+    program.write_text("#!/bin/sh\necho 'libmpi.so.40: cannot open shared object file' >&2; exit 127\n")
+    assert "libmpi.so.40: cannot open" in mpi_look(program)["trouble"]
+    program.write_bytes(CONTENT)
+    assert "Exec format error" in mpi_look(program)["trouble"]
 
 
 def test_a_damaged_or_torn_copy_is_no_copy(tmp_path):

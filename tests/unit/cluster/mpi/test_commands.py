@@ -36,6 +36,12 @@ def test_openmpi_5_names_its_launchers_parameters_anew():
     )
 
 
+def test_openmpi_5s_daemons_are_given_the_interface_where_all_nodes_have_the_same():
+    words = line(OPENMPI_5, replace(CLUSTER, network="10.0.0.0/24", interface="ib0"))
+    assert "--mca btl_tcp_if_include 10.0.0.0/24" in words
+    assert "--prtemca prte_if_include ib0" in words
+
+
 def test_openmpi_is_kept_to_the_network():
     words = line(OPENMPI, replace(CLUSTER, network="10.0.0.0/24"))
     assert "--mca btl_tcp_if_include 10.0.0.0/24" in words
