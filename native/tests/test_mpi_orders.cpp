@@ -16,7 +16,7 @@ TEST_CASE("a shuffled order holds all, and is the seed's own") {
   for (int i = 0; i < 100; ++i) {
     CHECK(order[static_cast<std::size_t>(i)] == i);
   }
-  CHECK(shuffled(4, 1) == std::vector<int>{3, 0, 1, 2});
+  CHECK(shuffled(4, 1) == std::vector<int>{2, 0, 3, 1});
 }
 
 TEST_CASE("all orders are equally likely") {
