@@ -58,8 +58,7 @@ def pairs(replicates: list[Any], places: list[str], looks: tuple[int, ...] = (6,
 
 def replicate(number: int, scale: float = 1.0) -> dict[str, Any]:
     n12, n13, n23 = (scale * value * (1 + number / 1000) for value in (1e-5, 2e-5, 3e-5))
-    matrix = [[None, n12, n13], [None, None, n23], [None, None, None]]
-    return {"cell": 0, "block": number, "ok": True, "metrics": {}, "info": {"matrix": matrix}}
+    return {"cell": 0, "block": number, "ok": True, "metrics": {}, "info": {"matrix": [[n12, n13], [n23]]}}
 
 
 def test_a_record_a_pair_with_an_interval_over_the_replicates() -> None:

@@ -202,7 +202,7 @@ def test_the_first_ranks_alone_are_what_the_record_says(simulate: Run) -> None:
 
 def test_all_pairs_are_one_launch_and_a_slow_node_stands_out(simulate: Run) -> None:
     def matrix(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
-        values = [[None if a >= b else 1e-5 * (9 if 4 in (a, b) else 1) for b in range(ranks)] for a in range(ranks)]
+        values = [[1e-5 * (9 if 4 in (a, b) else 1) for b in range(a + 1, ranks)] for a in range(ranks - 1)]
         return {"ok": True, "metrics": {"rtt": {"unit": "s", "value": 1e-5}}, "info": {"matrix": values}}
 
     outcome, world = simulate(partial(pairs, params={"bytes": 8}), nodes="n[1-6]", answer=matrix)
