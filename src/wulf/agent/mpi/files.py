@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import subprocess
+import tempfile
 import zlib
 from pathlib import Path
 from typing import Any
@@ -73,13 +74,17 @@ def mpi_write(path: Any, data: Any, digest: Any, part: Any = 0, parts: Any = 1) 
 
 
 def put(target: Path, content: bytes) -> None:
-    """Write a program that is seen whole or not at all, whoever writes it at the same time."""
-    partial = target.with_name(f".{target.name}-{os.getpid()}")
+    """Write a program that is seen whole or not at all, whoever writes it at the same time, on whichever node."""
+    partial = None
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        partial.write_bytes(content)
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+        partial = Path(name)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
         partial.chmod(0o700)
         partial.replace(target)
     except OSError as error:
-        partial.unlink() if partial.exists() else None
+        if partial is not None:
+            partial.unlink()
         raise Refused("limit", f"{target} can't be written: {error.strerror}") from error

@@ -8,11 +8,13 @@ building   built once per MPI, and brought to every node
 spec       how many ranks, and where each one goes
 commands   the command lines of mpirun and srun
 deaths     which rank died or does not run, in words
-world      all of it together
+world      the ranks of one launch
+opening    all of it together
 """
 
 from wulf.cluster.mpi.installed import Installed, find_mpis
+from wulf.cluster.mpi.opening import install_wheel, open_world
 from wulf.cluster.mpi.spec import WorldSpec
-from wulf.cluster.mpi.world import World, install_wheel, open_world
+from wulf.cluster.mpi.world import World
 
 __all__ = ["Installed", "World", "WorldSpec", "find_mpis", "install_wheel", "open_world"]

@@ -51,6 +51,8 @@ class Site:
         Whether the launcher runs as root.
     local
         All ranks run on one machine under one name: no other node is reached.
+    job
+        The Slurm job that srun starts them in; None: the one that it finds itself in.
     """
 
     hosts: tuple[Host, ...]
@@ -58,6 +60,7 @@ class Site:
     interface: str | None = None
     root: bool = False
     local: bool = False
+    job: str | None = None
 
     @property
     def ranks(self) -> int:
@@ -145,7 +148,8 @@ def _launching(site: Site, new: bool) -> dict[str, str]:
     if site.local:
         return {}
     way = "ssh" if new else "rsh"
-    params = {f"plm_{way}_agent": SSH}
+    # inside a Slurm job it would start its daemons by srun, as a step within the step that it runs in itself
+    params = {"plm": way, "ras": "^slurm", f"plm_{way}_agent": SSH}
     if len(site.hosts) <= FLAT_LAUNCH:
         params[f"plm_{way}_no_tree_spawn"] = "1"
     if site.network and new:
@@ -192,7 +196,13 @@ def _tcp_alone(mpi: Installed, site: Site) -> dict[str, str]:
 def _srun(mpi: Installed, site: Site, spec: WorldSpec, bind: str) -> tuple[list[str], list[str]]:
     """srun(1), inside an allocation."""
     kind = "pmix" if mpi.kind == "openmpi" else "pmi2"
-    argv = ["srun", f"--mpi={kind}", f"--nodes={len(site.hosts)}", f"--ntasks={site.ranks}"]
+    argv = [
+        "srun",
+        *([f"--jobid={site.job}"] if site.job else []),
+        f"--mpi={kind}",
+        f"--nodes={len(site.hosts)}",
+        f"--ntasks={site.ranks}",
+    ]
     argv += [f"--nodelist={','.join(host.name for host in site.hosts)}", "--distribution=block", "--overlap"]
     argv += [f"--ntasks-per-node={max(host.ranks for host in site.hosts)}"]
     # rank 0 holds the session; no rank's line may wait in a buffer

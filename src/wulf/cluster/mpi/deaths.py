@@ -38,7 +38,10 @@ _LOST = (
     re.compile(r"lost communication with a remote daemon\..*?Remote daemon: \S+ on node (\S+)"),
     re.compile(r"lost connection to (?:the )?(?:remote )?(?:daemon|proxy) on (?:node |host )?(\S+?)[.,]?(?: |$)"),
 )
-_NO_MEMORY = re.compile(r"oom|out of memory", re.IGNORECASE)
+
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS)
+_CRASH_NOTE = " (its launcher names one rank alone: this one may have crashed because another one died first)"
+"""MPICH 5 over UCX: a rank whose partner is killed may run into a segmentation fault, and be noticed first."""
 
 STATES = {
     "T": "is stopped (SIGSTOP, or a terminal's Ctrl-Z)",
@@ -72,7 +75,7 @@ def _hydra(pid: int, host: str, status: int, ranks: Sequence[RankPlace]) -> str:
     who = next((str(place) for place in ranks if place.pid == pid and place.host == host), f"process {pid} on {host}")
     number = status - 128 if status > 128 else status
     ended = f"was killed by {_signal(number)}" if 0 < number < 32 else f"ended with status {status}"
-    return f"{who} {ended}"
+    return f"{who} {ended}{_CRASH_NOTE if number in _CRASHES else ''}"
 
 
 def _rank(rank: int, host: str, ranks: Sequence[RankPlace]) -> str:

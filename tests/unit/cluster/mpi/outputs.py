@@ -1,4 +1,8 @@
-"""What launchers and compilers of several MPIs print, as recorded."""
+"""What launchers and compilers of several MPIs print.
+
+Recorded from Open MPI 4.1.4 and MPICH 4.0.2 of Debian 12, Open MPI 5.0.11 and MPICH 5.0.2 of PyPI; the words of Intel
+MPI, HPE MPT, srun, and of daemons that were lost follow their documentation and sources.
+"""
 
 OPENMPI_4_DEBIAN = """\
 mpirun.openmpi (OpenRTE) 4.1.4
@@ -99,6 +103,17 @@ KILLED_MPICH = """\
 YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)
 This typically refers to a problem with your application.
 Please see the FAQ page for debugging suggestions
+""".splitlines()
+
+CRASHED_MPICH = """\
+===================================================================================
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   PID 92 RUNNING AT n1
+=   EXIT CODE: 11
+=   CLEANING UP REMAINING PROCESSES
+=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES
+===================================================================================
+YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)
 """.splitlines()
 
 KILLED_SRUN = ["srun: error: n2: task 1: Killed", "srun: Terminating StepId=7.0"]

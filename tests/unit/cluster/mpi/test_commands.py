@@ -24,14 +24,16 @@ def line(mpi, site, spec=None):
 def test_openmpi_4_on_a_cluster():
     assert line(OPENMPI, CLUSTER) == (
         "/usr/bin/mpirun.openmpi -n 3 --host n1:2,n2:1 --map-by slot --bind-to core:overload-allowed "
-        "--mca plm_rsh_agent ssh -x -oBatchMode=yes --mca plm_rsh_no_tree_spawn 1 " + PROGRAM
+        "--mca plm rsh --mca ras ^slurm --mca plm_rsh_agent ssh -x -oBatchMode=yes --mca plm_rsh_no_tree_spawn 1 "
+        + PROGRAM
     )
 
 
 def test_openmpi_5_names_its_launchers_parameters_anew():
     assert line(OPENMPI_5, replace(CLUSTER, network="10.0.0.0/24")) == (
         "/o/bin/mpirun -n 3 --host n1:2,n2:1 --map-by slot --bind-to core:overload-allowed "
-        "--mca btl_tcp_if_include 10.0.0.0/24 --prtemca plm_ssh_agent ssh -x -oBatchMode=yes "
+        "--mca btl_tcp_if_include 10.0.0.0/24 "
+        "--prtemca plm ssh --prtemca ras ^slurm --prtemca plm_ssh_agent ssh -x -oBatchMode=yes "
         "--prtemca plm_ssh_no_tree_spawn 1 --prtemca prte_if_include 10.0.0.0/24 " + PROGRAM
     )
 
@@ -89,6 +91,7 @@ def test_srun():
         "srun --mpi=pmix --nodes=2 --ntasks=3 --nodelist=n1,n2 --distribution=block --overlap --ntasks-per-node=2 "
         f"--input=0 --unbuffered --kill-on-bad-exit=1 --cpu-bind=cores --export=ALL,A=b --mpi=pmi2 {PROGRAM}"
     )
+    assert line(OPENMPI, replace(CLUSTER, job="7"), spec).startswith("srun --jobid=7 --mpi=pmix")
     assert "--mpi=pmi2" in line(MPICH, CLUSTER, WorldSpec(starter="srun"))
 
 

