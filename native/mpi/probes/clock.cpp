@@ -18,6 +18,7 @@ struct Found {
   double error;
   double skew_error;
   double missed_by;
+  double missed_error;
   double shared;
 };
 constexpr int kFields = sizeof(Found) / sizeof(double);
@@ -43,11 +44,13 @@ class ClockCheck : public Replicate {
     const SharedClock shared = synchronise(world_.comm(), clock_, settings);
     const std::vector<Residual> again = residuals(world_.comm(), clock_, shared);
     const ClockModel& model = shared.model();
+    const Sighting missed = missed_by(shared);
     const Found mine{.offset = static_cast<double>(model.offset) * kNano,
                      .skew = model.skew,
                      .error = static_cast<double>(model.error) * kNano,
                      .skew_error = model.skew_error,
-                     .missed_by = missed_by(shared),
+                     .missed_by = static_cast<double>(missed.ahead) * kNano,
+                     .missed_error = static_cast<double>(missed.error) * kNano,
                      .shared = shared.shared() ? 1.0 : 0.0};
     std::vector<Found> all(world_.root() ? static_cast<std::size_t>(world_.size()) : 0);
     MPI_Gather(&mine, kFields, MPI_DOUBLE, all.data(), kFields, MPI_DOUBLE, 0, world_.comm());
@@ -59,13 +62,13 @@ class ClockCheck : public Replicate {
  private:
   /// The model's idea of rank 0's clock less the clock without its planted error, which is rank 0's where all
   /// ranks are on one host. Of several readings the one between the closest two of the other clock.
-  [[nodiscard]] double missed_by(const SharedClock& shared) const {
+  [[nodiscard]] static Sighting missed_by(const SharedClock& shared) {
     constexpr int kReadings = 20;
     std::vector<Exchange> readings(kReadings);
     for (Exchange& each : readings) {
       each = {now(), shared.now(), now()};
     }
-    return static_cast<double>(fastest(readings).ahead) * kNano;
+    return fastest(readings);
   }
 
   [[nodiscard]] Outcome outcome_of(const std::vector<Found>& all, const std::vector<Residual>& again) const {
@@ -90,6 +93,7 @@ class ClockCheck : public Replicate {
                        {"residual_error", again[i].error}});
       if (planted_) {
         ranks.back()["missed_by"] = each.missed_by;
+        ranks.back()["missed_error"] = each.missed_error;
       }
     }
     Outcome outcome;

@@ -119,6 +119,7 @@ class Ring : public Replicate {
       : world_(world),
         random_(params.at("order") == "random"),
         seed_(params.at("seed")),
+        rings_(optional_value<int>(params, "rings")),
         seconds_(params.at("seconds")),
         short_(world, params.at("latency_bytes")),
         long_(world, params.at("throughput_bytes")),
@@ -180,7 +181,7 @@ class Ring : public Replicate {
     return std::exp(logs / static_cast<double>(count));
   }
 
-  [[nodiscard]] int rings(const Times& times) const { return random_ ? times.rings : 1; }
+  [[nodiscard]] int rings(const Times& times) const { return random_ ? rings_.value_or(times.rings) : 1; }
 
   [[nodiscard]] std::vector<int> order(std::size_t ring) const {
     if (random_) {
@@ -194,6 +195,7 @@ class Ring : public Replicate {
   const World& world_;
   bool random_;
   std::uint64_t seed_;
+  std::optional<int> rings_;
   double seconds_;
   Sides short_;
   Sides long_;

@@ -82,8 +82,37 @@ def _sized(size: int, of: str, ranks: int) -> int:
     return ceil(size / ranks / FLOAT) * FLOAT if of == "1/ranks" else size
 
 
+def _ladder(op: str, sizes: Iterable[int], table: Mapping[str, list]) -> list[Guideline]:  # type: ignore[type-arg]
+    """What one collective's own sizes say of each other, neighbours in size each."""
+    found: list[Guideline] = []
+    for small, large in pairwise(sorted(sizes)):
+        if op in table["monotone"]:
+            found.append(Guideline(Call(op, small), ((1, Call(op, large)),)))
+        if op in table["split"] and large % small == 0:
+            found.append(Guideline(Call(op, large), ((large // small, Call(op, small)),)))
+    return found
+
+
+def guidelines_of(ranks: int, calls: Iterable[Call]) -> list[Guideline]:
+    """Every guideline whose left side is among the calls, in a fixed order; a size of 0 has none."""
+    by_op: dict[str, list[int]] = {}
+    for call in sorted(calls):
+        if call.bytes > 0:
+            by_op.setdefault(call.op, []).append(call.bytes)
+    table = _table()
+    found = [
+        Guideline(
+            Call(row["left"], size),
+            tuple((1, Call(part["op"], _sized(size, part.get("of", ""), ranks))) for part in row["right"]),
+        )
+        for row in table["imitation"]
+        for size in by_op.get(row["left"], ())
+    ]
+    return found + [each for op, sizes in by_op.items() for each in _ladder(op, sizes, table)]
+
+
 def guidelines(ranks: int, sizes: Iterable[int]) -> list[Guideline]:
-    """Every guideline that these sizes allow, in a fixed order, on so many ranks.
+    """Every guideline at these sizes, on so many ranks.
 
     Parameters
     ----------
@@ -99,19 +128,18 @@ def guidelines(ranks: int, sizes: Iterable[int]) -> list[Guideline]:
     if any(size <= 0 or size % FLOAT for size in ladder):
         raise ValueError(f"sizes {ladder} must be multiples of {FLOAT} B above 0, since floats are added up")
     table = _table()
-    found = [
-        Guideline(
-            Call(row["left"], size),
-            tuple((1, Call(part["op"], _sized(size, part.get("of", ""), ranks))) for part in row["right"]),
-        )
-        for row in table["imitation"]
-        for size in ladder
-    ]
-    for small, large in pairwise(ladder):
-        found += [Guideline(Call(op, small), ((1, Call(op, large)),)) for op in table["monotone"]]
-        if large % small == 0:
-            found += [Guideline(Call(op, large), ((large // small, Call(op, small)),)) for op in table["split"]]
-    return found
+    ops = {row["left"] for row in table["imitation"]} | {*table["monotone"], *table["split"]}
+    return guidelines_of(ranks, (Call(op, size) for op in ops for size in ladder))
+
+
+def applicable(ranks: int, calls: Iterable[Call]) -> list[Guideline]:
+    """The guidelines of which all calls are there."""
+    there = set(calls)
+    return [each for each in guidelines_of(ranks, there) if there.issuperset(each.calls)]
+
+
+def _needed(ranks: int, sizes: Iterable[int]) -> list[Call]:
+    return sorted({call for guideline in guidelines(ranks, sizes) for call in guideline.calls})
 
 
 def guideline_cells(ranks: int, sizes: Iterable[int]) -> list[dict[str, Param]]:
@@ -119,15 +147,12 @@ def guideline_cells(ranks: int, sizes: Iterable[int]) -> list[dict[str, Param]]:
 
     One rank has nothing to compare: its collectives are copies.
     """
-    if ranks < 2:
-        return []
-    calls = {call: None for guideline in guidelines(ranks, sizes) for call in guideline.calls}
-    return [call.params() for call in sorted(calls)]
+    return [call.params() for call in _needed(ranks, sizes)] if ranks > 1 else []
 
 
 def least_blocks(ranks: int, sizes: Iterable[int], alpha: float = ALPHA) -> int:
-    """Blocks from which on a violation of one guideline among all can be told at all: 2^-n · m ≤ α."""
-    return ceil(log2(len(guidelines(ranks, sizes)) / alpha))
+    """Blocks from which on the violation of one guideline among all can be told at all: 2^-n · m ≤ α."""
+    return ceil(log2(len(applicable(ranks, _needed(ranks, sizes))) / alpha))
 
 
 Blocks = Mapping[int, float]
@@ -151,9 +176,7 @@ class Held:
 
 
 def _held(guideline: Guideline, times: Mapping[Call, Blocks], alpha: float) -> Held | None:
-    """None where a call lacks, or no block has all of them."""
-    if not all(call in times for call in guideline.calls):
-        return None
+    """None where no block has all of its calls."""
     left, *parts = in_common([times[call] for call in guideline.calls])
     if not left:
         return None
@@ -169,8 +192,7 @@ def _held(guideline: Guideline, times: Mapping[Call, Blocks], alpha: float) -> H
 
 def hold(times: Mapping[Call, Blocks], ranks: int, alpha: float = ALPHA) -> list[tuple[Held, float]]:
     """Every guideline for which all was measured, and its p, corrected for all of them (Holm 1979)."""
-    sizes = {call.bytes for call in times if call.bytes > 0 and call.bytes % FLOAT == 0}
-    held = [found for each in guidelines(ranks, sizes) if (found := _held(each, times, alpha)) is not None]
+    held = [found for each in applicable(ranks, times) if (found := _held(each, times, alpha)) is not None]
     return list(zip(held, holm([each.p for each in held]), strict=True))
 
 
