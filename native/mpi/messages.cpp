@@ -13,9 +13,9 @@ std::uint64_t seed_of(int rank) { return static_cast<std::uint64_t>(rank) + 1; }
 
 }  // namespace
 
-void Ring::fill(int rank) {
+Ring::Ring(const Layout& layout, int sender) : Ring(layout) {
   for (std::size_t slot = 0; slot < layout_.slots(); ++slot) {
-    fill_pattern({memory_.data() + layout_.offset(slot), layout_.bytes()}, seed_of(rank));
+    fill_pattern({memory_.data() + layout_.offset(slot), layout_.bytes()}, seed_of(sender));
   }
 }
 
@@ -155,11 +155,10 @@ End::End(const World& world, const Manner& how, std::size_t bytes, int own, int 
     : manner(how),
       peer(other),
       buffer(how, bytes, static_cast<std::size_t>(width)),
-      out(layout_of(how, bytes, width)),
+      out(layout_of(how, bytes, width), own),
       in(layout_of(how, bytes, width)),
       sends(how, Posts::Direction::kSend, {world.comm(), other}, out, width),
       receives(how, Posts::Direction::kReceive, {world.comm(), how.any ? MPI_ANY_SOURCE : other}, in, width) {
-  out.fill(own);
 }
 
 }  // namespace wulf::mpi

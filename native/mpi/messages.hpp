@@ -21,8 +21,8 @@ class Ring {
  public:
   explicit Ring(const Layout& layout) : layout_(layout), memory_(layout.total()) {}
 
-  /// Every message becomes that of the sender `rank`.
-  void fill(int rank);
+  /// Every message is that of the rank `sender`.
+  Ring(const Layout& layout, int sender);
 
   /// The memory to use next.
   [[nodiscard]] std::byte* next() {

@@ -1,5 +1,5 @@
-#include "catch.hpp"
 #include "core/summary.hpp"
+#include "tests/catch.hpp"
 
 using wulf::summary;
 
@@ -16,9 +16,7 @@ TEST_CASE("A summary's value is the median of its batches", "[summary]") {
   CHECK(json["quantiles"]["0.9"] == Approx(7.9));
 }
 
-TEST_CASE("One batch has no deviation", "[summary]") {
-  CHECK(summary("Hz", {5.0}, 1)["deviation"] == 0.0);
-}
+TEST_CASE("One batch has no deviation", "[summary]") { CHECK(summary("Hz", {5.0}, 1)["deviation"] == 0.0); }
 
 TEST_CASE("What has no value has a reason", "[summary]") {
   const wulf::Json json = wulf::no_value("s", "no meter");

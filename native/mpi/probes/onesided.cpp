@@ -126,7 +126,11 @@ class OneSided : public Replicate {
 
   /// Collective: what is needed is there on both ranks, or all throw.
   void allocate() {
-    const std::size_t total = std::max<std::size_t>(bytes_ * static_cast<std::size_t>(width_), 1);
+    // whole cache lines, so that no two ranks' parts of shared memory have one in common; with MPICH 4.0.2,
+    // windows of six bytes were not where the other rank wrote
+    constexpr std::size_t kLine = 64;
+    const std::size_t wanted = std::max<std::size_t>(bytes_ * static_cast<std::size_t>(width_), 1);
+    const std::size_t total = (wanted + kLine - 1) / kLine * kLine;
     require_memory_of(world_, {pair_}, total);
     std::optional<Error> error;
     try {

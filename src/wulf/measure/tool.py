@@ -75,13 +75,13 @@ class Loop:
     tool
         The name that `--as` takes.
     pattern
-        The command under which it is found: 'pingpong', 'stream' or 'sweep'.
+        The command under which it is found: 'pingpong', 'stream' or 'sweep'; of MPI's loops the probe.
     transport
-        What carries it. The first loop of a tool and pattern has the tool's own default.
+        What carries it. The first loop of a tool and pattern has the tool's own default. Empty for MPI.
     command
         The tool's command line that does the same, for the reader to check against.
     seconds
-        The tool's own test time [s]: what `--seconds` replaces.
+        The tool's own test time [s]: what `--seconds` replaces. `WHOLE` of a tool that counts instead.
     timing
         From test time and scale (1, or `QUICK`) to the probe's parameters. UsageError: shorter than the tool can.
     options
@@ -121,6 +121,43 @@ def steady(seconds: float, scale: float) -> Timing:
     return Timing({"seconds": seconds * scale, "warmup_seconds": 0.0})
 
 
+WHOLE = 1.0
+"""The test time of a tool that counts its repetitions: the share of them that is done."""
+
+
+def counted(first: Mapping[str, Param]) -> Callable[[float, float], Timing]:
+    """A tool that counts: `first` is what it does of its first size (iterations, warmup). No time is set."""
+    return lambda seconds, scale: Timing({"seconds": 0.0, **shortened(first, seconds * scale)})
+
+
+def shortened(params: Mapping[str, Param], share: float) -> dict[str, Param]:
+    """The same with so many of its iterations, at least one."""
+    return {**params, "iterations": max(int(float(params["iterations"] or 1) * share), 1)}
+
+
+def through(
+    sizes: Sequence[int], repeats: Callable[[int], Mapping[str, Param]]
+) -> Callable[[int, float, Sequence[Record]], Mapping[str, Param] | None]:
+    """A tool's way through its sizes [B]: `Loop.follow`.
+
+    Parameters
+    ----------
+    sizes
+        All of them; the first is the loop's own.
+    repeats
+        From a size to iterations and warmup.
+    """
+
+    def follow(most: int, share: float, records: Sequence[Record]) -> Mapping[str, Param] | None:
+        wanted = [size for size in sizes if size <= (most or sizes[-1])]
+        if len(records) >= len(wanted) or not records[-1].samples:
+            return None
+        size = wanted[len(records)]
+        return {"bytes": size, **shortened(repeats(size), share)}
+
+    return follow
+
+
 def half_mean(replicate: Replicate) -> float:
     """Half of the mean round trip of one replicate [s]."""
     return mean(replicate) / 2
@@ -128,7 +165,18 @@ def half_mean(replicate: Replicate) -> float:
 
 def mean(replicate: Replicate) -> float:
     """The mean round trip of one replicate [s]."""
-    return float(replicate["metrics"]["rtt"]["mean"])
+    return mean_of(replicate, "rtt")
+
+
+def mean_of(replicate: Replicate, metric: str) -> float:
+    """A metric's mean in one replicate."""
+    return float(replicate["metrics"][metric]["mean"])
+
+
+def middle_of(measured: Measured, cell: Cell, figure: Callable[[Replicate], float]) -> float:
+    """The figure of a cell's middle replicate (of an even number the lower)."""
+    ordered = sorted(map(figure, measured.replicates[cell.id]))
+    return ordered[(len(ordered) - 1) // 2]
 
 
 def throughput(replicate: Replicate) -> float:

@@ -1,4 +1,4 @@
-"""NetPIPE: round trips over sizes near powers of two, each trial timed as a whole (NetPIPE 3.7.2, `NPtcp`)."""
+"""NetPIPE: round trips over sizes near powers of two, each trial timed as a whole (NetPIPE 3.7.2, `NPtcp`, `NPmpi`)."""
 
 from __future__ import annotations
 
@@ -57,6 +57,12 @@ def count_for(before: int, apart: int, one_way: float, trial: float) -> int:
     return max(int(trial / (longer * one_way)), TRIALS)
 
 
+def follow_mpi(most: int, trial: float, records: Sequence[Record]) -> Mapping[str, Param] | None:
+    """The same for the probe of MPI, which counts iterations."""
+    more = follow(most, trial, records)
+    return None if more is None else {"bytes": more["bytes"], "iterations": more["count"]}
+
+
 def follow(most: int, trial: float, records: Sequence[Record]) -> Mapping[str, Param] | None:
     """The next size up to `most` (0: its own end), or None after the last, or one too slow, or one that failed."""
     sizes = list(steps(most or MOST))
@@ -75,6 +81,11 @@ def _points(measured: Measured) -> list[tuple[Cell, float]]:
     return [(cell, min(map(half_mean, measured.replicates[cell.id]))) for cell in measured.cells if cell.id > 0]
 
 
+def _count(cell: Cell) -> Param:
+    """How often a trial repeats this size; the probes name it differently."""
+    return cell.params["count"] if "count" in cell.params else cell.params["iterations"]
+
+
 def _mbps(size: Param, seconds: float) -> float:
     """Mbps of NetPIPE: 2²⁰ bits."""
     return float(size or 0) * 8 / seconds / 2**20
@@ -82,7 +93,7 @@ def _mbps(size: Param, seconds: float) -> float:
 
 def _text(measured: Measured) -> str:
     return "\n".join(
-        f"{number:3d}: {cell.params['bytes']:7d} bytes {cell.params['count']:6d} times --> "
+        f"{number:3d}: {cell.params['bytes']:7d} bytes {_count(cell):6d} times --> "
         f" {_mbps(cell.params['bytes'], seconds):8.2f} Mbps in {seconds * 1e6:10.2f} usec"
         for number, (cell, seconds) in enumerate(_points(measured))
     )
@@ -116,6 +127,26 @@ LOOPS = (
         ),
         figure=half_mean,
         follow=follow,
+        files=_files,
+    ),
+)
+
+MPI_LOOPS = (
+    Loop(
+        tool="netpipe",
+        pattern="pingpong",
+        transport="",
+        command=lambda measured: f"mpirun -n 2 NPmpi -u {measured.cells[-1].params['bytes']}",
+        seconds=TRIAL_S,
+        timing=lambda _, __: Timing({"seconds": 0.0, "iterations": ESTIMATE}, TRIALS),
+        options={"bytes": 1},
+        text=_text,
+        differs=(
+            f"each of the {TRIALS} trials has buffers of its own (a build without FINAL, such as Debian's, does 3 "
+            "trials of 0.1 s)"
+        ),
+        figure=half_mean,
+        follow=follow_mpi,
         files=_files,
     ),
 )
