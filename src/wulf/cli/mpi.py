@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "list": "wulf.cli.mpi_list:listing",
+    "install": "wulf.cli.mpi_list:install",
     "sweep": "wulf.cli.mpi_whole:sweep",
     "collectives": "wulf.cli.mpi_whole:collectives",
     "onesided": "wulf.cli.mpi_whole:onesided",

@@ -13,7 +13,7 @@ from wulf.cli.options import measure_options, node_options
 if TYPE_CHECKING:
     from wulf.core.records import Param
 
-SECONDS = 0.03
+SECONDS = 0.05
 """Of one replicate of one of many cells."""
 
 

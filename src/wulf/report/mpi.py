@@ -133,7 +133,8 @@ def _print_doubtful(grid: Grid, console: Console) -> None:
                 reasons.setdefault(f"{MARKS[record.verdict]} {record.reason}", []).append(f"{name} {show(size, 'B')}")
     for reason, places in reasons.items():
         more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-        console.print(Text(f"  {printable(places[0])}{more}: {printable(reason)}"), highlight=False)
+        line = Text(f"{printable(places[0])}{more}: {printable(reason)}")
+        console.print(Padding(line, (0, 0, 0, 2), expand=False), highlight=False)
 
 
 def mpi_section(run: Run) -> tuple[dict[str, Any] | None, list[Chart]]:
