@@ -73,7 +73,10 @@ def run_like(
     from wulf.workflow import like
     from wulf.workflow.survey import Effort
 
-    loop = tools.find(tool, pattern, transport)
+    if ranks:
+        loop = tools.find_mpi(tool, pattern, both=bool(params.get("both")))
+    else:
+        loop = tools.find(tool, pattern, transport)
     if options["watch"]:
         raise UsageError(f"--watch: {tool} does not look after each repetition", "leave --watch or --as out")
     seconds = params.pop("seconds", None)

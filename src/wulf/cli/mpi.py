@@ -11,7 +11,7 @@ import click
 from wulf.cli.mpi_options import given_params, launch_options, mpi_inventory, probe_options, taken
 from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
 from wulf.measure.mpi import mpi_probe
-from wulf.measure.tools import over_mpi
+from wulf.measure.tools import mpi_loops, mpi_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,9 +70,9 @@ def _probe_command(pattern: Pattern) -> click.Command:
     where = "n1 n2" if pattern.group in ("p2p", "onesided") else "'n[1-4]'"
     command = click.command(pattern.name, epilog=f"Example: wulf mpi {pattern.name} {where}")(run)
     command.params.extend(probe_options(pattern))
-    if over_mpi():
+    if any(loop.pattern == pattern.name for loop in mpi_loops()):
         text = "Repeat that tool's loop, for its own time unless given, and print its summary."
-        command.params.append(click.Option(["--as", "like"], type=click.Choice(over_mpi()), help=text))
+        command.params.append(click.Option(["--as", "like"], type=click.Choice(mpi_tools()), help=text))
     return command
 
 
@@ -86,7 +86,7 @@ def _like(tool: str, pattern: Pattern, params: dict[str, Any], options: dict[str
     measuring_options |= {name: options.pop(name) for name in ("wish", "budget")}
     return run_like(
         tool, pattern.name, mpi_probe(), mpi_inventory(options), params,
-        transport="mpi", client="", server="", options=measuring_options,
+        transport=None, client="", server="", options=measuring_options,
         ranks=lambda inventory, say: Ranks(inventory, launch(len(inventory.nodes)), say),
     )  # fmt: skip
 

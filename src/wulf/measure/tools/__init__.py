@@ -40,11 +40,6 @@ def tools() -> list[str]:
     return [*dict.fromkeys(loop.tool for loop in loops()), *MPI]
 
 
-def over_mpi() -> list[str]:
-    """The tools of which a loop is over MPI: what `wulf mpi … --as` takes."""
-    return list(dict.fromkeys(loop.tool for loop in loops() if loop.transport == "mpi"))
-
-
 def find(tool: str, pattern: str, transport: str | None) -> Loop:
     """The tool's loop under a command; over its own transport where none is given.
 
