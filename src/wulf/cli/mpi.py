@@ -77,7 +77,7 @@ def _probe_command(pattern: Pattern) -> click.Command:
 
 
 def _like(tool: str, pattern: Pattern, params: dict[str, Any], options: dict[str, Any]) -> int:
-    """Between two ranks as another tool measures it."""
+    """Between two ranks as another tool measures it; the user's size is the largest of its sizes."""
     from wulf.cli.like import run_like
     from wulf.workflow.mpi import Ranks
 
@@ -86,7 +86,7 @@ def _like(tool: str, pattern: Pattern, params: dict[str, Any], options: dict[str
     measuring_options |= {name: options.pop(name) for name in ("wish", "budget")}
     return run_like(
         tool, pattern.name, mpi_probe(), mpi_inventory(options), params,
-        transport=None, client="", server="", options=measuring_options,
+        transport=None, most=params.pop("bytes", 0), client="", server="", options=measuring_options,
         ranks=lambda inventory, say: Ranks(inventory, launch(len(inventory.nodes)), say),
     )  # fmt: skip
 

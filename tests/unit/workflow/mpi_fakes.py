@@ -22,6 +22,7 @@ ENDS = [
     {"name": "a", "type": "int", "default": 0, "min": 0, "max": 1 << 20},
     {"name": "b", "type": "int", "default": None, "min": 0, "max": 1 << 20},
 ]
+COUNTS = [{"name": name, "type": "int", "default": None, "min": 0, "help": name} for name in ("iterations", "warmup")]
 OPS = [
     *("barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall", "alltoallv"),
     "reduce_scatter",
@@ -45,7 +46,7 @@ FIRST = {"name": "ranks", "type": "int", "default": None, "min": 1, "help": "the
 PROBES = {
     "program": "wulf-mpi",
     "probes": [
-        _probe("pingpong", "p2p", ("rtt", "s"), *ENDS, BYTES),
+        _probe("pingpong", "p2p", ("rtt", "s"), *ENDS, BYTES, *COUNTS),
         _probe("collective", "collective", ("time", "s"), _choice("op", OPS), BYTES, FIRST, ranks=1),
         _probe("pairs", "pattern", ("rtt", "s"), BYTES),
         _probe("put", "onesided", ("throughput", "B/s"), _choice("sync", ["fence", "lock"]), BYTES, *ENDS),

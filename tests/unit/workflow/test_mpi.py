@@ -16,8 +16,12 @@ from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.records import Record
+from wulf.measure import tools
+from wulf.measure.mpi import mpi_probe
+from wulf.measure.plan import Cell
 from wulf.workflow import mpi
-from wulf.workflow.mpi import Launch, launch_finding, ranks_text, single
+from wulf.workflow.like import Wanted, measured, repeat
+from wulf.workflow.mpi import Launch, Ranks, launch_finding, ranks_text, single
 from wulf.workflow.mpi_whole import collectives, looks_for, onesided, pairs, sweep
 from wulf.workflow.survey import Outcome
 
@@ -243,3 +247,29 @@ def test_ranks_are_told_by_node() -> None:
     assert ranks_text(many).endswith("6 on n7 … 19 on n20")
     finding = launch_finding("MPICH 4.0.2", ["n1"], 1, each=False)
     assert finding.text.startswith("MPICH 4.0.2: 1 rank, 0 on n1.")
+
+
+def test_another_tools_loop_is_repeated_between_ranks(simulate: Run) -> None:
+    def exchange(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+        value = 2e-5 + params["bytes"] * 1e-9
+        metric = {"unit": "s", "value": value, "n": 100, "mean": value, "min": value, "max": value}
+        return {"ok": True, "metrics": {"rtt": metric}, "seconds": value * 100, "info": {"iterations": 100}}
+
+    def like(inventory: Any, launch: Launch, effort: Any, writer: Any, seed: int, **options: Any) -> Outcome:
+        loop = tools.find_mpi("osu7", "pingpong")
+        pattern = mpi_probe().pattern("pingpong")
+        cell = Cell(0, "", "", "", "pingpong", {}, pattern.metrics)
+        wanted = Wanted(most=4)
+        return repeat(
+            inventory, cell, effort, writer, seed, loop=loop, wanted=wanted, ranks=Ranks(inventory, launch), **options
+        )
+
+    outcome, _ = simulate(like, answer=exchange)
+    trips = main(outcome, "rtt")
+    assert [(r.subject, r.params["bytes"], r.params["mpi"]) for r in trips] == [
+        ("n1>n2", size, "openmpi 4.1.4") for size in (1, 2, 4)
+    ]
+    (first, *_) = main(outcome, "latency")
+    assert first.params["as"] == "osu7"
+    assert first.probe == "mpi"
+    assert tools.find_mpi("osu7", "pingpong").text(measured(outcome.run)).count("\n") >= 3
