@@ -41,13 +41,14 @@ def _choice(name: str, choices: Sequence[str]) -> dict[str, Any]:
     return {"name": name, "type": "str", "default": choices[0], "choices": list(choices), "help": name}
 
 
+START = _choice("start", ["window", "barrier", "none"])
 FIRST = {"name": "ranks", "type": "int", "default": None, "min": 1, "help": "the first so many"}
 
 PROBES = {
     "program": "wulf-mpi",
     "probes": [
         _probe("pingpong", "p2p", ("rtt", "s"), *ENDS, BYTES, *COUNTS),
-        _probe("collective", "collective", ("time", "s"), _choice("op", OPS), BYTES, FIRST, ranks=1),
+        _probe("collective", "collective", ("time", "s"), _choice("op", OPS), BYTES, FIRST, START, ranks=1),
         _probe("pairs", "pattern", ("rtt", "s"), BYTES),
         _probe("put", "onesided", ("throughput", "B/s"), _choice("sync", ["fence", "lock"]), BYTES, *ENDS),
         _probe("get", "onesided", ("throughput", "B/s"), _choice("sync", ["fence", "lock"]), BYTES, *ENDS),

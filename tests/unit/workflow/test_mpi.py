@@ -19,6 +19,7 @@ from wulf.core.records import Record
 from wulf.measure import tools
 from wulf.measure.mpi import mpi_probe
 from wulf.measure.plan import Cell
+from wulf.workflow import connect as connecting
 from wulf.workflow import mpi
 from wulf.workflow.like import Wanted, measured, repeat
 from wulf.workflow.mpi import Launch, Ranks, launch_finding, ranks_text, single
@@ -273,3 +274,16 @@ def test_another_tools_loop_is_repeated_between_ranks(simulate: Run) -> None:
     assert first.params["as"] == "osu7"
     assert first.probe == "mpi"
     assert tools.find_mpi("osu7", "pingpong").text(measured(outcome.run)).count("\n") >= 3
+
+
+@pytest.mark.parametrize(
+    ("cpus", "given", "start"), [("0-1", {}, "barrier"), ("0-3", {}, None), ("0", {"start": "none"}, "none")]
+)
+def test_more_ranks_than_cpus_begin_after_a_barrier_unless_told_otherwise(
+    simulate: Run, monkeypatch: pytest.MonkeyPatch, cpus: str, given: dict[str, Any], start: str | None
+) -> None:
+    facts = {"kernel.boot_id": {"value": "one"}, "limits.cpus": {"value": cpus}}
+    monkeypatch.setattr(connecting, "_facts_of", lambda sessions: {node: dict(facts) for node in sessions})
+    outcome, world = simulate(partial(single, name="collective", params=given), nodes="n[1-4]")
+    assert {params.get("start") for _, params in world.ran} == {start}
+    assert any("more ranks than CPUs" in f.text for f in outcome.run.findings) == (start == "barrier")
