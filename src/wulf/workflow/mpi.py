@@ -207,7 +207,7 @@ class Ranks:
         )  # fmt: skip
 
     def _startable(self, pattern: Pattern, params: dict[str, Param]) -> dict[str, Param]:
-        """Where ranks share CPUs, none begins at an agreed time: a barrier lets them go, unless another was asked for."""
+        """Where ranks share CPUs, none begins at a given time: a barrier lets them go, unless another way was asked."""
         start = next((spec for spec in pattern.params if spec.name == "start"), None)
         if start is None or BARRIER not in start.choices or "start" in params or not self._crowded():
             return params
