@@ -12,12 +12,14 @@ from wulf.core.errors import UsageError
 from wulf.measure import tools
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from wulf.cluster.inventory import Inventory
     from wulf.measure.probes import Probe
     from wulf.measure.tool import Loop, Measured
     from wulf.store.run import Run
+    from wulf.workflow.mpi import Ranks
 
 FIGURES = ("latency", "throughput")
 """Metrics that the tools print: round trips as the tool counts them, and rates."""
@@ -49,6 +51,7 @@ def run_like(
     client: str,
     server: str,
     options: dict[str, Any],
+    ranks: Callable[[Inventory, Callable[[str], None]], Ranks] | None = None,
 ) -> int:
     """Measure as the tool does; its text on stdout, or records with --json.
 
@@ -58,6 +61,8 @@ def run_like(
         The command: pingpong, stream or sweep.
     params
         What the user gave of the probe's parameters; `seconds` is the tool's test time.
+    ranks
+        Makes the ranks between which it is measured, where MPI carries it.
 
     Raises
     ------
@@ -68,22 +73,28 @@ def run_like(
     from wulf.workflow import like
     from wulf.workflow.survey import Effort
 
-    loop = tools.find(tool, pattern, transport)
+    if ranks:
+        loop = tools.find_mpi(tool, pattern, both=bool(params.get("both")))
+    else:
+        loop = tools.find(tool, pattern, transport)
     if options["watch"]:
         raise UsageError(f"--watch: {tool} does not look after each repetition", "leave --watch or --as out")
     seconds = params.pop("seconds", None)
     wanted = like.Wanted(seconds, most, tuple(params.items()))
-    exchange = probe.pattern("stream" if pattern == "stream" else "pingpong")
+    exchange = probe.pattern(pattern if ranks or pattern == "stream" else "pingpong")
     timing = loop.timing(loop.seconds if seconds is None else seconds, 1.0)
-    probe.check(exchange.name, loop.transport, {**loop.options, **timing.params, **params})
+    probe.check(exchange.name, "" if ranks else loop.transport, {**loop.options, **timing.params, **params})
     cell = Cell(0, client, server, loop.transport, exchange.name, {}, exchange.metrics)
     effort = Effort(options["wish"], options["budget"], options["quick"])
     with pair as chosen:
         nodes = [node.name for node in chosen.nodes]
-        with measuring(
-            f"net-{pattern}", options["out"], options["seed"], argv=sys.argv[1:], nodes=nodes, like=tool
-        ) as (writer, drawn, line):
-            outcome = like.repeat(chosen, cell, effort, writer, drawn, loop=loop, wanted=wanted, watch=line)
+        command = f"{'mpi' if ranks else 'net'}-{pattern}"
+        meta = {"argv": sys.argv[1:], "nodes": nodes, "like": tool}
+        with measuring(command, options["out"], options["seed"], **meta) as (writer, drawn, line):
+            outcome = like.repeat(
+                chosen, cell, effort, writer, drawn, loop=loop, wanted=wanted, watch=line,
+                ranks=ranks(chosen, line.say) if ranks else None,
+            )  # fmt: skip
     found = like.measured(outcome.run)
     if options["as_json"]:
         echo_records(outcome.run.records)

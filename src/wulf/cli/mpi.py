@@ -11,6 +11,7 @@ import click
 from wulf.cli.mpi_options import given_params, launch_options, mpi_inventory, probe_options, taken
 from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
 from wulf.measure.mpi import mpi_probe
+from wulf.measure.tools import mpi_loops, mpi_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "list": "wulf.cli.mpi_list:listing",
+    "install": "wulf.cli.mpi_list:install",
     "sweep": "wulf.cli.mpi_whole:sweep",
     "collectives": "wulf.cli.mpi_whole:collectives",
     "onesided": "wulf.cli.mpi_whole:onesided",
@@ -53,6 +55,9 @@ def _probe_command(pattern: Pattern) -> click.Command:
     @measure_options
     def run(**options: Any) -> int:
         params = given_params(pattern, options)
+        like = options.pop("like", None)
+        if like is not None:
+            return _like(like, pattern, params, options)
         if pattern.name == "pairs":
             return measured("pairs", options, _pairs(params))
         return measured(pattern.name, options, _single(pattern, params), whole=False)
@@ -66,7 +71,25 @@ def _probe_command(pattern: Pattern) -> click.Command:
     where = "n1 n2" if pattern.group in ("p2p", "onesided") else "'n[1-4]'"
     command = click.command(pattern.name, epilog=f"Example: wulf mpi {pattern.name} {where}")(run)
     command.params.extend(probe_options(pattern))
+    if any(loop.pattern == pattern.name for loop in mpi_loops()):
+        text = "Repeat that tool's loop, for its own time unless given, and print its summary."
+        command.params.append(click.Option(["--as", "like"], type=click.Choice(mpi_tools()), help=text))
     return command
+
+
+def _like(tool: str, pattern: Pattern, params: dict[str, Any], options: dict[str, Any]) -> int:
+    """Between two ranks as another tool measures it; the user's size is the largest of its sizes."""
+    from wulf.cli.like import run_like
+    from wulf.workflow.mpi import Ranks
+
+    launch = taken(options)
+    measuring_options = {name: options.pop(name) for name in ("as_json", "out", "quick", "watch", "seed")}
+    measuring_options |= {name: options.pop(name) for name in ("wish", "budget")}
+    return run_like(
+        tool, pattern.name, mpi_probe(), mpi_inventory(options), params,
+        transport=None, most=params.pop("bytes", 0), client="", server="", options=measuring_options,
+        ranks=lambda inventory, say: Ranks(inventory, launch(len(inventory.nodes)), say),
+    )  # fmt: skip
 
 
 def _single(pattern: Pattern, params: dict[str, Any]) -> Callable[..., Outcome]:

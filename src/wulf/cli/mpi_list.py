@@ -1,4 +1,4 @@
-"""`wulf mpi list [NODESET]`: which MPIs the nodes have."""
+"""`wulf mpi list` and `install`: which MPIs the nodes have, and one from PyPI where they have none."""
 
 from __future__ import annotations
 
@@ -51,3 +51,22 @@ def _print(found: Any) -> None:
         table.add_row(folded(row.nodes), row.mpi.title, f"{row.mpi.prefix} ({row.mpi.where})", compiler)
     if table.row_count:
         colour_console().print(table)
+
+
+@click.command(epilog="Example: wulf mpi install mpich 'n[1-4]'")
+@click.argument("kind", type=click.Choice(["openmpi", "mpich"]))
+@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@node_options
+def install(kind: str, **options: Any) -> int:
+    """Install PyPI's wheel of an MPI in wulf's own cache on the nodes.
+
+    For nodes without an MPI; nothing else there is touched. `--mpi wheel:KIND` names it afterwards.
+    """
+    from wulf.cli.progress import progress_line
+    from wulf.cluster.mpi import install_wheel
+
+    with mpi_inventory(options) as inventory, progress_line() as line:
+        prefixes = install_wheel(inventory, kind, line.say)
+    for node, prefix in prefixes.items():
+        click.echo(f"{node}: {prefix}")
+    return OK

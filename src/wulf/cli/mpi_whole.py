@@ -13,7 +13,7 @@ from wulf.cli.options import measure_options, node_options
 if TYPE_CHECKING:
     from wulf.core.records import Param
 
-SECONDS = 0.03
+SECONDS = 0.05
 """Of one replicate of one of many cells."""
 
 
@@ -43,8 +43,7 @@ _nodes = click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
 _sizes = click.option("--sizes", type=Sizes(), default="8,1K,64K", show_default=True, help="Of the messages [B].")
 
 
-def _seconds(default: float = SECONDS) -> Any:
-    return click.option("--seconds", type=click.FLOAT, default=default, show_default=True, help="Of one replicate [s].")
+_seconds = click.option("--seconds", type=click.FLOAT, default=SECONDS, show_default=True, help="Of one replicate [s].")
 
 
 @click.command(epilog="Example: wulf mpi collectives 'n[1-4]' --per-node 2 --sizes 8,1K,64K,1M")
@@ -55,7 +54,7 @@ def _seconds(default: float = SECONDS) -> Any:
 @_sizes
 @click.option("--ops", metavar="OP[,OP]", default="", help="These operations alone [all].")
 @click.option("--start", help="How an operation begins: window, barrier or none [window].")
-@_seconds()
+@_seconds
 def collectives(sizes: tuple[int, ...], ops: str, start: str | None, seconds: float, **options: Any) -> int:
     """All collective operations over sizes, and which guideline is violated.
 
@@ -80,7 +79,7 @@ def collectives(sizes: tuple[int, ...], ops: str, start: str | None, seconds: fl
 @launch_options
 @measure_options
 @_sizes
-@_seconds()
+@_seconds
 def onesided(sizes: tuple[int, ...], seconds: float, **options: Any) -> int:
     """Put and get with each way of synchronising, over sizes, between the first rank and the last."""
     from wulf.cli.mpi import measured
@@ -95,7 +94,7 @@ def onesided(sizes: tuple[int, ...], seconds: float, **options: Any) -> int:
 @launch_options
 @measure_options
 @click.option("--most", type=click.IntRange(min=8), default=4 << 20, show_default=True, help="Largest message [B].")
-@_seconds()
+@_seconds
 def sweep(most: int, seconds: float, **options: Any) -> int:
     """MPI's latency and bandwidth over message size, as straight lines.
 

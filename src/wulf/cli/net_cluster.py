@@ -49,7 +49,8 @@ def pairs(**options: Any) -> int:
     """TCP round trip and streams over all pairs, or a sample of them.
 
     In rounds of disjoint pairs, each node in one, that begin at the same moment: what a loaded network does. Tells a
-    slow node from a slow link, and says with which chance a sample misses a bad link.
+    slow node from a slow link, and says with which chance a sample misses a bad link. Where the nodes have an MPI,
+    `wulf mpi pairs` measures all pairs within one launch: beyond some hundred nodes that is quicker.
     """
     from wulf.workflow.pairs import pairs as measure
 

@@ -26,6 +26,10 @@ def unexplained(_: Cell, __: Sequence[Replicate]) -> Sequence[Mapping[str, Any]]
     return ()
 
 
+_LARGE = frozenset({"matrix"})
+"""What stands with the replicates alone: every pair of a thousand ranks."""
+
+
 def samples_of(metric: str, replicates: Iterable[Replicate]) -> list[float]:
     """The metric's value in each replicate that has one, in the order measured."""
     answers = (r["metrics"].get(metric, {}) for r in replicates if r["ok"])
@@ -187,7 +191,7 @@ def records_of(
         if odd or disturbed:
             extra["flags"] = odd | disturbed
         if good and good[-1].get("info"):
-            extra["info"] = good[-1]["info"]
+            extra["info"] = {name: told for name, told in good[-1]["info"].items() if name not in _LARGE}
         return Record(
             run=run,
             subject=cell.subject,

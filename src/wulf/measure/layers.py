@@ -74,10 +74,15 @@ class Layer:
         return dict(zip((self.record.model_extra or {}).get("blocks") or (), self.record.samples, strict=True))
 
 
+def _name_of(record: Record) -> str:
+    client, server = record.nodes
+    return layer_name(carrier(record), client, server, record.params.get(PLACEMENT))
+
+
 def layers_of(records: Sequence[Record]) -> list[Layer]:
     """The layers among the records, bottom up."""
     found = [
-        Layer(layer_name(carrier(record), *record.nodes, record.params.get(PLACEMENT)), record)
+        Layer(_name_of(record), record)
         for record in records
         if record.metric == "rtt" and (record.model_extra or {}).get("phase") == PHASE
     ]

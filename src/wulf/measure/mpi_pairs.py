@@ -16,11 +16,11 @@ PHASE, METRIC = "pairs", "rtt"
 Pair = tuple[str, str]
 
 
-def matrix_of(replicate: Replicate) -> Sequence[Sequence[float | None]]:
-    """Rank × rank, in seconds, as the probe says it; empty where the replicate failed."""
+def matrix_of(replicate: Replicate) -> Sequence[Sequence[float]]:
+    """The upper half, row by row, in seconds: rank a's row holds a+1, a+2, …; empty where the replicate failed."""
     if not replicate["ok"]:
         return ()
-    found: Sequence[Sequence[float | None]] = (replicate.get("info") or {}).get("matrix") or ()
+    found: Sequence[Sequence[float]] = (replicate.get("info") or {}).get("matrix") or ()
     return found
 
 
@@ -38,17 +38,7 @@ def pair_samples(replicates: Sequence[Replicate], places: Sequence[str]) -> Iter
     """For each pair of nodes one round trip a replicate [s]: the median over the pairs of ranks between them."""
     matrices = [matrix for matrix in map(matrix_of, replicates) if matrix]
     for pair, ranks in node_pairs(places).items():
-        samples = []
-        for matrix in matrices:
-            values = [value for a, b in ranks if (value := _either(matrix, a, b)) is not None]
-            if values:
-                samples.append(median(values))
-        yield pair, samples
-
-
-def _either(matrix: Sequence[Sequence[float | None]], a: int, b: int) -> float | None:
-    """The round trip of two ranks: it stands above the diagonal, or in both halves."""
-    return matrix[a][b] if matrix[a][b] is not None else matrix[b][a]
+        yield pair, [median(matrix[a][b - a - 1] for a, b in ranks) for matrix in matrices]
 
 
 def pair_records(
@@ -64,14 +54,13 @@ def _record(cell: Cell, pair: Pair, samples: Sequence[float], plan: Plan, *, run
     found = plan.rule.estimate(samples)
     wide = found.width is not None and found.width > plan.wish
     noisy = f"interval {found.width:.1%} wide after {found.n} replicates, wished {plan.wish:.1%}" if wide else None
-    none = found.reason or "no replicate has a value for this pair"
     content: Mapping[str, Any] = {
         "run": run, "subject": ">".join(pair), "probe": MPI, "metric": METRIC, "unit": "s",
         "params": {"pattern": "pingpong", **cell.params, **cell.about},
         "value": found.value, "low": found.low, "high": found.high, "confidence": found.confidence,
         "statistic": "median" if found.value is not None else None, "replicates": found.n,
         "verdict": Verdict.UNRESOLVED if found.value is None else Verdict.NOISY if wide else Verdict.OK,
-        "reason": none if found.value is None else noisy, "provenance": Provenance.MEASURED,
+        "reason": found.reason or noisy, "provenance": Provenance.MEASURED,
         "samples": list(samples), "at": at, "phase": PHASE,
     }  # fmt: skip
     return Record.model_validate(content)

@@ -56,8 +56,10 @@ class Grid:
 
     @property
     def sizes(self) -> list[int]:
-        """Of all rows, those of a barrier aside, which has none."""
-        return sorted({size for row in self.rows.values() for size in row if size > 0})
+        """Those that most rows have: a guideline may need one operation at a size of its own."""
+        sizes = {size for row in self.rows.values() for size in row if size > 0}
+        sized = [row for row in self.rows.values() if set(row) != {0}]
+        return sorted(size for size in sizes if 2 * sum(size in row for row in sized) >= len(sized))
 
     @property
     def scale(self) -> tuple[float, str]:
@@ -132,7 +134,8 @@ def _print_doubtful(grid: Grid, console: Console) -> None:
                 reasons.setdefault(f"{MARKS[record.verdict]} {record.reason}", []).append(f"{name} {show(size, 'B')}")
     for reason, places in reasons.items():
         more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-        console.print(Text(f"  {printable(places[0])}{more}: {printable(reason)}"), highlight=False)
+        line = Text(f"{printable(places[0])}{more}: {printable(reason)}")
+        console.print(Padding(line, (0, 0, 0, 2), expand=False), highlight=False)
 
 
 def mpi_section(run: Run) -> tuple[dict[str, Any] | None, list[Chart]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from wulf.cluster.inventory import Inventory
 from wulf.core.findings import Finding
 from wulf.core.records import Param, Record, Verdict
+from wulf.measure.mpi import mpi_probe
 from wulf.measure.plan import Cell, Plan
 from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Watcher
@@ -15,7 +16,8 @@ from wulf.measure.tool import QUICK, Loop, Measured
 from wulf.stats.stopping import WidthRule
 from wulf.store.run import Run, RunWriter, read_run, utc_now
 from wulf.workflow.connect import Connected
-from wulf.workflow.survey import Effort, Outcome, measure
+from wulf.workflow.mpi import Ranks
+from wulf.workflow.survey import RANKS, Effort, Outcome, detached, measure
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ def repeat(
     *,
     loop: Loop,
     wanted: Wanted,
+    ranks: Ranks | None = None,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
     """Measure one pair as the tool does.
@@ -46,6 +49,8 @@ def repeat(
     ----------
     cell
         The pair and the pattern; transport and parameters are the loop's.
+    ranks
+        Between which it is measured, where MPI carries it.
 
     Raises
     ------
@@ -57,26 +62,35 @@ def repeat(
     timing = loop.timing(seconds, scale)
     params = {**loop.options, **timing.params, **dict(wanted.params)}
     first = replace(cell, transport=loop.transport, phase=loop.tool)
-    placed = dict(params)
 
     def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
-        if not {cell.client, cell.server} <= set(connected.sessions):
+        nonlocal first
+        if ranks is not None:
+            if not ranks.enough(mpi_probe().pattern(cell.pattern)):
+                return ()
+            first = ranks.cell(0, mpi_probe(), cell.pattern, params, loop.tool)
+        elif {cell.client, cell.server} <= set(connected.sessions):
+            first = replace(first, params=connected.placed(cell.client, cell.server, params))
+        else:
             return ()
-        placed.update(connected.placed(cell.client, cell.server, params))
-        return (replace(first, params=dict(placed)),)
+        return (first,)
 
     def extend(records: Sequence[Record], number: int) -> tuple[Cell, ...]:
         if loop.follow is None:
             return ()
         trips = [record for record in records if record.metric == first.metrics[0].name]
         more = loop.follow(wanted.most, seconds * scale, trips)
-        return () if more is None else (replace(first, id=number, params={**placed, **more}),)
+        return () if more is None else (replace(first, id=number, params={**first.params, **more}),)
 
     def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        return _figures(loop, read_run(writer.path), WidthRule(effort.wish, looks=exactly.looks)), []
+        figures = _figures(loop, read_run(writer.path), WidthRule(effort.wish, looks=exactly.looks))
+        return figures, ranks.findings() if ranks else []
 
     exactly = replace(effort, replicates=timing.replicates, quick=False, watch=False)
-    return measure(inventory, cells, exactly, writer, seed, extend=extend, judge=judge, watch=watch)
+    return measure(
+        inventory, cells, exactly, writer, seed,
+        extend=extend, judge=judge, attach=ranks or detached, how=RANKS if ranks else None, watch=watch,
+    )  # fmt: skip
 
 
 def measured(run: Run) -> Measured:
@@ -99,8 +113,11 @@ def _record(loop: Loop, cell: Cell, figures: list[float], run: Run, rule: WidthR
     noisy = f"interval {estimate.width:.1%} wide, wished {rule.wish:.1%}" if wide else None
     return Record.model_validate(
         {
-            "run": run.id, "subject": cell.subject, "probe": "net", "metric": "latency", "unit": "s",
-            "params": {"as": loop.tool, "transport": cell.transport, "pattern": cell.pattern, **cell.params},
+            "run": run.id, "subject": cell.subject, "probe": cell.program, "metric": "latency", "unit": "s",
+            "params": {
+                "as": loop.tool, **({"transport": cell.transport} if cell.transport else {}),
+                "pattern": cell.pattern, **cell.params, **cell.about,
+            },
             "value": estimate.value, "low": estimate.low, "high": estimate.high, "confidence": estimate.confidence,
             "statistic": "median" if estimate.value is not None else None, "replicates": estimate.n,
             "verdict": Verdict.UNRESOLVED if estimate.value is None else Verdict.NOISY if wide else Verdict.OK,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,6 +28,13 @@ LANE = "mpi"
 """All ranks are one program: what they measure is never measured at the same time."""
 
 BIND_TIMEOUT = 30.0
+
+BARRIER = "barrier"
+
+CROWDED = (
+    "There are more ranks than CPUs: they can't begin at an agreed time, so that a barrier let them go "
+    "(start=barrier); the time is from the first rank's start to the last one's end."
+)
 
 HUNG_SECONDS, HUNG_SECONDS_A_RANK = 30.0, 0.2
 """Clocks are synchronised and memory is touched before a replicate; with more ranks than CPUs that takes its time."""
@@ -145,6 +153,7 @@ class Ranks:
         self.places: tuple[str, ...] = ()
         self.about: dict[str, Param] = {}
         self.version = ""
+        self.notes: dict[str, None] = {}
 
     @contextmanager
     def __call__(self, connected: Connected) -> Iterator[None]:
@@ -183,7 +192,7 @@ class Ranks:
         """
         assert self._connected is not None and self._session is not None  # noqa: S101 - only within the block
         pattern = probe.pattern(name)
-        checked = probe.check(name, "", params)
+        checked = self._startable(pattern, probe.check(name, "", params))
         try:
             subject = subject_of(pattern, checked, self.places)
         except IndexError as error:
@@ -196,6 +205,21 @@ class Ranks:
             number, subject, subject, "", name, checked, pattern.metrics, phase, program=MPI, about=about,
             patience=hung_after(len(self.places)) + END_SECONDS,
         )  # fmt: skip
+
+    def _startable(self, pattern: Pattern, params: dict[str, Param]) -> dict[str, Param]:
+        """Where ranks share CPUs, none begins at a given time: a barrier lets them go, unless another way was asked."""
+        start = next((spec for spec in pattern.params if spec.name == "start"), None)
+        if start is None or BARRIER not in start.choices or "start" in params or not self._crowded():
+            return params
+        self.notes[CROWDED] = None
+        return {**params, "start": BARRIER}
+
+    def _crowded(self) -> bool:
+        """Whether a machine has more ranks than CPUs."""
+        assert self._connected is not None  # noqa: S101 - only within the block
+        machine = {node: self._connected.hosts.get(node, node) for node in self.places}
+        ranks = Counter(machine[node] for node in self.places)
+        return any(ranks[machine[node]] > (len(self._connected.cpus(node)) or len(self.places)) for node in machine)
 
     def bind(self, cpus: Sequence[int]) -> None:
         """Have each rank stay on its CPU, by rank."""
@@ -210,7 +234,8 @@ class Ranks:
         """Which MPI ran on which nodes, and what the replicates have in common; nothing where none was launched."""
         if self._session is None:
             return []
-        return [launch_finding(self.version, self.places, self._session.launches, each=self._launch.each)]
+        notes = [Finding(kind="note", severity=Severity.INFO, subject="", text=text) for text in self.notes]
+        return [launch_finding(self.version, self.places, self._session.launches, each=self._launch.each), *notes]
 
 
 def launch_finding(version: str, places: Sequence[str], launches: int, *, each: bool) -> Finding:

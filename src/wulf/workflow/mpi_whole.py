@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
-from wulf.core.findings import Finding
+from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
+from wulf.measure.guidelines import (
+    ALPHA,
+    FLOAT,
+    METRIC,
+    guideline_cells,
+    hold,
+    least_blocks,
+    times_of,
+    violations,
+)
 from wulf.measure.mpi import mpi_probe
 from wulf.measure.mpi_pairs import pair_records
 from wulf.measure.plan import MPI, Cell, Plan
@@ -15,7 +26,7 @@ from wulf.measure.probes import Pattern, Probe
 from wulf.measure.runner import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, read_run, utc_now
 from wulf.workflow.mpi import Launch, Ranks, campaign
-from wulf.workflow.survey import Effort, Outcome
+from wulf.workflow.survey import LOOKS, Effort, Outcome
 from wulf.workflow.sweep import Sweep, first_sizes
 
 COLLECTIVE, BARRIER = "collective", "barrier"
@@ -57,6 +68,9 @@ def collective_params(
     strange = [op for op in ops if op not in known]
     if strange:
         raise UsageError(f"--ops {', '.join(strange)}: no such collective", f"there are {', '.join(known)}")
+    parts = [size for size in sizes if size % FLOAT]
+    if parts:
+        raise UsageError(f"--sizes {parts[0]}: sums are of numbers of {FLOAT} B", f"give multiples of {FLOAT}")
     found: list[dict[str, Param]] = []
     for op in ops or known:
         found += [{**params, "op": op, "bytes": size} for size in (sizes if op != BARRIER else (0,))]
@@ -84,15 +98,47 @@ def collectives(
     params
         Of every cell: seconds, start.
     """
-    wanted = collective_params(mpi_probe(), sizes, ops, params or {})
+    needs, given = mpi_probe().pattern(COLLECTIVE), params or {}
+    asked = collective_params(mpi_probe(), sizes, ops, given)
+    most = launch.ranks(len(inventory.nodes))
+    compared = [size for size in sizes if size > 0 and size % FLOAT == 0]
+    if not ops and most > 1 and compared:
+        sizes_of_all = {int(cell["bytes"] or 0) for cell in guideline_cells(most, compared)}
+        effort = replace(effort, patience=looks_for(least_blocks(most, sizes_of_all)))
 
     def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
-        return [ranks.cell(i, probe, COLLECTIVE, given, COLLECTIVES) for i, given in enumerate(wanted)]
+        more = [] if ops else guideline_cells(len(ranks.places), compared)
+        wanted = {(cell["op"], cell["bytes"]): {**given, **cell} for cell in [*asked, *more]}
+        return [ranks.cell(i, probe, COLLECTIVE, one, COLLECTIVES) for i, one in enumerate(wanted.values())]
+
+    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+        return [], guideline_findings(records)
 
     return campaign(
-        inventory, launch, effort, writer, seed,
-        make=make, needs=mpi_probe().pattern(COLLECTIVE), together=True, watch=watch,
-    )  # fmt: skip
+        inventory, launch, effort, writer, seed, make=make, needs=needs, together=True, judge=judge, watch=watch
+    )
+
+
+def looks_for(least: int) -> tuple[int, ...]:
+    """The looks from which on a violated guideline can be told from chance; the others stop too early."""
+    return tuple(look for look in LOOKS if look >= least) or (least,)
+
+
+def guideline_findings(records: Sequence[Record]) -> list[Finding]:
+    """The guidelines that are violated, or that none was seen to be; nothing where none could be told at all."""
+    found = violations(records)
+    if found:
+        return found
+    ranks = max((int(record.params.get("ranks") or 0) for record in records), default=0)
+    held = hold(times_of(records), ranks) if ranks > 1 else []
+    blocks = min((record.replicates for record in records if record.metric == METRIC), default=0)
+    if not held:
+        return []
+    if 2.0**-blocks * len(held) > ALPHA:
+        text = f"{blocks} replicates are too few to tell whether one of {len(held)} guidelines is violated."
+    else:
+        text = f"None of {len(held)} guidelines is seen to be violated (such as Allreduce ≤ Reduce + Bcast)."
+    return [Finding(kind="note", severity=Severity.INFO, subject="", text=text)]
 
 
 def onesided(

@@ -50,14 +50,15 @@ def test_ranks_of_two_nodes_are_one_pair_in_the_order_of_the_ranks() -> None:
 
 
 def pairs(replicates: list[Any], places: list[str], looks: tuple[int, ...] = (6,)) -> Any:
-    cell = Cell(0, "n[1-3]", "n[1-3]", "", "pairs", {"bytes": 8}, (Metric("rtt", "s"),), program=MPI, about={"ranks": 3})
+    cell = Cell(
+        0, "n[1-3]", "n[1-3]", "", "pairs", {"bytes": 8}, (Metric("rtt", "s"),), program=MPI, about={"ranks": 3}
+    )
     return pair_records(cell, replicates, places, Plan((cell,), 1, wish=0.2, looks=looks), "run", at="now")
 
 
 def replicate(number: int, scale: float = 1.0) -> dict[str, Any]:
     n12, n13, n23 = (scale * value * (1 + number / 1000) for value in (1e-5, 2e-5, 3e-5))
-    matrix = [[None, n12, n13], [None, None, n23], [None, None, None]]
-    return {"cell": 0, "block": number, "ok": True, "metrics": {}, "info": {"matrix": matrix}}
+    return {"cell": 0, "block": number, "ok": True, "metrics": {}, "info": {"matrix": [[n12, n13], [n23]]}}
 
 
 def test_a_record_a_pair_with_an_interval_over_the_replicates() -> None:

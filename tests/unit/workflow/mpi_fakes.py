@@ -22,7 +22,11 @@ ENDS = [
     {"name": "a", "type": "int", "default": 0, "min": 0, "max": 1 << 20},
     {"name": "b", "type": "int", "default": None, "min": 0, "max": 1 << 20},
 ]
-OPS = ["barrier", "bcast", "reduce", "allreduce"]
+COUNTS = [{"name": name, "type": "int", "default": None, "min": 0, "help": name} for name in ("iterations", "warmup")]
+OPS = [
+    *("barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall", "alltoallv"),
+    "reduce_scatter",
+]
 
 
 def _probe(name: str, group: str, metric: tuple[str, str], *params: Any, ranks: int = 2) -> dict[str, Any]:
@@ -37,13 +41,14 @@ def _choice(name: str, choices: Sequence[str]) -> dict[str, Any]:
     return {"name": name, "type": "str", "default": choices[0], "choices": list(choices), "help": name}
 
 
+START = _choice("start", ["window", "barrier", "none"])
 FIRST = {"name": "ranks", "type": "int", "default": None, "min": 1, "help": "the first so many"}
 
 PROBES = {
     "program": "wulf-mpi",
     "probes": [
-        _probe("pingpong", "p2p", ("rtt", "s"), *ENDS, BYTES),
-        _probe("collective", "collective", ("time", "s"), _choice("op", OPS), BYTES, FIRST, ranks=1),
+        _probe("pingpong", "p2p", ("rtt", "s"), *ENDS, BYTES, *COUNTS),
+        _probe("collective", "collective", ("time", "s"), _choice("op", OPS), BYTES, FIRST, START, ranks=1),
         _probe("pairs", "pattern", ("rtt", "s"), BYTES),
         _probe("put", "onesided", ("throughput", "B/s"), _choice("sync", ["fence", "lock"]), BYTES, *ENDS),
         _probe("get", "onesided", ("throughput", "B/s"), _choice("sync", ["fence", "lock"]), BYTES, *ENDS),
@@ -76,7 +81,9 @@ class FakeWorld:
 
     def __init__(self, inventory: Inventory, spec: WorldSpec, answer: Answer) -> None:
         ranks = spec.ranks or spec.per_node * len(inventory.nodes)
-        self.places = tuple(inventory.names[min(rank // spec.per_node, len(inventory.names) - 1)] for rank in range(ranks))
+        self.places = tuple(
+            inventory.names[min(rank // spec.per_node, len(inventory.names) - 1)] for rank in range(ranks)
+        )
         self.installed = SimpleNamespace(kind="openmpi", version="4.1.4", name="openmpi 4.1.4", title="Open MPI 4.1.4")
         self.notes = ("a note of the launch",)
         self.session = FakeSession()

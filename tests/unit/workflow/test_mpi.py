@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,14 @@ from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.records import Record
+from wulf.measure import tools
+from wulf.measure.mpi import mpi_probe
+from wulf.measure.plan import Cell
+from wulf.workflow import connect as connecting
 from wulf.workflow import mpi
-from wulf.workflow.mpi import Launch, launch_finding, ranks_text, single
-from wulf.workflow.mpi_whole import collectives, onesided, pairs, sweep
+from wulf.workflow.like import Wanted, measured, repeat
+from wulf.workflow.mpi import Launch, Ranks, launch_finding, ranks_text, single
+from wulf.workflow.mpi_whole import collectives, looks_for, onesided, pairs, sweep
 from wulf.workflow.survey import Outcome
 
 __all__ = ["probes"]  # a fixture
@@ -142,19 +148,49 @@ def test_a_node_that_is_down_leaves_the_ranks_of_the_others(simulate: Run) -> No
     assert main(outcome, "time")[0].subject == "n1>n3"
 
 
+def blocks_of(outcome: Outcome) -> dict[int, list[int]]:
+    blocks: dict[int, list[int]] = {}
+    for replicate in outcome.run.replicates:
+        blocks.setdefault(replicate["block"], []).append(replicate["cell"])
+    return blocks
+
+
 def test_collectives_hold_every_operation_at_every_size_in_every_block(simulate: Run) -> None:
-    work = partial(collectives, sizes=(8, 1024), params={"seconds": 0.01})
+    work = partial(collectives, sizes=(8, 1024), ops=("barrier", "bcast", "reduce"), params={"seconds": 0.01})
     outcome, _ = simulate(work, nodes="n[1-3]", launch=Launch(WorldSpec(per_node=2)))
     assert outcome.exit_code == 0
     records = main(outcome, "time")
     asked = {(r.params["op"], r.params["bytes"]) for r in records}
-    assert asked == {("barrier", 0), *((op, size) for op in ("bcast", "reduce", "allreduce") for size in (8, 1024))}
+    assert asked == {("barrier", 0), *((op, size) for op in ("bcast", "reduce") for size in (8, 1024))}
     assert {r.subject for r in records} == {"n[1-3]"}
     assert {r.params["ranks"] for r in records} == {6}
-    blocks: dict[int, list[int]] = {}
-    for replicate in outcome.run.replicates:
-        blocks.setdefault(replicate["block"], []).append(replicate["cell"])
-    assert all(sorted(cells) == list(range(7)) for cells in blocks.values())
+    assert all(sorted(cells) == list(range(5)) for cells in blocks_of(outcome).values())
+
+
+@pytest.mark.parametrize(("factor", "violated"), [(3.0, True), (1.0, False)])
+def test_a_guideline_that_is_violated_is_a_finding(simulate: Run, factor: float, violated: bool) -> None:
+    """Allreduce takes `factor` times what Reduce and Bcast take together."""
+
+    def times(probe: str, params: Mapping[str, Any], ranks: int) -> float:
+        return 1e-5 * (2 * factor if params["op"] == "allreduce" else 1)
+
+    def patient(inventory: Any, launch: Any, effort: Any, *more: Any, **options: Any) -> Outcome:
+        return collectives(inventory, launch, replace(effort, quick=False, wish=0.5), *more, sizes=(1024,), **options)
+
+    outcome, _ = simulate(patient, answer=times)
+    found = [f for f in outcome.run.findings if f.kind == "guideline"]
+    assert any("allreduce of 1 KiB takes 3 ×" in f.text for f in found) == violated
+    assert all(sorted(cells) == list(range(len(cells))) for cells in blocks_of(outcome).values())
+
+
+def test_a_quick_run_says_that_it_cannot_tell(simulate: Run) -> None:
+    outcome, _ = simulate(partial(collectives, sizes=(8, 64)))
+    assert any("replicates are too few to tell" in f.text for f in outcome.run.findings)
+
+
+@pytest.mark.parametrize(("least", "looks"), [(6, (8, 11, 16, 24)), (10, (11, 16, 24)), (30, (30,))])
+def test_looks_begin_where_a_guideline_can_be_told(least: int, looks: tuple[int, ...]) -> None:
+    assert looks_for(least) == looks
 
 
 def test_an_operation_that_there_is_not_is_refused(simulate: Run) -> None:
@@ -171,7 +207,7 @@ def test_the_first_ranks_alone_are_what_the_record_says(simulate: Run) -> None:
 
 def test_all_pairs_are_one_launch_and_a_slow_node_stands_out(simulate: Run) -> None:
     def matrix(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
-        values = [[None if a >= b else 1e-5 * (9 if 4 in (a, b) else 1) for b in range(ranks)] for a in range(ranks)]
+        values = [[1e-5 * (9 if 4 in (a, b) else 1) for b in range(a + 1, ranks)] for a in range(ranks - 1)]
         return {"ok": True, "metrics": {"rtt": {"unit": "s", "value": 1e-5}}, "info": {"matrix": values}}
 
     outcome, world = simulate(partial(pairs, params={"bytes": 8}), nodes="n[1-6]", answer=matrix)
@@ -212,3 +248,42 @@ def test_ranks_are_told_by_node() -> None:
     assert ranks_text(many).endswith("6 on n7 … 19 on n20")
     finding = launch_finding("MPICH 4.0.2", ["n1"], 1, each=False)
     assert finding.text.startswith("MPICH 4.0.2: 1 rank, 0 on n1.")
+
+
+def test_another_tools_loop_is_repeated_between_ranks(simulate: Run) -> None:
+    def exchange(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+        value = 2e-5 + params["bytes"] * 1e-9
+        metric = {"unit": "s", "value": value, "n": 100, "mean": value, "min": value, "max": value}
+        return {"ok": True, "metrics": {"rtt": metric}, "seconds": value * 100, "info": {"iterations": 100}}
+
+    def like(inventory: Any, launch: Launch, effort: Any, writer: Any, seed: int, **options: Any) -> Outcome:
+        loop = tools.find_mpi("osu7", "pingpong")
+        pattern = mpi_probe().pattern("pingpong")
+        cell = Cell(0, "", "", "", "pingpong", {}, pattern.metrics)
+        wanted = Wanted(most=4)
+        return repeat(
+            inventory, cell, effort, writer, seed, loop=loop, wanted=wanted, ranks=Ranks(inventory, launch), **options
+        )
+
+    outcome, _ = simulate(like, answer=exchange)
+    trips = main(outcome, "rtt")
+    assert [(r.subject, r.params["bytes"], r.params["mpi"]) for r in trips] == [
+        ("n1>n2", size, "openmpi 4.1.4") for size in (1, 2, 4)
+    ]
+    (first, *_) = main(outcome, "latency")
+    assert first.params["as"] == "osu7"
+    assert first.probe == "mpi"
+    assert tools.find_mpi("osu7", "pingpong").text(measured(outcome.run)).count("\n") >= 3
+
+
+@pytest.mark.parametrize(
+    ("cpus", "given", "start"), [("0-1", {}, "barrier"), ("0-3", {}, None), ("0", {"start": "none"}, "none")]
+)
+def test_more_ranks_than_cpus_begin_after_a_barrier_unless_told_otherwise(
+    simulate: Run, monkeypatch: pytest.MonkeyPatch, cpus: str, given: dict[str, Any], start: str | None
+) -> None:
+    facts = {"kernel.boot_id": {"value": "one"}, "limits.cpus": {"value": cpus}}
+    monkeypatch.setattr(connecting, "_facts_of", lambda sessions: {node: dict(facts) for node in sessions})
+    outcome, world = simulate(partial(single, name="collective", params=given), nodes="n[1-4]")
+    assert {params.get("start") for _, params in world.ran} == {start}
+    assert any("more ranks than CPUs" in f.text for f in outcome.run.findings) == (start == "barrier")
