@@ -86,7 +86,7 @@ statistics: ## every statistical claim, simulated and in a lab: docs/statistics.
 	@$(SETUP) demo
 	@$(VENV)/python -m bench.statistics $(ARGS)
 
-scale: ## plan and analyse a survey of 10,000 nodes, simulated: time and memory beside their limits
+scale: ## survey 1,000 simulated nodes, plan and analyse 10,000: time and memory beside their limits
 	@$(SETUP) demo
 	@$(VENV)/python -m bench.scale $(ARGS)
 
