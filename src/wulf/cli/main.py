@@ -18,6 +18,7 @@ COMMANDS = {
     "net": ("wulf.cli.net", "Measure one pair: ping-pong, stream."),
     "node": ("wulf.cli.node", "Every node's own figures: CPU, memory, system, noise; which node deviates."),
     "watch": ("wulf.cli.watch", "A live view of one pair: round trip, rate, counters."),
+    "check": ("wulf.cli.check", "Is this node well? In seconds, for a prolog or HealthCheckProgram."),
     "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
     "rates": ("wulf.cli.rates", "What this machine can do, in a file that programs read."),
     "runs": ("wulf.cli.runs", "List what was measured."),
