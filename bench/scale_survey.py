@@ -58,7 +58,7 @@ def command(nodes: int, out: Path, *more: str) -> int:
     names, slow = [f"n{i}" for i in range(1, nodes + 1)], planted(nodes)
     facts = fingerprint(names)
     cluster = SimulatedCluster(names, value=functools.partial(_value, slow), facts=facts.__getitem__)
-    null.LAUNCHER = functools.partial(null.NullLauncher, cluster=cluster)  # type: ignore[assignment,misc]
+    null.LAUNCHER = functools.partial(null.NullLauncher, cluster=cluster)  # type: ignore[assignment]
     inventory = out.with_suffix(".toml")
     inventory.write_text(f'nodes = "n[1-{nodes}]"\nlauncher = "null"\n')
     argv = ["survey", "--inventory", str(inventory), "--quick", "--seed", "1", "--out", str(out), *more]
@@ -70,7 +70,7 @@ def _value(slow: str, client: str, server: str, params: Mapping[str, Any]) -> fl
     worse = SLOWER if slow in (client, server) else 1.0
     between = 1 + 0.02 * (crc32(f"{client}>{server}".encode()) % 1000 / 1000 - 0.5)
     if params["pattern"] == "pingpong":
-        return (2e-5 + 1e-9 * params["bytes"]) * between * worse
+        return (2e-5 + 1e-9 * float(params["bytes"])) * between * worse
     return 1.2e9 * between / worse
 
 

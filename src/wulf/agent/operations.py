@@ -9,6 +9,7 @@ from wulf import __version__
 from wulf.agent import facts
 from wulf.agent.dgemm import dgemm
 from wulf.agent.machine import Machine
+from wulf.agent.relay import relay, relayed
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
 
@@ -68,4 +69,6 @@ OPERATIONS: dict[str, Operation] = {
     "facts": read_facts,
     "addresses": addresses,
     "dgemm": dgemm,
+    "relay": relay,
+    "relayed": relayed,
 }

@@ -3,6 +3,8 @@
 nodes = "n[1-4]"               # ClusterShell syntax; or a list: ["login", "n[1-4]"]
 launcher = "ssh"               # local, ssh, lab, null; default ssh
 network = "10.0.0.0/24"        # the network that the probes use; default: by the nodes' names
+gateways = "n[1,33]"           # by way of which ssh reaches the others, a share each; default: all directly
+gateway_ssh_config = "/etc/ssh/inner" # for ssh -F on the gateways; default: your own configuration there
 ssh_config = "ssh_config"      # for ssh -F, relative to this file; default: your own
 
 [node.n3]                      # what differs for one node
@@ -28,7 +30,10 @@ from wulf.core.errors import UsageError
 Location = tuple[int | str, ...]
 """The way to a value from the top of the document: keys, and indices into lists."""
 
-_FORMAT = 'it needs nodes = "n[1-4]"; and takes launcher, network, ssh_config, and [node.NAME] with address, ssh'
+_FORMAT = (
+    'it needs nodes = "n[1-4]"; and takes launcher, network, gateways, gateway_ssh_config, ssh_config, and [node.NAME] '
+    "with address, ssh"
+)
 
 
 def _patterns(value: object) -> object:
@@ -70,6 +75,8 @@ class _File(BaseModel):
     nodes: Annotated[list[str], BeforeValidator(_patterns), AfterValidator(_expanded)]
     launcher: Annotated[str, AfterValidator(_launcher)] = "ssh"
     network: Annotated[str, AfterValidator(_network)] | None = None
+    gateways: Annotated[list[str], BeforeValidator(_patterns), AfterValidator(_expanded)] | None = None
+    gateway_ssh_config: Annotated[str, Field(min_length=1)] | None = None
     ssh_config: str | None = None
     node: dict[str, _NodeTable] = {}
 
@@ -99,6 +106,8 @@ def read(path: Path) -> dict[str, Any]:
         "launcher": parsed.launcher,
         "network": parsed.network,
         "ssh_config": _beside(path, text, parsed.ssh_config),
+        "gateways": tuple(parsed.gateways or ()),
+        "gateway_ssh_config": parsed.gateway_ssh_config,
     }
 
 

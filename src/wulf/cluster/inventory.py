@@ -71,6 +71,10 @@ class Inventory:
         Given to ssh with ``-F`` in place of the user's own configuration.
     lab
         Name of the lab that the nodes belong to.
+    gateways
+        Hosts by way of which ssh reaches the other nodes, a share of them each; none: all directly.
+    gateway_ssh_config
+        A file on the gateways, which their ssh is given with ``-F`` in place of the user's own configuration there.
 
     Raises
     ------
@@ -83,6 +87,8 @@ class Inventory:
     network: str | None = None
     ssh_config: Path | None = None
     lab: str | None = None
+    gateways: tuple[str, ...] = ()
+    gateway_ssh_config: str | None = None
 
     def __post_init__(self) -> None:
         if not self.nodes:

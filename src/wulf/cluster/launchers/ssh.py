@@ -8,11 +8,11 @@ environment or the arguments that a key could be read from, and no check of ssh 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers.base import Opened, ProcessLauncher
+from wulf.cluster.launchers.base import Launcher, Opened, ProcessLauncher
 from wulf.cluster.node_scripts import FALLBACK, HOME, NEEDS_COPY, NO_PLACE, WRONG_ARCH, NodeCommand
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Session, SessionLost
@@ -23,7 +23,7 @@ CONNECT_TIMEOUT = 10
 """Seconds until a node that does not answer counts as unreachable."""
 
 # Options given here come before the user's ssh_config. None of them touches StrictHostKeyChecking or the keys.
-_OPTIONS = (
+OPTIONS = (
     "-T",
     "-oBatchMode=yes",  # nobody is there to be asked
     f"-oConnectTimeout={CONNECT_TIMEOUT}",
@@ -43,7 +43,7 @@ class SshLauncher(ProcessLauncher):
     def __init__(self, inventory: Inventory) -> None:
         super().__init__(inventory)
         config = ("-F", str(inventory.ssh_config)) if inventory.ssh_config else ()
-        self._ssh = ("ssh", *config, *_OPTIONS, "--")
+        self._ssh = ("ssh", *config, *OPTIONS, "--")
 
     def open(self, nodes: Iterable[Node], program: Program, timeout: float = 30.0) -> Opened:
         if shutil.which("ssh") is None:
@@ -81,10 +81,16 @@ class SshLauncher(ProcessLauncher):
         if end.status != 0:
             raise NodeError(node.name, *explain_copy(end, program, stderr))
 
-    async def _copy_to(self, place: str, node: Node, program: Program) -> tuple[Exit, Sequence[str]]:
+    async def _copy_to(self, place: str, node: Node, program: Program) -> tuple[Exit, list[str]]:
         argv = (*self._ssh, node.destination, NodeCommand(program).copy(place))
         end, _, stderr = await self.complete(argv, program.path)
         return end, stderr
 
 
-LAUNCHER = SshLauncher
+def LAUNCHER(inventory: Inventory) -> Launcher:  # noqa: N802 - the name that every launcher's module has
+    """Directly, or by way of the inventory's gateways."""
+    if inventory.gateways:
+        from wulf.cluster.tree import TreeLauncher
+
+        return TreeLauncher(inventory)
+    return SshLauncher(inventory)
