@@ -37,8 +37,8 @@ test: ## all tests: native, Python, lab, browser (ARGS="-k name" hands on to pyt
 	@status=0; \
 	if [ -x build/native/wulf-native-tests ]; then build/native/wulf-native-tests || status=1; \
 	else echo "the native tests are not built: see what is missing, above"; status=1; fi; \
-	$(VENV)/pytest -q -n 2 -m "not lab and not browser and not slow" $(ARGS) || status=1; \
-	$(VENV)/pytest -q -m "(lab or browser or slow) and not long" $(ARGS) || status=1; \
+	$(VENV)/pytest -q -n 2 -m "not lab and not browser" $(ARGS) || status=1; \
+	$(VENV)/pytest -q -m "(lab or browser) and not long" $(ARGS) || status=1; \
 	exit $$status
 
 lab-long: ## the lab tests that `make test` leaves out: A/A campaign, whole clusters, NetPIPE, rarer verdicts
@@ -86,7 +86,7 @@ statistics: ## every statistical claim, simulated and in a lab: docs/statistics.
 	@$(SETUP) demo
 	@$(VENV)/python -m bench.statistics $(ARGS)
 
-scale: ## plan and analyse a survey of 10,000 nodes, simulated: time and memory beside their limits
+scale: ## survey 1,000 simulated nodes, plan and analyse 10,000: time and memory beside their limits
 	@$(SETUP) demo
 	@$(VENV)/python -m bench.scale $(ARGS)
 

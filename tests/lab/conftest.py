@@ -52,6 +52,19 @@ def four(netns: None) -> Iterator[lab.Lab]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def shared_pair(netns: None) -> Iterator[lab.Lab]:
+    with lab.up(2, keep=False) as made:
+        yield made
+
+
+@pytest.fixture
+def two_nodes(shared_pair: lab.Lab, monkeypatch: pytest.MonkeyPatch) -> lab.Lab:
+    """A running lab of n1 and n2 for `--lab`, shared by a module's tests, which leave it as it was."""
+    monkeypatch.setenv("WULF_LAB", shared_pair.name)
+    return shared_pair
+
+
 def ssh(made: lab.Lab, node: str, command: str) -> subprocess.CompletedProcess[str]:
     words = ["ssh", "-F", str(made.ssh_config), node, command]
     return subprocess.run(words, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)

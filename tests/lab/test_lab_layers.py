@@ -6,9 +6,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,9 +18,8 @@ pytestmark = pytest.mark.lab
 
 
 @pytest.fixture
-def two(netns: Any, lab_name: str) -> Iterator[labs.Lab]:
-    with labs.up(2, keep=False, name=lab_name) as lab:
-        yield lab
+def two(two_nodes: labs.Lab) -> labs.Lab:
+    return two_nodes
 
 
 def within(lab: labs.Lab) -> dict[str, str]:
@@ -80,10 +77,11 @@ def probes_below(pid: int) -> int:
     return sum("wulf-net" in line for line in asked.stdout.splitlines())
 
 
-def test_a_node_that_dies_leaves_the_local_layers(two: labs.Lab, tmp_path: Path) -> None:
-    process = start("net", "layers", "n1", "n2", "--lab", out=tmp_path / "run", env=within(two))
-    two.kill_node("n2")
-    out, err = process.communicate(timeout=120)
+def test_a_node_that_dies_leaves_the_local_layers(netns: None, lab_name: str, tmp_path: Path) -> None:
+    with labs.up(2, keep=False, name=lab_name) as lab:
+        process = start("net", "layers", "n1", "n2", "--lab", out=tmp_path / "run", env=within(lab))
+        lab.kill_node("n2")
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 3, out + err
     run = read_run(tmp_path / "run")
     verdicts = {(r.params["transport"], r.subject): r.verdict for r in run.records if r.metric == "rtt"}

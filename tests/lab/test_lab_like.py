@@ -9,6 +9,7 @@ import pytest
 from bench import parse
 
 from tests.lab.test_lab_survey import mark, wulf  # noqa: F401 - a fixture that is used by itself
+from wulf.lab import Lab
 from wulf.store.run import read_run
 
 pytestmark = pytest.mark.lab
@@ -26,9 +27,9 @@ LOOPS: list[tuple[str, str, str, str, Callable[[str], float]]] = [
 
 @pytest.mark.parametrize(("tool", "pattern", "transport", "metric", "read"), LOOPS)
 def test_a_tools_summary_is_of_what_was_measured(
-    tool: str, pattern: str, transport: str, metric: str, read: Callable[[str], float], tmp_path: Path
+    tool: str, pattern: str, transport: str, metric: str, read: Callable[[str], float], tmp_path: Path, two_nodes: Lab
 ) -> None:
-    how = ["--as", tool, "--transport", transport, "--quick", "--lab", "2", "--out", str(tmp_path / "run")]
+    how = ["--as", tool, "--transport", transport, "--quick", "--lab", "--out", str(tmp_path / "run")]
     done = wulf("net", pattern, "n1", "n2", *how)
     assert done.returncode in (0, 1), done.stderr
     assert "--quick: a tenth of its time" in done.stderr
@@ -40,8 +41,8 @@ def test_a_tools_summary_is_of_what_was_measured(
 
 
 @pytest.mark.long
-def test_netpipe_measures_size_after_size(tmp_path: Path) -> None:
-    how = ["--as", "netpipe", "--most", "8", "--seconds", "0.02", "--lab", "2", "--out", str(tmp_path / "run")]
+def test_netpipe_measures_size_after_size(tmp_path: Path, two_nodes: Lab) -> None:
+    how = ["--as", "netpipe", "--most", "8", "--seconds", "0.02", "--lab", "--out", str(tmp_path / "run")]
     done = wulf("net", "sweep", "n1", "n2", *how)
     assert done.returncode in (0, 1), done.stderr
     assert [line.split()[1] for line in done.stdout.splitlines()] == ["1", "2", "3", "4", "6", "8"]

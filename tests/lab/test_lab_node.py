@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.lab.test_lab_survey import mark, wulf  # noqa: F401 - a fixture that is used by itself
+from wulf.lab import Lab
 from wulf.measure.node_rows import rows_of, table
 from wulf.store.run import read_run
 
 pytestmark = pytest.mark.lab
 
 
-def test_every_row_of_a_group_has_a_figure_or_a_reason_on_every_node(tmp_path: Path) -> None:
-    done = wulf("node", "--lab", "2", "--quick", "--only", "os", "--out", str(tmp_path / "run"))
+def test_every_row_of_a_group_has_a_figure_or_a_reason_on_every_node(tmp_path: Path, two_nodes: Lab) -> None:
+    done = wulf("node", "--lab", "--quick", "--only", "os", "--out", str(tmp_path / "run"))
     assert done.returncode in (0, 1), done.stderr
     run = read_run(tmp_path / "run")
     assert run.meta["state"] == "complete"
@@ -34,8 +35,8 @@ def test_every_row_of_a_group_has_a_figure_or_a_reason_on_every_node(tmp_path: P
     assert (tmp_path / "run" / "report.html").exists()
 
 
-def test_one_probe_with_its_parameters_as_records(tmp_path: Path) -> None:
-    how = ["--probe", "syscall", "--set", "seconds=0.01", "--lab", "2", "--quick", "--json"]
+def test_one_probe_with_its_parameters_as_records(tmp_path: Path, two_nodes: Lab) -> None:
+    how = ["--probe", "syscall", "--set", "seconds=0.01", "--lab", "--quick", "--json"]
     done = wulf("node", *how, "--out", str(tmp_path / "run"))
     assert done.returncode in (0, 1), done.stderr
     records = [json.loads(line) for line in done.stdout.splitlines()]

@@ -13,6 +13,7 @@ from wulf.agent.mpi.files import mpi_look, mpi_read, mpi_write
 from wulf.agent.mpi.find import mpi_find
 from wulf.agent.mpi.processes import mpi_processes, mpi_reach
 from wulf.agent.mpi.wheel import mpi_install
+from wulf.agent.relay import relay, relayed
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
 
@@ -94,4 +95,6 @@ OPERATIONS: dict[str, Operation] = {
     "mpi_processes": mpi_processes,
     "mpi_reach": mpi_reach,
     "mpi_install": mpi_install,
+    "relay": relay,
+    "relayed": relayed,
 }

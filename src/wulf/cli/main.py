@@ -19,6 +19,7 @@ COMMANDS = {
     "node": ("wulf.cli.node", "Every node's own figures: CPU, memory, system, noise; which node deviates."),
     "mpi": ("wulf.cli.mpi", "MPI between ranks: ping-pong, collectives, all pairs; built with your MPI."),
     "watch": ("wulf.cli.watch", "A live view of one pair: round trip, rate, counters."),
+    "check": ("wulf.cli.check", "Is this node well? In seconds, for a prolog or HealthCheckProgram."),
     "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
     "rates": ("wulf.cli.rates", "What this machine can do, in a file that programs read."),
     "resume": ("wulf.cli.resume", "Go on with a run that was cut short."),

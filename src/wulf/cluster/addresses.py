@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from wulf.cluster.inventory import Inventory, Node, parse_network
@@ -13,6 +13,9 @@ from wulf.cluster.session import Session
 from wulf.core.errors import NodeError, UsageError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+LOOKUPS = 32
+"""Names that are resolved at the same time: a name server that knows none of a thousand names may take seconds each."""
 
 ANSWER_TIMEOUT = 30.0
 """Seconds for the agents to list their nodes' addresses."""
@@ -42,16 +45,20 @@ def data_addresses(inventory: Inventory, sessions: Mapping[str, Session] | None 
         A node that is up has no address that others could reach it at.
     """
     asked = {name: session.call("addresses") for name, session in (sessions or {}).items()}
-    found = {}
-    for node in inventory.nodes:
+
+    def one(node: Node) -> str | None:
         answer = asked.get(node.name)
         own, trouble = _own_addresses(answer) if answer else ([], "")
         try:
-            found[node.name] = str(_address_of(node, inventory, own))
+            return str(_address_of(node, inventory, own))
         except UsageError as error:
             if sessions is None or answer is not None:
                 raise UsageError(error.what + trouble, error.next_step) from error
-    return found
+            return None
+
+    with ThreadPoolExecutor(LOOKUPS) as pool:
+        found = zip(inventory.names, pool.map(one, inventory.nodes), strict=True)
+        return {name: address for name, address in found if address is not None}
 
 
 def _own_addresses(answer: Future[dict[str, Any]]) -> tuple[list[Address], str]:

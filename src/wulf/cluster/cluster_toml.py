@@ -3,6 +3,8 @@
 nodes = "n[1-4]"               # ClusterShell syntax; or a list: ["login", "n[1-4]"]
 launcher = "ssh"               # local, ssh, slurm, lab, null; default ssh
 network = "10.0.0.0/24"        # the network that the probes use; default: by the nodes' names
+gateways = "n[1,33]"           # by way of which ssh reaches the others, a share each; default: all directly
+gateway_ssh_config = "/etc/ssh/inner" # for ssh -F on the gateways; default: your own configuration there
 ssh_config = "ssh_config"      # for ssh -F, relative to this file; default: your own
 
 [slurm]                        # options of the job that the launcher slurm asks for, as salloc has them
@@ -34,7 +36,8 @@ Location = tuple[int | str, ...]
 """The way to a value from the top of the document: keys, and indices into lists."""
 
 _FORMAT = (
-    'it needs nodes = "n[1-4]"; and takes launcher, network, ssh_config, [slurm], and [node.NAME] with address, ssh'
+    'it needs nodes = "n[1-4]"; and takes launcher, network, gateways, gateway_ssh_config, ssh_config, [slurm], and '
+    "[node.NAME] with address, ssh"
 )
 
 
@@ -84,6 +87,8 @@ class _File(BaseModel):
     nodes: Annotated[list[str], BeforeValidator(_patterns), AfterValidator(_expanded)]
     launcher: Annotated[str, AfterValidator(_launcher)] = "ssh"
     network: Annotated[str, AfterValidator(_network)] | None = None
+    gateways: Annotated[list[str], BeforeValidator(_patterns), AfterValidator(_expanded)] | None = None
+    gateway_ssh_config: Annotated[str, Field(min_length=1)] | None = None
     ssh_config: str | None = None
     slurm: dict[str, Annotated[str, BeforeValidator(_option_value)]] = {}
     node: dict[str, _NodeTable] = {}
@@ -120,6 +125,8 @@ def read(path: Path) -> dict[str, Any]:
         "network": parsed.network,
         "ssh_config": _beside(path, text, parsed.ssh_config),
         "slurm": parsed.slurm,
+        "gateways": tuple(parsed.gateways or ()),
+        "gateway_ssh_config": parsed.gateway_ssh_config,
     }
 
 

@@ -75,6 +75,10 @@ class Inventory:
         The Slurm job whose nodes they are; None: the one that this process runs in, if any.
     slurm
         Options for a job to be asked for, as salloc takes them: {"partition": "main"}.
+    gateways
+        Hosts by way of which ssh reaches the other nodes, a share of them each; none: all directly.
+    gateway_ssh_config
+        A file on the gateways, which their ssh is given with ``-F`` in place of the user's own configuration there.
 
     Raises
     ------
@@ -89,6 +93,8 @@ class Inventory:
     lab: str | None = None
     job: str | None = None
     slurm: Mapping[str, str] = field(default_factory=dict)
+    gateways: tuple[str, ...] = ()
+    gateway_ssh_config: str | None = None
 
     def __post_init__(self) -> None:
         if not self.nodes:

@@ -135,6 +135,7 @@ class Runner:
         self._lost: dict[tuple[str, str], str] = {}
         self._records: list[Record] = []
         self._done = 0
+        self._ahead = sum(map(self._to_next_look, self._open.values()))
         self._began = 0.0
         self._block = 0
         self._first = self._restore(so_far)
@@ -349,7 +350,9 @@ class Runner:
         self._sink.append_replicate(replicate)
         self._watch.on_replicate(cell, replicate)
         state = self._open[cell.id]
+        self._ahead -= self._to_next_look(state)
         state.take(replicate, slim=self._plan.endless)
+        self._ahead += self._to_next_look(state)
         self._done += 1
         if answer is None:
             if self._nodes_alive(cell) and state.failed_now >= ATTEMPTS and not self._plan.endless:
@@ -417,6 +420,7 @@ class Runner:
     def _close(self, cell: Cell, *, failure: str | None = None, cut: str | None = None) -> None:
         """Turn what the cell has into records."""
         state = self._open.pop(cell.id)
+        self._ahead -= self._to_next_look(state)
         records = records_of(
             cell, state.replicates, self._plan, self._sink.id, at=utc_now(), failure=failure, stopped=cut,
             bottleneck=self._explain(cell, state.replicates),
@@ -433,15 +437,14 @@ class Runner:
         for state in list(self._open.values()):
             self._close(state.cell, cut=why)
 
-    def _expected(self) -> int:
-        """Replicates until every open cell reaches its next look, with those done."""
+    def _to_next_look(self, state: CellState) -> int:
+        """Replicates until a cell's next look: their sum is kept, since a plan has as many waves as it has rounds."""
         looks = self._plan.versus.looks if self._plan.versus else self._plan.looks
-        ahead = (next((look for look in looks if look > s.good), s.good) - s.good for s in self._open.values())
-        return self._done + sum(ahead)
+        return next((look for look in looks if look > state.good), state.good) - state.good
 
     def _report(self, wave: Sequence[Cell]) -> None:
         spent = self._clock() - self._began
-        expected = self._expected()
+        expected = self._done + self._ahead
         left = spent / self._done * (expected - self._done) if self._done else None
         if self._plan.budget is not None and left is not None:
             left = min(left, max(0.0, self._plan.budget - spent))

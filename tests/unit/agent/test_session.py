@@ -75,7 +75,7 @@ def test_ping_keeps_the_requests_id(talk: Talk) -> None:
 def test_describe_is_what_the_option_prints(talk: Talk) -> None:
     printed = json.loads(subprocess.run([*AGENT, "--describe"], capture_output=True, check=True).stdout)
     assert talk.ask(op="describe")["describe"] == printed
-    assert {"addresses", "describe", "facts", "mpi_find", "ping", "run"} <= set(printed["ops"])
+    assert {"addresses", "describe", "facts", "mpi_find", "ping", "relay", "run"} <= set(printed["ops"])
     mtu = next(fact for fact in printed["facts"] if fact["name"] == "nic.*.mtu")
     assert (mtu["unit"], mtu["uniform"]) == ("B", True)
 

@@ -1,6 +1,7 @@
 """Where the probes meet: the order in which addresses are chosen."""
 
 import socket
+import threading
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -102,3 +103,15 @@ def test_a_node_that_is_down_takes_nobody_with_it():
     inventory = Inventory((Node("n1"), Node("down"), Node("far", "10.0.0.9")))
     assert data_addresses(inventory, {"n1": AGENT}) == {"n1": "192.0.2.1", "far": "10.0.0.9"}
     assert data_addresses(inventory, {}) == {"n1": "192.0.2.1", "far": "10.0.0.9"}
+
+
+def test_names_are_resolved_side_by_side(monkeypatch):
+    """Each of two lookups waits until the other has begun: one after the other, neither would end."""
+    both = threading.Barrier(2, timeout=60)
+
+    def getaddrinfo(name, port, type=0):
+        both.wait()
+        return [(0, 0, 0, "", ("192.0.2.7", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    assert data_addresses(Inventory.from_nodeset("n[1-2]")) == {"n1": "192.0.2.7", "n2": "192.0.2.7"}

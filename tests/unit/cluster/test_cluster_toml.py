@@ -36,6 +36,11 @@ def test_everything_it_can_say(tmp_path):
     )
 
 
+def test_gateways_which_need_not_be_measured(tmp_path):
+    inventory = load(tmp_path, 'nodes = "n[1-2]"\ngateways = "g[1-2]"\ngateway_ssh_config = "/etc/ssh/inner"\n')
+    assert (inventory.gateways, inventory.gateway_ssh_config) == (("g1", "g2"), "/etc/ssh/inner")
+
+
 def test_the_least_it_can_say(tmp_path):
     assert load(tmp_path, 'nodes = "n[1-2]"\n') == Inventory((Node("n1"), Node("n2")))
 

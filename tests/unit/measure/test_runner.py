@@ -368,3 +368,15 @@ def test_what_limits_a_cell_is_asked_when_it_is_closed_and_kept_beside_its_figur
     assert (rtt.model_extra or {})["bottleneck"] == [{"rule": "cpu-bound", "subject": "n1"}]
     assert "bottleneck" not in (lost.model_extra or {})
     assert sink.replicates[0]["during"] == {"client": {"samples": 2}}
+
+
+def test_the_expected_replicates_are_the_next_looks_of_the_cells_still_open() -> None:
+    values = iter([1e-5, 2e-5] * 50)
+    sessions = three()
+    sessions["n1"].on_run = lambda _: answer(next(values))
+    runner, _, seen = run([cell(0, "n1", "n2"), cell(1, "n2", "n3")], sessions, looks=(6, 10))
+    runner.run()
+    expected = [progress.expected for progress in seen]
+    assert expected[:10] == [12] * 10, "two cells to their first look"
+    assert expected[11:] == [16] * 5, "and one of them on to its second"
+    assert [progress.done for progress in seen] == list(range(1, 17))

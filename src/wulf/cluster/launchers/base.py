@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from wulf.cluster.channel import Exit
+from wulf.cluster.channel import Channel, Exit
 from wulf.cluster.inventory import Inventory, Node
+from wulf.cluster.open_files import make_room
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Explain, Session
 from wulf.core.errors import NodeError
@@ -152,6 +153,11 @@ class ProcessLauncher(Launcher):
         super().__init__(inventory)
         self._engine: Engine | None = None
 
+    def open(self, nodes: Iterable[Node], program: Program, timeout: float = 30.0) -> Opened:
+        nodes = list(nodes)
+        make_room(len(nodes))
+        return super().open(nodes, program, timeout)
+
     async def launch(self, node: Node, program: Program, argv: Sequence[str], explain: Explain) -> Session:
         """A session over a process that has greeted."""
         launched = program.hello is not None
@@ -159,15 +165,7 @@ class ProcessLauncher(Launcher):
 
     async def complete(self, argv: Sequence[str], stdin: Path) -> tuple[Exit, list[str], list[str]]:
         """Run a process to its end with a file as its input: how it ended, its output, its standard error."""
-        collector = _Collector()
-        channel = self._channel(argv, stdin)
-        channel.start(collector)
-        try:
-            await collector.wait()
-        except BaseException:
-            channel.kill()
-            raise
-        return collector.end, collector.stdout, collector.stderr
+        return await collected(self._channel(argv, stdin))
 
     def close(self, grace: float = 2.0) -> None:
         super().close(grace)
@@ -181,6 +179,18 @@ class ProcessLauncher(Launcher):
         if self._engine is None:
             self._engine = Engine()
         return ProcessChannel(self._engine, argv, stdin, self.gently)
+
+
+async def collected(channel: Channel) -> tuple[Exit, list[str], list[str]]:
+    """Run a channel's program to its end: how it ended, its output, its standard error."""
+    collector = _Collector()
+    channel.start(collector)
+    try:
+        await collector.wait()
+    except BaseException:
+        channel.kill()
+        raise
+    return collector.end, collector.stdout, collector.stderr
 
 
 class _Collector:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.base import Launcher
 from wulf.cluster.launchers.local import LocalLauncher
-from wulf.cluster.launchers.ssh import SshLauncher
+from wulf.cluster.launchers.ssh import LAUNCHER as SSH
 
 
 def LAUNCHER(inventory: Inventory) -> Launcher:  # noqa: N802 - the name that every launcher's module has
     """The launcher that reaches the lab's nodes."""
-    return SshLauncher(inventory) if inventory.ssh_config else LocalLauncher(inventory)
+    return SSH(inventory) if inventory.ssh_config else LocalLauncher(inventory)

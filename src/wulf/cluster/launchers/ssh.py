@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from wulf.cluster.cached import CachedLauncher
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers.base import Opened
+from wulf.cluster.launchers.base import Launcher, Opened
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Explain
 from wulf.cluster.ssh_words import SSH_FAILED, explain_ssh
@@ -21,7 +21,7 @@ CONNECT_TIMEOUT = 10
 """Seconds until a node that does not answer counts as unreachable."""
 
 # Options given here come before the user's ssh_config. None of them touches StrictHostKeyChecking or the keys.
-_OPTIONS = (
+OPTIONS = (
     "-T",
     "-oBatchMode=yes",  # nobody is there to be asked
     f"-oConnectTimeout={CONNECT_TIMEOUT}",
@@ -41,7 +41,7 @@ class SshLauncher(CachedLauncher):
     def __init__(self, inventory: Inventory) -> None:
         super().__init__(inventory)
         config = ("-F", str(inventory.ssh_config)) if inventory.ssh_config else ()
-        self._ssh = ("ssh", *config, *_OPTIONS, "--")
+        self._ssh = ("ssh", *config, *OPTIONS, "--")
 
     def open(self, nodes: Iterable[Node], program: Program, timeout: float = 30.0) -> Opened:
         if shutil.which("ssh") is None:
@@ -58,4 +58,10 @@ class SshLauncher(CachedLauncher):
         return end.status == SSH_FAILED
 
 
-LAUNCHER = SshLauncher
+def LAUNCHER(inventory: Inventory) -> Launcher:  # noqa: N802 - the name that every launcher's module has
+    """Directly, or by way of the inventory's gateways."""
+    if inventory.gateways:
+        from wulf.cluster.tree import TreeLauncher
+
+        return TreeLauncher(inventory)
+    return SshLauncher(inventory)
