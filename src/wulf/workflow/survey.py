@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
@@ -11,19 +10,20 @@ from pathlib import Path
 import numpy as np
 
 from wulf.cluster.inventory import Inventory
-from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
+from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.pairing import ALL_NODES, SAMPLED_ROUNDS, Coverage, coverage, matchings
 from wulf.measure.plan import MPI, NODE, Cell, Pair, Plan
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Runner, Servers, Watcher
+from wulf.measure.runner import UNWATCHED, Watcher
 from wulf.stats.comparison import PairedRule
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.baseline import IDLE_SECONDS, Baseline, background_findings
 from wulf.workflow.connect import Connected, connect
 from wulf.workflow.coverage import coverage_finding, coverage_words
 from wulf.workflow.findings import comparison_finding, find
+from wulf.workflow.measured import Measured, measure_all
 from wulf.workflow.resume import gone_on_with, remembered
 
 SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
@@ -230,19 +230,17 @@ def measure(
     watch
         Told what happens, for people.
     """
-    records: list[Record] = []
-    failed: dict[str, NodeError] = {}
+    measured = Measured()
     state = "complete"
     notes: list[str] = []
     connected = None
-    comparison = None
     baseline = Baseline()
     try:
         with ExitStack() as open_while_measured:
             connected = open_while_measured.enter_context(connect(inventory, watch.say, programs))
             writer.write_json("fingerprint.json", connected.fingerprint)
             open_while_measured.enter_context(attach(connected))
-            failed = dict(connected.failed)
+            measured.failed = dict(connected.failed)
             notes = circumstances(inventory, connected, how or (SIDE_BY_SIDE if side_by_side else ALONE))
             notes += remembered(writer.earlier, connected)
             cells = make_cells(connected, connected.probe) if connected.probe else ()
@@ -253,41 +251,26 @@ def measure(
                 synchronised=synchronised,
             )  # fmt: skip
             plan, so_far = gone_on_with(writer.earlier, plan)
-            cells = plan.cells
             writer.write_json("plan.json", plan.to_json())
-            baseline = Baseline(connected.sessions, effort.idle_seconds if cells else 0.0, writer, writer.seen)
+            baseline = Baseline(connected.sessions, effort.idle_seconds if plan.cells else 0.0, writer, writer.seen)
             baseline.take("before resuming" if writer.earlier else "before")
-            began = time.monotonic()
-            servers: Servers = {}
-            while plan.cells:
-                runner = Runner(
-                    plan, connected.sessions, connected.addresses, writer,
-                    others=connected.others, second=connected.second, watch=watch, servers=servers,
-                    explain=baseline.explain(connected.fingerprint), so_far=so_far,
-                )  # fmt: skip
-                try:
-                    runner.run()
-                finally:
-                    records += runner.records
-                    comparison = runner.comparison
-                    failed |= {
-                        node: NodeError(node, f"died while it was measured: {why}") for node, why in runner.lost.items()
-                    }
-                more = extend(records, len(cells)) if extend else ()
-                left = None if effort.budget is None else effort.budget - (time.monotonic() - began)
-                if not more or (left is not None and left <= 0):
-                    break
-                cells += more
-                writer.write_json("plan.json", replace(plan, cells=cells, budget=effort.budget).to_json())
-                plan = replace(plan, cells=more, budget=left, seed=plan.seed + 1)
+            measure_all(
+                plan, so_far=so_far, connected=connected, writer=writer, budget=effort.budget, baseline=baseline,
+                extend=extend, watch=watch, measured=measured,
+            )  # fmt: skip
             baseline.take("after")
     except KeyboardInterrupt:
         state = "interrupted"
     fingerprint = connected.fingerprint if connected else {}
+    records, comparison = measured.records, measured.comparison
     derived = [comparison_finding(records[0], comparison)] if comparison is not None else []
     if judge is not None:
         derived = _judged(judge, records, writer)
-    findings = [*derived, *find(records, fingerprint, failed, notes), *background_findings(baseline.seen, fingerprint)]
+    findings = [
+        *derived,
+        *find(records, fingerprint, measured.failed, notes),
+        *background_findings(baseline.seen, fingerprint),
+    ]
     writer.write_findings(findings)
     code = exit_code_of(records, findings, state)
     writer.finish(state, exit_code=code)
