@@ -6,6 +6,7 @@ import json
 import sys
 
 from wulf import __version__
+from wulf.agent.children import end_all
 from wulf.agent.operations import OPERATIONS, PROGRAM, description
 from wulf.agent.session import run
 
@@ -32,6 +33,8 @@ def main(arguments: list[str]) -> int:
             return run(PROGRAM, OPERATIONS)
         except KeyboardInterrupt:
             return 130
+        finally:
+            end_all()
     if len(arguments) > 1 and arguments[0] == "--supervise":
         from wulf.agent.mpi.supervise import supervise
 

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from wulf.agent import blas
+from wulf.agent import blas, children
 from wulf.agent.session import Refused
 
 _LARGEST = 30_000
@@ -81,14 +81,10 @@ def measured(path: str, n: int, cpus: list[int], seconds: float) -> dict[str, An
     command = [sys.executable, "-m", "wulf.agent.gemm", path, str(n), ",".join(map(str, cpus)), str(seconds)]
     threads = dict.fromkeys(_NUMBERS_OF_THREADS, str(len(cpus)))
     try:
-        done = subprocess.run(
+        done = children.run(
             command,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
             timeout=seconds + _PATIENCE,
-            env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            environment={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
     except subprocess.TimeoutExpired:
         return _without(f"it had not finished after {seconds + _PATIENCE:g} s")

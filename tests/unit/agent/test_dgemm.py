@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from wulf.agent import blas, dgemm, gemm
+from wulf.agent import blas, children, dgemm, gemm
 from wulf.agent.session import Refused
 
 LDCONFIG = """\
@@ -208,7 +208,7 @@ def test_a_process_that_ends_badly_is_a_reason(
     monkeypatch: pytest.MonkeyPatch, status: int, said: str, expected: str
 ) -> None:
     done = subprocess.CompletedProcess([], status, "", said)
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    monkeypatch.setattr(children, "run", lambda *_, **__: done)
     assert expected in dgemm.measured("x.so", 4, [0], 0.0)["rate"]["reason"]
 
 

@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import shutil
-import subprocess
 import tempfile
 import threading
 import time
@@ -16,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
+from wulf.agent import children
 from wulf.agent.mpi.files import digest_of, put
 from wulf.agent.mpi.find import identify, library_folders, output_of
 from wulf.agent.session import Refused
@@ -134,10 +134,8 @@ def _compile_all(folder: Path, sources: list[str], mpicxx: str, flags: list[str]
 
 
 def _run(command: list[str], folder: Path) -> None:
-    done = subprocess.run(
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-    )
+    done = children.run(command, folder=folder, joined=True)
     if done.returncode != 0:
-        lines = done.stdout.decode(errors="replace").strip().splitlines()
+        lines = done.stdout.strip().splitlines()
         said = [line for line in lines if "error" in line.lower()] or lines
         raise Refused("compile", "\n".join(said[:WORDS]) or f"{command[0]} failed with status {done.returncode}")

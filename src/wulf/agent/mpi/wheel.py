@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from wulf.agent import children
 from wulf.agent.mpi.places import caches, trouble
 from wulf.agent.session import Refused
 
@@ -47,9 +47,7 @@ def _install(kind: str, target: Path) -> None:
 
 
 def _run(command: list[str], needs: str) -> None:
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-    )
+    done = children.run(command, joined=True)
     if done.returncode != 0:
-        said = done.stdout.decode(errors="replace").strip().splitlines()[-3:]
+        said = done.stdout.strip().splitlines()[-3:]
         raise Refused("internal", f"{needs}: {' / '.join(said)}")

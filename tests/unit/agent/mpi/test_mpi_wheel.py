@@ -19,10 +19,10 @@ def commands(monkeypatch):
         if "venv" in command:
             (wheel.Path(command[-1]) / "bin").mkdir(parents=True, exist_ok=True)
         status = 1 if fails and fails[0] in ran[-1] else 0
-        return subprocess.CompletedProcess(command, status, b"a line\nNo matching distribution found\n")
+        return subprocess.CompletedProcess(command, status, "a line\nNo matching distribution found\n")
 
     fails = []
-    monkeypatch.setattr(wheel.subprocess, "run", run)
+    monkeypatch.setattr(wheel.children, "run", run)
     return ran, fails
 
 

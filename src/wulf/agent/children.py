@@ -1,0 +1,84 @@
+"""Processes that operations start and wait for: none of them outlives the session."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from wulf.agent.session import Refused
+
+_lock = threading.Lock()
+_running: set[subprocess.Popen[bytes]] = set()
+_ended = threading.Event()
+
+
+def run(
+    command: Sequence[str],
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    joined: bool = False,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end: its status and what it printed.
+
+    It has a process group of its own, which is killed with all that it started when the time is over, or the session
+    ends.
+
+    Parameters
+    ----------
+    timeout
+        Seconds; None: as long as it takes.
+    joined
+        Standard error goes where standard output goes.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        It took longer.
+    Refused
+        The session is ending.
+    """
+    with _lock:
+        if _ended.is_set():
+            raise Refused("internal", "the session is ending")
+        child = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if joined else subprocess.PIPE,
+            start_new_session=True,
+        )
+        _running.add(child)
+    try:
+        out, err = child.communicate(timeout=timeout)
+    finally:
+        with _lock:
+            _kill(child)
+            _running.discard(child)
+    words = [(text or b"").decode(errors="replace") for text in (out, err)]
+    return subprocess.CompletedProcess(command, child.returncode, *words)
+
+
+def end_all() -> None:
+    """Kill what is running, and start nothing any more."""
+    with _lock:
+        _ended.set()
+        for child in _running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)  # whoever waits for it takes it in
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """Its whole group, unless it has ended: its number may be somebody else's by then."""
+    if child.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
