@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from wulf.agent.operations import description
 from wulf.cluster.addresses import data_addresses
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
@@ -147,7 +148,8 @@ def test_every_row_and_curve_of_the_node_survey_is_offered_in_its_unit():
     shape = Shape({"l1": 1 << 15, "l2": 1 << 20, "l3": 1 << 25}, {}, 1 << 34, [0, 1], {0: [0], 1: [1]},
                   {0: [10, 20], 1: [20, 10]})  # fmt: skip
     node, net = Probe.from_describe(real), Probe.from_describe(_described("wulf-net"))
-    drafts, lacks = drafts_of(table(), shape, {"node": node, "net": net}, Asked())
+    agent = Probe.from_describe(description())
+    drafts, lacks = drafts_of(table(), shape, {"node": node, "net": net, "agent": agent}, Asked())
     assert {name for name in lacks if not name.startswith("net.")} == set()
     names = {draft.name.partition("#")[0] for draft in drafts}
     assert {part.name for part in (*table().curves, *table().grids)} <= names

@@ -37,9 +37,10 @@ def test_a_parameter_of_another_options_name_has_the_probes_before() -> None:
         "op",
         "bytes",
         "collective_ranks",
+        "start",
         "seconds",
     ]
-    options = {"op": "bcast", "bytes": None, "collective_ranks": 3, "seconds": None, "ranks": 8}
+    options = {"op": "bcast", "bytes": None, "collective_ranks": 3, "start": None, "seconds": None, "ranks": 8}
     assert given_params(COLLECTIVE, options) == {"op": "bcast", "ranks": 3}
     assert options == {"ranks": 8}
 
