@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import docs, interval, limits, local, machine, mpi_farm, net, node, rows, table
+from bench import docs, interval, limits, local, machine, mpi, mpi_farm, net, node, rows, table
 from bench.blocks import Effort
 from bench.context import Context
 from bench.errors import BenchError
@@ -29,6 +29,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "node": node.measure,
     "net": net.measure,
     "local": local.measure,
+    "mpi": mpi.measure,
     "mpi-farm": mpi_farm.measure,
     "interval": interval.measure,
 }

@@ -117,3 +117,9 @@ def hpcbench_round_trip(output: str) -> float:
     """Seconds, from the first repetition of `tcptest -a`."""
     found = _find(rf"Round Trip Time \(1\) :\s+{_NUMBER} ([mu])sec", output, "round trip of Hpcbench")
     return float(found[1]) * {"m": 1e-3, "u": 1e-6}[found[2]]
+
+
+def hpcc_summary(output: str) -> dict[str, float]:
+    """Every number of hpccoutf.txt's summary, by its name."""
+    summary = output.partition("Begin of Summary section.")[2]
+    return {found[1]: float(found[2]) for found in re.finditer(r"(?m)^(\w+)=(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)$", summary)}

@@ -86,3 +86,8 @@ def test_lmbench_prints_its_figure_last():
     assert parse.lmbench_last('"size=0k ovr=0.55\n2 1.23', 1e-6) == pytest.approx(1.23e-6)
     with pytest.raises(BenchError, match="no figure of lmbench"):
         parse.lmbench_last("", 1e-6)
+
+
+def test_hpccs_summary_has_numbers_of_every_kind() -> None:
+    text = "Ring=9\nBegin of Summary section.\nVersionMajor=1\nPTRANS_GBs=0.512\nLatency_usec=1.2e-01\nMPI=yes\n"
+    assert parse.hpcc_summary(text) == {"VersionMajor": 1.0, "PTRANS_GBs": 0.512, "Latency_usec": 0.12}

@@ -1,0 +1,177 @@
+"""Part `mpi`: wulf-mpi beside NetPIPE over MPI, and beside HPCC's rings and PTRANS; the same MPI, ranks and mpirun.
+
+Debian's netpipe-openmpi and hpcc are built with Open MPI; wulf-mpi is built with the same. The ranks are on this host,
+over shared memory and over TCP's loopback.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+import tempfile
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench import parse
+from bench.blocks import Contest, run_blocks
+from bench.context import Context
+from bench.errors import BenchError
+from bench.mpi_farm import OPTIONS, program
+from bench.peers import TRIALS
+from bench.rows import Row, without_peer
+from bench.session import Session
+
+KIND, RANKS = "openmpi", 2
+
+BYTES = 8
+
+WAYS = {"shared memory": (), "TCP loopback": ("--mca", "btl", "tcp,self")}
+"""What carries the messages → mpirun's words for it."""
+
+ORDER = 2000
+"""Of HPL's matrix in hpccinf.txt; PTRANS takes half of it."""
+
+BLOCK = 80
+
+RINGS = (
+    ("natural", "latency", "NaturallyOrderedRingLatency_usec", 1e-6, "s"),
+    ("random", "latency", "RandomlyOrderedRingLatency_usec", 1e-6, "s"),
+    ("natural", "throughput", "NaturallyOrderedRingBandwidth_GBytes", 1e9, "B/s"),
+    ("random", "throughput", "RandomlyOrderedRingBandwidth_GBytes", 1e9, "B/s"),
+)
+"""Order, our metric, HPCC's name of it, its unit in SI, the unit."""
+
+INPUT = f"""\
+HPLinpack benchmark input file
+wulf's bench
+HPL.out
+8
+1
+{ORDER}
+1
+{BLOCK}
+0
+1
+1
+{RANKS}
+16.0
+1
+2
+1
+4
+1
+2
+1
+1
+1
+1
+1
+0
+2
+64
+0
+0
+1
+8
+-
+0
+0
+0
+0
+"""
+"""hpccinf.txt: one of everything, the ranks in one row."""
+
+
+def measure(context: Context) -> list[Row]:
+    """All rows of the part."""
+    contests: list[Contest] = []
+    rows: list[Row] = []
+    for command, name, make in (("NPopenmpi", "NetPIPE", _netpipe), ("hpcc", "HPCC", _hpcc)):
+        missing = next((tool for tool in (command, f"mpicxx.{KIND}") if shutil.which(tool) is None), None)
+        if missing:
+            rows.append(without_peer(f"MPI beside {name}", f"{name} ({missing} is not installed)", "s", "lower"))
+        else:
+            contests += make(context)
+    run_blocks(contests, context.effort, context.rng, context.say)
+    return [*(contest.row() for contest in contests), *rows]
+
+
+def _launch(*words: str) -> list[str]:
+    return [f"mpirun.{KIND}", *OPTIONS[KIND], *words, "-n", str(RANKS)]
+
+
+def _session(context: Context, *words: str) -> Session:
+    return context.stack.enter_context(Session([*_launch(*words), str(program(KIND))]))
+
+
+def _output(words: Sequence[str], folder: Path | None = None) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False, cwd=folder)
+    if done.returncode != 0:
+        raise BenchError(f"{' '.join(words)} ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
+    return done.stdout + done.stderr
+
+
+def _mean(session: Session, **params: object) -> float:
+    answer = session.request("run", probe="pingpong", params={"bytes": BYTES, **params})
+    return float(answer["metrics"]["rtt"]["value"])
+
+
+def _least_mean(session: Session, count: int) -> float:
+    return min(_mean(session, iterations=count) for _ in range(TRIALS))
+
+
+def _netpipes(words: Sequence[str], count: int) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = ["-l", str(BYTES), "-u", str(BYTES), "-p", "0", "-n", str(count), "-o", f"{folder}/np.out"]
+        return parse.netpipe_least_mean(_output([*_launch(*words), "NPopenmpi", *sizes]))
+
+
+def _netpipe(context: Context) -> Iterator[Contest]:
+    """The least of the means of its trials, of as many round trips each, on both sides."""
+    for way, words in WAYS.items():
+        session = _session(context, *words)
+        count = max(1000, round(0.3 / _mean(session, seconds=0.3)))
+        yield Contest(
+            f"MPI {BYTES} B round trip, {way}, least mean", "NetPIPE", "s", "lower",
+            functools.partial(_least_mean, session, count), functools.partial(_netpipes, words, count),
+        )  # fmt: skip
+
+
+@dataclass
+class _Hpcc:
+    """Runs of hpcc, each of which has a figure for every contest."""
+
+    waiting: dict[str, deque[float]] = field(default_factory=dict)
+
+    def figure(self, name: str, unit: float) -> float:
+        """The next run's figure [SI] of that name; a run is made when all others have been used."""
+        if not self.waiting.get(name):
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "hpccinf.txt").write_text(INPUT)
+                _output([*_launch(), "hpcc"], Path(folder))
+                summary = parse.hpcc_summary((Path(folder) / "hpccoutf.txt").read_text())
+            for each, value in summary.items():
+                self.waiting.setdefault(each, deque()).append(value)
+        return self.waiting[name].popleft() * unit
+
+
+def _hpcc(context: Context) -> Iterator[Contest]:
+    """Rings by HPCC's own counts and statistics; PTRANS on the same matrix, blocks and grid."""
+    hpcc, session = _Hpcc(), _session(context)
+
+    def ours(probe: str, metric: str, **params: object) -> float:
+        return float(session.request("run", probe=probe, params=params)["metrics"][metric]["value"])
+
+    for order, metric, name, unit, si in RINGS:
+        yield Contest(
+            f"MPI {order} ring, {metric}, {RANKS} ranks", "HPCC", si, "same",
+            functools.partial(ours, "ring", metric, order=order), functools.partial(hpcc.figure, name, unit),
+        )  # fmt: skip
+    yield Contest(
+        f"PTRANS, n = {ORDER // 2}, {RANKS} ranks", "HPCC", "B/s", "same",
+        functools.partial(ours, "ptrans", "throughput", n=ORDER // 2, nb=BLOCK, grid=f"1x{RANKS}"),
+        functools.partial(hpcc.figure, "PTRANS_GBs", 1e9),
+    )  # fmt: skip
