@@ -35,11 +35,14 @@ def place(netns: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
             del os.environ["WULF_LAB"]
 
 
-def run(command: str, where: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of the README, where it stands as it is, with what a test has to add."""
-    assert command.removeprefix("wulf lab ") in README, f"the README no longer has {command!r}"
+def run(
+    command: str, where: Path, *more: str, readme: str = "", timeout: float = 120
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of the README, where it stands as it is or as `readme`, with what a test has to add."""
+    stands = readme or command
+    assert stands.removeprefix("wulf lab ") in README, f"the README no longer has {stands!r}"
     words = [sys.executable, "-m", "wulf.cli.main", *shlex.split(command)[1:], *more]
-    return subprocess.run(words, cwd=where, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(words, cwd=where, capture_output=True, text=True, timeout=timeout, check=False)
 
 
 def test_the_lab(place: Path) -> None:
@@ -171,3 +174,34 @@ def test_a_quick_survey_of_your_own_cluster(place: Path) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "n3 stands out" in done.stdout
     assert (place / "monday" / "report.html").is_file()
+
+
+def test_a_table_of_times_and_a_health_check(place: Path) -> None:
+    rows = ["workers,seconds", "1,100", "2,52", "4,28", "8,16", "16,11"]
+    (place / "times.csv").write_text("\n".join(rows) + "\n")
+    fitted = run("wulf model speedup times.csv", place)
+    assert fitted.returncode == 0, fitted.stderr
+    assert "Amdahl" in fitted.stdout
+    checked = run("wulf check --max-seconds 20", place, "--json")
+    assert checked.returncode in (0, 1), checked.stderr
+
+
+def test_a_run_that_was_cut_short_goes_on(place: Path) -> None:
+    cut = run("wulf net pingpong n1 n2 --transport tcp --bytes 1", place, "--lab", "--budget", "0.2s", "--out", "cut")
+    assert cut.returncode == 3, cut.stderr
+    for _ in range(20):  # each turn has the run's budget again
+        went_on = run("wulf resume cut", place, readme="wulf resume RUN")
+        if went_on.returncode != 3:
+            break
+    assert went_on.returncode in (0, 1), went_on.stderr
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no MPI is installed")
+def test_mpi_between_the_nodes(place: Path) -> None:
+    done = run("wulf mpi pingpong n1 n2", place, "--lab", "--quick", "--json", timeout=280)
+    assert done.returncode in (0, 1), done.stderr
+    assert json.loads(done.stdout.splitlines()[0])["probe"] == "mpi"
+    words = ("--lab", "--quick", "--units", "200", "--bytes", "1024")
+    farm = run("wulf mpi farm 'n[1-4]' --workers 1,3 --batch 1,10,100", place, *words, timeout=280)
+    assert farm.returncode in (0, 1), farm.stderr
+    assert "2007" in farm.stdout
