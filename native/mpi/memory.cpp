@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "mpi/plain/memory.hpp"
+#include "core/memory.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -21,7 +21,7 @@ namespace wulf::mpi {
 namespace {
 
 struct Request {
-  const Probe& probe;
+  const Probe* probe = nullptr;
   Json params;
 };
 
@@ -41,7 +41,7 @@ Request read_request(const World& world, const Json& json) {
     throw bad_parameter("probe", name + " needs " + std::to_string(probe->least_ranks()) +
                                      " ranks, and there are " + std::to_string(world.size()));
   }
-  return {*probe, resolve(probe->all_params(), json.value("params", Json::object()))};
+  return {probe, resolve(probe->all_params(), json.value("params", Json::object()))};
 }
 
 /// What `work` threw on this rank, as an Error; nothing where it went well. What all have thrown goes on.
@@ -80,11 +80,11 @@ Json counters_at_ends(const World& world, const std::vector<int>& ends, const Js
 
 /// One replicate, on every rank; the answer on rank 0. Throws on every rank or on none.
 Json run(const World& world, const Json& json) {
-  std::optional<Request> request;
+  Request request;
   std::unique_ptr<Replicate> replicate;
   agree(world, error_of([&] {
-          request.emplace(read_request(world, json));
-          replicate = request->probe.prepare(world, request->params);
+          request = read_request(world, json);
+          replicate = request.probe->prepare(world, request.params);
         }));
   const CounterTexts before = CounterTexts::read();
   MPI_Barrier(world.comm());
@@ -93,7 +93,7 @@ Json run(const World& world, const Json& json) {
   const CounterTexts after = CounterTexts::read();
   world.meet();
   agree(world, error);
-  const std::vector<int> ends = request->probe.ends(world, request->params);
+  const std::vector<int> ends = request.probe->ends(world, request.params);
   Json counters = counters_at_ends(world, ends, counters_delta(before.parse(), after.parse()));
   return {{"metrics", std::move(outcome.metrics)},
           {"seconds", outcome.seconds},

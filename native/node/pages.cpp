@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/small_file.hpp"
+#include "core/memory.hpp"
 
 namespace wulf::node {
 namespace {
@@ -21,50 +21,9 @@ constexpr std::size_t kHuge = 2U << 20U;
 constexpr std::size_t kKibi = 1024;
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-std::size_t meminfo_available(const std::string& root) {
-  std::ifstream file(root + "/proc/meminfo");
-  std::string name;
-  std::string rest;
-  std::size_t kib = 0;
-  while (file >> name >> kib && std::getline(file, rest)) {
-    if (name == "MemAvailable:") {
-      return kib * kKibi;
-    }
-  }
-  return kNoLimit;
-}
-
-/// What is left below the limits of the control group and its parents (version 2).
-std::size_t cgroup_available(const std::string& root) {
-  std::ifstream file(root + "/proc/self/cgroup");
-  std::string line;
-  std::size_t least = kNoLimit;
-  while (std::getline(file, line)) {
-    if (!line.starts_with("0::/")) {
-      continue;
-    }
-    std::string group = line.substr(3);
-    while (true) {
-      const std::string folder = root + "/sys/fs/cgroup" + (group == "/" ? "" : group);
-      const std::size_t most = number_in(folder + "/memory.max").value_or(kNoLimit);
-      if (most != kNoLimit) {
-        const std::size_t used = number_in(folder + "/memory.current").value_or(0);
-        least = std::min(least, most > used ? most - used : 0);
-      }
-      if (group == "/" || group.empty()) {
-        break;
-      }
-      group = group.substr(0, std::max<std::size_t>(group.rfind('/'), 1));
-    }
-  }
-  return least;
-}
-
 }  // namespace
 
-std::size_t available_memory(const std::string& root) {
-  return std::min(meminfo_available(root), cgroup_available(root));
-}
+std::size_t available_memory(const std::string& root) { return memory_left(root).value_or(kNoLimit); }
 
 void check_memory(std::size_t bytes, const std::string& root) {
   const std::size_t free = available_memory(root);

@@ -18,6 +18,7 @@ double& whole(const Matrix& matrix, std::vector<std::vector<double>>& parts, int
 
 std::vector<std::vector<double>> filled(const Matrix& matrix, std::uint64_t which) {
   std::vector<std::vector<double>> parts;
+  parts.reserve(static_cast<std::size_t>(matrix.grid.size()));
   for (int rank = 0; rank < matrix.grid.size(); ++rank) {
     parts.emplace_back(static_cast<std::size_t>(matrix.local_rows(rank)) *
                        static_cast<std::size_t>(matrix.local_columns(rank)));

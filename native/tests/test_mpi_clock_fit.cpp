@@ -1,4 +1,5 @@
 #include <cmath>
+#include <map>
 #include <random>
 #include <set>
 
@@ -80,6 +81,7 @@ TEST_CASE("a drift that can't be told from none is none") {
 
 TEST_CASE("a sighting that was held up hardly counts") {
   std::vector<Sighting> sightings;
+  sightings.reserve(10);
   for (int i = 0; i < 10; ++i) {
     sightings.push_back({i * kMillisecond, 1000, 100});
   }
@@ -112,10 +114,10 @@ TEST_CASE("models one after the other make one, with both errors") {
 TEST_CASE("in a hierarchy each learns once, from one that knows, in as few rounds as can be") {
   for (int count = 1; count <= 40; ++count) {
     std::set<int> taught;
-    std::vector<std::vector<Lesson>> open;
+    std::map<int, std::vector<Lesson>> open;
     for (int index = 0; index < count; ++index) {
-      open.push_back(lessons(index, count));
-      CHECK(open.back().size() <= static_cast<std::size_t>(std::ceil(std::log2(count))));
+      open[index] = lessons(index, count);
+      CHECK(open[index].size() <= static_cast<std::size_t>(std::ceil(std::log2(count))));
     }
     // carried out as blocking calls would be: a lesson takes place when it is the next one of both
     taught.insert(0);

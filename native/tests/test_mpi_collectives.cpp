@@ -77,6 +77,7 @@ TEST_CASE("late and overrun samples are counted, and don't count") {
   CHECK(windows.count(kMillisecond) == 28);
   CHECK(windows.count(1) == 1);
   std::vector<Call> calls;
+  calls.reserve(40);
   for (int i = 0; i < 40; ++i) {
     calls.push_back(call_at(i * windows.window(), 9000));
   }

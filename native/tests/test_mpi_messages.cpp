@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/memory.hpp"
 #include "mpi/plain/layout.hpp"
-#include "mpi/plain/memory.hpp"
 #include "mpi/plain/pattern.hpp"
 #include "mpi/plain/spin.hpp"
 #include "tests/catch.hpp"
@@ -122,25 +122,25 @@ TEST_CASE("The share hidden is what was saved of what could be", "[mpi]") {
 TEST_CASE("Memory left is the least of the host's and the control groups'", "[mpi]") {
   constexpr std::uint64_t kMebi = 1 << 20;
   const FakeRoot root;
-  CHECK_FALSE(wulf::mpi::memory_left(root.path()).has_value());
+  CHECK_FALSE(wulf::memory_left(root.path()).has_value());
   root.write("/proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    8192 kB\n");
-  CHECK(wulf::mpi::memory_left(root.path()) == 8 * kMebi);
+  CHECK(wulf::memory_left(root.path()) == 8 * kMebi);
   root.write("/proc/self/cgroup", "0::/job/step\n");
   root.write("/sys/fs/cgroup/job/step/memory.max", "max\n");
   root.write("/sys/fs/cgroup/job/step/memory.current", "5\n");
   root.write("/sys/fs/cgroup/job/memory.max", "6291456\n");
   root.write("/sys/fs/cgroup/job/memory.current", "3145728\n");
-  CHECK(wulf::mpi::memory_left(root.path()) == 3 * kMebi);
+  CHECK(wulf::memory_left(root.path()) == 3 * kMebi);
   root.write("/sys/fs/cgroup/job/memory.stat", "anon 2097152\ninactive_file 1048576\n");
-  CHECK(wulf::mpi::memory_left(root.path()) == 4 * kMebi);
+  CHECK(wulf::memory_left(root.path()) == 4 * kMebi);
 }
 
 TEST_CASE("The largest cache counts", "[mpi]") {
   const FakeRoot root;
-  CHECK(wulf::mpi::largest_cache(root.path()) == 0);
+  CHECK(wulf::largest_cache(root.path()) == 0);
   root.write("/sys/devices/system/cpu/cpu0/cache/index0/size", "32K\n");
   root.write("/sys/devices/system/cpu/cpu0/cache/index3/size", "32768K\n");
-  CHECK(wulf::mpi::largest_cache(root.path()) == 32U << 20U);
+  CHECK(wulf::largest_cache(root.path()) == 32U << 20U);
 }
 
 TEST_CASE("Spinning takes time in proportion to its steps", "[mpi]") {

@@ -17,6 +17,7 @@ Layout::Layout(std::size_t bytes, std::size_t least, std::size_t beyond) : bytes
 std::vector<std::pair<int, int>> halves(int ranks, int pairs) {
   std::vector<std::pair<int, int>> all;
   const int half = ranks / 2;
+  all.reserve(static_cast<std::size_t>(half));
   for (int i = 0; i < std::min(pairs, half); ++i) {
     all.emplace_back(i, half + i);
   }

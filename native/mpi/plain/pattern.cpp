@@ -49,8 +49,8 @@ std::optional<Difference> difference(std::span<const std::byte> message, std::ui
 
 std::string describe(const Difference& wrong, std::size_t bytes) {
   std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "byte %zu of %zu is 0x%02x instead of 0x%02x", wrong.at, bytes,
-                wrong.got, wrong.expected);
+  (void)std::snprintf(text.data(), text.size(), "byte %zu of %zu is 0x%02x instead of 0x%02x", wrong.at,
+                      bytes, wrong.got, wrong.expected);
   return text.data();
 }
 

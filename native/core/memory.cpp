@@ -1,18 +1,18 @@
-#include "mpi/plain/memory.hpp"
+#include "core/memory.hpp"
 
 #include <algorithm>
 #include <fstream>
 
 #include "core/small_file.hpp"
 
-namespace wulf::mpi {
+namespace wulf {
 namespace {
 
 /// The number behind `key` in a file of lines "key number".
 std::optional<std::uint64_t> field_in(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind(key, 0) == 0) {
+    if (line.starts_with(key)) {
       return std::stoull(line.substr(key.size()));
     }
   }
@@ -23,7 +23,7 @@ std::optional<std::uint64_t> field_in(const std::string& path, const std::string
 std::string group_of_process(const std::string& root) {
   std::ifstream file(root + "/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind("0::", 0) == 0) {
+    if (line.starts_with("0::")) {
       return line.substr(3);
     }
   }
@@ -50,9 +50,10 @@ std::optional<std::uint64_t> memory_left(const std::string& root) {
   if (least) {
     *least *= kKibi;
   }
+  const std::string folders = root + "/sys/fs/cgroup";
   std::string group = group_of_process(root);
   while (true) {
-    const auto left = left_in_group(root + "/sys/fs/cgroup" + group);
+    const auto left = left_in_group(folders + group);
     if (left) {
       least = std::min(least.value_or(*left), *left);
     }
@@ -73,4 +74,4 @@ std::uint64_t largest_cache(const std::string& root) {
   return largest;
 }
 
-}  // namespace wulf::mpi
+}  // namespace wulf

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace wulf::mpi {
+namespace wulf {
 
 /// Bytes that this process could still use before the kernel ends it or another: what the host has available,
 /// or what is left below the limits of its control groups (version 2), if that is less. Nothing where neither
@@ -14,4 +14,4 @@ namespace wulf::mpi {
 /// Bytes of the largest cache of CPU 0, as the system reports it; 0 = not reported.
 [[nodiscard]] std::uint64_t largest_cache(const std::string& root = "");
 
-}  // namespace wulf::mpi
+}  // namespace wulf
