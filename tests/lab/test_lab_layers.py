@@ -28,7 +28,7 @@ def within(lab: labs.Lab) -> dict[str, str]:
 
 def test_every_layer_and_what_it_adds(two: labs.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    done = wulf("net", "layers", "n1", "n2", "--lab", "--quick", "--json", "--out", str(out), env=within(two))
+    done = wulf("net", "layers", "n1", "n2", "--mpi", "none", "--lab", "--quick", "--json", "--out", str(out), env=within(two))
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in done.stdout.splitlines()]
     measured = {(r["params"]["transport"], r["subject"]) for r in records if r["metric"] == "rtt"}
@@ -47,7 +47,7 @@ def test_every_layer_and_what_it_adds(two: labs.Lab, tmp_path: Path) -> None:
 
 
 def test_the_table_fits_80_columns_and_one_node_has_no_wire(two: labs.Lab, tmp_path: Path) -> None:
-    done = wulf("net", "layers", "n1", "--lab", "--quick", "--out", str(tmp_path / "run"), env=within(two))
+    done = wulf("net", "layers", "n1", "--mpi", "none", "--lab", "--quick", "--out", str(tmp_path / "run"), env=within(two))
     assert done.returncode == 0, done.stderr
     assert "loopback tcp" in done.stdout
     assert "wire" not in done.stdout.split("Layers, ")[1]
@@ -79,7 +79,7 @@ def probes_below(pid: int) -> int:
 
 def test_a_node_that_dies_leaves_the_local_layers(netns: None, lab_name: str, tmp_path: Path) -> None:
     with labs.up(2, keep=False, name=lab_name) as lab:
-        process = start("net", "layers", "n1", "n2", "--lab", out=tmp_path / "run", env=within(lab))
+        process = start("net", "layers", "n1", "n2", "--mpi", "none", "--lab", out=tmp_path / "run", env=within(lab))
         lab.kill_node("n2")
         out, err = process.communicate(timeout=120)
     assert process.returncode == 3, out + err
