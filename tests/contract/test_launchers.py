@@ -97,7 +97,7 @@ CASES = {
 IN_A_LAB = ("lab", "slurm")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # other modules have a Slurm of their own, and its commands in PATH
 def slurm_job(tmp_path_factory):
     """A job on n1 to n3 of a lab with a Slurm, and that Slurm's commands in PATH."""
     from wulf import lab as labs
