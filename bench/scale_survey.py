@@ -53,14 +53,15 @@ def command(nodes: int, out: Path, *more: str) -> int:
     from bench.scale import fingerprint
     from wulf.cli.main import cli
     from wulf.cluster.launchers import null
-    from wulf.cluster.simulated import SimulatedCluster
+    from wulf.cluster.simulated import NETWORK, SimulatedCluster
 
     names, slow = [f"n{i}" for i in range(1, nodes + 1)], planted(nodes)
     facts = fingerprint(names)
     cluster = SimulatedCluster(names, value=functools.partial(_value, slow), facts=facts.__getitem__)
     null.LAUNCHER = functools.partial(null.NullLauncher, cluster=cluster)  # type: ignore[assignment]
     inventory = out.with_suffix(".toml")
-    inventory.write_text(f'nodes = "n[1-{nodes}]"\nlauncher = "null"\n')
+    # the network is said, so that no name server of this host is asked for names that nobody has
+    inventory.write_text(f'nodes = "n[1-{nodes}]"\nlauncher = "null"\nnetwork = "{NETWORK}/8"\n')
     argv = ["survey", "--inventory", str(inventory), "--quick", "--seed", "1", "--out", str(out), *more]
     return int(cli.main(argv, standalone_mode=False))
 

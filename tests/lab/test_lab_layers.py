@@ -28,7 +28,9 @@ def within(lab: labs.Lab) -> dict[str, str]:
 
 def test_every_layer_and_what_it_adds(two: labs.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    done = wulf("net", "layers", "n1", "n2", "--mpi", "none", "--lab", "--quick", "--json", "--out", str(out), env=within(two))
+    done = wulf(
+        "net", "layers", "n1", "n2", "--mpi", "none", "--lab", "--quick", "--json", "--out", str(out), env=within(two)
+    )
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in done.stdout.splitlines()]
     measured = {(r["params"]["transport"], r["subject"]) for r in records if r["metric"] == "rtt"}
@@ -47,7 +49,9 @@ def test_every_layer_and_what_it_adds(two: labs.Lab, tmp_path: Path) -> None:
 
 
 def test_the_table_fits_80_columns_and_one_node_has_no_wire(two: labs.Lab, tmp_path: Path) -> None:
-    done = wulf("net", "layers", "n1", "--mpi", "none", "--lab", "--quick", "--out", str(tmp_path / "run"), env=within(two))
+    done = wulf(
+        "net", "layers", "n1", "--mpi", "none", "--lab", "--quick", "--out", str(tmp_path / "run"), env=within(two)
+    )
     assert done.returncode == 0, done.stderr
     assert "loopback tcp" in done.stdout
     assert "wire" not in done.stdout.split("Layers, ")[1]
