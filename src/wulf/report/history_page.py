@@ -25,7 +25,7 @@ from wulf.report.history import (
     series_name,
     when,
 )
-from wulf.report.html import fill_template, json_for_script, script_digest, template, write_page
+from wulf.report.html import drawing_script, fill_template, json_for_script, script_digest, write_page
 from wulf.report.names import plural, printable
 from wulf.stats.samples import Floats
 from wulf.stats.stopping import settled_median
@@ -67,7 +67,7 @@ def render_history(history: History) -> str:
     shown = [*history.changed, *(told for told in history.told if not told.steps)]
     drawn = [told for told in shown[:MAX_CHARTS] if told.series.points]
     charts = [one for number, told in enumerate(drawn) for one in charts_of(told, f"series-{number}")]
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), template("history.js")
+    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("history.js")
     return fill_template(
         "history.html.j2",
         title=printable(f"wulf history {history.metric}"),

@@ -48,7 +48,7 @@ def render(run: Run) -> str:
 
     context = page(run)
     charts = context.pop("charts")
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), template("report.js")
+    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("report.js")
     node_script = template("node.js") if context["node"] and charts else ""
     return fill_template(
         "report.html.j2",
@@ -87,6 +87,11 @@ def _code(text: str) -> Any:
 
 def template(name: str) -> str:
     return (files("wulf.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def drawing_script(name: str) -> str:
+    """The script that draws a page's charts, with what all of them have in common."""
+    return template("drawing.js") + template(name)
 
 
 def script_digest(script: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wulf.report.html import fill_template, json_for_script, script_digest, template, write_page
+from wulf.report.html import drawing_script, fill_template, json_for_script, script_digest, template, write_page
 from wulf.report.machines import Beside
 from wulf.report.names import plural, printable
 from wulf.report.node_page import machines_section
@@ -28,7 +28,7 @@ def render_machines(these: Beside) -> str:
     if charts:
         from plotly.offline import get_plotlyjs  # slow to import, and only charts need it
 
-        scripts = [get_plotlyjs().replace("\r\n", "\n"), template("node.js"), template("report.js")]
+        scripts = [get_plotlyjs().replace("\r\n", "\n"), template("node.js"), drawing_script("report.js")]
     names = ", ".join(printable(machine.name) for machine in these.machines)
     return fill_template(
         "machines.html.j2",

@@ -8,7 +8,7 @@ from typing import Any
 
 from wulf.core.units import show, show_interval
 from wulf.report.charts import hover, label
-from wulf.report.html import fill_template, json_for_script, script_digest, template, write_page
+from wulf.report.html import drawing_script, fill_template, json_for_script, script_digest, write_page
 from wulf.report.model_terminal import ticks
 from wulf.report.model_view import Curve, Plot, Section, View
 from wulf.report.names import printable
@@ -30,7 +30,7 @@ def render_model(view: View) -> str:
     from plotly.offline import get_plotlyjs  # slow to import, and only pages need it
 
     charts = [chart(section.plot) for section in view.sections if section.plot is not None]
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), template("model.js")
+    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("model.js")
     return fill_template(
         "model.html.j2",
         title=printable(view.title),

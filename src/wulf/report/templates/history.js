@@ -13,11 +13,7 @@
     },
   };
   const PRINT_WIDTH = 660; // CSS pixels of an A4 page within its margins
-
-  const darkMode = matchMedia("(prefers-color-scheme: dark)");
-  const source = document.getElementById("chart-data");
-  const charts = source ? JSON.parse(source.textContent) : [];
-  let printing = false;
+  const { baseLayout, start } = wulfDrawing(THEMES, PRINT_WIDTH);
 
   // As many of the days as stand side by side, each at its first run; the first always.
   function days(chart, width) {
@@ -53,11 +49,8 @@
     const shown = days(chart, width);
     const top = { yref: "paper", yanchor: "bottom", y: 1, showarrow: false };
     const layout = {
-      width, height: Math.round(Math.min(340, Math.max(240, width * 0.5))), autosize: false, dragmode: false,
-      hovermode: "closest", hoverdistance: 30, showlegend: false, margin: { l: 8, r: 10, t: 22, b: 8 },
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: theme.ink },
-      hoverlabel: { bgcolor: theme.box, bordercolor: theme.hatch, font: { color: theme.ink, size: 12 }, align: "left" },
+      ...baseLayout(theme, width, Math.round(Math.min(340, Math.max(240, width * 0.5)))),
+      hoverdistance: 30, showlegend: false, margin: { l: 8, r: 10, t: 22, b: 8 },
       xaxis: {
         range: [chart.x[0] - 0.8, chart.x[chart.x.length - 1] + 0.8], tickvals: shown.map((t) => t[0]), ticktext: shown.map((t) => t[1]),
         tickfont: { size: 11, color: theme.soft }, showgrid: false, zeroline: false, fixedrange: true, tickangle: 0,
@@ -85,30 +78,5 @@
     return { traces, layout };
   }
 
-  function draw(chart) {
-    const element = document.getElementById(chart.id);
-    const width = printing ? PRINT_WIDTH : Math.floor(element.clientWidth);
-    if (width < 50) return;
-    const { traces, layout } = series(chart, THEMES[darkMode.matches && !printing ? "dark" : "light"], width);
-    Plotly.react(element, traces, layout, { displayModeBar: false, responsive: false, scrollZoom: false });
-  }
-
-  const drawAll = () => charts.forEach(draw);
-  drawAll();
-  darkMode.addEventListener("change", drawAll);
-  let pending = 0;
-  let drawnWidth = innerWidth;
-  addEventListener("resize", () => {
-    if (innerWidth === drawnWidth) return; // a phone's address bar comes and goes: the height alone changes
-    drawnWidth = innerWidth;
-    cancelAnimationFrame(pending);
-    pending = requestAnimationFrame(drawAll);
-  });
-  for (const [name, value] of [["beforeprint", true], ["afterprint", false]]) {
-    addEventListener(name, () => {
-      printing = value;
-      drawAll();
-    });
-  }
-  document.documentElement.dataset.drawn = String(charts.length);
+  start(series);
 })();

@@ -14,11 +14,7 @@
   };
   const DASHES = ["solid", "dash", "dashdot", "longdash", "dot"];
   const PRINT_WIDTH = 660; // CSS pixels of an A4 page within its margins
-
-  const darkMode = matchMedia("(prefers-color-scheme: dark)");
-  const source = document.getElementById("chart-data");
-  const charts = source ? JSON.parse(source.textContent) : [];
-  let printing = false;
+  const { baseLayout, start } = wulfDrawing(THEMES, PRINT_WIDTH);
 
   function band(series, colour) {
     return {
@@ -79,40 +75,16 @@
     };
   }
 
-  function draw(chart) {
-    const element = document.getElementById(chart.id);
-    const width = printing ? PRINT_WIDTH : Math.floor(element.clientWidth);
-    if (width < 50) return;
-    const theme = THEMES[darkMode.matches && !printing ? "dark" : "light"];
+  function series(chart, theme, width) {
     const layout = {
-      width, height: Math.round(Math.min(480, Math.max(320, width * 0.6))), autosize: false, dragmode: false,
-      hovermode: "closest", margin: { l: 8, r: 10, t: 10, b: 8 },
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: theme.ink },
-      hoverlabel: { bgcolor: theme.box, bordercolor: theme.hatch, font: { color: theme.ink, size: 12 }, align: "left" },
+      ...baseLayout(theme, width, Math.round(Math.min(480, Math.max(320, width * 0.6)))),
+      margin: { l: 8, r: 10, t: 10, b: 8 },
       legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } },
       xaxis: axis(theme, chart.xTitle, thinned(chart.xTicks, width / 70)),
       yaxis: axis(theme, chart.yTitle, chart.yTicks),
     };
-    Plotly.react(element, traces(chart, theme), layout, { displayModeBar: false, responsive: false, scrollZoom: false });
+    return { traces: traces(chart, theme), layout };
   }
 
-  const drawAll = () => charts.forEach(draw);
-  drawAll();
-  darkMode.addEventListener("change", drawAll);
-  let pending = 0;
-  let drawnWidth = innerWidth;
-  addEventListener("resize", () => {
-    if (innerWidth === drawnWidth) return; // a phone's address bar comes and goes: the height alone changes
-    drawnWidth = innerWidth;
-    cancelAnimationFrame(pending);
-    pending = requestAnimationFrame(drawAll);
-  });
-  for (const [name, value] of [["beforeprint", true], ["afterprint", false]]) {
-    addEventListener(name, () => {
-      printing = value;
-      drawAll();
-    });
-  }
-  document.documentElement.dataset.drawn = String(charts.length);
+  start(series);
 })();

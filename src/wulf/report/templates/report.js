@@ -13,22 +13,12 @@
   const CIVIDIS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
   const PRINT_WIDTH = 330; // CSS pixels of half an A4 page within its margins
 
-  const darkMode = matchMedia("(prefers-color-scheme: dark)");
   const coarse = matchMedia("(pointer: coarse)").matches;
-  let printing = false;
-
-  const themeName = () => (darkMode.matches && !printing ? "dark" : "light");
-  const source = document.getElementById("chart-data");
-  const charts = source ? JSON.parse(source.textContent) : [];
+  const drawing = wulfDrawing(THEMES, PRINT_WIDTH);
+  const { themeName } = drawing;
 
   function baseLayout(theme, width, height) {
-    return {
-      width, height, autosize: false, dragmode: false, hovermode: "closest", showlegend: false,
-      margin: { l: 8, r: 10, t: 6, b: 8 },
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: theme.ink },
-      hoverlabel: { bgcolor: theme.box, bordercolor: theme.hatch, font: { color: theme.ink, size: 12 }, align: "left" },
-    };
+    return { ...drawing.baseLayout(theme, width, height), showlegend: false, margin: { l: 8, r: 10, t: 6, b: 8 } };
   }
 
   // The cells' outlines as one path: Plotly fills it, hatched.
@@ -64,7 +54,7 @@
   function heat(chart, theme, width) {
     const count = chart.nodes.length;
     const cell = Math.max(1, (width - 70) / count);
-    const size = Math.min(width, printing ? 620 : 860);
+    const size = Math.min(width, drawing.isPrinting() ? 620 : 860);
     const bar = {
       orientation: "h", x: 0.5, xanchor: "center", y: 0, yanchor: "top", ypad: 10, len: 1, thickness: 9,
       outlinewidth: 0, title: { text: chart.unit, side: "bottom", font: { size: 11, color: theme.soft } },
@@ -227,39 +217,8 @@
   const tools = { baseLayout, logAxis, band, themeName, SERIES };
   const DRAW = { heat, sweep, strip, layers, ...globalThis.wulfCharts?.(tools) };
 
-  function draw(chart) {
-    const element = document.getElementById(chart.id);
-    const wide = element.closest(".large") !== null;
-    const width = printing ? PRINT_WIDTH * (wide ? 2 : 1) : Math.floor(element.clientWidth);
-    if (width < 50) return;
-    const { traces, layout } = DRAW[chart.kind](chart, THEMES[themeName()], width);
-    Plotly.react(element, traces, layout, { displayModeBar: false, responsive: false, scrollZoom: false });
-  }
-
-  const drawAll = () => charts.forEach(draw);
-  drawAll();
-  darkMode.addEventListener("change", drawAll);
-  let pending = 0;
-  let drawnWidth = innerWidth;
-  addEventListener("resize", () => {
-    if (innerWidth === drawnWidth) return; // a phone's address bar comes and goes: the height alone changes
-    drawnWidth = innerWidth;
-    cancelAnimationFrame(pending);
-    pending = requestAnimationFrame(drawAll);
-  });
-
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    printing = true;
-    opened = [...document.querySelectorAll("details[data-print]:not([open])")];
-    opened.forEach((details) => { details.open = true; });
-    drawAll();
-  });
-  addEventListener("afterprint", () => {
-    printing = false;
-    opened.forEach((details) => { details.open = false; });
-    drawAll();
-  });
+  const columns = (element) => (element.closest(".large") !== null ? 2 : 1);
+  drawing.start((chart, theme, width) => DRAW[chart.kind](chart, theme, width), columns);
 
   const filter = document.getElementById("filter");
   if (filter) {
@@ -277,5 +236,4 @@
       count.textContent = words.length ? `${shown} of ${rows.length}` : "";
     });
   }
-  document.documentElement.dataset.drawn = String(charts.length);
 })();
