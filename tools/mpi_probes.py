@@ -1,7 +1,7 @@
 """Writes src/wulf/measure/mpi_probes.json: what wulf-mpi can do, asked of the built program.
 
 wulf-mpi is built on the cluster, with its MPI; where wulf itself runs there may be none, and the command line still has
-to know the probes. `python tools/mpi_probes.py [PROGRAM]`; without one, of build/mpi-openmpi or build/mpi-mpich.
+to know the probes. `python tools/mpi_probes.py [PROGRAM]`; without one, of what the tests built last.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from wulf.measure.mpi import DATA, kept  # noqa: E402 - from this tree, whatever is installed
 
-BUILDS = ("openmpi", "mpich")
+BUILDS = ROOT / "build/tests-cache/wulf/mpi"
 
 
 def main(arguments: list[str]) -> int:
     """Ask the program, and write what it says."""
-    built = [ROOT / f"build/mpi-{kind}/wulf-mpi" for kind in BUILDS]
-    program = Path(arguments[0]) if arguments else next((path for path in built if path.exists()), None)
+    built = max(BUILDS.glob("*/wulf-mpi"), key=lambda path: path.stat().st_mtime, default=None)
+    program = Path(arguments[0]) if arguments else built
     if program is None:
-        print(f"no wulf-mpi is built: expected {' or '.join(map(str, built))}", file=sys.stderr)
+        print(f"no wulf-mpi is in {BUILDS}: `python -m tests.unit.native.mpi_session` builds it", file=sys.stderr)
         return 2
     answer = subprocess.run([program, "--describe"], capture_output=True, text=True, check=True, timeout=30)
     path = ROOT / "src/wulf/measure" / DATA

@@ -94,6 +94,17 @@ Json Param::describe() const {
 
 Json Metric::describe() const { return {{"name", name}, {"unit", unit}, {"better", better}, {"help", help}}; }
 
+void describe_into(Json& part, const std::vector<Param>& params, const std::vector<Metric>& metrics) {
+  part["params"] = Json::array();
+  for (const Param& param : params) {
+    part["params"].push_back(param.describe());
+  }
+  part["metrics"] = Json::array();
+  for (const Metric& metric : metrics) {
+    part["metrics"].push_back(metric.describe());
+  }
+}
+
 Json resolve(const std::vector<Param>& params, const Json& given) {
   if (!given.is_object()) {
     throw bad_parameter("params", "params is " + given.dump() + ", but must be an object");

@@ -38,6 +38,9 @@ struct Metric {
   [[nodiscard]] Json describe() const;
 };
 
+/// Adds what `--describe` says of a part's parameters and metrics: "params" and "metrics".
+void describe_into(Json& part, const std::vector<Param>& params, const std::vector<Metric>& metrics);
+
 /// Every parameter with its given or default value. Throws bad-parameter for an unknown name, a wrong type or
 /// a value out of limits; the message names limit and value.
 [[nodiscard]] Json resolve(const std::vector<Param>& params, const Json& given);

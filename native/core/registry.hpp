@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
+
 namespace wulf {
 
 /// The parts of one kind (transports, patterns) that this program was linked with. A part registers itself by
@@ -20,6 +22,18 @@ class Registry {
       }
     }
     return nullptr;
+  }
+
+  /// The part of that name. Throws bad-parameter, with `field`, that lists those there are.
+  [[nodiscard]] static const Kind& at(const std::string& name, const std::string& field) {
+    if (const Kind* part = find(name)) {
+      return *part;
+    }
+    std::string known;
+    for (const Kind* each : all()) {
+      known += (known.empty() ? "" : ", ") + each->name();
+    }
+    throw bad_parameter(field, "there is no " + field + " '" + name + "'; known: " + known);
   }
 
   /// All parts, by name.

@@ -39,7 +39,7 @@ struct MasterTally {
 };
 
 /// What rank 0 has the others do. They sleep in between.
-enum class Order : std::int64_t {
+enum class FarmOrder : std::int64_t {
   kEcho,     ///< answer so many empty batches
   kCheck,    ///< compute the share of so many units that the check gives this rank
   kFarm,     ///< be a worker
@@ -65,7 +65,7 @@ class FarmMaster {
 
  private:
   [[nodiscard]] double echo(int worker, std::int64_t trips) const;
-  void order(int rank, Order order, std::int64_t count = 0) const;
+  void order(int rank, FarmOrder order, std::int64_t count = 0) const;
 
   const World& world_;
   FarmPlan plan_;

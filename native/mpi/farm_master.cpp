@@ -177,13 +177,13 @@ FarmMaster::FarmMaster(const World& world, const FarmPlan& plan, Work& work)
       inputs_(slots(plan) * plan.batch),
       results_(slots(plan) * plan.batch * kDigestBytes) {}
 
-void FarmMaster::order(int rank, Order order, std::int64_t count) const {
+void FarmMaster::order(int rank, FarmOrder order, std::int64_t count) const {
   const std::array<std::int64_t, 2> text{static_cast<std::int64_t>(order), count};
   MPI_Send(text.data(), static_cast<int>(sizeof(text)), MPI_CHAR, rank, kOrder, world_.comm());
 }
 
 double FarmMaster::echo(int worker, std::int64_t trips) const {
-  order(worker, Order::kEcho, trips);
+  order(worker, FarmOrder::kEcho, trips);
   MPI_Recv(nullptr, 0, MPI_BYTE, worker, kAwake, world_.comm(), MPI_STATUS_IGNORE);
   const Nanoseconds start = now();
   for (std::int64_t i = 0; i < trips; ++i) {
@@ -211,7 +211,7 @@ std::vector<double> FarmMaster::round_trips() const {
 
 Digest FarmMaster::sum_by_all(std::uint32_t units) const {
   for (int rank = 1; rank < world_.size(); ++rank) {
-    order(rank, Order::kCheck, units);
+    order(rank, FarmOrder::kCheck, units);
   }
   const Batch mine = share(units, 0, world_.size());
   Digest sum = expected_sum(work_, mine.first, mine.count);
@@ -228,14 +228,15 @@ MasterTally FarmMaster::run(std::uint32_t units) {
     MasterTally tally{.units = units};
     const Nanoseconds start = now();
     for (std::uint32_t i = 0; i < units; ++i) {
-      fold(tally.sum, work_.done(i));
+      work_.done({&i, 1}, results_.data());
+      fold(tally.sum, {results_.data(), kDigestBytes});
     }
     tally.seconds = to_seconds(now() - start);
     return tally;
   }
   Dealer dealer(world_, plan_, units);
   for (int worker = 1; worker <= plan_.workers; ++worker) {
-    order(worker, Order::kFarm);
+    order(worker, FarmOrder::kFarm);
   }
   for (int worker = 1; worker <= plan_.workers; ++worker) {
     MPI_Recv(nullptr, 0, MPI_BYTE, worker, kAwake, world_.comm(), MPI_STATUS_IGNORE);
@@ -250,7 +251,7 @@ std::vector<WorkerTally> FarmMaster::tallies() const {
   std::vector<WorkerTally> all(static_cast<std::size_t>(plan_.workers));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const int worker = static_cast<int>(i) + 1;
-    order(worker, Order::kTally);
+    order(worker, FarmOrder::kTally);
     MPI_Recv(&all[i], sizeof(WorkerTally), MPI_BYTE, worker, farm::kTally, world_.comm(), MPI_STATUS_IGNORE);
   }
   return all;
@@ -258,7 +259,7 @@ std::vector<WorkerTally> FarmMaster::tallies() const {
 
 void FarmMaster::release() const {
   for (int rank = 1; rank < world_.size(); ++rank) {
-    order(rank, Order::kRelease);
+    order(rank, FarmOrder::kRelease);
   }
 }
 

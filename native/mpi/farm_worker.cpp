@@ -28,10 +28,7 @@ class Tally {
   void compute(Work& work, const std::uint32_t* inputs, int count, std::byte* results) {
     const bool timed = busy_.due();
     const Nanoseconds start = timed ? now() : 0;
-    for (int i = 0; i < count; ++i) {
-      const Digest digest = work.done(inputs[i]);
-      std::copy(digest.begin(), digest.end(), results + (static_cast<std::size_t>(i) * kDigestBytes));
-    }
+    work.done({inputs, static_cast<std::size_t>(count)}, results);
     if (timed) {
       busy_.add(now() - start, static_cast<std::uint64_t>(count));
     } else {
@@ -193,20 +190,20 @@ FarmWorker::FarmWorker(const World& world, const FarmPlan& plan, Work& work)
 void FarmWorker::run() {
   while (true) {
     const auto [order, count] = next_order(world_);
-    switch (static_cast<Order>(order)) {
-      case Order::kEcho:
+    switch (static_cast<FarmOrder>(order)) {
+      case FarmOrder::kEcho:
         echo(count);
         break;
-      case Order::kCheck:
+      case FarmOrder::kCheck:
         check(count);
         break;
-      case Order::kFarm:
+      case FarmOrder::kFarm:
         farm();
         break;
-      case Order::kTally:
+      case FarmOrder::kTally:
         MPI_Send(&tally_, sizeof(tally_), MPI_BYTE, 0, farm::kTally, world_.comm());
         break;
-      case Order::kRelease:
+      case FarmOrder::kRelease:
         return;
     }
   }

@@ -9,8 +9,8 @@
 
 namespace wulf::mpi {
 
-/// Hands work from the session's threads to the main thread, the only one that calls MPI (MPI_THREAD_FUNNELED
-/// is the level that every MPI offers). One job at a time: two runs would measure each other.
+/// Hands work from the session's threads to the main thread, the only one that calls MPI. One job at a time:
+/// two runs would measure each other.
 class Jobs {
  public:
   /// A session's thread: waits for its turn, then for the main thread's answer; throws what the work threw.

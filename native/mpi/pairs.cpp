@@ -19,7 +19,7 @@ std::pair<int, int> pair_of(const World& world, const Json& params) {
     }
   }
   if (a == b) {
-    throw bad_parameter("b", "both ends are rank " + std::to_string(a) + ": name two ranks");
+    throw bad_parameter("b", "a and b are both rank " + std::to_string(a) + ": name two ranks");
   }
   return {a, b};
 }

@@ -17,12 +17,7 @@ Json Probe::describe() const {
   Json json{{"name", name_},           {"group", group_},
             {"help", help_},           {"least_ranks", least_ranks()},
             {"params", Json::array()}, {"metrics", Json::array()}};
-  for (const Param& param : all_params()) {
-    json["params"].push_back(param.describe());
-  }
-  for (const Metric& metric : metrics()) {
-    json["metrics"].push_back(metric.describe());
-  }
+  describe_into(json, all_params(), metrics());
   return json;
 }
 

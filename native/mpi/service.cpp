@@ -28,20 +28,12 @@ struct Request {
 /// The same on every rank, since all have the same text and the same program.
 Request read_request(const World& world, const Json& json) {
   refuse_unknown_fields(json, {"id", "op", "probe", "params"});
-  const std::string name = text_field(json, "probe");
-  const Probe* probe = Registry<Probe>::find(name);
-  if (probe == nullptr) {
-    std::string known;
-    for (const Probe* each : Registry<Probe>::all()) {
-      known += (known.empty() ? "" : ", ") + each->name();
-    }
-    throw bad_parameter("probe", "there is no probe '" + name + "'; known: " + known);
-  }
-  if (world.size() < probe->least_ranks()) {
-    throw bad_parameter("probe", name + " needs " + std::to_string(probe->least_ranks()) +
+  const Probe& probe = Registry<Probe>::at(text_field(json, "probe"), "probe");
+  if (world.size() < probe.least_ranks()) {
+    throw bad_parameter("probe", probe.name() + " needs " + std::to_string(probe.least_ranks()) +
                                      " ranks, and there are " + std::to_string(world.size()));
   }
-  return {probe, resolve(probe->all_params(), json.value("params", Json::object()))};
+  return {&probe, resolve(probe.all_params(), json.value("params", Json::object()))};
 }
 
 /// What `work` threw on this rank, as an Error; nothing where it went well. What all have thrown goes on.

@@ -46,22 +46,13 @@ void check_options(const Transport& transport, const Json& settled, const std::v
 }  // namespace
 
 Json Pattern::describe() const {
-  Json json{{"name", name_},
-            {"help", help_},
-            {"transports", Json::array()},
-            {"params", Json::array()},
-            {"metrics", Json::array()}};
+  Json json{{"name", name_}, {"help", help_}, {"transports", Json::array()}};
   for (const Transport* transport : Registry<Transport>::all()) {
     if (supports(*transport)) {
       json["transports"].push_back(transport->name());
     }
   }
-  for (const Param& param : all_params()) {
-    json["params"].push_back(param.describe());
-  }
-  for (const Metric& metric : metrics()) {
-    json["metrics"].push_back(metric.describe());
-  }
+  describe_into(json, all_params(), metrics());
   return json;
 }
 

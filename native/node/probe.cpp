@@ -13,17 +13,8 @@ std::vector<Param> Probe::all_params() const {
 }
 
 Json Probe::describe() const {
-  Json json{{"name", name_},
-            {"group", group_},
-            {"help", help_},
-            {"params", Json::array()},
-            {"metrics", Json::array()}};
-  for (const Param& param : all_params()) {
-    json["params"].push_back(param.describe());
-  }
-  for (const Metric& metric : metrics()) {
-    json["metrics"].push_back(metric.describe());
-  }
+  Json json{{"name", name_}, {"group", group_}, {"help", help_}};
+  describe_into(json, all_params(), metrics());
   return json;
 }
 

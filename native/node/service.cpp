@@ -22,16 +22,8 @@ struct Request {
 
 Request read_request(const Json& json) {
   refuse_unknown_fields(json, {"id", "op", "probe", "params"});
-  const std::string name = text_field(json, "probe");
-  const Probe* probe = Registry<Probe>::find(name);
-  if (probe == nullptr) {
-    std::string known;
-    for (const Probe* each : Registry<Probe>::all()) {
-      known += (known.empty() ? "" : ", ") + each->name();
-    }
-    throw bad_parameter("probe", "there is no probe '" + name + "'; known: " + known);
-  }
-  return {*probe, resolve(probe->all_params(), json.value("params", Json::object()))};
+  const Probe& probe = Registry<Probe>::at(text_field(json, "probe"), "probe");
+  return {probe, resolve(probe.all_params(), json.value("params", Json::object()))};
 }
 
 /// The CPU to measure on: the one asked for, or the last one allowed, since the first serves most interrupts.

@@ -105,8 +105,8 @@ std::optional<double> traffic_bytes(const StreamKernel& kernel, bool nontemporal
 
 StreamLayout StreamLayout::plan(const StreamKernel& kernel, std::size_t share) {
   constexpr std::size_t kPage = 4096;
-  constexpr std::size_t kSkew = 1344;   // 21 lines: no two arrays' places in a page come near each other
-  constexpr std::size_t kPiece = 8192;  // doubles: long enough that starting a pass costs nothing
+  constexpr std::size_t kSkew = 1344;        // 21 lines: no two arrays' places in a page come near each other
+  constexpr std::size_t kPiece = 1U << 16U;  // doubles: long enough that starting a pass costs nothing
   const std::size_t most = share / sizeof(double);
   StreamLayout layout;
   const bool whole = kernel.pass == kMemcpy || most <= kPiece;  // the C library chooses by the length

@@ -78,7 +78,15 @@ TEST_CASE("digests are XORed") {
 TEST_CASE("a spin's digest does not depend on how long it spins") {
   const auto none = spin_work(0);
   const auto some = spin_work(1e-6);
-  CHECK(none->done(5) == some->done(5));
+  const std::array<std::uint32_t, 2> inputs{5, 6};
+  std::array<std::byte, 2 * kDigestBytes> quick{};
+  std::array<std::byte, 2 * kDigestBytes> slow{};
+  none->done(inputs, quick.data());
+  some->done(inputs, slow.data());
+  CHECK(quick == slow);
+  Digest sum{};
+  fold(sum, quick);
+  CHECK(sum == expected_sum(*none, 5, 2));
   CHECK(expected_sum(*some, 3, 4) == expected_sum(*none, 3, 4));
   CHECK(some->seconds() == 1e-6);
 }
@@ -88,6 +96,12 @@ TEST_CASE("sums of parts are the sum of all") {
   Digest sum = expected_sum(*work, 0, 5);
   fold(sum, expected_sum(*work, 5, 6));
   CHECK(sum == expected_sum(*work, 0, 11));
+  const std::array<std::uint32_t, 2> inputs{3, 4};
+  std::array<std::byte, 2 * kDigestBytes> digests{};
+  work->done(inputs, digests.data());
+  Digest two{};
+  fold(two, digests);
+  CHECK(two == expected_sum(*work, 3, 2));
 }
 
 std::string words_of(std::uint64_t came_back, const Digest& got) {

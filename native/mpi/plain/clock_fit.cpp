@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace wulf::mpi {
@@ -14,7 +15,7 @@ struct Line {
   double mean_ahead = 0;
   double mean_error = 0;
   double slope = 0;
-  double slope_error = 0;
+  double slope_noise = 0;  // two standard errors
 };
 
 struct Point {
@@ -62,8 +63,26 @@ Line line_through(const std::vector<Point>& points) {
     const double off = p.ahead - line.mean_ahead - (line.slope * (p.at - line.mean_at));
     residual += p.weight * off * off;
   }
-  line.slope_error = 2 * std::sqrt(residual / static_cast<double>(points.size() - 2) / spread);
+  line.slope_noise = 2 * std::sqrt(residual / static_cast<double>(points.size() - 2) / spread);
   return line;
+}
+
+/// How far the slope may be from `slope`: every sighting bounds the line on both sides, whatever delayed it.
+double slope_bound(const std::vector<Point>& points, double slope) {
+  double above = std::numeric_limits<double>::infinity();
+  double below = above;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t j = i + 1; j < points.size(); ++j) {
+      const double apart = points[j].at - points[i].at;
+      if (apart > 0) {
+        const double rise = points[j].ahead - points[i].ahead - (slope * apart);
+        const double wide = points[i].error + points[j].error;
+        above = std::min(above, (wide + rise) / apart);
+        below = std::min(below, (wide - rise) / apart);
+      }
+    }
+  }
+  return std::max(above, below);
 }
 
 }  // namespace
@@ -99,13 +118,14 @@ ClockModel fit_clock(const std::vector<Sighting>& sightings) {
   if (sightings.empty()) {
     throw std::invalid_argument("no sightings to fit a clock to");
   }
-  const Line line = line_through(points_of(sightings));
+  const std::vector<Point> points = points_of(sightings);
+  const Line line = line_through(points);
   ClockModel model;
   model.origin = sightings.front().at + std::llround(line.mean_at);
   model.offset = sightings.front().ahead + std::llround(line.mean_ahead);
   model.error = static_cast<Nanoseconds>(std::ceil(line.mean_error));
-  model.skew_error = line.slope_error;
-  model.skew = std::abs(line.slope) > line.slope_error ? line.slope : 0;
+  model.skew = std::abs(line.slope) > line.slope_noise ? line.slope : 0;
+  model.skew_error = slope_bound(points, model.skew);
   return model;
 }
 

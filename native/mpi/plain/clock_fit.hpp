@@ -39,7 +39,7 @@ struct ClockModel {
   Nanoseconds offset = 0;
   double skew = 0;        ///< seconds a second
   Nanoseconds error = 0;  ///< of the offset at the origin, at most
-  double skew_error = 0;  ///< two standard errors of what was fitted, whether it was then used or not
+  double skew_error = 0;  ///< of the skew, at most; infinite where one moment alone was seen
 
   /// What the other clock shows when one's own shows `own`.
   [[nodiscard]] Nanoseconds other(Nanoseconds own) const;

@@ -29,13 +29,28 @@ double least_seconds(Body body) {
   return to_seconds(least);
 }
 
+/// A digest as words, which a CPU combines at once; bytes may lie anywhere.
+using DigestWords = std::array<std::uint32_t, kDigestBytes / sizeof(std::uint32_t)>;
+
+DigestWords words_of(const std::byte* digest) noexcept {
+  DigestWords words;
+  std::memcpy(words.data(), digest, kDigestBytes);
+  return words;
+}
+
 class Sha1Work final : public Work {
  public:
   explicit Sha1Work(std::size_t bytes) : data_(bytes), seconds_(least_seconds([this] { (void)done(0); })) {}
 
-  Digest done(std::uint32_t input) override {
+  Digest done(std::uint32_t input) {
     rebuild(input, data_);
     return sha1_.digest(data_);
+  }
+  void done(std::span<const std::uint32_t> inputs, std::byte* digests) override {
+    for (const std::uint32_t input : inputs) {
+      std::memcpy(digests, done(input).data(), kDigestBytes);
+      digests += kDigestBytes;
+    }
   }
   Digest expected(std::uint32_t input) override { return done(input); }
   [[nodiscard]] double seconds() const override { return seconds_; }
@@ -64,9 +79,12 @@ class SpinWork final : public Work {
     iterations_ = static_cast<std::uint64_t>(std::llround(seconds / each));
   }
 
-  Digest done(std::uint32_t input) override {
-    spin(iterations_);
-    return spin_digest(input);
+  void done(std::span<const std::uint32_t> inputs, std::byte* digests) override {
+    for (const std::uint32_t input : inputs) {
+      spin(iterations_);
+      rebuild(input, {digests, kDigestBytes});
+      digests += kDigestBytes;
+    }
   }
   Digest expected(std::uint32_t input) override { return spin_digest(input); }
   [[nodiscard]] double seconds() const override { return seconds_; }
@@ -80,11 +98,14 @@ class SpinWork final : public Work {
 }  // namespace
 
 void fold(Digest& sum, std::span<const std::byte> digests) noexcept {
+  DigestWords words = words_of(sum.data());
   for (std::size_t start = 0; start + kDigestBytes <= digests.size(); start += kDigestBytes) {
-    for (std::size_t i = 0; i < kDigestBytes; ++i) {
-      sum[i] ^= digests[start + i];
+    const DigestWords each = words_of(digests.data() + start);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      words[i] ^= each[i];
     }
   }
+  std::memcpy(sum.data(), words.data(), kDigestBytes);
 }
 
 std::string hex(const Digest& digest) {

@@ -43,8 +43,8 @@ class Work {
   Work& operator=(Work&&) = delete;
   virtual ~Work() = default;
 
-  /// A unit done.
-  [[nodiscard]] virtual Digest done(std::uint32_t input) = 0;
+  /// A batch done: the digest of each input, one after the other, to `digests`.
+  virtual void done(std::span<const std::uint32_t> inputs, std::byte* digests) = 0;
   /// What it must give, by the shortest way.
   [[nodiscard]] virtual Digest expected(std::uint32_t input) = 0;
   /// Seconds a unit takes on this CPU alone: the least of several tries just before.

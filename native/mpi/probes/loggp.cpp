@@ -3,45 +3,24 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "core/error.hpp"
 #include "core/summary.hpp"
 #include "mpi/batches.hpp"
-#include "mpi/probe.hpp"
+#include "mpi/pairs.hpp"
 
 namespace wulf::mpi {
 namespace {
 
 constexpr int kTag = 9;
 
-/// Ranks that talk: who sends many, and who answers.
-struct Pair {
-  int sender;
-  int receiver;
-};
-
-Pair pair_from(const World& world, const Json& params) {
-  const int sender = params.at("a");
-  const int receiver = optional_value<int>(params, "b").value_or(world.size() - 1);
-  for (const int rank : {sender, receiver}) {
-    if (rank >= world.size()) {
-      throw Error("bad-parameter", "there is no rank " + std::to_string(rank) + ": the launch has " +
-                                       std::to_string(world.size()));
-    }
-  }
-  if (sender == receiver) {
-    throw Error("bad-parameter", "a and b are both rank " + std::to_string(sender) + ": two are needed");
-  }
-  return {sender, receiver};
-}
-
 /// PRTT(n, d, s): n messages of s bytes with d seconds between them, and one answer to the last (Hoefler,
 /// Lichei and Rehm, Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, IPDPS 2007).
 class Prtt : public Replicate {
  public:
-  Prtt(const World& world, const Json& params, Pair pair)
+  Prtt(const World& world, const Json& params, RankPair pair)
       : world_(world),
-        pair_(pair),
-        crew_(world, pair.sender, {pair.receiver}),
+        sender_(pair.first),
+        receiver_(pair.second),
+        crew_(world, sender_, {receiver_}),
         length_{params.at("seconds"), std::nullopt},
         messages_(params.at("messages")),
         delay_(from_seconds(params.at("delay"))),
@@ -49,19 +28,17 @@ class Prtt : public Replicate {
 
   Outcome measure() override {
     Outcome outcome;
-    if (world_.rank() == pair_.sender) {
+    if (world_.rank() == sender_) {
       outcome = lead();
-    } else if (world_.rank() == pair_.receiver) {
+    } else if (world_.rank() == receiver_) {
       follow(
           crew_, [](const Order&) {}, [this](const Order& order) { answer(order.count); });
     }
-    return on_root(std::move(outcome));
+    return handed_over(world_, sender_, outcome);
   }
 
  private:
-  [[nodiscard]] bool takes_part() const {
-    return world_.rank() == pair_.sender || world_.rank() == pair_.receiver;
-  }
+  [[nodiscard]] bool takes_part() const { return world_.rank() == sender_ || world_.rank() == receiver_; }
 
   Outcome lead() {
     const Batches batches =
@@ -71,27 +48,27 @@ class Prtt : public Replicate {
     outcome.metrics["prtt"] = batches.time();
     outcome.metrics["delay"] = {{"unit", "s"}, {"value", waited()}};
     outcome.seconds = batches.spent();
-    outcome.info = {{"ranks", {pair_.sender, pair_.receiver}}, {"batch", batches.count()}};
+    outcome.info = {{"ranks", {sender_, receiver_}}, {"batch", batches.count()}};
     return outcome;
   }
 
   void ask(std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
-      send(pair_.receiver);
+      send(receiver_);
       for (std::int64_t k = 1; k < messages_; ++k) {
         pause();
-        send(pair_.receiver);
+        send(receiver_);
       }
-      receive(pair_.receiver);
+      receive(receiver_);
     }
   }
 
   void answer(std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
       for (std::int64_t k = 0; k < messages_; ++k) {
-        receive(pair_.sender);
+        receive(sender_);
       }
-      send(pair_.sender);
+      send(sender_);
     }
   }
 
@@ -122,20 +99,11 @@ class Prtt : public Replicate {
     return each.empty() ? 0.0 : quantile_of_sorted(each, 0.5);
   }
 
-  /// What the sender knows, on rank 0.
-  [[nodiscard]] Outcome on_root(Outcome outcome) const {
-    if (pair_.sender == 0 || (world_.rank() != 0 && world_.rank() != pair_.sender)) {
-      return outcome;
-    }
-    const Json told = world_.hand_over(
-        pair_.sender, {{"metrics", outcome.metrics}, {"seconds", outcome.seconds}, {"info", outcome.info}});
-    return told.is_null() ? outcome : Outcome{told.at("metrics"), told.at("seconds"), told.at("info")};
-  }
-
   [[nodiscard]] int length() const { return static_cast<int>(buffer_.size()); }
 
   const World& world_;
-  Pair pair_;
+  int sender_;
+  int receiver_;
   Crew crew_;
   Length length_;
   std::int64_t messages_;
@@ -162,11 +130,11 @@ class LogGPProbe : public Probe {
             {"delay", "s", "lower", "between two messages, as it really was"}};
   }
   [[nodiscard]] std::vector<int> ends(const World& world, const Json& params) const override {
-    const Pair pair = pair_from(world, params);
-    return {pair.sender, pair.receiver};
+    const auto [sender, receiver] = pair_of(world, params);
+    return {sender, receiver};
   }
   [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
-    return std::make_unique<Prtt>(world, params, pair_from(world, params));
+    return std::make_unique<Prtt>(world, params, pair_of(world, params));
   }
 };
 

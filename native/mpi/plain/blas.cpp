@@ -1,0 +1,175 @@
+#include "mpi/plain/blas.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/error.hpp"
+
+namespace wulf::mpi {
+namespace {
+
+/// Fortran's integers, of libraries with 32 bits and with 64: it is passed by address, and its lower half
+/// stands first on all architectures that MPIs are installed on.
+using Integer = std::int64_t;
+using Length = std::size_t;  ///< of a text, as gfortran passes it behind all else
+
+using Gemm = void (*)(const char*, const char*, const Integer*, const Integer*, const Integer*, const double*,
+                      const double*, const Integer*, const double*, const Integer*, const double*, double*,
+                      const Integer*, Length, Length);
+using Gemv = void (*)(const char*, const Integer*, const Integer*, const double*, const double*,
+                      const Integer*, const double*, const Integer*, const double*, double*, const Integer*,
+                      Length);
+using Trsm = void (*)(const char*, const char*, const char*, const char*, const Integer*, const Integer*,
+                      const double*, const double*, const Integer*, double*, const Integer*, Length, Length,
+                      Length, Length);
+using Largest = int (*)(const Integer*, const double*, const Integer*);
+
+/// A function of a library in any of the forms in which it may be named: plain, with 64-bit integers, and as
+/// the wheels of NumPy and SciPy carry it. Null where there is none.
+void* function(void* library, const std::string& name, bool fortran = true) {
+  const std::string last = fortran ? "_" : "";
+  for (const char* before : {"", "scipy_"}) {
+    for (const std::string& after : {last, std::string("_64_"), std::string("64_")}) {
+      std::string form = before;
+      form += name;
+      form += after;
+      if (void* found = dlsym(library, form.c_str())) {
+        return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
+template <typename Function>
+Function as(void* symbol) {
+  return reinterpret_cast<Function>(symbol);  // NOLINT: what dlsym(3) says to do
+}
+
+class LibraryBlas : public Blas {
+ public:
+  /// Throws bad-parameter where a function is missing.
+  explicit LibraryBlas(void* library, const std::string& wanted)
+      : gemm_(as<Gemm>(needed(library, "dgemm", wanted))),
+        gemv_(as<Gemv>(needed(library, "dgemv", wanted))),
+        trsm_(as<Trsm>(needed(library, "dtrsm", wanted))),
+        largest_(as<Largest>(needed(library, "idamax", wanted))) {
+    Dl_info info{};
+    const bool known = dladdr(as<const void*>(as<void*>(function(library, "dgemm"))), &info) != 0;
+    name_ = known && info.dli_fname != nullptr ? info.dli_fname : wanted;
+    say_version(library);
+  }
+
+  void use_threads(void* library, int count) {
+    using Set = void (*)(int);
+    using Get = int (*)();
+    constexpr std::array<std::pair<const char*, const char*>, 3> kNames{
+        {{"openblas_set_num_threads", "openblas_get_num_threads"},
+         {"MKL_Set_Num_Threads", "MKL_Get_Max_Threads"},
+         {"bli_thread_set_num_threads", "bli_thread_get_num_threads"}}};
+    for (const auto& [set, get] : kNames) {
+      const auto ask = as<Set>(function(library, set, /*fortran=*/false));
+      const auto said = as<Get>(function(library, get, /*fortran=*/false));
+      if (ask != nullptr && said != nullptr) {
+        ask(count);
+        threads_ = said();
+        return;
+      }
+    }
+  }
+
+  void multiply(int m, int n, int k, const double* a, int lda, const double* b, int ldb, double* c,
+                int ldc) const override {
+    const Integer rows = m;
+    const Integer columns = n;
+    const Integer inner = k;
+    const Integer a_step = lda;
+    const Integer b_step = ldb;
+    const Integer c_step = ldc;
+    gemm_("N", "N", &rows, &columns, &inner, &kMinusOne, a, &a_step, b, &b_step, &kOne, c, &c_step, 1, 1);
+  }
+  void multiply_vector(int m, int n, const double* a, int lda, const double* x, double* y) const override {
+    const Integer rows = m;
+    const Integer columns = n;
+    const Integer step = lda;
+    gemv_("N", &rows, &columns, &kMinusOne, a, &step, x, &kNext, &kOne, y, &kNext, 1);
+  }
+  void solve_lower(int m, int n, const double* l, int ldl, double* b, int ldb) const override {
+    const Integer rows = m;
+    const Integer columns = n;
+    const Integer l_step = ldl;
+    const Integer b_step = ldb;
+    trsm_("L", "L", "N", "U", &rows, &columns, &kOne, l, &l_step, b, &b_step, 1, 1, 1, 1);
+  }
+  [[nodiscard]] int largest(int n, const double* x) const override {
+    const Integer count = n;
+    return largest_(&count, x, &kNext) - 1;
+  }
+
+ private:
+  static constexpr double kMinusOne = -1.0;
+  static constexpr double kOne = 1.0;
+  static constexpr Integer kNext = 1;
+
+  static void* needed(void* library, const std::string& name, const std::string& wanted) {
+    void* found = function(library, name);
+    if (found == nullptr) {
+      throw bad_parameter("blas", "'" + wanted + "' has no " + name + "_ of Fortran's interface: it is no " +
+                                      "BLAS, or one that needs another library");
+    }
+    return found;
+  }
+
+  void say_version(void* library) {
+    using Text = const char* (*)();
+    for (const char* each : {"openblas_get_config", "bli_info_get_version_str"}) {
+      const auto ask = as<Text>(function(library, each, /*fortran=*/false));
+      const char* said = ask != nullptr ? ask() : nullptr;
+      if (said != nullptr) {
+        version_ = said;
+        return;
+      }
+    }
+  }
+
+  Gemm gemm_;
+  Gemv gemv_;
+  Trsm trsm_;
+  Largest largest_;
+};
+
+/// Throws bad-parameter where it can't be loaded. It is never closed: it stays with the process.
+std::unique_ptr<Blas> library_blas(const std::string& wanted, int threads) {
+  void* library = dlopen(wanted.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* said = dlerror();
+    throw bad_parameter("blas", "'" + wanted + "' can't be loaded (" + (said != nullptr ? said : "?") +
+                                    "): give the path of a BLAS that is there on every node, or 'own'");
+  }
+  auto blas = std::make_unique<LibraryBlas>(library, wanted);
+  blas->use_threads(library, threads);
+  return blas;
+}
+
+}  // namespace
+
+std::unique_ptr<Blas> load_blas(const std::optional<std::string>& wanted, int threads) {
+  if (wanted) {
+    return *wanted == "own" ? own_blas() : library_blas(*wanted, threads);
+  }
+  for (const char* each :
+       {"libblas.so.3", "libopenblas.so.0", "libmkl_rt.so.2", "libblis.so.4", "libblas.so"}) {
+    try {
+      return library_blas(each, threads);
+    } catch (const Error&) {
+      continue;  // it is not there: the next one
+    }
+  }
+  return own_blas();
+}
+
+}  // namespace wulf::mpi

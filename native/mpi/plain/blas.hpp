@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace wulf::mpi {
+
+/// What a factorisation needs of linear algebra (Dongarra and others, 1990); all matrices column by column,
+/// `ld` elements from one column to the next.
+class Blas {
+ public:
+  Blas() = default;
+  Blas(const Blas&) = delete;
+  Blas& operator=(const Blas&) = delete;
+  Blas(Blas&&) = delete;
+  Blas& operator=(Blas&&) = delete;
+  virtual ~Blas() = default;
+
+  /// C (m x n) -= A (m x k) · B (k x n).
+  virtual void multiply(int m, int n, int k, const double* a, int lda, const double* b, int ldb, double* c,
+                        int ldc) const = 0;
+  /// y (m) -= A (m x n) · x (n).
+  virtual void multiply_vector(int m, int n, const double* a, int lda, const double* x, double* y) const = 0;
+  /// B (m x n) := L⁻¹ · B; L (m x m) is lower triangular, with ones on its diagonal, which are not read.
+  virtual void solve_lower(int m, int n, const double* l, int ldl, double* b, int ldb) const = 0;
+  /// The first of the n elements (at least one) with the largest magnitude.
+  [[nodiscard]] virtual int largest(int n, const double* x) const = 0;
+
+  /// The file that it was loaded from, or "own".
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// Name and version in its own words; empty where it has none.
+  [[nodiscard]] const std::string& version() const { return version_; }
+  /// How many threads it says it uses; nothing where it does not say.
+  [[nodiscard]] std::optional<int> threads() const { return threads_; }
+
+ protected:
+  std::string name_ = "own";
+  std::string version_;
+  std::optional<int> threads_;
+};
+
+/// Portable code: slower than any library made for the CPU.
+[[nodiscard]] std::unique_ptr<Blas> own_blas();
+
+/// A library loaded at run time, with so many threads: `wanted` as a path or a name that the dynamic linker
+/// finds; nothing = the first one there is of those commonly installed, or else own_blas(); "own" = that.
+/// Throws bad-parameter with the linker's words where `wanted` can't be loaded, or is no BLAS.
+[[nodiscard]] std::unique_ptr<Blas> load_blas(const std::optional<std::string>& wanted, int threads);
+
+}  // namespace wulf::mpi

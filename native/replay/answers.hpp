@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/json.hpp"
+#include "replay/network.hpp"
+#include "replay/sensitivity.hpp"
+
+namespace wulf::replay {
+
+// What several questions read from requests and write into answers.
+
+[[nodiscard]] constexpr double to_seconds(Picoseconds time) { return static_cast<double>(time) * 1e-12; }
+
+/// A whole number of JSON's own range, or, where 64 bits don't hold it or it is a fraction, the nearest
+/// double.
+[[nodiscard]] Json number(Fine numerator, Fine denominator = 1);
+
+/// The request's field `name`, true or false. Throws bad-parameter for another type.
+[[nodiscard]] bool flag_field(const Json& request, const std::string& name, bool preset);
+
+/// The request's `network`. Errors as parse_network.
+[[nodiscard]] Network network_field(const Json& request, std::uint32_t ranks);
+
+/// The request's integer `name`, or a preset. Errors as int_field.
+[[nodiscard]] std::int64_t int_or(const Json& request, const std::string& name, std::int64_t preset,
+                                  std::int64_t min, std::int64_t max);
+
+}  // namespace wulf::replay

@@ -1,0 +1,22 @@
+#include "core/params.hpp"
+#include "core/registry.hpp"
+#include "replay/service.hpp"
+
+namespace wulf::replay {
+namespace {
+
+class Drop final : public Question {
+ public:
+  Drop() : Question("drop", "forgets a program, and gives its memory back") {}
+
+  [[nodiscard]] Json answer(const Json& request, Programs& programs) const override {
+    refuse_unknown_fields(request, {"id", "op", "program"});
+    programs.drop(request);
+    return Json::object();
+  }
+};
+
+const Registered<Question> registered{std::make_unique<Drop>()};
+
+}  // namespace
+}  // namespace wulf::replay

@@ -1,0 +1,282 @@
+#include "tests/replay_programs.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+namespace wulf::replay_test {
+namespace {
+
+std::uint64_t below(std::mt19937_64& random, std::uint64_t limit) { return random() % limit; }
+
+/// A rank's posts that it has not waited for.
+struct Open {
+  std::vector<std::uint32_t> slots;
+  std::uint32_t next = 0;
+
+  std::uint32_t take() {
+    slots.push_back(next);
+    return next++;
+  }
+};
+
+struct Post {
+  std::uint32_t rank;
+  std::uint32_t peer;
+  std::uint64_t bytes;
+  std::uint64_t tag;
+  bool send;
+};
+
+std::vector<Post> random_posts(std::mt19937_64& random, const Recipe& recipe) {
+  std::vector<Post> posts;
+  for (int i = 0; i < recipe.messages; ++i) {
+    const auto from = static_cast<std::uint32_t>(below(random, recipe.ranks));
+    const auto to = static_cast<std::uint32_t>(below(random, recipe.ranks));
+    const std::uint64_t bytes = below(random, recipe.most_bytes);
+    const std::uint64_t tag = below(random, 3);
+    posts.push_back({from, to, bytes, tag, true});
+    posts.push_back({to, from, bytes, tag, false});
+  }
+  std::shuffle(posts.begin(), posts.end(), random);
+  return posts;
+}
+
+void wait_some(ProgramBuilder& to, std::mt19937_64& random, std::uint32_t rank, Open& open,
+               std::size_t left) {
+  std::shuffle(open.slots.begin(), open.slots.end(), random);
+  while (open.slots.size() > left) {
+    to.add_wait(rank, open.slots.back());
+    open.slots.pop_back();
+    to.add_calc(rank, static_cast<Picoseconds>(below(random, 3000)));
+  }
+}
+
+/// The reference: ranks' next steps, rendezvous' data that may leave, and arrivals, taken in the order of
+/// time.
+class BruteForce {
+ public:
+  BruteForce(const Program& program, const Network& network)
+      : program_(program),
+        network_(network),
+        ranks_(program.ranks()),
+        sent_(program.messages.count()),
+        posted_(program.messages.count()),
+        agreed_(program.messages.count()),
+        left_(program.messages.count()),
+        first_(program.messages.count()),
+        end_(program.messages.count()) {
+    for (std::uint32_t r = 0; r < program.ranks(); ++r) {
+      ranks_[r].at = program.first[r];
+    }
+  }
+
+  std::vector<Picoseconds> run() {
+    while (step_any()) {
+    }
+    std::vector<Picoseconds> clocks;
+    for (std::uint32_t r = 0; r < program_.ranks(); ++r) {
+      if (ranks_[r].at != program_.first[r + 1]) {
+        throw std::runtime_error("the reference is stuck");
+      }
+      clocks.push_back(ranks_[r].clock);
+    }
+    return clocks;
+  }
+
+ private:
+  struct Rank {
+    Picoseconds clock = 0;
+    Picoseconds nic = 0;
+    Picoseconds rnic = 0;
+    Picoseconds wire = 0;
+    std::uint32_t at = 0;
+  };
+  using Time = std::optional<Picoseconds>;
+
+  [[nodiscard]] const LinkClass& costs(std::uint32_t m) const {
+    return network_.between(program_.messages.from[m], program_.messages.to[m]);
+  }
+  [[nodiscard]] bool eager(std::uint32_t m) const { return program_.bytes_of(m) <= costs(m).eager_bytes; }
+
+  enum class Next : std::uint8_t { kStep, kLeave, kArrive };
+  using Event = std::tuple<Picoseconds, Next, std::uint32_t>;
+
+  /// The earliest step, departure or arrival.
+  [[nodiscard]] std::optional<Event> earliest() const {
+    std::optional<Event> best;
+    const auto offer = [&best](const Event& event) { best = std::min(best.value_or(event), event); };
+    for (std::uint32_t r = 0; r < program_.ranks(); ++r) {
+      if (ready(r)) {
+        offer({ranks_[r].clock, Next::kStep, r});
+      }
+    }
+    for (std::uint32_t m = 0; m < first_.size(); ++m) {
+      if (agreed_[m] && !left_[m]) {
+        offer({*agreed_[m], Next::kLeave, m});
+      }
+      if (first_[m] && !end_[m]) {
+        offer({*first_[m], Next::kArrive, m});
+      }
+    }
+    return best;
+  }
+
+  bool step_any() {
+    const std::optional<Event> next = earliest();
+    if (!next) {
+      return false;
+    }
+    const auto [time, kind, which] = *next;
+    if (kind == Next::kStep) {
+      step(which);
+    } else if (kind == Next::kLeave) {
+      leave(which);
+    } else {
+      serve(which);
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool ready(std::uint32_t r) const {
+    const std::uint32_t at = ranks_[r].at;
+    if (at == program_.first[r + 1]) {
+      return false;
+    }
+    const std::uint32_t m = program_.arg[at];
+    const bool receives = program_.kind[at] == OpKind::kWaitRecv;
+    if (!receives && program_.kind[at] != OpKind::kWaitSend) {
+      return true;
+    }
+    return receives ? end_[m].has_value() : eager(m) || left_[m];
+  }
+
+  void step(std::uint32_t r) {
+    Rank& rank = ranks_[r];
+    const std::uint32_t m = program_.arg[rank.at];
+    const OpKind kind = program_.kind[rank.at++];
+    if (kind == OpKind::kCalc) {
+      rank.clock += program_.durations[m];
+    } else if (kind == OpKind::kSend) {
+      send(rank, m);
+    } else if (kind == OpKind::kRecv) {
+      posted_[m] = rank.clock;
+      agree(m);
+    } else {
+      wait(rank, m, kind == OpKind::kWaitRecv);
+    }
+  }
+
+  void send(Rank& rank, std::uint32_t m) {
+    const LinkClass& c = costs(m);
+    const std::uint64_t n = program_.bytes_of(m);
+    rank.clock += c.send + mul(c.send_byte_fp, n);
+    sent_[m] = rank.clock;
+    if (eager(m)) {
+      const Picoseconds leaves = std::max(rank.clock, rank.nic);
+      rank.nic = leaves + c.gap + c.stretch(n);
+      first_[m] = leaves + c.way(program_.bytes_of(m));
+    }
+    agree(m);
+  }
+
+  /// Once both sides of a rendezvous are posted, its data may leave when the answer is there.
+  void agree(std::uint32_t m) {
+    if (!eager(m) && sent_[m] && posted_[m]) {
+      agreed_[m] = std::max(*sent_[m] + costs(m).latency, *posted_[m]) + costs(m).latency;
+    }
+  }
+
+  void leave(std::uint32_t m) {
+    Rank& sender = ranks_[program_.messages.from[m]];
+    const Picoseconds leaves = std::max(*agreed_[m], sender.wire);
+    left_[m] = sender.wire = leaves + costs(m).stretch(program_.bytes_of(m));
+    first_[m] = leaves + costs(m).way(program_.bytes_of(m));
+  }
+
+  void serve(std::uint32_t m) {
+    const LinkClass& c = costs(m);
+    Rank& receiver = ranks_[program_.messages.to[m]];
+    end_[m] = std::max(*first_[m], receiver.rnic) + c.stretch(program_.bytes_of(m));
+    receiver.rnic = network_.receiver_gap ? *end_[m] + c.gap : 0;
+  }
+
+  void wait(Rank& rank, std::uint32_t m, bool receives) {
+    const LinkClass& c = costs(m);
+    if (receives) {
+      rank.clock = std::max(rank.clock, *end_[m]) + c.receive + mul(c.receive_byte_fp, program_.bytes_of(m));
+    } else if (!eager(m)) {
+      rank.clock = std::max(rank.clock, *left_[m]);
+    }
+  }
+
+  const Program& program_;
+  const Network& network_;
+  std::vector<Rank> ranks_;
+  std::vector<Time> sent_;
+  std::vector<Time> posted_;
+  std::vector<Time> agreed_;
+  std::vector<Time> left_;
+  std::vector<Time> first_;
+  std::vector<Time> end_;
+};
+
+LinkClass random_class(std::mt19937_64& random) {
+  const auto cost = [&](std::uint64_t most) {
+    return below(random, 3) == 0 ? 0 : static_cast<Picoseconds>(below(random, most));
+  };
+  LinkClass made;
+  made.latency = 1 + cost(5000);
+  made.send = cost(1000);
+  made.receive = cost(1000);
+  made.gap = cost(1000);
+  made.byte_fp = cost(3U << kFractionBits);
+  made.send_byte_fp = cost(1U << kFractionBits);
+  made.receive_byte_fp = cost(1U << kFractionBits);
+  made.packet_byte_fp = cost(2U << kFractionBits);
+  made.packet_bytes = cost(1500);
+  made.eager_bytes = below(random, 2) == 0 ? UINT64_MAX : below(random, 6000);
+  return made;
+}
+
+}  // namespace
+
+Program random_program(std::mt19937_64& random, const Recipe& recipe) {
+  ProgramBuilder builder(recipe.ranks);
+  std::vector<Open> open(recipe.ranks);
+  for (int round = 0; round < recipe.rounds; ++round) {
+    for (const Post& post : random_posts(random, recipe)) {
+      const std::uint32_t slot = open[post.rank].take();
+      builder.add_calc(post.rank, static_cast<Picoseconds>(below(random, 2000)));
+      if (post.send) {
+        builder.add_send(post.rank, post.peer, post.bytes, post.tag, slot);
+      } else {
+        builder.add_recv(post.rank, post.peer, post.bytes, post.tag, slot);
+      }
+    }
+    const bool last = round + 1 == recipe.rounds;
+    for (std::uint32_t r = 0; r < recipe.ranks; ++r) {
+      wait_some(builder, random, r, open[r], last ? 0 : below(random, 3));
+    }
+  }
+  return builder.finish();
+}
+
+Network random_network(std::mt19937_64& random, std::uint32_t ranks) {
+  Network network;
+  network.inter = random_class(random);
+  network.intra = below(random, 2) == 0 ? network.inter : random_class(random);
+  if (below(random, 2) == 0) {
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      network.hosts.push_back(static_cast<std::uint32_t>(below(random, 3)));
+    }
+  }
+  network.receiver_gap = below(random, 2) == 0;
+  return network;
+}
+
+std::vector<Picoseconds> brute_force(const Program& program, const Network& network) {
+  return BruteForce(program, network).run();
+}
+
+}  // namespace wulf::replay_test

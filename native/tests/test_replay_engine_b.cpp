@@ -1,0 +1,228 @@
+#include <random>
+#include <string>
+
+#include "replay/builder.hpp"
+#include "replay/engine_b.hpp"
+#include "tests/catch.hpp"
+#include "tests/replay_programs.hpp"
+
+namespace {
+
+using namespace wulf;
+using namespace wulf::replay;
+using namespace wulf::replay_test;
+
+constexpr std::int64_t kPicosecond = 1LL << kFractionBits;
+
+std::vector<Picoseconds> ends_of(const Program& program, const Network& network) {
+  return run_b(program, network, {.ends = true}).ends;
+}
+
+TEST_CASE("replay b: every rank ends when the brute-force reference says, to the picosecond") {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    const auto ranks = static_cast<std::uint32_t>(1 + (random() % 6));
+    const Program program =
+        random_program(random, {.ranks = ranks, .rounds = 1 + static_cast<int>(random() % 5)});
+    const Network network = random_network(random, ranks);
+    INFO("program " << i);
+    REQUIRE(ends_of(program, network) == brute_force(program, network));
+  }
+}
+
+TEST_CASE("replay b: as engine a, in times and parts, wherever the receiver's order can't differ") {
+  std::mt19937_64 random(6);
+  int alike = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Program program =
+        random_program(random, {.ranks = 4, .rounds = 1 + static_cast<int>(random() % 4)});
+    const Network network = random_network(random, 4);
+    const RunOptions options{.ends = true, .parts = true};
+    const Run a = run_a(program, {&network, 1}, options).at(0);
+    if (a.inversions > 0) {
+      continue;
+    }
+    const Run b = run_b(program, network, options);
+    INFO("program " << i);
+    REQUIRE(b.ends == a.ends);
+    CHECK(b.parts.compute == a.parts.compute);
+    CHECK(b.parts.latency == a.parts.latency);
+    CHECK(b.parts.bytes == a.parts.bytes);
+    CHECK(b.parts.overhead == a.parts.overhead);
+    CHECK(b.parts.waiting == a.parts.waiting);
+    ++alike;
+  }
+  CHECK(alike > 500);
+}
+
+TEST_CASE("replay b: the parts of the critical path come to the time, and change nothing") {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 200; ++i) {
+    const Program program = random_program(random, {.ranks = 4});
+    Network network = random_network(random, 4);
+    if (i % 2 == 0) {
+      network.topology = {{"kind", "star"}, {"bytes_per_second", 3e11}, {"flow_bytes", 500}};
+    }
+    const Run plain = run_b(program, network, {});
+    const Run traced = run_b(program, network, {.parts = true});
+    CHECK(traced.time == plain.time);
+    CHECK(traced.parts.sum() == traced.time);
+  }
+}
+
+TEST_CASE("replay b: networks shared out to threads give what they give one after another") {
+  std::mt19937_64 random(3);
+  const Program program = random_program(random, {.ranks = 5, .rounds = 10});
+  std::vector<Network> networks;
+  for (int i = 0; i < 24; ++i) {
+    networks.push_back(random_network(random, 5));
+    if (i % 3 == 0) {
+      networks.back().topology = {{"kind", "star"}, {"bytes_per_second", 5e11}, {"flow_bytes", 0}};
+    }
+  }
+  const auto alone = run_b_each(program, networks, {.ends = true});
+  for (const unsigned threads : {2U, 3U, 8U, 100U}) {
+    const auto shared = run_b_each(program, networks, {.ends = true, .threads = threads});
+    REQUIRE(shared.size() == alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      CHECK(shared[i].ends == alone[i].ends);
+    }
+  }
+}
+
+TEST_CASE("replay b: a deadlock is named, from one thread or several") {
+  ProgramBuilder builder(2);
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    builder.add_send(r, 1 - r, 1000, 0, 0);
+    builder.add_wait(r, 0);
+    builder.add_recv(r, 1 - r, 1000, 0, 1);
+    builder.add_wait(r, 1);
+  }
+  const Program program = builder.finish();
+  Network network;
+  network.inter.eager_bytes = 1000;
+  CHECK(run_b(program, network, {}).time == 0);
+  network.inter.eager_bytes = 999;
+  try {
+    (void)run_b_each(program, std::vector{network, network}, {.threads = 2});
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.code() == "deadlock");
+    CHECK(std::string(error.what()).find("rank 0") != std::string::npos);
+    CHECK(std::string(error.what()).find("rank 1") != std::string::npos);
+  }
+}
+
+/// Ranks 1 and 2 send to rank 0, which takes whoever comes, and computes after each; rank 1 sends later.
+Program two_to_one(std::uint64_t wanted, std::uint64_t tag, Picoseconds later) {
+  ProgramBuilder builder(3);
+  for (const std::uint32_t slot : {0U, 1U}) {
+    builder.add_recv(0, kAnyPeer, 8, wanted, slot);
+    builder.add_wait(0, slot);
+    builder.add_calc(0, 100);
+  }
+  builder.add_calc(1, later);
+  builder.add_send(1, 0, 8, tag, 0);
+  builder.add_send(2, 0, 8, tag, 0);
+  return builder.finish();
+}
+
+TEST_CASE("replay b: a wildcard takes whoever comes first") {
+  Network network;
+  network.inter.latency = 1000;
+  constexpr std::uint64_t kTag = 5;
+  constexpr std::uint64_t kOfCommunicator = (1ULL << 32U) | kTag;
+  using Tags = std::pair<std::uint64_t, std::uint64_t>;
+  for (const auto& [wanted, tag] : {Tags{kTag, kTag}, {kAnyTag, kTag}, {kOfCommunicator, kOfCommunicator}}) {
+    CHECK(run_b(two_to_one(wanted, tag, 0), network, {}).time == 1200);
+    CHECK(run_b(two_to_one(wanted, tag, 50), network, {}).time == 1200);
+    CHECK(run_b(two_to_one(wanted, tag, 250), network, {}).time == 1350);
+  }
+}
+
+TEST_CASE("replay b: with wildcards, messages of one sender stay in order") {
+  // A large eager message, then a request, which needs no NIC: the receive for anyone takes the first.
+  ProgramBuilder builder(2);
+  builder.add_send(1, 0, 100, 1, 0);
+  builder.add_send(1, 0, 100, 1, 1);
+  builder.add_send(1, 0, 500, 2, 2);
+  builder.add_recv(0, kAnyPeer, 500, kAnyTag, 0);
+  builder.add_wait(0, 0);
+  builder.add_calc(0, 7);
+  for (const std::uint32_t slot : {1U, 2U}) {
+    builder.add_recv(0, 1, 500, kAnyTag, slot);
+    builder.add_wait(0, slot);
+  }
+  const Program program = builder.finish();
+  Network network;
+  network.inter.latency = 10;
+  network.inter.byte_fp = kPicosecond;
+  network.inter.eager_bytes = 100;
+  // first message: 10 + 99; second: leaves at 99, its NIC done with the first at 109, there at 208;
+  // the request is seen behind it, at 109, met at 208, and its data come 20 + 499 later
+  CHECK(run_b(program, network, {}).time == 208 + 20 + 499);
+}
+
+TEST_CASE("replay b: a rendezvous with a wildcard begins when both are there") {
+  for (const Picoseconds busy : {0, 500}) {
+    ProgramBuilder builder(2);
+    builder.add_calc(0, busy);
+    builder.add_recv(0, kAnyPeer, 101, 3, 0);
+    builder.add_wait(0, 0);
+    builder.add_send(1, 0, 101, 3, 0);
+    builder.add_wait(1, 0);
+    const Program program = builder.finish();
+    Network network;
+    network.inter.latency = 10;
+    network.inter.byte_fp = kPicosecond;
+    network.inter.eager_bytes = 0;
+    const Picoseconds met = std::max<Picoseconds>(busy, 10);
+    CHECK(ends_of(program, network) == std::vector<Picoseconds>{met + 20 + 100, met + 10 + 100});
+  }
+}
+
+TEST_CASE("replay b: no wildcard takes a collective's message") {
+  ProgramBuilder builder(2);
+  builder.add_recv(0, kAnyPeer, 8, kAnyTag, 0);
+  builder.add_recv(0, 1, 8, 1ULL << 63U, 1);
+  builder.add_wait(0, 1);
+  builder.add_wait(0, 0);
+  builder.add_send(1, 0, 8, 1ULL << 63U, 0);
+  builder.add_calc(1, 1000);
+  builder.add_send(1, 0, 8, 4, 1);
+  CHECK(run_b(builder.finish(), Network{}, {}).time == 1000);
+}
+
+TEST_CASE("replay b: receives that name their sender end alike whether matched before or live") {
+  // One wildcard makes all of a rank's receives live; here it can take only one message, so that all the rest
+  // must be as the reference has it for a program that names every sender.
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 300; ++i) {
+    const std::uint64_t seed = random();
+    const auto build = [seed](bool wildcard) {
+      std::mt19937_64 same(seed);
+      ProgramBuilder builder(3);
+      for (std::uint32_t k = 0; k < 6; ++k) {
+        const std::uint64_t bytes = 1 + (same() % 3000);
+        const auto from = static_cast<std::uint32_t>(1 + (same() % 2));
+        builder.add_calc(from, static_cast<Picoseconds>(same() % 2000));
+        builder.add_send(from, 0, bytes, 10 + (k % 2), k);
+        builder.add_recv(0, from, bytes, 10 + (k % 2), k);
+      }
+      builder.add_send(1, 0, 77, 99, 50);
+      builder.add_recv(0, wildcard ? kAnyPeer : 1, 77, 99, 50);
+      for (std::uint32_t k = 0; k < 6; ++k) {
+        builder.add_wait(0, (k + 3) % 6);
+      }
+      builder.add_wait(0, 50);
+      return builder.finish();
+    };
+    // A live rendezvous' request stays behind the eager messages of its pair, which may wait for their NIC.
+    Network network = random_network(random, 3);
+    network.inter.eager_bytes = network.intra.eager_bytes = i % 2 == 0 ? UINT64_MAX : 0;
+    INFO("program " << i);
+    CHECK(ends_of(build(true), network) == brute_force(build(false), network));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,143 @@
+#include <string>
+
+#include "core/error.hpp"
+#include "replay/answers.hpp"
+#include "replay/builder.hpp"
+#include "replay/network.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace wulf;
+using namespace wulf::replay;
+
+std::string refusal(ProgramBuilder& builder) {
+  try {
+    (void)builder.finish();
+  } catch (const Error& error) {
+    return error.code() + ": " + error.what();
+  }
+  return "";
+}
+
+TEST_CASE("replay program: the k-th send with a tag is the k-th receive of that tag") {
+  ProgramBuilder builder(2);
+  builder.add_send(0, 1, 10, 5, 0);
+  builder.add_send(0, 1, 20, 6, 1);
+  builder.add_send(0, 1, 30, 5, 2);
+  builder.add_recv(1, 0, 0, 6, 0);
+  builder.add_recv(1, 0, 0, 5, 1);
+  builder.add_recv(1, 0, 0, 5, 2);
+  builder.add_wait(1, 1);
+  const Program program = builder.finish();
+  CHECK(program.arg[program.first[1]] == 1);
+  CHECK(program.arg[program.first[1] + 1] == 0);
+  CHECK(program.arg[program.first[1] + 2] == 2);
+  CHECK(program.kind.back() == OpKind::kWaitRecv);
+  CHECK(program.arg.back() == 0);
+  CHECK(program.bytes_of(2) == 30);
+  CHECK(program.total_bytes() == 60);
+}
+
+TEST_CASE(
+    "replay program: ranks may be added in any order, and many messages to one are matched by hashing") {
+  constexpr std::uint32_t kRanks = 200;
+  ProgramBuilder builder(kRanks);
+  for (std::uint32_t rank = kRanks - 1; rank > 0; --rank) {
+    builder.add_recv(0, rank, 0, rank % 3, rank);
+  }
+  for (std::uint32_t rank = kRanks - 1; rank > 0; --rank) {
+    builder.add_send(rank, 0, rank, rank % 3, 0);
+    builder.add_wait(0, rank);
+  }
+  const Program program = builder.finish();
+  for (std::uint32_t message = 0; message < kRanks - 1; ++message) {
+    CHECK(program.messages.from[message] == message + 1);
+    const std::uint32_t op = program.messages.recv_op[message];
+    CHECK(op == kRanks - 2 - message);
+    CHECK(program.rank_of(op) == 0);
+    CHECK(program.rank_of(program.messages.send_op[message]) == message + 1);
+  }
+}
+
+TEST_CASE("replay program: what has no partner is named by rank and operation") {
+  ProgramBuilder builder(3);
+  builder.add_calc(1, 5);
+  builder.add_send(1, 2, 8, 7, 0, 42);
+  builder.add_recv(2, 1, 8, 6, 0);
+  const std::string text = refusal(builder);
+  CHECK(text.rfind("unmatched: 2 ", 0) == 0);
+  CHECK(text.find("rank 1, operation 1 (record 42): send to rank 2 with tag 7") != std::string::npos);
+  CHECK(text.find("rank 2, operation 0: receive from rank 1 with tag 6") != std::string::npos);
+}
+
+TEST_CASE("replay program: slots are taken from the post to the wait") {
+  ProgramBuilder twice(1);
+  twice.add_send(0, 0, 8, 7, 3);
+  twice.add_recv(0, 0, 8, 7, 3);
+  CHECK(refusal(twice).find("rank 0, operation 1 posts to slot 3, which is taken") != std::string::npos);
+  ProgramBuilder early(1);
+  early.add_wait(0, 9);
+  CHECK(refusal(early).find("rank 0, operation 0 waits for slot 9, which is not taken") != std::string::npos);
+}
+
+TEST_CASE("replay program: a wildcard leaves all of its rank's receives to be matched live") {
+  ProgramBuilder builder(2);
+  builder.add_send(0, 1, 8, 1, 0);
+  builder.add_recv(1, kAnyPeer, 8, 1, 0);
+  builder.add_recv(1, 0, 8, kAnyTag, 1);
+  builder.add_wait(1, 1);
+  const Program program = builder.finish();
+  CHECK(program.live.count() == 2);
+  CHECK(program.messages.recv_op[0] == kNone);
+  CHECK(program.kind.back() == OpKind::kWaitLive);
+  CHECK(program.arg.back() == 1);
+}
+
+TEST_CASE("replay program: ranks and peers beyond the program are refused") {
+  ProgramBuilder builder(2);
+  CHECK_THROWS_AS(builder.add_calc(2, 1), Error);
+  CHECK_THROWS_AS(builder.add_send(0, 2, 8, 0, 0), Error);
+  CHECK_THROWS_AS(ProgramBuilder(0), Error);
+}
+
+TEST_CASE("replay network: hosts are a list, or how many ranks share one") {
+  const Json inter{{"latency_ps", 1}, {"send_ps", 2}, {"receive_ps", 3}, {"gap_ps", 4}, {"byte_fp", 5}};
+  const Network listed = parse_network({{"inter", inter}, {"hosts", {0, 1, 0}}}, 3);
+  CHECK(listed.same_host(0, 2));
+  CHECK_FALSE(listed.same_host(0, 1));
+  CHECK(listed.inter.eager_bytes == UINT64_MAX);
+  CHECK(listed.receiver_gap);
+  CHECK_FALSE(listed.own_intra);
+  const Network blocks = parse_network({{"inter", inter}, {"hosts", 2}}, 4);
+  CHECK(blocks.same_host(2, 3));
+  CHECK_FALSE(blocks.same_host(1, 2));
+}
+
+TEST_CASE("replay network: a field that is missing, unknown or out of its limits is named") {
+  const auto field = [](const Json& json) {
+    try {
+      (void)parse_network(json, 2);
+    } catch (const Error& error) {
+      return error.field();
+    }
+    return std::string();
+  };
+  Json inter{{"latency_ps", 1}, {"send_ps", 2}, {"receive_ps", 3}, {"gap_ps", 4}, {"byte_fp", 5}};
+  CHECK(field({{"inter", inter}}).empty());
+  CHECK(field(Json::object()) == "inter");
+  CHECK(field({{"inter", inter}, {"hosts", {1}}}) == "hosts");
+  CHECK(field({{"inter", inter}, {"colour", 1}}) == "colour");
+  inter["latency_ps"] = -1;
+  CHECK(field({{"inter", inter}}) == "latency_ps");
+  inter.erase("latency_ps");
+  CHECK(field({{"inter", inter}}) == "latency_ps");
+}
+
+TEST_CASE("replay: numbers beyond 64 bits and fractions are doubles") {
+  CHECK(number(7, 7) == Json(1));
+  CHECK(number(7, 2) == Json(3.5));
+  CHECK(number(Fine{INT64_MAX} * 4, 2).is_number_float());
+}
+
+}  // namespace

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/format/ops.hpp"
+
+namespace wulf::trace {
+
+/// A request that has completed.
+struct Completion {
+  std::int32_t request = none;  ///< none: null, inactive, or made by a call that is not recorded
+  bool wildcard = false;        ///< whether source and tag are told
+  std::int32_t source = any;
+  std::int32_t tag = any;
+  bool shorter = false;  ///< whether bytes are told: fewer than were posted
+  std::uint64_t bytes = 0;
+  bool cancelled = false;
+
+  bool operator==(const Completion&) const = default;
+};
+
+/// What a record has of single numbers.
+struct Numbers {
+  Op op = Op::Send;
+  std::uint32_t thread = 0;
+  std::uint32_t site = 0;  ///< 0: not told
+  std::uint64_t gap_ns = 0;
+  std::uint64_t call_ns = 0;
+  std::int32_t peer = any;
+  std::int32_t tag = any;
+  std::int32_t peer2 = any;
+  std::int32_t tag2 = any;
+  std::int32_t source = any;      ///< of a receive or probe: who it came from, also where that was given
+  std::int32_t source_tag = any;  ///< and its tag
+  std::int32_t root = any;
+  std::int32_t comm = none;
+  std::int32_t newcomm = none;
+  std::int32_t window = none;
+  std::int32_t newwin = none;
+  std::int32_t request = none;
+  std::uint64_t bytes = 0;
+  std::uint64_t bytes2 = 0;
+  std::uint64_t given = 0;
+  std::uint64_t count = 0;
+  std::uint64_t between_ns = 0;
+  std::int64_t number = 0;
+
+  bool operator==(const Numbers&) const = default;
+};
+
+/// A record of a trace, decoded. Which of its parts mean something is said by its operation's fields
+/// (`shape_of`); docs/trace-format.md says what. Ranks are those of MPI_COMM_WORLD, times nanoseconds.
+struct Record : Numbers {
+  std::vector<std::int32_t> requests;
+  std::vector<Completion> completions;  ///< of one that completes a single request, one
+  std::vector<std::uint64_t> counts;
+  std::vector<std::uint64_t> counts2;  ///< of an exchange: what is got; empty: not told
+  std::vector<std::int32_t> members;
+  std::vector<std::int32_t> members2;
+  std::string text;
+
+  bool operator==(const Record&) const = default;
+
+  /// As a new one, but its lists keep their memory.
+  void clear();
+};
+
+/// Whether an operation's records have this field.
+bool has(Op op, Field field);
+
+/// Whom a receive was posted for, and with which tag; of an exchange that is its second half.
+struct Wanted {
+  std::int32_t peer;
+  std::int32_t tag;
+};
+inline Wanted wanted(const Record& record) {
+  return has(record.op, Field::peer2) ? Wanted{record.peer2, record.tag2} : Wanted{record.peer, record.tag};
+}
+
+/// Whether its completion tells who a receive took its message from. MPI_PROC_NULL's takes none.
+inline bool is_wildcard(const Wanted& posted) {
+  return posted.peer == any || (posted.tag == any && posted.peer != nobody);
+}
+
+}  // namespace wulf::trace

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "trace/clock.hpp"
+#include "trace/format/fields.hpp"
+
+namespace wulf::trace {
+
+extern Clock run_clock;
+
+/// Write out what is recorded, and look whether that could be done.
+void write_out();
+
+/// The trace ends; it may go on, and end again.
+void finish(Ended why, std::uint64_t detail);
+
+/// Write out what is whole when a signal ends the process; the signal does what it would have done.
+void watch_signals();
+
+/// The header's text, in memory that stays; null: none is there.
+const char* header_text(int rank, int size, int thread_level, std::uint64_t init_ns, std::uint64_t cost_ns);
+
+}  // namespace wulf::trace
