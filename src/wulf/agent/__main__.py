@@ -6,14 +6,16 @@ import json
 import sys
 
 from wulf import __version__
+from wulf.agent.app import clear_all
 from wulf.agent.children import end_all
 from wulf.agent.operations import OPERATIONS, PROGRAM, description
 from wulf.agent.session import run
 
 HELP = f"""\
-{PROGRAM}: reads facts of this node, and looks after its MPI. Part of wulf.
+{PROGRAM}: reads facts of this node, looks after its MPI, runs applications, and
+changes settings so that they can be undone. Part of wulf.
 
-usage: {PROGRAM} [--describe | --version | --help | --supervise COMMAND...]
+usage: {PROGRAM} [--describe | --version | --help | --changes | --revert [CAMPAIGN] | --supervise COMMAND...]
 
 Without an argument it is a session: requests as JSON Lines on stdin, answers as JSON Lines on stdout, until stdin
 closes. By hand:
@@ -21,6 +23,10 @@ closes. By hand:
   {{"id": 1, "op": "facts", "only": ["cpu", "nic"]}}
 
 operations: {", ".join(sorted(OPERATIONS))}
+
+--changes shows what wulf has changed on this node; --revert takes it back: all, or what one campaign changed. Status 1:
+something is not as it was before; 3: nothing could be done. --watchdog is what a change starts, to take it back when
+nobody confirms it.
 
 --supervise runs a command on these standard streams, and ends it, with all it started, when its input closes.
 """
@@ -35,20 +41,36 @@ def main(arguments: list[str]) -> int:
             return 130
         finally:
             end_all()
+            clear_all()
     if len(arguments) > 1 and arguments[0] == "--supervise":
         from wulf.agent.mpi.supervise import supervise
 
         return supervise(arguments[1:])
-    if len(arguments) == 1 and arguments[0] in ("--describe", "--version", "--help"):
-        text = {
-            "--describe": lambda: json.dumps(description()) + "\n",
-            "--version": lambda: f"{PROGRAM} {__version__}\n",
-            "--help": lambda: HELP,
-        }[arguments[0]]()
-        sys.stdout.write(text)
-        return 0
+    if arguments == ["--changes"] or (arguments[:1] == ["--revert"] and len(arguments) <= 2):
+        from wulf.agent.changes.byhand import by_hand
+
+        return by_hand(*arguments)
+    if len(arguments) == 1 and arguments[0] in ("--describe", "--version", "--help", "--watchdog"):
+        return _alone(arguments[0])
     sys.stderr.write(f"{PROGRAM}: unknown argument '{' '.join(arguments)}'; see {PROGRAM} --help\n")
     return 2
+
+
+def _alone(option: str) -> int:
+    """The options that stand alone."""
+    if option == "--watchdog":
+        from wulf.agent.changes.host import live
+        from wulf.agent.changes.watchdog import settle, watch
+
+        settle()
+        return watch(live())
+    text = {
+        "--describe": lambda: json.dumps(description()) + "\n",
+        "--version": lambda: f"{PROGRAM} {__version__}\n",
+        "--help": lambda: HELP,
+    }[option]()
+    sys.stdout.write(text)
+    return 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import site
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,6 +33,13 @@ _FOLDERS = (
     "usr/lib/python3*/*-packages/*.libs",
     "usr/local/lib/python3*/*-packages/*.libs",
 )
+# Where Debian keeps one BLAS a folder, of which update-alternatives makes one the system's libblas.so.3.
+_ALTERNATIVES = ("openblas*", "blis-*", "blis", "atlas", "blas")
+_DROP_IN = "libblas.so.3"
+
+# From a folder of packages: libraries beside a package, packages that are one library, and MKL, which goes to lib/.
+_WHEELS = ("*.libs", "scipy_openblas*/lib", "../..")
+
 _PREFIX_VARIABLES = ("MKLROOT", "OPENBLAS_ROOT", "EBROOTOPENBLAS", "EBROOTIMKL", "BLIS_ROOT", "CONDA_PREFIX")
 
 
@@ -52,6 +59,7 @@ def find(
     """
     folders = [
         *(str(folder) for pattern in _FOLDERS for folder in Path(root).glob(pattern)),
+        *alternatives(root),
         *environment.get("LD_LIBRARY_PATH", "").split(os.pathsep),
         *(
             f"{environment[name]}/{lib}"
@@ -62,12 +70,47 @@ def find(
         *(
             str(folder)
             for package in (_packages() if packages is None else packages)
-            for folder in Path(package).glob("*.libs")
+            for pattern in _WHEELS
+            for folder in Path(package).glob(pattern)
         ),
     ]
     found = [*_cached(root), *(str(path) for folder in folders if folder for path in _files(folder))]
-    whole = {os.path.realpath(path) for path in found if _NAME.match(os.path.basename(path))}  # noqa: PTH119
-    return sorted(path for path in whole if os.path.isfile(path))  # noqa: PTH113
+    whole = {os.path.realpath(path) for path in found if is_whole(os.path.basename(path))}  # noqa: PTH119
+    drop_in = {folder: os.path.realpath(f"{folder}/{_DROP_IN}") for folder in map(os.path.realpath, alternatives(root))}
+    # a folder's other names are the same library once more
+    once = {drop_in.get(os.path.dirname(path), path) for path in whole}  # noqa: PTH120
+    return sorted(path for path in once if os.path.isfile(path))  # noqa: PTH113
+
+
+def is_whole(name: str) -> bool:
+    """Whether a file of this name holds a whole BLAS."""
+    return _NAME.match(name) is not None
+
+
+def alternatives(root: str = "/") -> list[str]:
+    """Folders that hold one BLAS under the name that programs are linked with, so that LD_LIBRARY_PATH chooses it."""
+    folders = [folder for name in _ALTERNATIVES for folder in sorted(Path(root).glob(f"usr/lib/*/{name}"))]
+    return [str(folder) for folder in folders if (folder / _DROP_IN).exists()]
+
+
+def choosing(path: str) -> dict[str, str]:
+    """The variables with which a program that is linked with any libblas.so.3 takes this library, without root.
+
+    A library that has that name in its folder is found by LD_LIBRARY_PATH; any other is loaded before all others.
+    """
+    folder = Path(path).parent
+    if os.path.realpath(folder / _DROP_IN) == os.path.realpath(path):
+        return {"LD_LIBRARY_PATH": str(folder)}
+    return {"LD_PRELOAD": path}
+
+
+def blas_find(also: Any = ()) -> dict[str, Any]:
+    """{"op": "blas_find", "also": [path]}: BLAS libraries, and the variables that choose each: [{"path", "choose"}].
+
+    Answered "also": those of the paths asked for that are files.
+    """
+    libraries = [{"path": path, "choose": choosing(path)} for path in find()]
+    return {"libraries": libraries, "also": [path for path in also if os.path.isfile(path)]}  # noqa: PTH113
 
 
 def _packages() -> list[str]:
@@ -86,7 +129,9 @@ def _cached(root: str) -> list[str]:
     for program in ("sbin/ldconfig", "usr/sbin/ldconfig"):
         path = Path(root) / program
         if path.is_file():
-            done = subprocess.run([str(path), "-p"], capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [str(path), "-p"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+            )
             return listed(done.stdout)
     return []
 

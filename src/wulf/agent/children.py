@@ -24,6 +24,7 @@ def run(
     environment: Mapping[str, str] | None = None,
     timeout: float | None = None,
     joined: bool = False,
+    text: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end: its status and what it printed.
 
@@ -36,6 +37,8 @@ def run(
         Seconds; None: as long as it takes.
     joined
         Standard error goes where standard output goes.
+    text
+        What it reads on its standard input.
 
     Raises
     ------
@@ -51,14 +54,14 @@ def run(
             command,
             cwd=folder,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if joined else subprocess.PIPE,
             start_new_session=True,
         )
         _running.add(child)
     try:
-        out, err = child.communicate(timeout=timeout)
+        out, err = child.communicate(None if text is None else text.encode(), timeout=timeout)
     finally:
         with _lock:
             _kill(child)

@@ -1,4 +1,7 @@
-"""Times one BLAS library's dgemm, in a process of its own: `python -m wulf.agent.gemm PATH N CPUS SECONDS`.
+"""Times one BLAS library's dgemm, in processes of its own: `python -m wulf.agent.gemm PATH SHAPE CPUS SECONDS`.
+
+SHAPE is "M,N,K,UPDATE"; CPUS are lists of CPUs, one list a process: "0,1" is one of two threads, "0:1" are two
+processes of one thread each, which measure at the same time, as the ranks of a program do.
 
 Of its own, because a library reads its number of threads when it is loaded, two libraries bring two runtimes of OpenMP,
 and one that was built for another CPU ends its process by SIGILL.
@@ -13,10 +16,10 @@ import statistics
 import sys
 import time
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 # Names of a function in the builds of a library: plain, with 64-bit integers, and both as the wheels of NumPy and SciPy
 # carry OpenBLAS.
@@ -37,11 +40,17 @@ class Blas:
     ----------
     library
         As ctypes.CDLL gives it: functions are attributes, AttributeError where there is none.
+
+    Attributes
+    ----------
+    plain
+        Whether dgemm has the name that programs are linked with; wheels give theirs names of their own.
     """
 
     def __init__(self, library: Any) -> None:
         self._library = library
         self._dgemm = self._function("dgemm_")
+        self.plain = getattr(library, "dgemm_", None) is not None
         if self._dgemm is None:
             raise NoSuch("it has no dgemm_ of Fortran's interface under any name known")
 
@@ -94,50 +103,90 @@ class Blas:
                 return None if said is None else int(said())
         return None
 
-    def multiply(self, n: int, a: Any, b: Any, c: Any) -> None:
-        """c = a·b of n x n doubles by columns: BLAS level 3's DGEMM (Dongarra and others, 1990)."""
+    def multiply(self, shape: Shape, a: Any, b: Any, c: Any, *, update: bool = False) -> None:
+        """c = a·b, or c = c - a·b, of doubles by columns: BLAS level 3's DGEMM (Dongarra and others, 1990)."""
         # 64 bits serve libraries that read 32, too: the lower half comes first on both architectures of ours
-        size = ctypes.byref(ctypes.c_int64(n))
-        one, zero = ctypes.byref(ctypes.c_double(1.0)), ctypes.byref(ctypes.c_double(0.0))
+        m, n, k = (ctypes.byref(ctypes.c_int64(size)) for size in (shape.m, shape.n, shape.k))
+        alpha, beta = (ctypes.byref(ctypes.c_double(value)) for value in ((-1.0, 1.0) if update else (1.0, 0.0)))
         plain = ctypes.c_char_p(b"N")
         lengths = (ctypes.c_size_t(1), ctypes.c_size_t(1))  # of the texts, as gfortran passes them
-        self._dgemm(plain, plain, size, size, size, one, a, size, b, size, zero, c, size, *lengths)
+        self._dgemm(plain, plain, m, n, k, alpha, a, m, b, k, beta, c, m, *lengths)
 
 
-def matrix(n: int, start: int) -> array[float]:
-    """n x n whole numbers from -8 to 8: their products' sums are exact in doubles up to n = 2^46."""
+class Shape(NamedTuple):
+    """c is m x n, a is m x k, b is k x n; `update`: c = c - a·b, as LU's trailing matrix, rather than c = a·b."""
+
+    m: int
+    n: int
+    k: int
+    update: bool = False
+
+    @property
+    def operations(self) -> float:
+        """Floating-point operations of a product."""
+        return 2.0 * self.m * self.n * self.k
+
+    @classmethod
+    def of(cls, text: str) -> Shape:
+        """From "M,N,K,UPDATE"."""
+        m, n, k, update = (int(part) for part in text.split(","))
+        return cls(m, n, k, bool(update))
+
+
+def matrix(size: int, start: int) -> array[float]:
+    """So many whole numbers from -8 to 8: sums of their products are exact in doubles far beyond any size."""
     pattern = array("d", [float((start + (i * i) % _PATTERN) % 17 - 8) for i in range(_PATTERN)])
-    return (pattern * (n * n // _PATTERN + 1))[: n * n]
+    return (pattern * (size // _PATTERN + 1))[:size]
 
 
-def wrong(n: int, a: array[float], b: array[float], c: array[float]) -> str | None:
-    """Which of some elements of c is not that of a·b, in words; None: all are right, to the last bit."""
-    places = range(n) if n <= 16 else (0, 1, n // 3, n // 2, n - 2, n - 1)
-    for row in places:
-        for column in places:
-            exact = sum(a[row + k * n] * b[k + column * n] for k in range(n))
-            if c[row + column * n] != exact:
-                return f"row {row}, column {column} of {n} x {n} is {c[row + column * n]}, not {exact}"
+def wrong(shape: Shape, a: array[float], b: array[float], c: array[float], times: float = 1.0) -> str | None:
+    """Which of some elements of c is not `times` that of a·b, in words; None: all are right, to the last bit."""
+    for row in _places(shape.m):
+        for column in _places(shape.n):
+            exact = times * sum(a[row + i * shape.m] * b[i + column * shape.k] for i in range(shape.k))
+            if c[row + column * shape.m] != exact:
+                size = f"{shape.m} x {shape.n}"
+                return f"row {row}, column {column} of {size} is {c[row + column * shape.m]}, not {exact}"
     return None
 
 
-def measure(blas: Blas, n: int, seconds: float, clock: Callable[[], float] = time.perf_counter) -> dict[str, Any]:
+def _places(n: int) -> Iterable[int]:
+    return range(n) if n <= 16 else (0, 1, n // 3, n // 2, n - 2, n - 1)
+
+
+def measure(
+    blas: Blas,
+    shape: Shape,
+    seconds: float,
+    clock: Callable[[], float] = time.perf_counter,
+    ready: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
     """Time products for `seconds`, after one that warms up: {"rate": metric, "seconds"}.
 
-    The value is the median of 2·n³ over the time of a call; null with the reason where a product is wrong.
+    The value is the median of 2·m·n·k over the time of a call; null with the reason where a product is wrong.
+
+    Parameters
+    ----------
+    ready
+        Called after the first product: returns when it is time to begin.
     """
-    a, b, c = matrix(n, 1), matrix(n, 5), array("d", bytes(8 * n * n))
-    pointers = [(ctypes.c_double * (n * n)).from_buffer(each) for each in (a, b, c)]
-    blas.multiply(n, *pointers)
-    mistake = wrong(n, a, b, c)
+    a, b = matrix(shape.m * shape.k, 1), matrix(shape.k * shape.n, 5)
+    c = array("d", bytes(8 * shape.m * shape.n))
+    pointers = [(ctypes.c_double * len(each)).from_buffer(each) for each in (a, b, c)]
+    blas.multiply(shape, *pointers)
+    mistake = wrong(shape, a, b, c)
+    ready()
     if mistake is not None:
-        return {"rate": {"unit": "flop/s", "value": None, "reason": f"its product is wrong: {mistake}"}, "seconds": 0.0}
+        return _without(f"its product is wrong: {mistake}")
     times: list[float] = []
     while len(times) < _FEWEST or sum(times) < seconds:
         start = clock()
-        blas.multiply(n, *pointers)
+        blas.multiply(shape, *pointers, update=shape.update)
         times.append(clock() - start)
-    rates = [2.0 * n**3 / each for each in times]
+    mistake = wrong(shape, a, b, c, 1.0 - len(times) if shape.update else 1.0)
+    if mistake is not None:
+        return _without(f"its product is wrong after {len(times)} more: {mistake}")
+    rates = [shape.operations / each for each in times]
     rate = {
         "unit": "flop/s",
         "value": statistics.median(rates),
@@ -148,20 +197,93 @@ def measure(blas: Blas, n: int, seconds: float, clock: Callable[[], float] = tim
     return {"rate": rate, "seconds": sum(times)}
 
 
+def _without(reason: str) -> dict[str, Any]:
+    return {"rate": {"unit": "flop/s", "value": None, "reason": reason}, "seconds": 0.0}
+
+
 def describe(
-    path: str, n: int, threads: int, seconds: float, load: Callable[[str], Any] = ctypes.CDLL
+    path: str,
+    shape: Shape,
+    threads: int,
+    seconds: float,
+    *,
+    load: Callable[[str], Any] = ctypes.CDLL,
+    ready: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Everything about the library at `path`: name, version, threads, rate; or the reason why it has none."""
     try:
         blas = Blas(load(path))
     except (OSError, NoSuch) as error:
-        return {"rate": {"unit": "flop/s", "value": None, "reason": f"{path} can't be used: {error}"}, "seconds": 0.0}
+        return _without(f"{path} can't be used: {error}")
     name, version = blas.identity()
-    return {"name": name, "version": version, "threads": blas.use_threads(threads), **measure(blas, n, seconds)}
+    found = {"name": name, "version": version, "plain": blas.plain, "threads": blas.use_threads(threads)}
+    return {**found, **measure(blas, shape, seconds, ready=ready)}
+
+
+def summed(each: list[dict[str, Any]]) -> dict[str, Any]:
+    """One answer of processes that measured at the same time: their rates' sum; none where one has none."""
+    lost = next((one for one in each if one["rate"]["value"] is None), None)
+    if lost is not None:
+        return lost
+    rates = [one["rate"] for one in each]
+    totals = {name: sum(rate[name] for rate in rates) for name in ("value", "n", "min", "max")}
+    return {**each[0], "rate": {"unit": "flop/s", **totals}, "seconds": max(one["seconds"] for one in each)}
+
+
+def together(parts: list[list[int]], work: Callable[[list[int], Callable[[], None]], dict[str, Any]]) -> dict[str, Any]:
+    """`work` in a process for each part, all of which begin to measure when the last one is ready.
+
+    Parameters
+    ----------
+    work
+        Given its part's CPUs, and what to call when it is ready.
+    """
+    if len(parts) == 1:
+        return work(parts[0], lambda: None)
+    wait, begin = os.pipe()
+    children = [_fork(part, work, wait, begin) for part in parts]
+    for _, lines in children:
+        lines.readline()
+    os.close(begin)
+    said = [lines.readline() for _, lines in children]
+    ends = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid, _ in children]
+    bad = next((end for end in ends if end != 0), None)
+    if bad is not None or not all(said):
+        how = f"by signal {-bad}" if bad is not None and bad < 0 else f"with status {bad}"
+        return _without(f"one of {len(parts)} processes that called it ended {how}")
+    return summed([json.loads(line) for line in said])
+
+
+def _fork(
+    part: list[int], work: Callable[[list[int], Callable[[], None]], dict[str, Any]], wait: int, begin: int
+) -> tuple[int, IO[str]]:
+    """A process that does one part: its number, and what it says: a line when it is ready, one when it is done."""
+    inner, outer = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(outer)
+        return pid, os.fdopen(inner)
+    os.close(begin)  # or the wait would never end
+
+    told: list[bool] = []
+
+    def ready() -> None:
+        told.append(True)
+        os.write(outer, b"\n")
+        os.read(wait, 1)
+
+    said = json.dumps(work(part, ready))
+    os.write(outer, f"{'' if told else chr(10)}{said}\n".encode())
+    os._exit(0)
+
+
+def _bound(path: str, shape: Shape, seconds: float, cpus: list[int], ready: Callable[[], None]) -> dict[str, Any]:
+    os.sched_setaffinity(0, cpus)  # before the library is loaded: it counts the CPUs that it may use
+    return describe(path, shape, len(cpus), seconds, ready=ready)
 
 
 if __name__ == "__main__":
-    _, _path, _n, _cpus, _seconds = sys.argv
-    _numbers = [int(cpu) for cpu in _cpus.split(",")]
-    os.sched_setaffinity(0, _numbers)  # before the library is loaded: it counts the CPUs that it may use
-    sys.stdout.write(json.dumps(describe(_path, int(_n), len(_numbers), float(_seconds))) + "\n")
+    _, _path, _shape, _cpus, _seconds = sys.argv
+    _parts = [[int(cpu) for cpu in part.split(",")] for part in _cpus.split(":")]
+    _found = together(_parts, lambda cpus, go: _bound(_path, Shape.of(_shape), float(_seconds), cpus, go))
+    sys.stdout.write(json.dumps(_found) + "\n")

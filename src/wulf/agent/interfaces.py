@@ -65,3 +65,15 @@ def _stands_alone(machine: Machine, name: str) -> bool:
     folder = f"{NET}/{name}"
     part = any(machine.exists(f"{folder}/{mark}") for mark in ("bridge", "master", "bonding_slave"))
     return not part and machine.text(f"{folder}/operstate") in ("up", "unknown")
+
+
+def identity(machine: Machine, name: str) -> str:
+    """What tells an interface from a later one of its name: 'ifindex 2, 52:54:00:…'; '' where it is none."""
+    if not name or not machine.exists(f"{NET}/{name}/ifindex"):
+        return ""
+    own_sysfs(machine)
+    index = f"ifindex {machine.integer(f'{NET}/{name}/ifindex')}"
+    try:
+        return f"{index}, {machine.text(f'{NET}/{name}/address')}"
+    except Unknown:  # a tunnel without a hardware address
+        return index

@@ -11,15 +11,20 @@ import fcntl
 import os
 import platform
 import resource
+import shutil
 import socket
 import struct
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wulf.agent import children
 from wulf.agent.importing import IMPORTING
 from wulf.agent.unknown import Unknown, refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wulf.agent.netlink import Netlink
 
 DAEMONS = {"chronyd", "ntpd", "ntpd-rs", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "irqbalance", "tuned"}
@@ -30,6 +35,11 @@ _IO_URING_SETUP = 425  # io_uring_setup(2): the number is the same on all archit
 _SIOCETHTOOL, _ETHTOOL_GDRVINFO = 0x8946, 0x3  # linux/sockios.h, linux/ethtool.h
 _DRVINFO = struct.Struct("=I32s32s32s32s")  # head of struct ethtool_drvinfo: cmd, driver, version, fw, bus_info
 _DRVINFO_BYTES = 196
+
+_ROOTS_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+_PATIENCE_S = 120.0
+"""How long a program of the system may take: systemctl waits until a service has ended (90 s, unless its unit says
+otherwise), and enables one of init.d's by way of several programs."""
 
 
 class LiveKernel:
@@ -118,13 +128,71 @@ class LiveKernel:
     def ask_addresses(self) -> list[dict[str, Any]]:
         return self._netlink_or_unknown().addresses()
 
+    def ask_link(self, interface: str) -> dict[str, Any]:
+        """Attributes of a link that can be set, and whether it is up."""
+        return self._netlink_or_unknown().link(interface)
+
     def ask_ethtool(self, topic: str, interface: str) -> dict[str, Any]:
-        return self._netlink_or_unknown().ethtool(topic, interface)
+        self._netlink_or_unknown()
+        from wulf.agent import ethtool
+
+        return ethtool.read(topic, interface)
+
+    def ask_processes(self, name: str) -> list[int]:
+        """Processes whose name is `name` (the kernel keeps 15 characters of it)."""
+        if not Path("/proc/1/comm").exists():
+            raise Unknown("/proc hides the processes of others (hidepid)")
+        found = (process for process in Path("/proc").glob("[0-9]*") if _comm(process) == name[:15])
+        return sorted(int(process.name) for process in found)
+
+    def ask_output(self, *command: str) -> dict[str, Any]:
+        """What a program of the system says: {"status", "out", "err"}. Unknown, absent, where there is none."""
+        return output(command)
+
+    def tell(self, request: str, *arguments: Any, **named: Any) -> None:
+        """Have something changed: 'link eth0 mtu 9000', … Unknown when the kernel refuses."""
+        getattr(self, f"tell_{request}")(*arguments, **named)
+
+    def tell_link(self, interface: str, attribute: str, value: int) -> None:
+        self._netlink_or_unknown().set_link(interface, attribute, value)
+
+    def tell_qdisc(self, interface: str, kind: str) -> None:
+        self._netlink_or_unknown().set_qdisc(interface, kind)
+
+    def tell_ethtool(self, topic: str, interface: str, field: str, value: int) -> None:
+        self._netlink_or_unknown()
+        from wulf.agent import ethtool
+
+        ethtool.write(topic, interface, field, value)
+
+    def tell_program(self, *command: str, text: str | None = None) -> None:
+        """Run a program of the system that changes something; Unknown with its own words when it fails."""
+        said = output(command, text)
+        if said["status"] != 0:
+            words = " ".join((said["err"] or said["out"]).split())
+            raise Unknown(f"{' '.join(command)} failed with status {said['status']}: {words[:500]}")
+
+
+def output(command: Sequence[str], text: str | None = None) -> dict[str, Any]:
+    """Run a program, looked for where root's programs lie, too: a login over ssh often lacks those in its PATH."""
+    folders = os.pathsep.join((os.environ.get("PATH", os.defpath), *_ROOTS_FOLDERS))
+    program = shutil.which(command[0], path=folders)
+    if program is None:
+        raise Unknown(f"no program {command[0]} on this node", absent=True)
+    environment = {**os.environ, "LC_ALL": "C", "SYSTEMD_PAGER": ""}
+    try:
+        ended = children.run([program, *command[1:]], environment=environment, timeout=_PATIENCE_S, text=text)
+    except subprocess.TimeoutExpired as error:
+        raise Unknown(f"{' '.join(command)} did not end within {_PATIENCE_S:.0f} s") from error
+    except OSError as error:
+        raise Unknown(f"{program} can't be run: {error}") from error
+    return {"status": ended.returncode, "out": ended.stdout, "err": ended.stderr}
 
 
 def _open_netlink() -> Netlink | Unknown:
     try:
         with IMPORTING:
+            import wulf.agent.ethtool  # noqa: F401 - under the lock, too
             from wulf.agent.netlink import Netlink
         return Netlink()
     except ImportError as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from wulf.agent.kernel import LiveKernel
-from wulf.agent.unknown import Unknown, unreadable
+from wulf.agent.unknown import Unknown, unreadable, unwritable
 
 Result = TypeVar("Result")
 
@@ -37,12 +37,17 @@ class RecordedKernel:
             raise Unknown(answer["unknown"], absent=answer.get("absent", False))
         return answer
 
+    def tell(self, request: str, *arguments: Any, **named: Any) -> None:
+        raise Unknown(f"a recorded tree can't be changed ({request})")
+
     def close(self) -> None:
         """Nothing is held."""
 
 
 class Machine:
-    """Reads a machine's files and asks its kernel. Whatever can't be read raises Unknown with the reason.
+    """Reads a machine's files and asks its kernel; `put` and `tell` change it.
+
+    Whatever can't be read, or is refused, raises Unknown with the reason.
 
     One object is one snapshot: shared readings (`once`) are cached, so make a new one for each request.
 
@@ -62,6 +67,10 @@ class Machine:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the sockets to the kernel, if any were opened."""
         self._kernel.close()
 
     def _at(self, path: str) -> str:
@@ -69,14 +78,18 @@ class Machine:
 
     def text(self, path: str) -> str:
         """Contents of a file, stripped; `path` is relative to the root: 'proc/version'."""
-        try:
-            with open(self._at(path), "rb") as file:  # noqa: PTH123
-                content = file.read().decode("utf-8", "replace").strip().strip("\0")
-        except OSError as error:
-            raise unreadable(error, path) from error
+        content = self.binary(path).decode("utf-8", "replace").strip().strip("\0")
         if not content:
             raise Unknown(f"/{path} is empty", absent=True)
         return content
+
+    def binary(self, path: str) -> bytes:
+        """Contents of a file as they are."""
+        try:
+            with open(self._at(path), "rb") as file:  # noqa: PTH123
+                return file.read()
+        except OSError as error:
+            raise unreadable(error, path) from error
 
     def integer(self, path: str) -> int:
         """The one number that a file holds."""
@@ -129,6 +142,25 @@ class Machine:
     def ask(self, question: str, *arguments: str) -> Any:
         """What the kernel answers to one of `kernel.LiveKernel`'s questions; asked once for this object."""
         return self.once(" ".join((question, *arguments)), lambda _: self._kernel.ask(question, *arguments))
+
+    def tell(self, request: str, *arguments: Any, **named: Any) -> None:
+        """Have the kernel change something: a request of `kernel.LiveKernel`'s. What was read is forgotten."""
+        self._cache.clear()
+        self._kernel.tell(request, *arguments, **named)
+
+    def put(self, path: str, content: str) -> None:
+        """Write a file of the kernel's, in one write(2), as it asks for. What was read is forgotten."""
+        self._cache.clear()
+        if not self.exists(path):  # told from a file that answers ENOENT, as tcp_congestion_control does
+            raise Unknown(f"no /{path}", absent=True)
+        try:
+            descriptor = os.open(self._at(path), os.O_WRONLY | os.O_TRUNC)  # never O_CREAT: what isn't there is absent
+            try:
+                os.write(descriptor, content.encode())
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise unwritable(error, path, content) from error
 
     def once(self, key: str, read: Callable[[Machine], Result]) -> Result:
         """The result of `read`, computed once for this object; Unknown is remembered too."""

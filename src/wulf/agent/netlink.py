@@ -1,83 +1,43 @@
-"""Links, addresses, queueing disciplines and ethtool settings over netlink, by way of pyroute2.
+"""Links, addresses and queueing disciplines over netlink, by way of pyroute2.
 
-Only this module imports pyroute2, from its submodules: its `__init__` loads all of it and would double the time to the
-first fact. `pyroute2.netlink.generic.ethtool` knows rings but neither features, coalescing, channels nor pause;
-their attributes are laid down here (linux/ethtool_netlink.h).
+Only this module and `ethtool` import pyroute2, from its submodules: its `__init__` loads all of it and would double the
+time to the first fact.
 """
 
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pyroute2.iproute.linux import IPRoute
-from pyroute2.netlink import NLM_F_REQUEST, genlmsg
 from pyroute2.netlink.exceptions import NetlinkError
-from pyroute2.netlink.generic import GenericNetlinkSocket
-from pyroute2.netlink.generic.ethtool import ethtoolbitset, ethtoolheader
 
 from wulf.agent.unknown import Unknown, refused
 
 _SCOPE_GLOBAL = 0  # RT_SCOPE_UNIVERSE, linux/rtnetlink.h
 _ROOT = 0xFFFFFFFF  # TC_H_ROOT, linux/pkt_sched.h
 _UP = 0x1  # IFF_UP, linux/if.h
+_OURS = 0x7756 << 16
+"""Handle of the root queueing disciplines that we put up (major 7756:), by which they are told from others'."""
 
-
-class _Message(genlmsg):  # type: ignore[misc]
-    ethtoolheader = ethtoolheader
-    ethtoolbitset = ethtoolbitset
-
-
-def _attributes(*fields: tuple[str, str]) -> tuple[tuple[str, str], ...]:
-    """Attributes of an ethtool message in the kernel's order; the first two are the same in all."""
-    return (("unspec", "none"), ("header", "ethtoolheader"), *fields)
-
-
-def _numbers(names: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, "uint32") for name in names.split())
-
-
-class _Features(_Message):
-    nla_map = _attributes(
-        ("hw", "ethtoolbitset"), ("wanted", "ethtoolbitset"), ("active", "ethtoolbitset"), ("nochange", "ethtoolbitset")
-    )
-
-
-class _Rings(_Message):
-    nla_map = _attributes(*_numbers("rx_max rx_mini_max rx_jumbo_max tx_max rx rx_mini rx_jumbo tx"))
-
-
-class _Channels(_Message):
-    nla_map = _attributes(*_numbers("rx_max tx_max other_max combined_max rx tx other combined"))
-
-
-class _Coalesce(_Message):
-    nla_map = _attributes(
-        *_numbers("rx_usecs rx_frames rx_usecs_irq rx_frames_irq tx_usecs tx_frames tx_usecs_irq tx_frames_irq"),
-        ("stats_usecs", "uint32"),
-        ("adaptive_rx", "uint8"),
-        ("adaptive_tx", "uint8"),
-    )
-
-
-class _Pause(_Message):
-    nla_map = _attributes(("autoneg", "uint8"), ("rx", "uint8"), ("tx", "uint8"))
-
-
-_TOPICS = {  # topic: number of the GET command, its message, what it is in words
-    "features": (11, _Features, "offloads"),
-    "rings": (15, _Rings, "ring sizes"),
-    "channels": (17, _Channels, "channels"),
-    "coalesce": (19, _Coalesce, "interrupt coalescing"),
-    "pause": (21, _Pause, "flow control"),
+_ATTRIBUTES = {  # our word: the kernel's attribute (linux/if_link.h), pyroute2's word when it is set
+    "mtu": ("IFLA_MTU", "mtu"),
+    "txqueuelen": ("IFLA_TXQLEN", "txqlen"),
+    "gro_max_size": ("IFLA_GRO_MAX_SIZE", "gro_max_size"),
+    "gso_max_size": ("IFLA_GSO_MAX_SIZE", "gso_max_size"),
+    "gso_max_segs": ("IFLA_GSO_MAX_SEGS", "gso_max_segs"),
+    "gro_ipv4_max_size": ("IFLA_GRO_IPV4_MAX_SIZE", "gro_ipv4_max_size"),
+    "gso_ipv4_max_size": ("IFLA_GSO_IPV4_MAX_SIZE", "gso_ipv4_max_size"),
 }
 
 
 class Netlink:
-    """Read-only questions over netlink sockets that live as long as the object."""
+    """Questions and requests over netlink sockets that live as long as the object."""
 
     def __init__(self) -> None:
-        self._route = IPRoute()
+        self._route = IPRoute(ext_ack=True)
 
     def close(self) -> None:
         self._route.close()
@@ -119,37 +79,62 @@ class Netlink:
             found.append(row)
         return found
 
-    def ethtool(self, topic: str, interface: str) -> dict[str, Any]:
-        """Settings of an interface under one of the topics above: numbers by name; for features, booleans by name."""
-        command, message_class, words = _TOPICS[topic]
-        try:
-            answer = _ethtool_request(command, message_class, interface)
-        except NetlinkError as error:
-            raise refused(OSError(error.code, str(error)), words) from error
-        if topic == "features":
-            active = _bits(answer, "active")
-            return {name: name in active for name in sorted(_bits(answer, "hw") | active) if name}
-        return {name: value for name, value in answer["attrs"] if isinstance(value, int)}
+    def link(self, interface: str) -> dict[str, Any]:
+        """What can be set of a link: its attributes by our words, and whether it is `up` (administratively)."""
+        link = self._link(interface)
+        found = {word: link.get_attr(attribute) for word, (attribute, _) in _ATTRIBUTES.items()}
+        known = {word: value for word, value in found.items() if value is not None}
+        return {**known, "up": bool(link["flags"] & _UP)}
+
+    def set_link(self, interface: str, attribute: str, value: int) -> None:
+        """Set one of `link`'s attributes."""
+        index = self._link(interface)["index"]
+        state = {"state": "up" if value else "down"}
+        words = state if attribute == "up" else {_ATTRIBUTES[attribute][1]: value}
+        with _saying(f"{attribute} of {interface}"):
+            self._route.link("set", index=index, **words)
+
+    def set_qdisc(self, interface: str, kind: str) -> None:
+        """Make `kind` ('fq', 'noqueue', 'mq fq') the root queueing discipline, as `qdisc` would say it.
+
+        Only what the kernel put up by itself, or we, is replaced: another's has parameters that could not be restored.
+        """
+        link = self._link(interface)
+        if self.qdisc(interface) == kind:
+            return
+        handle = self._root_handle(link)
+        if handle not in (0, _OURS):
+            raise Unknown(
+                f"the queueing discipline of {interface} was put up by somebody with parameters of its own "
+                f"(handle {handle >> 16:x}:), which could not be restored: it is left alone"
+            )
+        if handle:  # without ours the kernel puts up its own again, which may be what is wanted
+            self._route.tc("del", index=link["index"], parent=_ROOT)
+            if self.qdisc(interface) == kind:
+                return
+        with _saying(f"queueing discipline of {interface}"):
+            self._put_qdisc(link, *kind.split())
+
+    def _root_handle(self, link: Any) -> int:
+        """Handle of the root queueing discipline; 0 for one that the kernel put up."""
+        roots = [
+            int(qdisc["handle"])
+            for qdisc in self._route.get_qdiscs(index=link["index"])
+            if qdisc["parent"] == _ROOT and qdisc["index"] == link["index"]
+        ]
+        return roots[0] if roots else 0
+
+    def _put_qdisc(self, link: Any, root: str, below: str | None = None) -> None:
+        self._route.tc("replace", root, link["index"], handle=_OURS, parent=_ROOT)
+        if below is not None:
+            for queue in range(1, link.get_attr("IFLA_NUM_TX_QUEUES") + 1):
+                self._route.tc("replace", below, link["index"], parent=_OURS | queue)
 
 
-def _ethtool_request(command: int, message_class: type[_Message], interface: str) -> Any:
-    socket_ = GenericNetlinkSocket()
+@contextmanager
+def _saying(what: str) -> Iterator[None]:
+    """Turn the kernel's refusal into an Unknown with its own words."""
     try:
-        socket_.bind("ethtool", message_class)
-        message = message_class()
-        message["cmd"] = command
-        message["version"] = 1
-        message["attrs"].append(("header", {"attrs": [["ETHTOOL_A_HEADER_DEV_NAME", interface]]}))
-        (answer,) = socket_.nlm_request(message, msg_type=socket_.prid, msg_flags=NLM_F_REQUEST)
-        return answer
-    finally:
-        socket_.close()
-
-
-def _bits(answer: Any, name: str) -> set[str]:
-    """Names of the bits that a bitset lists: 'hw' lists all that the kernel knows, 'active' those that are on."""
-    bitset = answer.get_attr(name)
-    bits = bitset.get_attr("ETHTOOL_A_BITSET_BITS") if bitset is not None else None
-    if bits is None:
-        return set()
-    return {str(bit.get_attr("ETHTOOL_A_BITSET_BIT_NAME")) for bit in bits.get_attrs("ETHTOOL_A_BITSET_BITS_BIT")}
+        yield
+    except NetlinkError as error:
+        raise refused(OSError(error.code, ""), what, said=str(error.args[1]), verb="set") from error

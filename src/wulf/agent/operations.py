@@ -6,12 +6,18 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from wulf import __version__
-from wulf.agent import dgemm, facts
+from wulf.agent import blas, dgemm, facts, settings
+from wulf.agent.app import app_clear, app_counters, app_file, app_folder, app_outputs, app_run
+from wulf.agent.app_find import app_find
+from wulf.agent.build_tree import file_digest, tree_build
+from wulf.agent.changes.operations import OPERATIONS as CHANGES
 from wulf.agent.machine import Machine
 from wulf.agent.mpi.build import mpi_build, mpi_key, mpi_progress
 from wulf.agent.mpi.files import mpi_look, mpi_read, mpi_write
 from wulf.agent.mpi.find import mpi_find
 from wulf.agent.mpi.processes import mpi_processes, mpi_reach
+from wulf.agent.mpi.profile import profile_fits, profile_read
+from wulf.agent.mpi.trace import trace_look, trace_read
 from wulf.agent.mpi.wheel import mpi_install
 from wulf.agent.relay import relay, relayed
 from wulf.agent.session import PROTOCOL, Refused
@@ -31,6 +37,7 @@ def description() -> dict[str, Any]:
         "protocol": PROTOCOL,
         "ops": sorted(OPERATIONS),
         "probes": [dgemm.PROBE],
+        "mechanisms": [mechanism.describe(name) for name, mechanism in settings.mechanisms().items()],
         "facts": [fact.describe() for fact in facts.all_facts()],
     }
 
@@ -68,6 +75,15 @@ def addresses() -> dict[str, Any]:
             raise Refused("address", f"the node's addresses can't be read: {unknown.reason}") from unknown
 
 
+def read_settings(read: Any, root: Any = "/") -> dict[str, Any]:
+    """{"op": "settings", "read": [{"name", "mechanism", "target"}]}: what these settings are, by name and place."""
+    if not isinstance(root, str) or not os.path.isdir(root):  # noqa: PTH112 - root may be anything
+        raise Refused("bad-parameter", f"root must be a folder on this node, not {root!r}", "root")
+    settings.check(read)
+    with Machine(root) as machine:
+        return {"settings": settings.read_all(machine, read)}
+
+
 def run(probe: Any, params: Any = None) -> dict[str, Any]:
     """{"op": "run", "probe": "dgemm", "params": {"n": 1024}}: one replicate, as wulf-node's."""
     if probe != dgemm.PROBE["name"]:
@@ -83,8 +99,12 @@ OPERATIONS: dict[str, Operation] = {
     "ping": ping,
     "describe": describe,
     "facts": read_facts,
+    "settings": read_settings,
     "addresses": addresses,
     "run": run,
+    "blas_find": blas.blas_find,
+    "tree_build": tree_build,
+    "file_digest": file_digest,
     "mpi_find": mpi_find,
     "mpi_key": mpi_key,
     "mpi_build": mpi_build,
@@ -95,6 +115,18 @@ OPERATIONS: dict[str, Operation] = {
     "mpi_processes": mpi_processes,
     "mpi_reach": mpi_reach,
     "mpi_install": mpi_install,
+    "profile_read": profile_read,
+    "profile_fits": profile_fits,
+    "trace_look": trace_look,
+    "trace_read": trace_read,
+    "app_find": app_find,
+    "app_folder": app_folder,
+    "app_file": app_file,
+    "app_run": app_run,
+    "app_outputs": app_outputs,
+    "app_counters": app_counters,
+    "app_clear": app_clear,
     "relay": relay,
     "relayed": relayed,
+    **CHANGES,
 }

@@ -60,12 +60,13 @@ class _Process:
                 os.killpg(self.popen.pid, signal.SIGKILL)
 
     def lines(self, stream: str, part: bytes) -> list[list[Any]]:
-        """The whole lines in what has been read so far; an empty part ends the last one."""
+        """The whole lines in what has been read so far; an empty part ends the last one, which is told to be cut."""
         *whole, rest = (self.partial[stream] + part).split(b"\n")
         self.partial[stream] = rest if part else b""
+        events: list[list[Any]] = [[stream, self.number, line.decode("utf-8", "replace")] for line in whole]
         if not part and rest:
-            whole.append(rest)
-        return [[stream, self.number, line.decode("utf-8", "replace")] for line in whole]
+            events.append([stream, self.number, rest.decode("utf-8", "replace"), False])
+        return events
 
     def flush(self) -> bool:
         """Write what the pipe takes; True where something is left."""

@@ -36,10 +36,29 @@ def unreadable(error: OSError, path: str) -> Unknown:
     return Unknown(f"/{path}: {os.strerror(error.errno or 0)}", absent=error.errno in _ABSENT)
 
 
-def refused(error: OSError, what: str) -> Unknown:
-    """The Unknown that stands for a failed request to the kernel: `what` it was about, in words."""
+def unwritable(error: OSError, path: str, content: str) -> Unknown:
+    """The Unknown that stands for a write to `/path` that the kernel did not take."""
+    if error.errno in _FORBIDDEN:
+        return Unknown(f"no permission to write '{content}' to /{path}")
+    return Unknown(f"/{path} refused '{content}': {os.strerror(error.errno or 0)}")
+
+
+def refused(error: OSError, what: str, said: str | None = None, verb: str = "read") -> Unknown:
+    """The Unknown that stands for a failed request to the kernel.
+
+    Parameters
+    ----------
+    what
+        What it was about, in words.
+    said
+        The kernel's own words for it (netlink's extended acknowledgement), where it has any.
+    verb
+        What was to be done with it.
+    """
+    if said and said != os.strerror(error.errno or 0):
+        return Unknown(f"{what}: the kernel says '{said}'", absent=error.errno in _ABSENT)
     if error.errno == errno.EOPNOTSUPP:
         return Unknown(f"the driver does not support {what}", absent=True)
     if error.errno in _FORBIDDEN:
-        return Unknown(f"no permission to read {what}")
+        return Unknown(f"no permission to {verb} {what}")
     return Unknown(f"{what}: {os.strerror(error.errno or 0)}", absent=error.errno in _ABSENT)

@@ -31,8 +31,8 @@ class Exit:
 class Listener(Protocol):
     """What a channel tells of its program. Calls come one at a time, never two together, and must not block."""
 
-    def on_line(self, line: bytes) -> None:
-        """One line of standard output, without its end."""
+    def on_line(self, line: bytes, whole: bool = True) -> None:
+        """One line of standard output, without its end; not ``whole`` where the output ended before the line did."""
 
     def on_stderr(self, line: str) -> None:
         """One line of standard error."""

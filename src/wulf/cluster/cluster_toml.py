@@ -7,6 +7,9 @@ gateways = "n[1,33]"           # by way of which ssh reaches the others, a share
 gateway_ssh_config = "/etc/ssh/inner" # for ssh -F on the gateways; default: your own configuration there
 ssh_config = "ssh_config"      # for ssh -F, relative to this file; default: your own
 
+[roles]                        # nodes that should have the same settings; default: by their hardware
+compute = "n[2-4]"
+
 [slurm]                        # options of the job that the launcher slurm asks for, as salloc has them
 partition = "main"
 time = 30
@@ -36,8 +39,8 @@ Location = tuple[int | str, ...]
 """The way to a value from the top of the document: keys, and indices into lists."""
 
 _FORMAT = (
-    'it needs nodes = "n[1-4]"; and takes launcher, network, gateways, gateway_ssh_config, ssh_config, [slurm], and '
-    "[node.NAME] with address, ssh"
+    'it needs nodes = "n[1-4]"; and takes launcher, network, gateways, gateway_ssh_config, ssh_config, [slurm], '
+    "[roles], and [node.NAME] with address, ssh"
 )
 
 
@@ -91,6 +94,7 @@ class _File(BaseModel):
     gateway_ssh_config: Annotated[str, Field(min_length=1)] | None = None
     ssh_config: str | None = None
     slurm: dict[str, Annotated[str, BeforeValidator(_option_value)]] = {}
+    roles: dict[str, Annotated[list[str], BeforeValidator(_patterns), AfterValidator(_expanded)]] = {}
     node: dict[str, _NodeTable] = {}
 
 
@@ -107,11 +111,12 @@ def read(path: Path) -> dict[str, Any]:
         parsed = _File.model_validate(_parse(path, text))
     except ValidationError as error:
         raise _faults(path, text, [(tuple(fault["loc"]), _reason(fault)) for fault in error.errors()]) from None
-    faults = [
+    faults: list[tuple[Location, str]] = [
         (("node", name), f"is not among nodes; {did_you_mean([name], parsed.nodes)}")
         for name in parsed.node
         if name not in parsed.nodes
     ]
+    faults += _role_faults(parsed)
     for name in parsed.slurm:
         try:
             check_option(name)
@@ -127,7 +132,21 @@ def read(path: Path) -> dict[str, Any]:
         "slurm": parsed.slurm,
         "gateways": tuple(parsed.gateways or ()),
         "gateway_ssh_config": parsed.gateway_ssh_config,
+        "roles": {node: role for role, nodes in parsed.roles.items() for node in nodes},
     }
+
+
+def _role_faults(parsed: _File) -> list[tuple[Location, str]]:
+    """Roles of nodes that there are not, and nodes of two roles."""
+    faults: list[tuple[Location, str]] = []
+    taken: dict[str, str] = {}
+    for role, nodes in parsed.roles.items():
+        for node in nodes:
+            if node not in parsed.nodes:
+                faults.append((("roles", role), f"{node} is not among nodes; {did_you_mean([node], parsed.nodes)}"))
+            elif taken.setdefault(node, role) != role:
+                faults.append((("roles", role), f"{node} has the role {taken[node]!r} already"))
+    return faults
 
 
 def _text(path: Path) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 
 from ClusterShell.Event import EventHandler
 from ClusterShell.Task import task_self
-from ClusterShell.Worker.Worker import StreamWorker
+from ClusterShell.Worker.Worker import StreamClient, StreamWorker
 
 from wulf.cluster.channel import Exit, Listener
 
@@ -169,7 +169,8 @@ class _Running:
         self._process = process
         self._gently = gently
         self._listener = listener
-        self._worker = StreamWorker(_Handler(on_read=self._on_read, on_end=self._reap), key=str(process.pid))
+        handler = _Handler(on_read=self._on_read, on_end=self._reap)
+        self._worker = StreamWorker(handler, key=str(process.pid), client_class=self._client)
         self._worker.set_reader("stdout", _descriptor(process.stdout))
         # Not retained: a process left behind with our standard error must not keep the session looking alive.
         # Not closed by ClusterShell: it is read to its end when the program is gone.
@@ -208,10 +209,13 @@ class _Running:
         self._process.wait()
         self._finish()
 
-    def _on_read(self, sname: str, line: bytes) -> None:
+    def _client(self, *arguments: Any) -> _Client:
+        return _Client(*arguments, on_rest=lambda sname, rest: self._on_read(sname, rest, whole=False))
+
+    def _on_read(self, sname: str, line: bytes, whole: bool = True) -> None:
         try:
             if sname == "stdout":
-                self._listener.on_line(line)
+                self._listener.on_line(line, whole)
             else:
                 self._listener.on_stderr(line.decode(errors="replace").rstrip())
         except Exception:  # noqa: BLE001 - what one program wrote must not end the others' sessions
@@ -252,6 +256,19 @@ def _rest(descriptor: int) -> bytes:
         while part := os.read(descriptor, 65536):
             parts.append(part)
     return b"".join(parts)
+
+
+class _Client(StreamClient):  # type: ignore[misc]
+    """ClusterShell's reader, which passes a line that the end of the output cut short for a whole one."""
+
+    def __init__(self, *arguments: Any, on_rest: Callable[[str, bytes], None]) -> None:
+        super().__init__(*arguments)
+        self._on_rest = on_rest
+
+    def _flush_read(self, sname: str) -> None:
+        stream = self.streams[sname]
+        if stream.readable() and stream.rbuf:
+            self._on_rest(sname, stream.rbuf)
 
 
 class _Handler(EventHandler):  # type: ignore[misc]

@@ -79,6 +79,8 @@ class Inventory:
         Hosts by way of which ssh reaches the other nodes, a share of them each; none: all directly.
     gateway_ssh_config
         A file on the gateways, which their ssh is given with ``-F`` in place of the user's own configuration there.
+    roles
+        Node → what it is there for ("compute"); nodes of one role should have the same settings.
 
     Raises
     ------
@@ -95,6 +97,7 @@ class Inventory:
     slurm: Mapping[str, str] = field(default_factory=dict)
     gateways: tuple[str, ...] = ()
     gateway_ssh_config: str | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -152,7 +155,7 @@ class Inventory:
         return cls(
             tuple(Node(node.name, address=node.address) for node in lab.nodes),
             launcher="lab",
-            ssh_config=Path(lab.ssh_config) if lab.backend == "netns" and lab.ssh_config else None,
+            ssh_config=Path(lab.ssh_config) if lab.backend != "loopback" and lab.ssh_config else None,
             lab=lab.name,
         )
 

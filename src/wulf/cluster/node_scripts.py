@@ -36,8 +36,9 @@ for d in {_PLACES}; do
   [ -O "$d" ] && [ ! -L "$d" ] && [ -f "$f" ] && [ -O "$f" ] || continue;
   found=$(sha256sum <"$f"); [ "${{found%% *}}" = "$digest" ] || continue;
   if [ "$run" = exec ]; then exec "$f" "$@"; fi;
+  as=; if [ "$run" = root ] && [ "$(id -u)" != 0 ]; then as="sudo -n"; fi;
   for p in {PYTHONS}; do
-    command -v $p >/dev/null && $p -c "import sys; sys.exit(sys.version_info < (3, 9))" && exec $p "$f" "$@";
+    command -v $p >/dev/null && $p -c "import sys; sys.exit(sys.version_info < (3, 9))" && exec $as $p "$f" "$@";
   done;
   exit {NO_PYTHON};
 done;
@@ -93,6 +94,8 @@ class NodeCommand:
 
     @property
     def _run(self) -> str:
+        if self.program.root:
+            return "root"
         return "python" if self.program.python else "exec"
 
 

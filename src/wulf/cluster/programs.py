@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import platform
+import shutil
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
+from wulf.agent.mpi.places import caches, trouble
 from wulf.core.errors import UsageError
 from wulf.core.programs import program_path
 
@@ -35,6 +38,8 @@ class Program:
         Its command line; a session program has none.
     hello
         Who greets, where the program starts another one that holds the session; None: itself.
+    root
+        A Python program that is started by `sudo -n` where the login is not root.
     """
 
     name: str
@@ -44,6 +49,7 @@ class Program:
     python: bool = False
     arguments: tuple[str, ...] = ()
     hello: str | None = None
+    root: bool = False
 
     @property
     def speaker(self) -> str:
@@ -85,7 +91,7 @@ def find_program(name: str, arch: str | None = None) -> Program:
 
 
 def agent_program() -> Program:
-    """The agent, one file of Python that any node with Python 3.9 runs; packed once per process."""
+    """The agent, one file of Python that any node with Python 3.9 runs; packed once, and kept in wulf's cache."""
     return Program.of(_agent_file(), "wulf-agent", python=True)
 
 
@@ -104,10 +110,16 @@ def supervised(command: Sequence[str], hello: str) -> Program:
 
 @functools.cache
 def _agent_file() -> Path:
+    """A copy of this process's own, as another wulf may replace the cache's by one of other sources."""
     from wulf.agent.bundle import build
 
-    directory = _temporary_directory()
-    return build(Path(directory.name))
+    own = Path(_temporary_directory().name)
+    for kept in (cache.with_name("agent") for cache in caches()):
+        with suppress(OSError):  # a full disk there is no reason not to measure
+            if trouble(kept) is None:
+                shutil.copy2(build(kept), own)
+                break
+    return build(own)
 
 
 @functools.cache

@@ -101,7 +101,7 @@ class Gateway:
         if listener is None:
             return
         if name == "line":
-            listener.on_line(what[0].encode())
+            listener.on_line(what[0].encode(), *what[1:])
         elif name == "stderr":
             listener.on_stderr(what[0])
         else:

@@ -19,7 +19,7 @@ from wulf.core.errors import NodeError
 PROTOCOL = 1
 """Version of the session contract that this wulf speaks."""
 
-STDERR_KEPT = 20
+STDERR_KEPT = 60
 """Lines of standard error kept for the reason of a session's end."""
 
 Explain = Callable[[Exit, Sequence[str], bool], tuple[str, str]]
@@ -109,6 +109,7 @@ class Session:
         self._pending: dict[int, tuple[str, Future[dict[str, Any]]]] = {}
         self._stderr: deque[str] = deque(maxlen=STDERR_KEPT)
         self._noise: deque[str] = deque(maxlen=STDERR_KEPT)
+        self._cut = False
         self._loss: SessionLost | None = None
         self._closing = False
         self._ended = threading.Event()
@@ -187,7 +188,7 @@ class Session:
 
     # What the channel tells. One call at a time, on the channel's thread.
 
-    def on_line(self, line: bytes) -> None:
+    def on_line(self, line: bytes, whole: bool = True) -> None:
         if not line.strip():
             return
         try:
@@ -200,6 +201,8 @@ class Session:
             self._on_first(line, message)
         elif isinstance(message, dict):
             self._on_answer(message)
+        elif not whole:
+            self._cut = True  # how it ended is about to be told
         else:
             self._fail(f"{self.program} broke the contract: it wrote {_excerpt(line)}, which is not a JSON object")
 
@@ -213,7 +216,8 @@ class Session:
             what, next_step = self.explain(end, self.stderr, self._has_greeted)
             # what a login script prints where the greeting should stand is often the reason itself
             noise = f"; before that it printed: {' / '.join(self._noise)}" if self._noise else ""
-            loss = SessionLost(self.node.name, what + noise, next_step, end, self.stderr)
+            cut = "; it ended in the middle of an answer" if self._cut else ""
+            loss = SessionLost(self.node.name, what + noise + cut, next_step, end, self.stderr)
         self._lose(loss)
         self._ended.set()
 

@@ -83,6 +83,8 @@ class SimulatedCluster:
         What a probe of a node measures; None: what is usual, with 1 % noise.
     facts
         The facts of a node, by its name.
+    settings
+        The settings of a node, by its name: setting → place → reading; those it has not are absent.
     faults
         What goes wrong.
     unreachable
@@ -99,6 +101,7 @@ class SimulatedCluster:
         "cpu.model": {"value": "Simulated CPU", "provenance": "reported"},
         "host.name": {"value": name, "provenance": "reported"},
     }
+    settings: Callable[[str], Mapping[str, Mapping[str, Answer]]] = lambda _name: {}
     faults: Sequence[Fault] = ()
     unreachable: Mapping[str, str] = field(default_factory=dict)
     clocks: Mapping[str, float] = field(default_factory=dict)
@@ -144,6 +147,10 @@ class SimulatedCluster:
 
     def _facts(self, node: str, _request: Mapping[str, Any]) -> Answer:
         return {"facts": dict(self.facts(node))}
+
+    def _settings(self, node: str, request: Mapping[str, Any]) -> Answer:
+        own, nothing = self.settings(node), {"": {"value": None, "reason": "not simulated", "absent": True}}
+        return {"settings": {asked["name"]: own.get(asked["name"], nothing) for asked in request.get("read", [])}}
 
     def _addresses(self, node: str, _request: Mapping[str, Any]) -> Answer:
         entry = {"interface": "eth0", "address": self._address[node], "prefix": 8, "family": "inet"}
@@ -340,6 +347,7 @@ _AGENT: dict[str, _Operation] = {
     "ping": SimulatedCluster._ping,
     "describe": SimulatedCluster._describe_agent,
     "facts": SimulatedCluster._facts,
+    "settings": SimulatedCluster._settings,
     "addresses": SimulatedCluster._addresses,
     "run": SimulatedCluster._run_agent,
 }

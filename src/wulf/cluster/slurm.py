@@ -100,7 +100,10 @@ def resources(nodes: str, options: Mapping[str, str]) -> list[str]:
     return words + [f"--{name}={value}" if value else f"--{name}" for name, value in chosen.items()]
 
 
-def batch_script(words: Sequence[str], run: Path, argv: Sequence[str], resume: Sequence[str], tasks: int = 0) -> str:
+def batch_script(
+    words: Sequence[str], run: Path, argv: Sequence[str], resume: Sequence[str], tasks: int = 0,
+    *, program: Sequence[str] = (),
+) -> str:  # fmt: skip
     """What --sbatch submits: measure, or go on with what an earlier turn of the job has left.
 
     Parameters
@@ -113,6 +116,8 @@ def batch_script(words: Sequence[str], run: Path, argv: Sequence[str], resume: S
         The command that measures, and the one that goes on; the run's directory is appended to both.
     tasks
         So many times, as an array, one after the other: each has a run of its own, below `run`, named by its number.
+    program
+        What stands behind all of `argv`: `--`, a program of the user's, and its words.
     """
     own = [f"--output={run / ('job-%a.log' if tasks else 'job.log')}", "--open-mode=append", "--requeue"]
     own += [f"--array=1-{tasks}%1"] if tasks else []
@@ -126,7 +131,7 @@ def batch_script(words: Sequence[str], run: Path, argv: Sequence[str], resume: S
         'if [ -e "$run/run.json" ]; then',
         f'    exec {shlex.join(resume)} "$run"',
         "fi",
-        f'exec {shlex.join(argv)} "$run"',
+        f'exec {shlex.join(argv)} "$run" {shlex.join(program)}'.rstrip(),
         "",
     ])  # fmt: skip
 

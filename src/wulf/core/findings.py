@@ -39,7 +39,8 @@ class Finding(BaseModel):
 
     kind: str = Field(
         description="'comparison', 'curve', 'layers', 'node', 'link', 'incast', 'bisection', 'coverage', 'deviation', "
-        "'fact', 'bottleneck', 'asymmetry', 'background', 'guideline', 'launch', 'failed', 'noise' or 'note'."
+        "'fact', 'bottleneck', 'asymmetry', 'background', 'guideline', 'tuned', 'launch', 'setting', 'startup', "
+        "'drift', 'checklist', 'advice', 'security', 'failed', 'noise' or 'note'."
     )
     severity: Severity
     subject: str = Field(description="The node ('n3'), pair ('n1>n3') or fact ('kernel.release') it is about.")

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import io
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 NAME = "wulf-mpi-source.zip"
@@ -32,12 +33,17 @@ def pack(native: Path, json_folder: Path) -> bytes:
     """
     files = {str(path.relative_to(native)): path for pattern in PATTERNS for path in native.glob(pattern)}
     files |= {str(path.relative_to(json_folder)): path for path in (json_folder / "nlohmann").rglob("*.hpp")}
+    return zipped({name: files[name].read_bytes() for name in set(files) - set(LEFT_OUT)})
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """A zip of these files that depends on their names and contents alone."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in sorted(set(files) - set(LEFT_OUT)):
+        for name in sorted(files):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, files[name].read_bytes())
+            archive.writestr(entry, files[name])
     return out.getvalue()
 
 

@@ -43,7 +43,7 @@ class Record(BaseModel):
 
     run: str = Field(description="Identifier of the run that the record belongs to.")
     subject: str = Field(description="A node ('n1') or an ordered pair ('n1>n2': n1 is the client, or the sender).")
-    probe: str = Field(description="The program that measured: 'net', 'node', 'mpi'.")
+    probe: str = Field(description="The program that measured: 'net', 'node', 'mpi', 'app'.")
     metric: str = Field(description="What was measured, as the probe's --describe names it: 'rtt', 'throughput'.")
     unit: str = Field(description="SI base unit: 's', 'B', 'B/s', 'Hz', '1' for a ratio or count.")
     params: dict[str, Param] = Field(default_factory=dict, description="The cell's parameters.")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import LabError
 
-from . import emulate, emulation, linker, netns, rates, slurm, state
+from . import emulate, emulation, linker, netns, qemu, rates, slurm, state
 
 _nurseries: dict[str, netns.Nursery] = {}
 """Ephemeral labs of this process, held open by it."""
@@ -44,7 +45,7 @@ class Lab:
     Attributes
     ----------
     name, backend
-        `backend` is "netns" or "loopback".
+        `backend` is "netns", "qemu" or "loopback".
     ssh_config
         For `ssh -F`; None with loopback.
     state
@@ -59,7 +60,7 @@ class Lab:
         self.backend: str = data["backend"]
         self.note: str | None = data["note"]
         self.state: Path = state.root() / self.name
-        self.ssh_config: Path | None = self.state / "ssh_config" if self.backend == "netns" else None
+        self.ssh_config: Path | None = None if self.backend == "loopback" else self.state / "ssh_config"
 
     def __repr__(self) -> str:
         return f"<Lab {self.name}: {len(self.nodes)} nodes, {self.backend}>"
@@ -132,10 +133,7 @@ class Lab:
         """
         self._node(node)
         values = emulation.parse(options, node)
-        if self.backend == "loopback":
-            raise LabError(
-                f"{node}: can't emulate a link: loopback nodes share one network", "Use a lab of namespaces."
-            )
+        self._check_has_links(node, "emulate a link")
         with state.lock(self.name), netns.Wire() as wire:
             self._data = state.load(self.name) or self._data
             found = self._living_node(node)
@@ -159,10 +157,7 @@ class Lab:
         if self._node(node).get("link"):
             self.set_link(node, {"rate": rate or "none"})
             return
-        if self.backend == "loopback":
-            raise LabError(
-                f"{node}: can't set a rate: loopback nodes share one network", "Use a lab of namespaces (netns)."
-            )
+        self._check_has_links(node, "set a rate")
         with state.lock(self.name), netns.Wire() as wire:
             self._data = state.load(self.name) or self._data  # another process may have set a rate since
             found = self._living_node(node)
@@ -179,19 +174,60 @@ class Lab:
         process = self._living_node(node)["process"]
         if process is None:
             return _run_here(argv)
+        if self.backend == "qemu":
+            return _run_by_ssh(self.state / "ssh_config", node, argv)
         words = [sys.executable, "-I", "-S", str(state.INSIDE), "enter", str(process["pid"]), process["start"]]
         return subprocess.call([*words, *argv])
 
     def kill_node(self, node: str) -> None:
-        """Cut a node's power: its link goes dead without a farewell, then all its processes. For tests of failure."""
+        """Cut a node's power: its link goes dead without a farewell, then all its processes. For tests of failure.
+
+        The disk of a virtual machine stays, for `power_on`.
+        """
         process = self._living_node(node)["process"]
         if process is None:
             raise LabError(f"{node}: a loopback node can't be killed", "Use a lab of namespaces (netns).")
-        netns.pull_plug(self._data["init"]["pid"], node, process)
+        if self.backend == "qemu":
+            qemu.power_cut(process)
+        else:
+            netns.pull_plug(self._data["init"]["pid"], node, process)
+
+    def power_on(self, node: str, *, boot_line: str | None = None, say: Callable[[str], None] = lambda _: None) -> None:
+        """Switch a virtual machine on that is off; it has booted from its disk when this returns. `say` hears of it.
+
+        A `boot_line` ("isolcpus=1") is added to its kernel's command line, from now on, in the place of an earlier one;
+        None leaves that as it is. LabError where it is on already, where it doesn't boot, or where the lab's nodes are
+        no machines.
+        """
+        if self.backend != "qemu":
+            raise LabError(
+                f"{node}: can't be switched on: it is no machine of its own",
+                "Use a lab of virtual machines (`wulf lab up --backend qemu`).",
+            )
+        with state.lock(self.name):
+            self._data = state.load(self.name) or self._data
+            found = self._node(node)
+            if state.alive(found["process"]):
+                raise LabError(f"{node}: it is on already", f"`wulf lab exec {node} -- reboot` boots it anew.")
+            try:
+                qemu.power_on(self.state, self._data, found, boot_line, say)
+            finally:  # a machine that has been started is to be known, whatever came after
+                state.save(self.state, self._data)
 
     def down(self) -> None:
         """Take the lab down; nothing of it is left. Does nothing when it is down already."""
         remove(self.name)
+
+    def _check_has_links(self, node: str, what: str) -> None:
+        if self.backend == "loopback":
+            raise LabError(
+                f"{node}: can't {what}: loopback nodes share one network", "Use a lab of namespaces (netns)."
+            )
+        if self.backend == "qemu":
+            raise LabError(
+                f"{node}: can't {what}: a virtual machine's link is as its card makes it",
+                f"`wulf lab exec {node} -- tc …` and `ethtool …` change it, or use a lab of namespaces (netns).",
+            )
 
     def _node(self, name: str) -> dict[str, Any]:
         nodes: list[dict[str, Any]] = self._data["nodes"]
@@ -205,7 +241,11 @@ class Lab:
     def _living_node(self, name: str) -> dict[str, Any]:
         node = self._node(name)
         if not state.alive(node["process"]) or not state.alive(self._data["init"]):
-            raise LabError(f"{name}: the node is down", "`wulf lab down`, then `wulf lab up`, make a fresh lab.")
+            fresh = "`wulf lab down`, then `wulf lab up`, make a fresh lab."
+            raise LabError(
+                f"{name}: the node is down",
+                f"`wulf lab power-on {name}` starts it." if self.backend == "qemu" else fresh,
+            )
         return node
 
 
@@ -224,6 +264,12 @@ def _run_here(argv: Sequence[str]) -> int:
         print(f"can't run {argv[0]}: {error.strerror}", file=sys.stderr)
         return 127 if isinstance(error, FileNotFoundError) else 126
     return status if status >= 0 else 128 - status
+
+
+def _run_by_ssh(config: Path, node: str, argv: Sequence[str]) -> int:
+    """A command on a virtual machine, with a terminal where ours is one; 255 also where the node doesn't answer."""
+    terminal = ["-t"] if sys.stdin.isatty() and sys.stdout.isatty() else []
+    return subprocess.call(["ssh", *terminal, "-F", str(config), node, f"cd /; {shlex.join(argv)}"])
 
 
 def hold(name: str, nursery: netns.Nursery) -> None:

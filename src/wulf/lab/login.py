@@ -16,7 +16,7 @@ from typing import Protocol
 from wulf.core.errors import LabError
 
 from . import tools
-from .inside.node import HOME, PRIVATE, SSH_PORT
+from .inside.node import HOME, PRIVATE, SSH_PORT, TEMPORARY
 from .state import INSIDE
 
 
@@ -50,7 +50,7 @@ def prepare(state: Path, nodes: Sequence[Node], own_user: bool) -> None:
         (state / "nodes" / node.name).mkdir(mode=0o700)
     keys = [state / "id", state / "node_id"] + [state / "nodes" / node.name / "host_key" for node in nodes]
     with ThreadPoolExecutor(max_workers=4) as pool:
-        publics = list(pool.map(_make_key, keys))
+        publics = list(pool.map(make_key, keys))
     penalties = _has_penalties(tools.require("sshd"))
     for node in nodes:
         directory = state / "nodes" / node.name
@@ -68,30 +68,37 @@ def _let_reach_others(state: Path, directory: Path, nodes: Sequence[Node], user:
     shutil.copyfile(state / "node_id", directory / "node_id")
     (directory / "node_id").chmod(0o600)
     shutil.copyfile(state / "known_hosts", directory / "known_hosts")
-    (directory / "ssh_config").write_text(
-        f"""\
+    (directory / "ssh_config").write_text(peers_config(nodes, user, PRIVATE))
+
+
+def peers_config(nodes: Sequence[Node], user: str, folder: str) -> str:
+    """ssh_config(5) with which a node reaches the others; node_id and known_hosts lie in `folder`."""
+    return f"""\
 Host {" ".join(node.name for node in nodes)} {" ".join(node.address for node in nodes)}
   User {user}
   Port {SSH_PORT}
-  IdentityFile {PRIVATE}/node_id
+  IdentityFile {folder}/node_id
   IdentitiesOnly yes
-  UserKnownHostsFile {PRIVATE}/known_hosts
+  UserKnownHostsFile {folder}/known_hosts
   StrictHostKeyChecking yes
   CheckHostIP no
   LogLevel ERROR
-"""
-        + "".join(f"Host {node.name} {node.address}\n  HostKeyAlias {node.name}\n" for node in nodes)
-    )
+""" + "".join(f"Host {node.name} {node.address}\n  HostKeyAlias {node.name}\n" for node in nodes)
 
 
-def write_client_config(state: Path, nodes: Sequence[Node], own_user: bool, init: dict[str, object]) -> None:
-    """ssh_config: `ssh -F STATE/ssh_config n1` works by hand and for every launcher."""
+def write_client_config(
+    state: Path, nodes: Sequence[Node], own_user: bool, init: dict[str, object], *, first: str = ""
+) -> None:
+    """ssh_config: `ssh -F STATE/ssh_config n1` works by hand and for every launcher.
+
+    Lines of it that come `first` win over those of every lab (ssh_config(5)).
+    """
     # ssh passes the command to a shell after expanding %, hence both quotations.
     words = [sys.executable, "-I", "-S", str(INSIDE), "connect", str(init["pid"]), str(init["start"])]
     command = shlex.join(words).replace("%", "%%") + " %h %p"
     common = f"""\
 Host {" ".join(node.name for node in nodes)}
-  User {user_name(own_user)}
+{first}  User {user_name(own_user)}
   Port {SSH_PORT}
   IdentityFile {_quoted(state / "id")}
   IdentitiesOnly yes
@@ -116,7 +123,7 @@ def _quoted(path: Path) -> str:
     return '"' + str(path).replace("%", "%%") + '"'
 
 
-def _make_key(path: Path) -> str:
+def make_key(path: Path) -> str:
     """Make an ed25519 key pair at `path`; returns its public line."""
     program = tools.require("ssh-keygen")
     made = subprocess.run(
@@ -151,7 +158,7 @@ StrictModes no
 UsePAM no
 UseDNS no
 DisableForwarding yes
-SetEnv PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+SetEnv PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TMPDIR={TEMPORARY}
 PrintMotd no
 PrintLastLog no
 PidFile none

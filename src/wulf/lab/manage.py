@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import LabError
 
-from . import emulate, emulation, labs, netns, rates, slurm, state, tools
+from . import emulate, emulation, labs, netns, qemu, rates, slurm, state, tools
 from .emulation import Link
 from .labs import Lab
 
 MOST_NODES = 200
 CONTROLLER, CONTROLLER6 = "10.77.0.254", "fd77::254"
-BACKENDS = ("netns", "loopback")
+BACKENDS = ("netns", "qemu", "loopback")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ def up(
     link: Mapping[str, str] | None = None,
     emulator: str | None = None,
     with_slurm: bool = False,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Lab:
     """Bring a lab up; every node answers to ssh when this returns.
 
@@ -52,13 +53,15 @@ def up(
     name
         Default: WULF_LAB, or "lab"; an ephemeral lab without a name gets one that nobody has.
     backend
-        "netns", "loopback", or None: what is possible here.
+        "netns", "qemu", "loopback", or None: what is possible here of the first and the last.
     keep
         False: the lab ends with this process, however that ends.
     link, emulator
         What every link does to frames, as `Lab.set_link` takes it: {"delay": "50us"}.
     with_slurm
         With a scheduler of its own; every node is idle there when this returns.
+    say
+        Hears of what takes its time, a line each: an image that is built, machines that boot.
 
     Raises
     ------
@@ -73,7 +76,7 @@ def up(
     links = _wanted_links([f"n{i}" for i in range(1, nodes + 1)], wanted, link or {}, emulator)
     name = state.check_name(name or (state.default_name() if keep else f"tmp-{os.getpid()}-{secrets.token_hex(3)}"))
     try:
-        return _up(name, nodes, wanted, links, backend=backend, keep=keep, with_slurm=with_slurm)
+        return _up(name, nodes, wanted, links, backend=backend, keep=keep, with_slurm=with_slurm, say=say)
     except OSError as error:
         subject = error.filename or "the lab's state"
         raise LabError(f"can't bring the lab {name!r} up: {subject}: {error.strerror or error}") from error
@@ -88,6 +91,7 @@ def _up(
     backend: str | None,
     keep: bool,
     with_slurm: bool,
+    say: Callable[[str], None],
 ) -> Lab:
     state.clear_stale()
     if with_slurm:
@@ -98,24 +102,12 @@ def _up(
         try:
             with netns.Wire() as wire:
                 choice = _choose(backend, wire)
-                if choice.backend == "loopback" and backend == "loopback" and wanted:
-                    raise LabError(
-                        f"{min(wanted)}: can't set a rate: loopback nodes share one network", "Leave --rate out."
-                    )
-                if choice.backend == "loopback" and links:
-                    raise LabError(
-                        f"can't emulate links: loopback nodes share one network ({choice.why})", "Leave that out."
-                    )
-                if with_slurm and (choice.backend == "loopback" or choice.own_user):
-                    raise LabError(
-                        f"can't start Slurm in a lab of this kind ({choice.why}): it needs namespaces and real root",
-                        "Leave --slurm out, or run it as root on a machine that allows namespaces.",
-                    )
+                _check_possible(choice, backend, wanted, links, with_slurm=with_slurm)
                 data = _describe(name, count, wanted, choice, keep)
                 data["slurm"] = with_slurm
                 directory = state.root() / name
                 state.make_private(directory)
-                nursery = _start(directory, data, wanted, wire) if choice.backend == "netns" else None
+                nursery = _start(directory, data, wanted, wire, say) if choice.backend != "loopback" else None
                 for node in data["nodes"]:
                     if node["name"] in links:
                         emulate.apply(wire, directory, data, node, links[node["name"]])
@@ -130,6 +122,26 @@ def _up(
             state.clear(name)
             raise
     return Lab(data)
+
+
+def _check_possible(
+    choice: Choice, asked: str | None, wanted: dict[str, int], links: dict[str, Link], *, with_slurm: bool
+) -> None:
+    """LabError where the lab can't have the rates, the links or the Slurm that are asked for."""
+    if choice.backend == "qemu" and (wanted or links or with_slurm):
+        raise LabError(
+            "can't shape or emulate links, or start Slurm, in a lab of virtual machines: it is for their cards",
+            "Leave that out, or use a lab of namespaces (netns).",
+        )
+    if choice.backend == "loopback" and asked == "loopback" and wanted:
+        raise LabError(f"{min(wanted)}: can't set a rate: loopback nodes share one network", "Leave --rate out.")
+    if choice.backend == "loopback" and links:
+        raise LabError(f"can't emulate links: loopback nodes share one network ({choice.why})", "Leave that out.")
+    if with_slurm and (choice.backend == "loopback" or choice.own_user):
+        raise LabError(
+            f"can't start Slurm in a lab of this kind ({choice.why}): it needs namespaces and real root",
+            "Leave --slurm out, or run it as root on a machine that allows namespaces.",
+        )
 
 
 def _wanted_rates(names: list[str], rate: str | None, single: Mapping[str, str]) -> dict[str, int]:
@@ -159,14 +171,14 @@ def _wanted_links(
 
 def _describe(name: str, count: int, wanted: dict[str, int], choice: Choice, keep: bool) -> dict[str, Any]:
     """lab.json, but for the processes that aren't there yet."""
-    netns_backend = choice.backend == "netns"
+    networked = choice.backend != "loopback"
     ipv6 = Path("/proc/net/if_inet6").exists()
     nodes = [
         {
             "name": f"n{i}",
-            "address": f"10.77.0.{i}" if netns_backend else "127.0.0.1",
-            "address6": (f"fd77::{i}" if netns_backend else "::1") if ipv6 else None,
-            "rate": rates.show(wanted[f"n{i}"]) if netns_backend and f"n{i}" in wanted else None,
+            "address": f"10.77.0.{i}" if networked else "127.0.0.1",
+            "address6": (f"fd77::{i}" if networked else "::1") if ipv6 else None,
+            "rate": rates.show(wanted[f"n{i}"]) if networked and f"n{i}" in wanted else None,
             "link": None,
             "mac": None,
             "process": None,
@@ -178,7 +190,7 @@ def _describe(name: str, count: int, wanted: dict[str, int], choice: Choice, kee
         "name": name,
         "backend": choice.backend,
         "own_user": choice.own_user,
-        "note": None if netns_backend else _loopback_note(choice.why, wanted),
+        "note": None if networked else _loopback_note(choice.why, wanted),
         "owner": None if keep else state.identify(os.getpid()),
         "init": None,
         "linker": None,
@@ -194,10 +206,14 @@ def _loopback_note(why: str, wanted: dict[str, int]) -> str:
     return text
 
 
-def _start(directory: Path, data: dict[str, Any], wanted: dict[str, int], wire: netns.Wire) -> netns.Nursery:
-    """Start the namespaces, and note their processes in `data`."""
+def _start(
+    directory: Path, data: dict[str, Any], wanted: dict[str, int], wire: netns.Wire, say: Callable[[str], None]
+) -> netns.Nursery:
+    """Start the namespaces or the virtual machines, and note their processes in `data`."""
     nodes = Lab(data).nodes
     controller = [CONTROLLER] + ([CONTROLLER6] if nodes[0].address6 else [])
+    if data["backend"] == "qemu":
+        return qemu.bring_up(directory, data, nodes, controller, wire=wire, say=say)
     if data["slurm"]:
         slurm.prepare(directory, nodes, CONTROLLER)
     nursery = netns.bring_up(
@@ -244,6 +260,8 @@ def _choose(backend: str | None, wire: netns.Wire) -> Choice:
     """LabError where `backend` is asked for and not possible."""
     if backend == "loopback":
         return Choice("loopback", False, "as asked")
+    if backend == "qemu":
+        return Choice("qemu", False, "as asked")
     missing = tools.missing()
     if missing:
         if backend == "netns":

@@ -68,11 +68,12 @@ class Wire:
 class Nursery:
     """A lab's first process and its nodes while they come up: an error, or our end, is the end of them all.
 
+    `sshd` is what the nodes run; without `names` it isn't used.
+
     Without `keep`, that stays so: the lab lives as long as this object does, at most as long as this process.
     """
 
-    def __init__(self, state: Path, names: Sequence[str], *, own_user: bool, keep: bool) -> None:
-        sshd = tools.require("sshd")
+    def __init__(self, state: Path, names: Sequence[str], *, own_user: bool, keep: bool, sshd: Path | str) -> None:
         self._names = set(names)
         self.init: dict[str, Any] | None = None
         self.pids: dict[str, int] = {}
@@ -100,7 +101,7 @@ class Nursery:
             starter = subprocess.Popen(
                 [str(word) for word in words],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", umask=0o022,
-                env=tools.environment(sshd), pass_fds=fds, start_new_session=True,
+                env=tools.environment(Path(sshd)), pass_fds=fds, start_new_session=True,
             )  # fmt: skip
         for fd in fds[1:]:
             os.close(fd)
@@ -108,9 +109,15 @@ class Nursery:
         self._deadline = time.monotonic() + _START_DEADLINE_S + len(names) * _START_DEADLINE_PER_NODE_S
         starter.wait()  # it forks the first process of the new PID namespace, and ends
 
+    def await_init(self) -> None:
+        """Until the lab's first process has its namespaces; LabError with the reason why it can't."""
+        self._await({"-"}, "init")
+
     def await_nodes(self, word: str) -> None:
         """Until every node has reported `word`; LabError with the reason of the first that failed."""
-        missing = set(self._names)
+        self._await(set(self._names), word)
+
+    def _await(self, missing: set[str], word: str) -> None:
         while missing:
             kind, node, reason, pid = self._next_report(missing, word)
             if kind == "failed":
@@ -118,7 +125,7 @@ class Nursery:
                 raise LabError(f"{subject} can't start: {reason}", f"{self._details(node)}")
             if kind == "init":
                 self.init = identify(pid)
-            elif kind == word:
+            if kind == word:
                 missing.discard(node)
                 self.pids[node] = pid
 
@@ -173,7 +180,7 @@ def _own_pidfd() -> int:
 
 
 @contextlib.contextmanager
-def _abandoned_on_error(nursery: Nursery) -> Iterator[None]:
+def abandoned_on_error(nursery: Nursery) -> Iterator[None]:
     try:
         yield
     except BaseException:
@@ -193,8 +200,8 @@ def bring_up(
 ) -> Nursery:
     """Start, wire and shape the lab; every node's sshd listens when this returns. Nothing runs when it raises."""
     login.prepare(state, nodes, own_user)
-    nursery = Nursery(state, [node.name for node in nodes], own_user=own_user, keep=keep)
-    with _abandoned_on_error(nursery):
+    nursery = Nursery(state, [node.name for node in nodes], own_user=own_user, keep=keep, sshd=tools.require("sshd"))
+    with abandoned_on_error(nursery):
         nursery.await_nodes("made")
         assert nursery.init  # noqa: S101  (it reports before it starts nodes)
         init = nursery.init["pid"]

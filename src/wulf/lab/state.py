@@ -21,6 +21,7 @@ from typing import Any
 from wulf.core.errors import LabError
 from wulf.core.files import replace_file
 
+from . import disks
 from .inside.linux import start_time
 
 INSIDE = Path(__file__).resolve().parent / "inside"
@@ -51,7 +52,7 @@ def root(*, create: bool = False) -> Path:
     user = os.geteuid()
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if user == 0 and os.access("/run", os.W_OK):
-        base = Path("/run/wulf")
+        base = Path("/run/wulf-0")  # /run/wulf is for rates, and may belong to the account of their service
     elif user != 0 and runtime and os.access(runtime, os.W_OK) and Path(runtime).stat().st_uid == user:
         base = Path(runtime) / "wulf"
     else:
@@ -167,7 +168,7 @@ def kill(process: dict[str, Any]) -> None:
 
 
 def identity(directory: Path) -> str:
-    """Which directory this is, whatever its path: a container's /run/wulf/lab is not the host's, though its processes
+    """Which directory this is, whatever its path: a container's /run/wulf-0/lab is not the host's, though its processes
     are seen from there.
     """
     found = directory.stat()
@@ -212,6 +213,7 @@ def clear(name: str) -> bool:
         for process in left:
             kill(process)
     if directory.is_dir():
+        disks.remove(directory)
         shutil.rmtree(directory)
     return found
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import json
 import os
 import signal
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,6 +31,8 @@ LEAST_BURST = 16 * 1024
 
 _NO_DUPLICATE_DETECTION = 0x02  # IFA_F_NODAD: the address is usable at once
 _ROOT_HANDLE = 0x10000
+_TUNSETIFF, _TUNSETPERSIST = 0x400454CA, 0x400454CB
+_IFF_TAP, _IFF_NO_PI = 0x0002, 0x1000
 
 Request = dict[str, Any]
 
@@ -97,6 +101,39 @@ def build(request: Request) -> None:
             device = _index(own, DEVICE)
             own.link("set", index=device, state="up")
             _add_addresses(own, device, node["addresses"])
+
+
+def taps(request: Request) -> None:
+    """Switches of virtual machines: `init`, `switches` (name, addresses, mtu), `ports` (name, switch, mtu).
+
+    The ports are TAP devices that stay when whoever has opened them ends: a machine's plug may be pulled. A switch's
+    `mtu` is that of the controller's own end; what it passes on is a matter of the ports.
+    """
+    linux.join(request["init"], ("user", "net"))
+    with _netlink() as own:
+        _raise_device(own, "lo")
+        for switch in request["switches"]:
+            own.link(
+                "add", ifname=switch["name"], kind="bridge", br_stp_state=0, br_forward_delay=0, br_mcast_snooping=0
+            )
+        for port in request["ports"]:
+            _make_tap(port["name"])
+            master = _index(own, port["switch"])
+            own.link("set", index=_index(own, port["name"]), mtu=port["mtu"], master=master, state="up")
+        for switch in request["switches"]:
+            index = _index(own, switch["name"])
+            own.link("set", index=index, mtu=switch["mtu"], state="up")
+            _add_addresses(own, index, switch["addresses"])
+
+
+def _make_tap(name: str) -> None:
+    """A TAP device without a user. Source: the kernel's Documentation/networking/tuntap.rst, linux/if_tun.h."""
+    device = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", name.encode(), _IFF_TAP | _IFF_NO_PI))
+        fcntl.ioctl(device, _TUNSETPERSIST, 1)
+    finally:
+        os.close(device)
 
 
 def shape(request: Request) -> None:
@@ -216,6 +253,7 @@ def netem(request: Request) -> None:
 
 OPERATIONS: dict[str, Callable[[Request], Request | None]] = {
     "build": build, "shape": shape, "cut": cut, "probe": probe, "plug": plug, "resize": resize, "netem": netem,
+    "taps": taps,
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wulf.core.records import Provenance, Record, Verdict
 from wulf.measure.disturbance import disturbances
-from wulf.measure.plan import NODE, Cell, Metric, Plan
+from wulf.measure.plan import APP, NODE, Cell, Metric, Plan
 from wulf.stats.intervals import Estimate
 from wulf.stats.stopping import flags, unsettled_by
 
@@ -157,6 +157,7 @@ def records_of(
         What limits the cell, the strongest first; kept beside the primary metric.
     """
     good = [replicate for replicate in replicates if replicate["ok"]]
+    failure = failure or _wrong(replicates)
     counters: dict[str, Any] = {}
     for replicate in good:
         add_counters(counters, replicate.get("counters") or {})
@@ -218,9 +219,32 @@ def records_of(
         )
 
     answered = {name for replicate in good for name in replicate["metrics"]}
-    primary, *secondary = cell.metrics
+    primary, *secondary = _told(cell.metrics[0], good) if cell.program == APP else cell.metrics
     applicable = [metric for metric in secondary if metric.name in answered]
     return [record(primary, primary=True), *(record(metric, primary=False) for metric in applicable)]
+
+
+WRONG = "wrong"
+"""The code of an error: the program ended well, and its answer is wrong."""
+
+
+def _wrong(replicates: Sequence[Replicate]) -> str | None:
+    """A program that is wrong once is not to be trusted when it is fast."""
+    said = [replicate["error"]["message"] for replicate in replicates if _is_wrong(replicate)]
+    return f"{len(said)} of {len(replicates)} runs gave a wrong answer: {said[0]}" if said else None
+
+
+def _is_wrong(replicate: Replicate) -> bool:
+    return not replicate["ok"] and replicate["error"].get("code") == WRONG
+
+
+def _told(main: Metric, good: Sequence[Replicate]) -> list[Metric]:
+    """What an application measured, in its own words: nothing else knows its figures before it has run."""
+    told: dict[str, Metric] = {main.name: main}
+    for replicate in good:
+        for name, answer in replicate["metrics"].items():
+            told[name] = Metric(name, answer.get("unit", "1"), answer.get("better", "lower"))
+    return list(told.values())
 
 
 def records_of_run(

@@ -205,8 +205,8 @@ def _violation(subject: str, held: Held, p: float) -> Finding:
             "subject": subject,
             "text": f"Guideline violated: {held.guideline.left.text} takes {show(value, '')} × "
             f"({show(low, '')}–{show(high, '')}) {held.guideline.right_text}, which do its work.",
-            "next_step": "Have the MPI choose another algorithm at this size (Open MPI: --mca coll_tuned_…_algorithm; "
-            "MPICH: MPIR_CVAR_…_ALGORITHM), or make the other calls in its place.",
+            "next_step": "Have the MPI choose another algorithm at this size (`wulf mpi collectives --tune` tries "
+            "them), or make the other calls in its place.",
             "evidence": [
                 Evidence(
                     subject=subject, metric=f"{held.guideline.left.text} / {held.guideline.right_text}", unit="1",
@@ -216,7 +216,7 @@ def _violation(subject: str, held: Held, p: float) -> Finding:
                     subject=subject, metric=METRIC, unit="s", value=held.left, expected=held.right,
                 ),
             ],
-            "p": p,
+            "p": p, "op": held.guideline.left.op, "bytes": held.guideline.left.bytes,
         }
     )  # fmt: skip
 

@@ -23,6 +23,12 @@ SHARED, EACH = "shared", "each"
 """Replicates within one launch, or each in a launch of its own."""
 
 
+LINPACK = "linpack"
+
+LEAST_RATE = 5e7
+"""flop/s of a rank of which nobody would wait for the end: a tenth of what a CPU of the year 2000 did."""
+
+
 @lru_cache(maxsize=1)
 def mpi_probe() -> Probe:
     """What wulf-mpi can do."""
@@ -55,6 +61,16 @@ def ends_of(pattern: Pattern, params: Mapping[str, Param], ranks: int) -> tuple[
     if max(ends) >= ranks:
         raise IndexError(f"rank {max(ends)} is asked for, and there are {ranks}: 0 to {ranks - 1}")
     return ends
+
+
+def work_seconds(name: str, params: Mapping[str, Param], ranks: int) -> float:
+    """How long a replicate may take whose length follows from its parameters rather than from `seconds`; else 0."""
+    if name != LINPACK:
+        return 0.0
+    n = params.get("n")
+    if n is None:
+        n = next(spec.default for spec in mpi_probe().pattern(LINPACK).params if spec.name == "n")
+    return 2 / 3 * float(n or 0) ** 3 / (LEAST_RATE * ranks)
 
 
 def subject_of(pattern: Pattern, params: Mapping[str, Param], places: Sequence[str]) -> str:

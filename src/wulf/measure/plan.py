@@ -11,11 +11,12 @@ import numpy as np
 
 from wulf.core.records import Param
 from wulf.stats.comparison import PairedRule
-from wulf.stats.stopping import LOOKS, StoppingRule, WatchRule, WidthRule
+from wulf.stats.intervals import least_samples
+from wulf.stats.stopping import LOOKS, FixedRule, StoppingRule, WatchRule, WidthRule
 
 Pair = tuple[str, str]
 
-NET, NODE, AGENT, MPI = "net", "node", "agent", "mpi"
+NET, NODE, AGENT, MPI, APP = "net", "node", "agent", "mpi", "app"
 """Programs, as records name them."""
 
 
@@ -57,7 +58,7 @@ class Cell:
     program
         Which program measures: "net" for wulf-net between two sessions, "node" and "agent" for wulf-node and the agent
         in one, "mpi" for wulf-mpi, whose ranks have one session: client and server are then both the name of the
-        record's subject.
+        record's subject. "app" is an application of the user's, which says itself what it measured.
     name
         What it is called on every node that is measured in it, "curve#3" for a curve's fourth point: nodes that are
         measured alone, side by side, measure cells of one name at the same time.
@@ -67,6 +68,8 @@ class Cell:
         What a record says beside the parameters, though no probe is asked it: which MPI, how many ranks.
     patience
         Seconds that an answer may take beyond the measuring and what is usual: many ranks have to meet first.
+    attempts
+        Failed replicates after which it is given up: once may be chance, three times is a fact.
     """
 
     id: int
@@ -85,6 +88,7 @@ class Cell:
     rows: Mapping[str, str] = field(default_factory=dict)
     about: Mapping[str, Param] = field(default_factory=dict)
     patience: float = 0.0
+    attempts: int = 3
 
     @property
     def subject(self) -> str:
@@ -151,6 +155,8 @@ class Plan:
         """When a cell has been measured long enough, and the interval it then has."""
         if self.watch or self.endless:
             return WatchRule(self.wish, self.confidence)
+        if self.looks[-1] < least_samples(self.confidence):
+            return FixedRule(self.looks[-1], self.confidence)
         return WidthRule(self.wish, self.confidence, self.looks)
 
     @property

@@ -6,29 +6,13 @@ import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import UsageError
+from wulf.core.params import ParamSpec, check_params
 from wulf.core.records import Param
 from wulf.measure.plan import Metric
-
-_TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
-
-
-@dataclass(frozen=True)
-class ParamSpec:
-    """One parameter of a pattern; `default` None = the probe chooses, as `help` says."""
-
-    name: str
-    type: str
-    unit: str
-    help: str
-    default: Param = None
-    min: float | None = None
-    max: float | None = None
-    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,15 +98,7 @@ class Probe:
             raise UsageError(
                 f"{pattern} can't use transport {transport!r}", f"transports: {', '.join(spec.transports)}"
             )
-        known = {param.name: param for param in spec.params}
-        for name, value in params.items():
-            if name not in known:
-                close = get_close_matches(name, known, n=1)
-                raise UsageError(
-                    f"{pattern} has no parameter {name!r}",
-                    f"did you mean {close[0]!r}?" if close else f"parameters: {', '.join(known)}",
-                )
-            _check_value(known[name], value)
+        check_params(pattern, spec.params, params)
         size = params.get("bytes")
         limit = self.max_bytes.get(transport)
         if isinstance(size, int) and limit is not None and size > limit:
@@ -133,19 +109,3 @@ class Probe:
 def _defaults(param: Mapping[str, Any]) -> dict[str, Any]:
     """A parameter's description with what may be left out of it."""
     return {"unit": "", "help": "", **param, "choices": tuple(param.get("choices", ()))}
-
-
-def _check_value(spec: ParamSpec, value: Param) -> None:
-    """Type and range of one parameter."""
-    if value is None:
-        return
-    if not isinstance(value, _TYPES[spec.type]) or (isinstance(value, bool) and spec.type != "bool"):
-        raise UsageError(f"{spec.name} = {value!r} is not {'an' if spec.type == 'int' else 'a'} {spec.type}")
-    if spec.choices and value not in spec.choices:
-        raise UsageError(f"{spec.name} = {value!r} is none of its choices", f"choices: {', '.join(spec.choices)}")
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        unit = f" {spec.unit}" if spec.unit else ""
-        if spec.min is not None and value < spec.min:
-            raise UsageError(f"{spec.name} = {value}{unit} is too small", f"at least {spec.min:g}{unit}")
-        if spec.max is not None and value > spec.max:
-            raise UsageError(f"{spec.name} = {value}{unit} is too large", f"at most {spec.max:g}{unit}")

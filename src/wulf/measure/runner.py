@@ -28,6 +28,9 @@ from wulf.store.run import utc_now
 
 __all__ = ["UNWATCHED", "Progress", "Runner", "Session", "Sink", "Unwatched", "Watcher", "no_second_session"]
 
+PEER_GRACE = 2.0
+"""Seconds in which a session whose client has lost it is known to have ended, too."""
+
 ANSWER_GRACE = 15.0
 """Seconds that an answer may come later than its own measuring time and timeout before it counts as lost."""
 
@@ -327,7 +330,15 @@ class Runner:
         """What the cell's client answers, or None and why there is nothing."""
         patience = cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE + cell.patience
         session = self._programs[cell.program][cell.client]
-        return self._await(future, session, cell.program, cell.client, patience)
+        answer, error = self._await(future, session, cell.program, cell.client, patience)
+        if error.get("code") == "peer-lost" and cell.program == NET and cell.client != cell.server:
+            server = self._sessions[cell.server]
+            until = time.monotonic() + PEER_GRACE
+            while server.alive and time.monotonic() < until:
+                time.sleep(0.02)
+            if not server.alive:  # the other end knows why
+                error["message"] += f"; {cell.server}: {self._why_dead(cell.server, server)}"
+        return answer, error
 
     def _take(
         self, cell: Cell, answer: dict[str, Any] | None, error: dict[str, str], start: dict[str, Any] | None = None
@@ -355,7 +366,7 @@ class Runner:
         self._ahead += self._to_next_look(state)
         self._done += 1
         if answer is None:
-            if self._nodes_alive(cell) and state.failed_now >= ATTEMPTS and not self._plan.endless:
+            if self._nodes_alive(cell) and state.failed_now >= cell.attempts and not self._plan.endless:
                 self._close(cell, failure=f"{state.failed} of {len(state.replicates)} attempts: {error['message']}")
         elif self._ends_alone(cell, state):
             self._close(cell)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from wulf.agent.machine import Machine
 
-__all__ = ["Fact", "all_facts", "find", "is_uniform", "read", "unmatched"]
+__all__ = ["Fact", "all_facts", "find", "is_uniform", "read", "readings", "unmatched"]
 
 
 @lru_cache(maxsize=1)
@@ -81,4 +81,13 @@ def read(machine: Machine, only: Sequence[str] | None = None) -> dict[str, dict[
     found: dict[str, dict[str, Any]] = {}
     for topic in _topics():
         found.update(topic.read(machine, wanted))
+    return found
+
+
+def readings(machine: Machine, fact: Fact) -> dict[str, dict[str, Any]]:
+    """Every instance of one fact, by name, as `read` gives it."""
+    found: dict[str, dict[str, Any]] = {}
+    for topic in _topics():
+        if topic.name == fact.name.partition(".")[0]:
+            found.update(topic.read(machine, fact.matches))
     return found

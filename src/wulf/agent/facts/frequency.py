@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wulf.agent.cpulist import CPU, agreed, fold, parse
+from wulf.agent.cpulist import CPU, agreed, fold, online, parse
 from wulf.agent.fact import Topic
 from wulf.agent.machine import shared
 from wulf.agent.unknown import Unknown
@@ -77,10 +77,27 @@ def frequency_limit(machine: Machine) -> int:
 
 
 @topic.fact(
-    "frequency_base", "Nominal frequency, which all cores can hold (intel_pstate); the lowest of all CPUs", unit="Hz"
-)
+    "frequency_base", "Nominal frequency, which all cores can hold (intel_pstate, CPPC); the lowest of all CPUs",
+    unit="Hz",
+)  # fmt: skip
 def frequency_base(machine: Machine) -> int:
-    return _hertz(machine, "base_frequency", min)
+    try:
+        return _hertz(machine, "base_frequency", min)
+    except Unknown:
+        nominal = _nominal(machine)
+        if not nominal:
+            raise
+        return nominal
+
+
+def _nominal(machine: Machine) -> int:
+    """What ACPI's CPPC says, where the driver has no file of its own (AMD, ARM); 0 where the firmware does not."""
+    try:
+        paths = [f"{CPU}/cpu{cpu}/acpi_cppc/nominal_freq" for cpu in online(machine)]
+    except Unknown:
+        return 0
+    megahertz = [machine.integer(path) for path in paths if machine.exists(path)]
+    return 1_000_000 * min(megahertz, default=0)
 
 
 @topic.fact("turbo", "Whether frequencies above the nominal one are allowed on every CPU")

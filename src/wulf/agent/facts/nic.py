@@ -29,6 +29,33 @@ def driver(machine: Machine, nic: str) -> str:
     return str(machine.ask("drvinfo", nic)["driver"])
 
 
+@topic.each("*.driver_version", interfaces, "Version of the driver; one that comes with the kernel has the kernel's")
+def driver_version(machine: Machine, nic: str) -> str:
+    version = machine.ask("drvinfo", nic)["version"]
+    if version in ("", "N/A"):
+        raise Unknown("the driver reports no version", absent=True)
+    return str(version)
+
+
+@topic.each("*.driver_in_tree", interfaces, "Whether the driver is the kernel's own (/sys/module/*/taint has no O)")
+def driver_in_tree(machine: Machine, nic: str) -> bool:
+    _need_device(machine, nic)
+    bound = _file(machine, nic, "device/driver")
+    if not machine.exists(bound):
+        raise Unknown(f"/{bound} is not there: no driver is bound to the device")
+    if not machine.exists(f"{bound}/module"):
+        return True  # built into the kernel
+    taint = f"sys/module/{machine.link(f'{bound}/module')}/taint"
+    if not machine.exists(taint):
+        raise Unknown(f"/{taint} is not there")
+    try:
+        return "O" not in machine.text(taint)  # Documentation/admin-guide/tainted-kernels.rst
+    except Unknown as unknown:
+        if unknown.absent:  # an empty file: the module taints nothing
+            return True
+        raise
+
+
 @topic.each("*.firmware", interfaces, "Version of the firmware, as the driver reports it")
 def firmware(machine: Machine, nic: str) -> str:
     version = machine.ask("drvinfo", nic)["firmware"]

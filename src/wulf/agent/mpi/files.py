@@ -31,8 +31,26 @@ def mpi_look(path: Any) -> dict[str, Any]:
     return {"digest": digest_of(target), "trouble": _trouble(target) if os.access(target, os.X_OK) else None}
 
 
+def missing_libraries(library: Path) -> list[str]:
+    """What a shared library of ours needs and this node lacks; itself, where it is not there."""
+    if not library.is_file():
+        return [str(library)]
+    try:
+        done = subprocess.run(
+            ["ldd", str(library)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            timeout=20, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return []  # a node without ldd: the loader will say it
+    lines = done.stdout.decode(errors="replace").splitlines()
+    return [line.split()[0] for line in lines if "not found" in line]
+
+
 def _trouble(program: Path) -> str | None:
     """Why a program does not run here: a library that this node lacks, another machine's code."""
+    if program.suffix == ".so":
+        missing = missing_libraries(program)
+        return f"{', '.join(missing)} not found" if missing else None
     try:
         done = subprocess.run(
             [str(program), "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,

@@ -27,28 +27,38 @@ def supervise(command: list[str]) -> int:
 
     Nobody else reads or writes the streams: what passes costs nothing.
     """
-    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # what it leaves behind becomes ours, to be ended
+    woken = adopt()
+    try:
+        child = subprocess.Popen(command, start_new_session=True, preexec_fn=die_with_parent)  # noqa: PLW1509
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+        return 127
+    serve(child, woken, GRACE)
+    end_orphans()
+    return 128 - child.returncode if child.returncode < 0 else child.returncode
+
+
+def adopt() -> int:
+    """What a child leaves behind becomes ours, to be ended; a descriptor that is readable after each signal."""
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    try:
-        child = subprocess.Popen(command, start_new_session=True, preexec_fn=_die_with_parent)  # noqa: PLW1509
-    except OSError as error:
-        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
-        return 127
-    _serve(child, woken)
-    _end_orphans()
-    return 128 - child.returncode if child.returncode < 0 else child.returncode
+    return woken
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """For a child before its program runs: it is asked to end when we do."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
-def _serve(child: subprocess.Popen[bytes], woken: int) -> None:
-    """Sleep until the child ends; from the end of input or a signal on, it has a time to do so."""
+def serve(child: subprocess.Popen[bytes], woken: int, patience: float) -> None:
+    """Sleep until the child ends; from the end of input or a signal on, it has `patience` seconds to do so by itself.
+
+    Then it is asked by SIGTERM, and `GRACE` seconds later its group is killed.
+    """
     poller = select.poll()
     poller.register(woken, select.POLLIN)
     poller.register(0, select.POLLRDHUP)  # a pipe's hang-up comes unasked, a socket's must be asked for
@@ -60,7 +70,7 @@ def _serve(child: subprocess.Popen[bytes], woken: int) -> None:
         asked = woken in ready and set(os.read(woken, 4096)) & {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
         if deadline is None and (0 in ready or asked):
             poller.unregister(0)
-            deadline = time.monotonic() + GRACE
+            deadline = time.monotonic() + patience
         elif deadline is not None and time.monotonic() >= deadline:
             _signal_all(child.pid, steps.pop(0) if steps else signal.SIGKILL)
             deadline = time.monotonic() + GRACE
@@ -74,7 +84,7 @@ def _signal_all(group: int, number: int) -> None:
             os.kill(group, number)  # the launcher tells its ranks itself, and waits for them
 
 
-def _end_orphans(patience: float = 2.0) -> None:
+def end_orphans(patience: float = 2.0) -> None:
     """What the launcher left behind: its connections to other nodes end by themselves, the rest is killed."""
     deadline = time.monotonic() + patience
     with contextlib.suppress(ChildProcessError):

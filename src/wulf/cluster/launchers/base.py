@@ -206,7 +206,7 @@ class _Collector:
     async def wait(self) -> None:
         await self._done.wait()
 
-    def on_line(self, line: bytes) -> None:
+    def on_line(self, line: bytes, whole: bool = True) -> None:
         self.stdout.append(line.decode(errors="replace"))
 
     def on_stderr(self, line: str) -> None:
@@ -214,4 +214,8 @@ class _Collector:
 
     def on_close(self, end: Exit) -> None:
         self.end = end
-        self._loop.call_soon_threadsafe(self._done.set)
+        try:
+            self._loop.call_soon_threadsafe(self._done.set)
+        except RuntimeError:
+            if not self._loop.is_closed():
+                raise  # a closed loop: whoever waited has given up, and the run is over

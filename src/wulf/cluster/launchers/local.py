@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 
@@ -24,6 +25,8 @@ class LocalLauncher(ProcessLauncher):
                 f"build {program.name} for {here}: run `make build` here",
             )
         argv = [sys.executable, str(program.path)] if program.python else [str(program.path)]
+        if program.root and os.geteuid() != 0:
+            argv = ["sudo", "-n", *argv]
         return await self.launch(node, program, [*argv, *program.arguments], explain_exit(program.speaker))
 
 

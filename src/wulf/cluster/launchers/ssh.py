@@ -38,10 +38,13 @@ OPTIONS = (
 class SshLauncher(CachedLauncher):
     """OpenSSH, with the user's configuration or the inventory's."""
 
+    patience: tuple[str, ...] = ()
+    """Options of ssh for nodes that are slower than any other: the first one given counts (ssh(1))."""
+
     def __init__(self, inventory: Inventory) -> None:
         super().__init__(inventory)
         config = ("-F", str(inventory.ssh_config)) if inventory.ssh_config else ()
-        self._ssh = ("ssh", *config, *OPTIONS, "--")
+        self._ssh = ("ssh", *config, *self.patience, *OPTIONS, "--")
 
     def open(self, nodes: Iterable[Node], program: Program, timeout: float = 30.0) -> Opened:
         if shutil.which("ssh") is None:

@@ -13,8 +13,8 @@ opening    all of it together
 """
 
 from wulf.cluster.mpi.installed import Installed, find_mpis
-from wulf.cluster.mpi.opening import install_wheel, open_world
+from wulf.cluster.mpi.opening import bring_file, install_wheel, open_world
 from wulf.cluster.mpi.spec import WorldSpec
 from wulf.cluster.mpi.world import World
 
-__all__ = ["Installed", "World", "WorldSpec", "find_mpis", "install_wheel", "open_world"]
+__all__ = ["Installed", "World", "WorldSpec", "bring_file", "find_mpis", "install_wheel", "open_world"]

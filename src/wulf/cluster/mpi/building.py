@@ -1,4 +1,4 @@
-"""wulf-mpi built once per MPI, and brought to every node."""
+"""wulf-mpi, libwulf-profile and libwulf-trace, built once per MPI and brought to every node."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wulf import __version__
+from wulf.agent.mpi.build import PROFILE, PROGRAM, TRACE
 from wulf.agent.mpi.files import put
 from wulf.agent.mpi.places import caches
 from wulf.agent.session import Refused
@@ -21,6 +23,8 @@ from wulf.cluster.mpi.installed import FIND_TIMEOUT, Installed, NodeView
 from wulf.cluster.session import RequestError, Session
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.native_source import source
+from wulf.core.profile_source import profile_source
+from wulf.core.trace_source import trace_source
 
 Say = Callable[[str], None]
 
@@ -35,6 +39,19 @@ LOOK_INTERVAL = 0.5
 
 COMPILE_TIMEOUT = 1800.0
 """Seconds until a compiler counts as hung; one file takes seconds."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is built on the nodes: its name there, and its source with digest."""
+
+    name: str
+    source: Callable[[], tuple[bytes, str]]
+
+
+WULF_MPI = Part(PROGRAM.name, source)
+WULF_PROFILE = Part(PROFILE.name, profile_source)
+WULF_TRACE = Part(TRACE.name, trace_source)
 
 
 def common_place(views: Mapping[str, NodeView]) -> str:
@@ -56,8 +73,10 @@ def common_place(views: Mapping[str, NodeView]) -> str:
     )
 
 
-def build(session: Session, mpi: Installed, place: str, say: Say, keep: Path | None = None) -> tuple[str, str]:
-    """Build wulf-mpi on one node, unless it is there; its path and digest.
+def build(
+    session: Session, mpi: Installed, place: str, say: Say, keep: Path | None = None, *, part: Part = WULF_MPI
+) -> tuple[str, str]:
+    """Build a part on one node, unless it is there; its path and digest.
 
     Parameters
     ----------
@@ -73,62 +92,64 @@ def build(session: Session, mpi: Installed, place: str, say: Say, keep: Path | N
         This wulf does not have the source.
     """
     compilers = {"mpicxx": mpi.mpicxx, "mpirun": mpi.mpirun}
-    fields = {"mpi": compilers, "place": place, "version": __version__, "digest": _source()[1]}
+    fields = {"mpi": compilers, "place": place, "version": __version__, "digest": _source(part)[1]}
+    if part is not WULF_MPI:
+        fields["name"] = part.name
     known = session.request("mpi_key", FIND_TIMEOUT, **fields)
-    kept = (keep or caches()[0]) / known["key"] / "wulf-mpi"
+    kept = (keep or caches()[0]) / known["key"] / part.name
     if known["digest"] is None and kept.is_file():
         send(session, known["path"], kept.read_bytes())
         known = session.request("mpi_key", FIND_TIMEOUT, **fields)
     if known["digest"] is None:
-        asked = session.call("mpi_build", source=_bring_source(session, place), **fields)
+        asked = session.call("mpi_build", source=_bring_source(session, place, part), **fields)
         try:
-            known = _watch(session, asked, mpi, say)
+            known = _watch(session, asked, mpi, say, part.name)
         except RequestError as error:
-            raise _build_error(session.node.name, mpi, error) from error
+            raise _build_error(session.node.name, mpi, error, part.name) from error
     if not kept.is_file():
         with suppress(OSError, Refused):  # a full disk here is no reason not to measure there
-            put(kept, zlib.decompress(_fetch(session, known["path"])))
+            put(kept, zlib.decompress(fetch(session, known["path"])))
     return known["path"], known["digest"]
 
 
-def _source() -> tuple[bytes, str]:
+def _source(part: Part) -> tuple[bytes, str]:
     try:
-        return source()
+        return part.source()
     except FileNotFoundError as error:
         raise UsageError(str(error), "install it, or install wulf from its wheel") from error
 
 
-def _bring_source(session: Session, place: str) -> str:
-    data, digest = _source()
+def _bring_source(session: Session, place: str, part: Part) -> str:
+    data, digest = _source(part)
     path = f"{place}/source-{digest[:16]}.zip"
     if session.request("mpi_look", path=path)["digest"] != digest:
         send(session, path, data)
     return path
 
 
-def _watch(session: Session, asked: Future[dict[str, Any]], mpi: Installed, say: Say) -> dict[str, Any]:
+def _watch(session: Session, asked: Future[dict[str, Any]], mpi: Installed, say: Say, name: str) -> dict[str, Any]:
     """The build's answer, telling meanwhile how far it is."""
     deadline = time.monotonic() + COMPILE_TIMEOUT
     last = None
     while not wait([asked], LOOK_INTERVAL).done:
         if time.monotonic() > deadline:
-            what = f"wulf-mpi was not built within {COMPILE_TIMEOUT:g} s"
+            what = f"{name} was not built within {COMPILE_TIMEOUT:g} s"
             raise NodeError(session.node.name, what, "is the node overloaded?")
         progress = session.request("mpi_progress")
         if progress["of"] and progress["done"] != last:
             last = progress["done"]
-            say(f"building wulf-mpi with {mpi.title} on {session.node}: {progress['done']} of {progress['of']}")
+            say(f"building {name} with {mpi.title} on {session.node}: {progress['done']} of {progress['of']}")
     return asked.result()
 
 
-def _build_error(node: str, mpi: Installed, error: RequestError) -> NodeError:
+def _build_error(node: str, mpi: Installed, error: RequestError, name: str) -> NodeError:
     if error.code != "compile":
-        return NodeError(node, f"wulf-mpi was not built with {mpi.title}: {error.message}", "see wulf mpi list")
+        return NodeError(node, f"{name} was not built with {mpi.title}: {error.message}", "see wulf mpi list")
     old = any(sign in error.message for sign in ("c++20", "concept", "is not a member of", "constexpr"))
     compiler = mpi.compiler or "compiler unknown"
     return NodeError(
         node,
-        f"{mpi.mpicxx} ({compiler}) could not build wulf-mpi; its last words:\n{error.message}",
+        f"{mpi.mpicxx} ({compiler}) could not build {name}; its last words:\n{error.message}",
         "it needs C++20 (GCC 11, Clang 14 or newer): name another MPI, or make its wrapper use another compiler, by "
         "OMPI_CXX or MPICH_CXX"
         if old
@@ -146,8 +167,8 @@ def distribute(sessions: Mapping[str, Session], origin: str, path: str, digest: 
     """
     lacking = [node for node, found in _look(sessions, path).items() if found["digest"] != digest]
     if lacking:
-        say(f"copying wulf-mpi to {len(lacking)} nodes")
-        parts = _parts(_fetch(sessions[origin], path))
+        say(f"copying {Path(path).name} to {len(lacking)} nodes")
+        parts = _parts(fetch(sessions[origin], path))
         for number, data in enumerate(parts):
             fields = {"path": path, "data": data, "digest": digest, "part": number, "parts": len(parts)}
             pending = {node: sessions[node].call("mpi_write", **fields) for node in lacking}
@@ -157,7 +178,7 @@ def distribute(sessions: Mapping[str, Session], origin: str, path: str, digest: 
         if found["trouble"]:
             raise NodeError(
                 node,
-                f"wulf-mpi as it was built on {origin} does not run there: {found['trouble']}",
+                f"{Path(path).name} as it was built on {origin} does not run there: {found['trouble']}",
                 "the nodes differ in their C library or their MPI: leave that node out, or measure each kind by itself",
             )
 
@@ -179,7 +200,7 @@ def _parts(packed: bytes) -> Sequence[str]:
     return [base64.b64encode(packed[at : at + PART]).decode() for at in range(0, max(1, len(packed)), PART)]
 
 
-def _fetch(session: Session, path: str) -> bytes:
+def fetch(session: Session, path: str) -> bytes:
     """A file of a node, compressed."""
     answer = session.request("mpi_read", COPY_TIMEOUT, path=path, part=0)
     data = base64.b64decode(answer["data"])

@@ -1,4 +1,4 @@
-"""Command lines that start wulf-mpi's ranks: pure functions of the MPI, the nodes, and what the user asked for."""
+"""Command lines that start ranks: pure functions of the MPI, the nodes, and what the user asked for."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ class Command:
     notes: tuple[str, ...] = field(default=())
 
 
-def command(mpi: Installed, site: Site, spec: WorldSpec, program: str) -> Command:
-    """The command line that starts wulf-mpi on the site's hosts."""
+def command(mpi: Installed, site: Site, spec: WorldSpec, *program: str) -> Command:
+    """The command line that starts a program, with its own words, on the site's hosts."""
     bind = spec.bind or ("none" if site.crowded or site.shared else "core")
     if spec.starter == "srun":
         argv, notes = _srun(mpi, site, spec, bind)
@@ -103,7 +103,7 @@ def command(mpi: Installed, site: Site, spec: WorldSpec, program: str) -> Comman
         argv, notes = _openmpi(mpi, site, spec, bind)
     else:
         argv, notes = _hydra(mpi, site, spec, bind)
-    return Command((*argv, *spec.options, program), (*notes, *_common_notes(site, bind)))
+    return Command((*argv, *spec.options, *program), (*notes, *_common_notes(site, bind)))
 
 
 def _common_notes(site: Site, bind: str) -> list[str]:

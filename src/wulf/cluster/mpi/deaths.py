@@ -39,6 +39,9 @@ _LOST = (
     re.compile(r"lost connection to (?:the )?(?:remote )?(?:daemon|proxy) on (?:node |host )?(\S+?)[.,]?(?: |$)"),
 )
 
+# what Open MPI says of an MPI_Init that fails, before its launcher's words of how the ranks ended
+_INIT = re.compile(r"MPI_INIT failed .*?developer\): (\S.*?) --> Returned \"([^\"]+)\"")
+
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS)
 _CRASH_NOTE = " (its launcher names one rank alone: this one may have crashed because another one died first)"
 """MPICH 5 over UCX: a rank whose partner is killed may run into a segmentation fault, and be noticed first."""
@@ -59,8 +62,8 @@ def cause_of_death(stderr: Sequence[str], ranks: Sequence[RankPlace]) -> str | N
         return f"{_rank(int(match[1]), match[2], ranks)} was killed by {_signal(int(match[3]))}"
     if match := _HYDRA.search(text):
         return _hydra(int(match[1]), match[2], int(match[3]), ranks)
-    if match := _BY_STATUS.search(text):
-        return f"{_rank(int(match[1]), '', ranks)} ended with status {match[2]}"
+    if said := _by_status(text, ranks):
+        return said
     if match := _SRUN.search(text):
         ended = "was killed" if match[3] == "Killed" else match[3].strip().lower()
         return f"{_rank(int(match[2]), match[1], ranks)} {ended}"
@@ -68,6 +71,14 @@ def cause_of_death(stderr: Sequence[str], ranks: Sequence[RankPlace]) -> str | N
         if match := pattern.search(text):
             return f"the connection to {match[1]} was lost: that node, or its network, is down"
     return None
+
+
+def _by_status(text: str, ranks: Sequence[RankPlace]) -> str:
+    """Empty where nothing is said of a status, nor of an MPI_Init that failed, which tells more."""
+    failed = f"MPI_Init failed: {init[1]}: {init[2]}" if (init := _INIT.search(text)) else ""
+    if match := _BY_STATUS.search(text):
+        return f"{_rank(int(match[1]), '', ranks)} ended with status {match[2]}{f' ({failed})' if failed else ''}"
+    return failed
 
 
 def _hydra(pid: int, host: str, status: int, ranks: Sequence[RankPlace]) -> str:

@@ -13,7 +13,7 @@ from ClusterShell.NodeSet import NodeSet
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.launchers.base import Launcher
-from wulf.cluster.mpi.building import Say, build, common_place, distribute
+from wulf.cluster.mpi.building import Say, build, common_place, distribute, send
 from wulf.cluster.mpi.commands import Host, Site, command
 from wulf.cluster.mpi.installed import WHEEL, NodeView, agree, builder, look, prefixes_of
 from wulf.cluster.mpi.network import common_network
@@ -44,7 +44,7 @@ def open_world(inventory: Inventory, spec: WorldSpec, say: Say = lambda _: None)
     NodeError
         A node can't be reached, the compiler fails, the ranks do not start.
     """
-    with make_launcher(inventory) as launcher, _starter_of(inventory, spec) as starter:
+    with make_launcher(inventory) as launcher, starter_of(inventory, spec) as starter:
         world = _prepare(launcher, starter, inventory, spec, say)
         try:
             yield world
@@ -52,7 +52,7 @@ def open_world(inventory: Inventory, spec: WorldSpec, say: Say = lambda _: None)
             world.close()
 
 
-def _starter_of(inventory: Inventory, spec: WorldSpec) -> Launcher:
+def starter_of(inventory: Inventory, spec: WorldSpec) -> Launcher:
     """What starts the starter: mpirun belongs on the first node; srun here, where the allocation is known."""
     known = inventory.lab is None or inventory.launcher == "slurm"
     here = spec.starter == "srun" and known and shutil.which("srun") is not None
@@ -61,12 +61,12 @@ def _starter_of(inventory: Inventory, spec: WorldSpec) -> Launcher:
 
 def _prepare(launcher: Launcher, starter: Launcher, inventory: Inventory, spec: WorldSpec, say: Say) -> World:
     places = layout(inventory.names, spec)
-    local = _is_local(inventory)
+    local = is_local(inventory)
     nodes = inventory.pick([inventory.names[0]] if local else dict.fromkeys(places))
     say("looking for MPI")
-    agents = _open_agents(launcher, nodes)
+    agents = open_agents(launcher, nodes)
     try:
-        _check_machines(agents)
+        check_machines(agents)
         views = _views(agents, spec, say)
         chosen = agree(views, spec.mpi)
         origin, mpi = builder(views, chosen)
@@ -75,7 +75,7 @@ def _prepare(launcher: Launcher, starter: Launcher, inventory: Inventory, spec: 
         if not local and len(nodes) > 1 and spec.starter == "mpirun":
             say("checking ssh between the nodes")
             check_reach(agents[nodes[0].name], nodes[1:])
-        site = _site(inventory, agents, nodes, views, places)
+        site = site_of(inventory, agents, nodes, views, places)
     finally:
         for agent in agents.values():
             agent.close_input()
@@ -85,12 +85,13 @@ def _prepare(launcher: Launcher, starter: Launcher, inventory: Inventory, spec: 
     return World(launcher, starter, inventory.nodes, names=names, installed=chosen, planned=places, made=made)
 
 
-def _is_local(inventory: Inventory) -> bool:
+def is_local(inventory: Inventory) -> bool:
     """Whether all nodes are this machine under one name, reached without ssh."""
     return inventory.launcher == "local" or (inventory.launcher == "lab" and inventory.ssh_config is None)
 
 
-def _open_agents(launcher: Launcher, nodes: Sequence[Node]) -> dict[str, Session]:
+def open_agents(launcher: Launcher, nodes: Sequence[Node]) -> dict[str, Session]:
+    """An agent on each of these nodes. Raises NodeError where one can't be reached."""
     opened = launcher.open(nodes, agent_program())
     for error in opened.failed.values():
         opened.close()
@@ -98,7 +99,8 @@ def _open_agents(launcher: Launcher, nodes: Sequence[Node]) -> dict[str, Session
     return opened.sessions
 
 
-def _check_machines(agents: Mapping[str, Session]) -> None:
+def check_machines(agents: Mapping[str, Session]) -> None:
+    """Raises UsageError where the nodes are of several architectures."""
     kinds: dict[str, list[str]] = {}
     for node, agent in agents.items():
         kinds.setdefault(agent.greeting["arch"], []).append(node)
@@ -141,17 +143,41 @@ def install_wheel(inventory: Inventory, kind: str, say: Say = lambda _: None) ->
     NodeError
         A node can't be reached, or pip fails there.
     """
-    nodes = inventory.nodes[:1] if _is_local(inventory) else inventory.nodes
+    nodes = inventory.nodes[:1] if is_local(inventory) else inventory.nodes
     with make_launcher(inventory) as launcher:
-        return _install(_open_agents(launcher, nodes), kind, say)
+        return _install(open_agents(launcher, nodes), kind, say)
 
 
-def _site(
+def bring_file(inventory: Inventory, spec: WorldSpec, name: str, data: bytes) -> str:
+    """Bring a file to every node that has ranks, beside wulf-mpi; its path, the same on all.
+
+    Raises
+    ------
+    UsageError
+        The nodes have no folder in common that they can write to.
+    NodeError
+        A node can't be reached, or has no room for it.
+    """
+    nodes = inventory.pick([inventory.names[0]] if is_local(inventory) else dict.fromkeys(inventory.names))
+    with make_launcher(inventory) as launcher:
+        agents = open_agents(launcher, nodes)
+        try:
+            path = f"{common_place(look(agents, prefixes_of(spec.mpi)))}/{name}"
+            for agent in agents.values():
+                send(agent, path, data)
+        finally:
+            for agent in agents.values():
+                agent.close_input()
+    return path
+
+
+def site_of(
     inventory: Inventory, agents: Mapping[str, Session], nodes: Sequence[Node], views: Mapping[str, NodeView],
     places: Sequence[str],
 ) -> Site:  # fmt: skip
+    """Where ranks run: `nodes` hold those of `places`, in its order."""
     first = views[nodes[0].name]
-    if _is_local(inventory):
+    if is_local(inventory):
         return Site((Host(first.host, len(places), first.cpus, first.boot_id),), root=first.uid == 0, local=True)
     network, interface = common_network(inventory, nodes, agents)
     hosts = tuple(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 
 from . import linux
-from .link import NAMESPACES
+from .link import NAMESPACES, adopt
 
 _ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 
@@ -15,7 +16,7 @@ def main(arguments: list[str]) -> int:
     """`daemon PID START LOG HOSTNAME PROGRAM …`: PID and START name the first process that is to be the parent.
 
     HOSTNAME is what the daemon takes for its host's name, "-" for the parent's. The program stays in the foreground;
-    what it prints is appended to LOG.
+    what it prints is appended to LOG. Prints its pid.
     """
     pid, start, log, host, command = int(arguments[0]), arguments[1], arguments[2], arguments[3], arguments[4:]
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -26,17 +27,13 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         print(f"can't enter the lab: {error.strerror or error}", file=sys.stderr)
         return 1
-    child = os.fork()
-    if child == 0:
-        if os.fork() > 0:
-            os._exit(0)  # the orphan becomes a child of the first process
-        _become(command, output, host)
-    os.waitpid(child, 0)
+    print(adopt(lambda report: _become(command, output, host, report)))
     return 0
 
 
-def _become(command: list[str], output: int, host: str) -> None:
+def _become(command: list[str], output: int, host: str, report: socket.socket) -> None:
     try:
+        report.send(b"daemon")
         os.setsid()
         os.chdir("/")
         if host != "-":

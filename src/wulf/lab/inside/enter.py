@@ -9,9 +9,11 @@ import signal
 import sys
 
 from . import linux
-from .node import HOME
+from .node import HOME, TEMPORARY
 
 NAMESPACES = ("user", "mnt", "uts", "ipc", "net", "pid")
+HOMES = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+"""Of who calls: the nodes would share them, as they share no home."""
 
 
 def main(arguments: list[str]) -> int:
@@ -41,7 +43,9 @@ def _run(command: list[str]) -> None:
     linux.die_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.chdir("/")
-    os.environ["HOME"] = HOME
+    os.environ.update(HOME=HOME, TMPDIR=TEMPORARY)
+    for name in HOMES:
+        os.environ.pop(name, None)
     try:
         os.execvp(command[0], command)  # noqa: S606  (no shell is meant)
     except OSError as error:

@@ -4,7 +4,7 @@ The kernel kills every process of a PID namespace when its first process ends, a
 with the last process in their namespaces (pid_namespaces(7)). So one SIGKILL takes a lab down, whatever state it is in.
 """
 
-# ruff: noqa: PTH106, PTH108, PTH112
+# ruff: noqa: PTH106, PTH108, PTH112, PTH114
 
 from __future__ import annotations
 
@@ -99,8 +99,14 @@ def _vanish(state: str | None) -> None:
     if os.getpid() == 1:  # never outside a PID namespace of our own
         os.kill(-1, signal.SIGKILL)  # all others of the lab, so that nobody writes below `state` any more
         if state:
+            _remove_disks(f"{state}/{linux.DISKS}")
             _remove(state)
     os._exit(0)
+
+
+def _remove_disks(link: str) -> None:
+    if os.path.islink(link):
+        _remove(os.path.realpath(link))
 
 
 def _remove(path: str) -> None:

@@ -13,6 +13,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Callable
 
 from . import linux
 
@@ -25,8 +26,6 @@ def main(arguments: list[str]) -> int:
     pid, start, program, directory = int(arguments[0]), arguments[1], arguments[2], arguments[3]
     streams = [os.open(f"{directory}/link.{name}", os.O_RDWR) for name in ("in", "out")]
     streams.append(os.open(f"{directory}/link.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     try:
         if linux.start_time(pid) != start:
             raise ProcessLookupError(f"process {pid} is gone")
@@ -37,16 +36,26 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         print(f"can't enter the lab: {error.strerror or error}", file=sys.stderr)
         return 1
+    print(adopt(lambda report: _become(program, streams, report)))
+    return 0
+
+
+def adopt(become: Callable[[socket.socket], None]) -> int:
+    """Have the first process of the namespaces just joined adopt a child that calls `become`, which never returns.
+
+    `become` sends a word over the socket that it is given. Returns the child's pid as our own namespace numbers it.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     child = os.fork()
     if child == 0:
         if os.fork() > 0:
-            os._exit(0)  # the orphan becomes a child of the lab's first process
-        _become(program, streams, theirs)
+            os._exit(0)  # the orphan becomes a child of the first process
+        become(theirs)
     theirs.close()
     os.waitpid(child, 0)
     _, ancillary, _, _ = ours.recvmsg(16, socket.CMSG_SPACE(_CREDENTIALS.size))
-    print(_CREDENTIALS.unpack(ancillary[0][2][: _CREDENTIALS.size])[0])  # as our own namespace numbers it
-    return 0
+    return int(_CREDENTIALS.unpack(ancillary[0][2][: _CREDENTIALS.size])[0])
 
 
 def _become(program: str, streams: list[int], report: socket.socket) -> None:

@@ -20,6 +20,9 @@ NEW_NET = 0x40000000
 NODE_NAMESPACES = NEW_MOUNTS | NEW_UTS | NEW_IPC | NEW_PIDS | NEW_NET
 """What a lab's first process and each of its nodes have of their own."""
 
+DISKS = "disks"
+"""In a lab's directory, a link to the folder of its disks, where it has any."""
+
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 0x2, 0x4, 0x8
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 

@@ -1,16 +1,18 @@
 """A node: the first process of its namespaces, with its own /proc, /sys, /run, host name and sshd.
 
 A node shares the host's file system, as the nodes of a cluster share theirs, except for what would be written by its
-programs (/run, /dev/shm, /var/log, the home directory: empty, in memory) and for what makes it a node (/etc/hosts and
-the like).
+programs (/run, /dev/shm, /var/log, the home directory, TMPDIR: empty, in memory; /var/lib/wulf: a folder of its own, as
+lasting as the lab) and for what makes it a node (/etc/hosts and the like).
 """
 
 # ruff: noqa: PTH211, PTH101, PTH102, PTH110, PTH112, PTH114, PTH119, PTH123, PTH208
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import stat
 import time
 
 from . import linux
@@ -20,6 +22,11 @@ PRIVATE = "/run/wulf"
 
 HOME = "/run/home"
 """Home directory of whoever logs in."""
+
+TEMPORARY = "/run/tmp"
+"""TMPDIR of whoever logs in. The host's /tmp is shown too; programs that name their files there after host and process,
+as Open MPI does, would meet those of a second lab's node, which has the same name and the same few processes.
+"""
 
 SSH_PORT = 2222
 _QUIET = linux.MS_NOSUID | linux.MS_NODEV
@@ -65,11 +72,12 @@ def furnish(state: str, node: str) -> None:
         target = f"/etc/{os.path.basename(source)}"
         if os.path.exists(target):
             linux.mount(source, target, "", linux.MS_BIND)
+    _mount_library(f"{node}/library")
     own = os.open(node, os.O_PATH | os.O_DIRECTORY)
     linux.mount("tmpfs", "/run", "tmpfs", _QUIET, "mode=755")
     ssh = f"{HOME}/.ssh"
     for directory, mode in (
-        ("/run/sshd", 0o755), ("/run/lock", 0o1777), (PRIVATE, 0o700), (HOME, 0o700), (ssh, 0o700),
+        ("/run/sshd", 0o755), ("/run/lock", 0o1777), (TEMPORARY, 0o1777), (PRIVATE, 0o700), (HOME, 0o700), (ssh, 0o700),
     ):  # fmt: skip
         os.mkdir(directory)
         os.chmod(directory, mode)
@@ -87,6 +95,35 @@ def _mount_sys() -> None:
     if old >= 0:
         linux.mount(f"/proc/self/fd/{old}", groups, "", linux.MS_BIND | linux.MS_REC)
         os.close(old)
+
+
+def _mount_library(own: str) -> None:
+    """/var/lib as it is, but with a wulf/ of the node's own, which the host need not have: it is not written."""
+    library, mine = "/var/lib", "wulf"
+    if not os.path.isdir(library):
+        return
+    os.mkdir(own, 0o700)
+    shown = {mine: os.open(own, os.O_PATH | os.O_DIRECTORY)}
+    for name in os.listdir(library):
+        with contextlib.suppress(FileNotFoundError):  # somebody's temporary file
+            shown.setdefault(name, os.open(f"{library}/{name}", os.O_PATH | os.O_NOFOLLOW))
+    linux.mount("tmpfs", library, "tmpfs", _QUIET, "mode=755")
+    for name, descriptor in shown.items():
+        _show(descriptor, f"{library}/{name}")
+        os.close(descriptor)
+
+
+def _show(descriptor: int, path: str) -> None:
+    """Make an open file, folder or link appear at a path where nothing is."""
+    kind = os.fstat(descriptor).st_mode
+    if stat.S_ISLNK(kind):
+        os.symlink(os.readlink("", dir_fd=descriptor), path)
+        return
+    if stat.S_ISDIR(kind):
+        os.mkdir(path)
+    else:
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    linux.mount(f"/proc/self/fd/{descriptor}", path, "", linux.MS_BIND | linux.MS_REC)
 
 
 def _mount_terminals() -> None:

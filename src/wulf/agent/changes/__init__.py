@@ -1,0 +1,17 @@
+"""Changing a node's settings so that it can always be undone.
+
+host        what a change needs of its node: folder, mechanisms, clocks; tests bring a machine of their own
+durable     files that survive a power cut, whole or not at all
+journal     what was written, line by line, before it was
+entry       one write as the journal tells it
+lock        one process at a time changes; one campaign holds the node
+deadlines   until when a change must be confirmed, and a controller be heard of
+watchdog    the process on the node that takes back what nobody confirms
+arming      starts it, and makes sure that it knows
+preflight   what must hold before anything is begun
+apply       write, read back, classify
+revert      the way back
+keep        confirming, prolonging, keeping, ending
+status      what is open here, and what is wrong
+operations  the agent's requests; byhand: its words on a command line
+"""

@@ -1,0 +1,243 @@
+"""The write-ahead journal: what will be written stands here, on disk, before it is written.
+
+A line is `["crc32 in hex", bytes, {entry}]`: JSON, and a torn line can be told from a damaged one. Torn: the process or
+the machine ended while it was appended, so that what it announces never began. Damaged: anything else; nothing is
+guessed then.
+
+Kinds of entry: `change` (one began), `write` (one setting will be written), `wrote` (what came of it), `undoing`,
+`undone`, `keep`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wulf.agent.changes.durable import make_folder, sync_folder
+from wulf.agent.changes.entry import Entry, Key, key_of
+
+if TYPE_CHECKING:
+    from wulf.agent.changes.host import Host
+
+NAME = "journal.jsonl"
+ARCHIVED = 16
+"""Ended journals that are kept beside it, for people."""
+WATCHDOG = "watchdog: "
+"""How the journal's reasons begin where the node took back by itself."""
+UNKNOWN = object()
+"""Stands for a value that we may have left somewhere, and could not read back."""
+
+_LINE = re.compile(rb'\["([0-9a-f]{8})", ([1-9][0-9]*), (\{.*\})\]', re.DOTALL)
+_HEAD = re.compile(rb'\["[0-9a-f]{8}", ([1-9][0-9]*), (.*)', re.DOTALL)
+_BEGUN = re.compile(rb'\[?"?[0-9a-f]{0,8}"?,? ?[0-9]*,?')
+
+
+class Damaged(Exception):  # noqa: N818 - it says what is the matter
+    """The journal can't be trusted: where, why, and the line as it is."""
+
+    def __init__(self, path: Path, line: int, why: str, text: str) -> None:
+        super().__init__(
+            f"{path}, line {line}, is damaged: {why}. Nothing is written and nothing guessed: see the lines with "
+            f"`wulf-agent --changes`, put back by hand what they name, then move the file away"
+        )
+        self.told = {"path": str(path), "line": line, "why": why, "text": text}
+
+
+class Journal:
+    """What the file says, and appending to it. Only whoever holds the guard (`lock.guard`) may have one.
+
+    Raises
+    ------
+    Damaged
+        A line is not as it was written.
+    OSError
+        The file can't be read.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.path = host.folder / NAME
+        self._entries: dict[int, Entry] = {}
+        self.changes: dict[int, dict[str, Any]] = {}
+        self.left: dict[Key, Any] = {}
+        """What we know to have left at each key; UNKNOWN where a write was cut short."""
+        self._lines, self._good = _read(self.path)
+        for line in self._lines:
+            self._fold(line)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Every write, in the order in which they were made."""
+        return list(self._entries.values())
+
+    def open_entries(self, campaign: str | None = None) -> list[Entry]:
+        """Writes that may still have to be undone, in the order in which they were made."""
+        return [entry for entry in self.entries if entry.open and campaign in (None, entry.campaign)]
+
+    def taken_back(self, campaign: str | None = None) -> list[Entry]:
+        """Writes that the node undid by itself: a controller that was away must not think that they still hold."""
+        undone = [entry for entry in self.entries if entry.undone is not None and campaign in (None, entry.campaign)]
+        return [entry for entry in undone if (entry.undone or {}).get("by", "").startswith(WATCHDOG)]
+
+    def append(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Put a line on disk for good; returns it. Raises OSError, and the journal is then as it was."""
+        line = {"kind": kind, "number": len(self._lines) + 1, "time": self._host.wall(), **fields}
+        data = _line_of(line)
+        self._host.step(f"journal {kind}")
+        make_folder(self.path.parent)
+        new = not self.path.exists()
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            self._append_to(descriptor, data, kind)
+        finally:
+            os.close(descriptor)
+        if new:
+            sync_folder(self.path.parent)
+        self._good += len(data)
+        self._lines.append(line)
+        self._fold(line)
+        self._host.step(f"journaled {kind}")
+        return line
+
+    def _append_to(self, descriptor: int, data: bytes, kind: str) -> None:
+        os.ftruncate(descriptor, self._good)  # a torn line goes
+        try:
+            written = 0
+            while written < len(data):
+                written += os.pwrite(descriptor, data[written:], self._good + written)
+                self._host.step(f"half of journal {kind}")
+            os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, self._good)
+            raise
+
+    def remember(self, kind: str, **fields: Any) -> None:
+        """Know something that could not be put on disk: for the rest of this process alone."""
+        self._fold({"kind": kind, "number": len(self._lines) + 1, **fields})
+
+    def archive(self) -> None:
+        """Put the file aside when nothing in it is open: the next change begins a new one."""
+        if not self._lines or self.open_entries():
+            return
+        self._host.step("archive")
+        older = sorted(self.path.parent.glob("ended-*.jsonl"), key=_number_of)
+        number = _number_of(older[-1]) + 1 if older else 1
+        self.path.rename(self.path.parent / f"ended-{number}.jsonl")
+        for path in older[: max(0, len(older) + 1 - ARCHIVED)]:
+            path.unlink()
+        sync_folder(self.path.parent)
+
+    def _fold(self, line: dict[str, Any]) -> None:
+        kind = line["kind"]
+        if kind == "change":
+            self.changes[line["change"]] = line
+        elif kind == "write":
+            known = {word: line[word] for word in _WRITE}
+            self._entries[line["number"]] = Entry(number=line["number"], **known)
+            self._leave(key_of(line), UNKNOWN)
+        elif kind == "keep":
+            for entry in self._named(line["of"]):
+                entry.kept = True
+        else:
+            {"wrote": self._wrote, "undoing": self._undoing, "undone": self._undone}[kind](line)
+
+    def _wrote(self, line: dict[str, Any]) -> None:
+        for entry in self._named([line["of"]]):
+            entry.outcome, entry.after = line["outcome"], line["after"]
+            entry.closed = line["closed"]
+            self._leave(entry.key, UNKNOWN if line["outcome"] == "unconfirmed" else line["after"])
+        for each in line["resets"]:
+            self._leave(key_of(each), each["after"])
+
+    def _undoing(self, line: dict[str, Any]) -> None:
+        for entry in self._named(line["of"]):
+            entry.plan = line["plan"]
+            self._leave(entry.key, UNKNOWN)  # until it is read back
+
+    def _undone(self, line: dict[str, Any]) -> None:
+        for entry in self._named(line["of"]):
+            entry.undone = {word: line.get(word) for word in ("outcome", "now", "reason", "by", "time")}
+            entry.closed = line["closed"]
+            if line["outcome"] == "reverted":
+                self._leave(entry.key, line["now"])
+        for each in line["resets"]:
+            self._leave(key_of(each), each["now"])
+        for rebase in line["rebase"]:  # what our write had reset is what the one above it must go back to
+            for entry in self._named([rebase["of"]]):
+                entry.before = rebase["before"]
+
+    def _named(self, numbers: list[int]) -> list[Entry]:
+        return [self._entries[number] for number in numbers if number in self._entries]
+
+    def _leave(self, key: Key, value: Any) -> None:
+        self.left[key] = value
+
+
+_WRITE = (
+    "campaign", "change", "name", "mechanism", "target", "place", "identity", "boot", "before", "asked", "resets",
+)  # fmt: skip
+
+
+def _number_of(path: Path) -> int:
+    digits = path.stem.partition("-")[2]
+    return int(digits) if digits.isdigit() else 0
+
+
+def _line_of(line: dict[str, Any]) -> bytes:
+    body = json.dumps(line).encode()
+    return b'["%08x", %d, %s]\n' % (zlib.crc32(body), len(body), body)
+
+
+def _read(path: Path) -> tuple[list[dict[str, Any]], int]:
+    """The journal's lines, and the bytes that they take: what follows is torn."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return [], 0
+    whole, newline, rest = data.rpartition(b"\n")
+    lines = []
+    for number, text in enumerate(whole.split(b"\n") if newline else [], 1):
+        line, why = _checked(text, number)
+        if line is None:
+            raise Damaged(path, number, why, text.decode("utf-8", "replace"))
+        lines.append(line)
+    if rest and not _torn(rest):
+        raise Damaged(path, len(lines) + 1, "its end was altered after it was written", rest.decode("utf-8", "replace"))
+    return lines, len(data) - len(rest)
+
+
+def readable_lines(host: Host) -> list[dict[str, Any]]:
+    """Every line of a journal that can't be trusted, for a person: {"line", "sound", "text"}."""
+    texts = (host.folder / NAME).read_bytes().split(b"\n")
+    return [
+        {"line": number, "sound": _checked(text, number)[0] is not None, "text": text.decode("utf-8", "replace")}
+        for number, text in enumerate(texts, 1)
+        if text
+    ]
+
+
+def _checked(text: bytes, number: int) -> tuple[dict[str, Any] | None, str]:
+    """A line's entry; or None, and why."""
+    match = _LINE.fullmatch(text)
+    if match is None:
+        return None, "it is no line of a journal"
+    body = match[3]
+    if len(body) != int(match[2]) or zlib.crc32(body) != int(match[1], 16):
+        return None, "its checksum is wrong"
+    line: dict[str, Any] = json.loads(body)
+    if line["number"] != number:
+        return None, f"it is number {line['number']}: lines are missing, or were moved"
+    return line, ""
+
+
+def _torn(rest: bytes) -> bool:
+    """Whether bytes without a newline are the beginning of a line, perhaps with the NULs that a power cut leaves."""
+    begun = rest.rstrip(b"\0")
+    head = _HEAD.fullmatch(begun)
+    if head is None:
+        return _BEGUN.fullmatch(begun) is not None
+    return len(head[2]) <= int(head[1]) + len("]")  # one more: the newline became another byte

@@ -1,0 +1,139 @@
+"""Who may change this node: one process at a time (the guard), and one campaign until it ends (the lock)."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import math
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wulf.agent.changes import deadlines
+from wulf.agent.changes.durable import make_folder, read_object, remove, replace
+from wulf.agent.session import Refused
+
+if TYPE_CHECKING:
+    from wulf.agent.changes.host import Host
+    from wulf.agent.changes.journal import Journal
+
+GUARD, LOCK = "guard", "lock"
+PATIENCE = 20.0
+"""Seconds that a request waits for another that is changing this node."""
+
+
+class Busy(Exception):  # noqa: N818 - it says what is the matter
+    """Another process holds the guard; `holder` is its number, and `since` when (`Host.now`), where that is known."""
+
+    def __init__(self, holder: int | None, since: float) -> None:
+        super().__init__(f"process {holder or '?'} is changing this node at this moment")
+        self.holder = holder
+        self.since = since
+
+
+@contextlib.contextmanager
+def guard(host: Host, patience: float | None = None) -> Iterator[None]:
+    """Only one process at a time reads the journal to act on it. It ends with the process, however that ends.
+
+    `patience` in seconds; None: PATIENCE.
+
+    Raises
+    ------
+    Busy
+        Another one has held it for `patience` seconds.
+    OSError
+        The folder can't be made or written.
+    """
+    make_folder(host.folder)
+    path = host.folder / GUARD
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        if not _locked(descriptor, PATIENCE if patience is None else patience):
+            raise Busy(*_holder(path))
+        with contextlib.suppress(OSError):  # a full disk must not keep anybody from taking a change back
+            os.pwrite(descriptor, f"{os.getpid():<10} {host.now():<20.3f}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int, patience: float) -> bool:
+    deadline = time.monotonic() + patience
+    while not try_lock(descriptor):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file, unless another has it locked."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(path: Path) -> tuple[int | None, float]:
+    try:
+        number, since = path.read_bytes().split()
+        return int(number), float(since)
+    except ValueError:
+        return None, math.inf
+
+
+def holder(host: Host) -> dict[str, Any] | None:
+    """The campaign that holds the node: {campaign, by, since, boot}; None where none does."""
+    try:
+        return read_object(host.folder / LOCK)
+    except ValueError as error:
+        raise Refused(
+            "state", f"the lock can't be read: {error}; take back what is open here with wulf-agent --revert, remove it"
+        ) from error
+
+
+def may_take(host: Host, journal: Journal, campaign: str) -> bool:
+    """Whether the lock has to be written for a campaign; False: it has it. A dead one's is taken over.
+
+    Raises
+    ------
+    Refused
+        'locked': another campaign is alive, or has left changes behind.
+    """
+    found = holder(host)
+    if found is not None and found["campaign"] == campaign:
+        return False
+    others = [entry for entry in journal.open_entries() if entry.campaign != campaign and not entry.kept]
+    who = f"campaign {found['campaign']} of {found['by']}, since {_time(found['since'])}," if found else "a campaign"
+    if others:
+        raise Refused(
+            "locked",
+            f"{who} has {len(others)} changes open on this node, {others[0].name} the first; take them back first: "
+            f"wulf tune revert {others[0].campaign}",
+            "campaign",
+        )
+    if found is not None and found["boot"] == host.boot and deadlines.alive(host):
+        raise Refused("locked", f"{who} is tuning this node; wait until it ends", "campaign")
+    return True
+
+
+def take(host: Host, campaign: str, by: str) -> None:
+    """Write the lock. Raises OSError."""
+    host.step("lock")
+    told = {"campaign": campaign, "by": by, "since": host.wall(), "boot": host.boot}
+    replace(host.folder / LOCK, json.dumps(told).encode())
+
+
+def release(host: Host) -> None:
+    """Give the node free."""
+    host.step("unlock")
+    deadlines.clear(host)
+    remove(host.folder / LOCK)
+
+
+def _time(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))

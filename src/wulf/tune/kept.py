@@ -1,0 +1,84 @@
+"""What a campaign kept: the settings it proved, what they were before, and what each was measured to change.
+
+A run holds it as `kept.json`: {"campaign": id, "kept": [{"name", "place", "value", "before", "effect", "nodes"}]}.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wulf.core.errors import UsageError
+from wulf.core.files import replace_file
+from wulf.tune.setting import Value
+
+FILE = "kept.json"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Effect(_Part):
+    """What changing one setting did to one metric, with its interval.
+
+    The difference to the value before, in the metric's unit; or, where the unit is '1', the improvement as a share of
+    it: above 0 is better, whether more or less of the metric is.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    """Ends of the interval; None where it has none."""
+    unit: str
+    """SI, '1' for a ratio."""
+    metric: str
+    verdict: str
+
+
+class Kept(_Part):
+    """One setting at one place, alike on all of `nodes`."""
+
+    name: str
+    """Of the catalogue."""
+    place: str = ""
+    """'' is the node itself; else 'eth0', 'cpu3'."""
+    value: Value
+    before: Value | None = None
+    """None: there was none, or it could not be read."""
+    effect: Effect | None = None
+    """None: not measured by itself."""
+    nodes: str = ""
+    """In ClusterShell's syntax: 'n[1-4]'."""
+
+
+class KeptSettings(_Part):
+    """All of one campaign."""
+
+    campaign: str
+    kept: tuple[Kept, ...]
+
+
+def write_kept(run: Path, settings: KeptSettings) -> None:
+    """Into a run's folder, whole or not at all."""
+    replace_file(run / FILE, settings.model_dump_json(indent=2) + "\n")
+
+
+def read_kept(run: Path) -> KeptSettings:
+    """Of a run's folder.
+
+    Raises
+    ------
+    UsageError
+        The run holds none, or not as it should be.
+    """
+    path = run / FILE
+    try:
+        return KeptSettings.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"{run} kept no settings: there is no {FILE} in it", "a run of `wulf tune --apply` leaves one"
+        ) from error
+    except (OSError, ValidationError) as error:
+        raise UsageError(f"{path} can't be read: {error}", "`wulf tune` writes it; it is not for editing") from error
