@@ -59,7 +59,11 @@ def command() -> None:
 @command.command()
 @click.option("--nodes", type=int, default=4, show_default=True, help="How many nodes, n1 to nN; 200 at most.")
 @click.option("--rate", metavar="RATE", help="Rate of every link, as tc writes it: 1gbit, 200mbit.")
-@click.option("--backend", metavar="netns|loopback", help="Namespaces, or mere names; the best possible if not given.")
+@click.option(
+    "--backend",
+    metavar="netns|qemu|loopback",
+    help="Namespaces; virtual machines with an e1000e; mere names. Without: namespaces, or else names.",
+)
 @click.option("--slurm", is_flag=True, help="With a real Slurm: munged, slurmctld, a slurmd on each node; as root.")
 @link_options
 @name_option
@@ -79,11 +83,20 @@ def up(
       wulf lab up --nodes 8 --rate 1gbit
       wulf lab up --delay 50us --rate 1gbit --loss 0.01%
       wulf lab up --nodes 3 --slurm
+      wulf lab up --nodes 2 --backend qemu
     """  # noqa: D301
     from wulf import lab
 
     link = _given(options)
-    _show(lab.up(nodes, rate=rate, name=name, backend=backend, link=link, emulator=emulator, with_slurm=slurm))
+    made = lab.up(
+        nodes, rate=rate, name=name, backend=backend, link=link, emulator=emulator, with_slurm=slurm, say=_say
+    )
+    _show(made)
+
+
+def _say(line: str) -> None:
+    """What goes on, for whoever waits."""
+    click.echo(line, err=True)
 
 
 @command.command("set")
@@ -127,6 +140,34 @@ def exec_(node: str, argv: tuple[str, ...], name: str | None) -> None:
     """  # noqa: D301
     words = argv[1:] if argv[0] == "--" else argv
     sys.exit(_find(name).exec(node, words))
+
+
+@command.command("power-cut")
+@click.argument("node")
+@name_option
+def power_cut(node: str, name: str | None) -> None:
+    """Cut a node's power, as if its plug were pulled. The disk of a virtual machine stays.
+
+    \b
+    Example:
+      wulf lab power-cut n1
+    """  # noqa: D301
+    _find(name).kill_node(node)
+
+
+@command.command("power-on")
+@click.argument("node")
+@click.option("--boot-line", metavar="WORDS", help="Added to its kernel's command line, until the next --boot-line.")
+@name_option
+def power_on(node: str, boot_line: str | None, name: str | None) -> None:
+    """Switch a virtual machine on that is off, and wait until it has booted.
+
+    \b
+    Example:
+      wulf lab power-on n1
+      wulf lab power-on n1 --boot-line "isolcpus=1 nohz_full=1"
+    """  # noqa: D301
+    _find(name).power_on(node, boot_line=boot_line, say=_say)
 
 
 @command.command()

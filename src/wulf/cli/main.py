@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from importlib import import_module
 
 import click
 
 from wulf import __version__
+from wulf.cli.commands import find
 from wulf.core.errors import INTERRUPTED, WulfError
 
 COMMANDS = {
@@ -18,8 +18,16 @@ COMMANDS = {
     "net": ("wulf.cli.net", "Measure one pair: ping-pong, stream."),
     "node": ("wulf.cli.node", "Every node's own figures: CPU, memory, system, noise; which node deviates."),
     "mpi": ("wulf.cli.mpi", "MPI between ranks: ping-pong, collectives, all pairs; built with your MPI."),
+    "app": ("wulf.cli.app", "Applications: HPL, STREAM, LAMMPS, any command; repeated, checked, judged."),
+    "tune": ("wulf.cli.tune", "Find settings that make nodes faster, by measuring; undo changes."),
+    "search": ("wulf.cli.search", "The fastest configuration of HPL, or of a program of your own."),
+    "impact": ("wulf.cli.impact", "What a change of settings is worth to your application."),
+    "trace": ("wulf.cli.trace", "An MPI program's messages, recorded: shown, exported, imported."),
+    "predict": ("wulf.cli.predict", "A traced MPI program on other networks: run time, why, whether to buy."),
+    "networks": ("wulf.cli.networks", "The networks that predictions know by name, and their figures' sources."),
     "watch": ("wulf.cli.watch", "A live view of one pair: round trip, rate, counters."),
     "check": ("wulf.cli.check", "Is this node well? In seconds, for a prolog or HealthCheckProgram."),
+    "audit": ("wulf.cli.audit", "Every setting of every node: as advised, alike, kept at start-up, unchanged?"),
     "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
     "rates": ("wulf.cli.rates", "What this machine can do, in a file that programs read."),
     "resume": ("wulf.cli.resume", "Go on with a run that was cut short."),
@@ -28,6 +36,7 @@ COMMANDS = {
     "compare": ("wulf.cli.compare", "Compare two runs cell by cell."),
     "history": ("wulf.cli.history", "Where a metric changed over many runs, and what changed with it."),
     "model": ("wulf.cli.model", "How a program scales, what a message costs, what a node can reach."),
+    "cost": ("wulf.cli.cost", "Price and power of a machine's speed, and its place on the Top500 lists."),
     "stats": ("wulf.cli.stats", "Try the statistics on noise whose truth is known: selftest."),
     "query": ("wulf.cli.query", "Ask the records of many runs in SQL."),
     "schema": ("wulf.cli.schema", "Print the JSON schema of a record."),
@@ -47,9 +56,7 @@ class LazyGroup(click.Group):
         """The command's own module, or None."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(COMMANDS[cmd_name][0]).command
-        assert isinstance(command, click.Command)  # noqa: S101 - a programming error, not a user's
-        return command
+        return find(f"{COMMANDS[cmd_name][0]}:command")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands' list from the table above, without importing them."""

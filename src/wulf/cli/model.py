@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +10,14 @@ import click
 
 from wulf.cli.history import Setting
 from wulf.cli.mpi_options import launch_options, mpi_inventory, taken
-from wulf.cli.options import colour_console, measure_options, measuring, node_options
+from wulf.cli.options import measure_options, measuring, node_options
+from wulf.cli.showing import show_view
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wulf.rates import Rate
-    from wulf.report.model_view import View
     from wulf.store.run import Run
     from wulf.workflow.model_times import Given
 
@@ -103,7 +102,12 @@ def speedup(
         raise UsageError(f"{given.source}: {error}", "times are seconds above zero, for 1 worker or more") from error
     if found.best is None:
         raise UsageError(f"{given.source}: {next(iter(found.refused.values()))}", "measure more numbers of workers")
-    _show(speedup_view(found, given.source, at, given.notes), speedup_object(found, given.source, at), as_json, html)
+    show_view(
+        speedup_view(found, given.source, at, given.notes),
+        speedup_object(found, given.source, at),
+        as_json=as_json,
+        html=html,
+    )
     return OK
 
 
@@ -145,7 +149,7 @@ def roofline(
         name, rates = read.host, read
     roofs, lacking = roofs_of(rates, precision)
     view = roofline_view(name, precision, roofs, at, lacking)
-    _show(view, roofline_object(name, precision, roofs, at), as_json, html)
+    show_view(view, roofline_object(name, precision, roofs, at), as_json=as_json, html=html)
     return OK
 
 
@@ -191,7 +195,7 @@ def loggp(
     given = measured_of(found, subject)
     fitted = given.fitted()
     half = {size: [value / 2 for value in values] for size, values in given.round_trips.items()}
-    _show(loggp_view(fitted, given.subject, half), loggp_object(fitted, given.subject), as_json, html)
+    show_view(loggp_view(fitted, given.subject, half), loggp_object(fitted, given.subject), as_json=as_json, html=html)
     return code
 
 
@@ -240,21 +244,5 @@ def _brown(as_json: bool, html: Path | None, more: bool) -> int:
 
     if more:
         raise UsageError("--brown draws his figures, not measured times", "leave the table, or --from, out")
-    _show(brown_view(), brown_object(), as_json, html)
+    show_view(brown_view(), brown_object(), as_json=as_json, html=html)
     return OK
-
-
-def _show(view: View, content: dict[str, Any], as_json: bool, html: Path | None) -> None:
-    """In the terminal, as JSON, and as a page."""
-    from wulf.report.model_terminal import print_view
-
-    if html is not None:
-        from wulf.report.model_page import write_model
-
-        write_model(view, html)
-    if as_json:
-        click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
-        return
-    print_view(view, colour_console())
-    if html is not None:
-        click.echo(f"page: {html}")

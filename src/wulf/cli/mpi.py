@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import TableGroup
 from wulf.cli.mpi_options import given_params, launch_options, mpi_inventory, probe_options, taken
 from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
 from wulf.measure.mpi import mpi_probe
@@ -30,20 +30,19 @@ COMMANDS = {
 """Name → module and attribute: what is no single probe. One of a probe's name stands in its place."""
 
 
-class MpiGroup(click.Group):
+class MpiGroup(TableGroup):
     """The probes of wulf-mpi as commands, and the commands over many nodes and sizes."""
+
+    commands_at = COMMANDS
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """What there is on the nodes first, then the probes as they describe themselves."""
-        return list(dict.fromkeys([*COMMANDS, *mpi_probe().patterns]))
+        return list(dict.fromkeys([*super().list_commands(ctx), *mpi_probe().patterns]))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, made of the probe's description where it is a probe; or None."""
         if cmd_name in COMMANDS:
-            module, _, attribute = COMMANDS[cmd_name].partition(":")
-            command = getattr(import_module(module), attribute)
-            assert isinstance(command, click.Command)  # noqa: S101 - a programming error, not a user's
-            return command
+            return super().get_command(ctx, cmd_name)
         probe = mpi_probe()
         return _probe_command(probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 
@@ -65,8 +64,7 @@ def _probe_command(pattern: Pattern) -> click.Command:
     run.__doc__ = pattern.help
     if pattern.name == "pairs":
         run.__doc__ += (
-            "\n\nOne launch serves all pairs: beyond some hundred nodes this is quicker than `wulf net pairs`, which "
-            "holds a session by ssh on every node."
+            "\n\nOne launch serves all pairs, and no conversation by ssh is needed for each, as `wulf net pairs` needs."
         )
     where = "n1 n2" if pattern.group in ("p2p", "onesided") else "'n[1-4]'"
     command = click.command(pattern.name, epilog=f"Example: wulf mpi {pattern.name} {where}")(run)
@@ -122,7 +120,8 @@ def measured(name: str, options: dict[str, Any], work: Callable[..., Outcome], *
 
     launch = taken(options)
     as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
-    effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")})
+    efforts = {key: options.pop(key) for key in ("wish", "budget", "quick", "watch")}
+    effort = Effort(**efforts, replicates=options.pop("runs", None))
     with mpi_inventory(options) as inventory:
         nodes = [node.name for node in inventory.nodes]
         with measuring(f"mpi-{name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):

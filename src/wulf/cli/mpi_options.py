@@ -14,7 +14,8 @@ from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
-    from wulf.measure.probes import ParamSpec, Pattern
+    from wulf.core.params import ParamSpec
+    from wulf.measure.probes import Pattern
     from wulf.workflow.mpi import Launch
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,7 +25,10 @@ ALONE = 2
 
 _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
 
-_OPTIONS = (
+MOST_CHOICES = 40
+"""Characters of choices that still fit beside an option's name in 80 columns."""
+
+_RANKS = (
     click.option("--mpi", metavar="KIND|PREFIX", help="openmpi, mpich, or where it is installed [the one found]."),
     click.option("--ranks", type=click.IntRange(min=1), help="In all [--per-node times the nodes]."),
     click.option("--per-node", type=click.IntRange(min=1), help="Ranks on each node [1; 2 on a node alone]."),
@@ -32,6 +36,10 @@ _OPTIONS = (
         "--starter", type=click.Choice(["mpirun", "srun"]), default="mpirun", show_default=True,
         help="What starts the ranks.",
     ),
+)  # fmt: skip
+
+_OPTIONS = (
+    *_RANKS,
     click.option(
         "--launch", type=click.Choice(["shared", "each"]), default="shared", show_default=True,
         help="One launch for all replicates, or each in its own.",
@@ -44,19 +52,25 @@ def launch_options(function: F) -> F:
     return functools.reduce(lambda f, option: option(f), reversed(_OPTIONS), function)
 
 
+def rank_options(function: F) -> F:
+    """The same where every replicate is a launch: --mpi, --ranks, --per-node, --starter."""
+    return functools.reduce(lambda f, option: option(f), reversed(_RANKS), function)
+
+
 def taken(options: dict[str, Any]) -> Callable[[int], Launch]:
     """Takes the launch's options out; what is left makes a `Launch` of the number of nodes."""
     from wulf.cluster.mpi import WorldSpec
     from wulf.workflow.mpi import Launch
 
-    own = {name: options.pop(name) for name in ("mpi", "ranks", "per_node", "starter", "launch")}
+    own = {name: options.pop(name) for name in ("mpi", "ranks", "per_node", "starter")}
+    each = options.pop("launch", "each") == "each"
 
     def launch(nodes: int) -> Launch:
         ranks, per_node = own["ranks"], own["per_node"]
         if per_node is None:
             per_node = -(-ranks // nodes) if ranks else ALONE if nodes == 1 else 1
         spec = WorldSpec(ranks=ranks, per_node=per_node, mpi=own["mpi"], starter=own["starter"])
-        return Launch(spec, each=own["launch"] == "each")
+        return Launch(spec, each=each)
 
     return launch
 
@@ -105,17 +119,21 @@ def option_name(pattern: Pattern, spec: ParamSpec) -> str:
 
 def probe_options(pattern: Pattern) -> list[click.Option]:
     """A command-line option for each of a probe's parameters."""
-    return [_option(option_name(pattern, spec), spec) for spec in pattern.params]
+    return [option_of(option_name(pattern, spec), spec) for spec in pattern.params]
 
 
-def _option(name: str, spec: ParamSpec) -> click.Option:
+def option_of(name: str, spec: ParamSpec) -> click.Option:
+    """The command-line option of one parameter; left out, it is chosen by what takes it."""
     unit = f" [{spec.unit}]" if spec.unit and spec.unit != "1" else ""
     shown = "" if spec.default is None else f" (default {spec.default})"
+    many = len("|".join(spec.choices)) > MOST_CHOICES
+    listed = f" One of: {', '.join(spec.choices)}." if many else ""
     return click.Option(
         [f"--{name.replace('_', '-')}", name],
         type=click.Choice(spec.choices) if spec.choices else _CLICK_TYPES[spec.type],
         default=None,
-        help=f"{spec.help}{unit}{shown}",
+        metavar="NAME" if many else None,
+        help=f"{spec.help}{listed}{unit}{shown}",
     )
 
 

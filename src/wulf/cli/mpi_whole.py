@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wulf.cli.mpi_options import launch_options
 from wulf.cli.options import measure_options, node_options
+from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
     from wulf.core.records import Param
@@ -46,7 +48,10 @@ _sizes = click.option("--sizes", type=Sizes(), default="8,1K,64K", show_default=
 _seconds = click.option("--seconds", type=click.FLOAT, default=SECONDS, show_default=True, help="Of one replicate [s].")
 
 
-@click.command(epilog="Example: wulf mpi collectives 'n[1-4]' --per-node 2 --sizes 8,1K,64K,1M")
+@click.command(
+    epilog="Examples: wulf mpi collectives 'n[1-4]' --per-node 2 --sizes 8,1K,64K,1M; "
+    "wulf mpi collectives 'n[1-4]' --tune --rules collectives.conf"
+)
 @_nodes
 @node_options
 @launch_options
@@ -55,11 +60,21 @@ _seconds = click.option("--seconds", type=click.FLOAT, default=SECONDS, show_def
 @click.option("--ops", metavar="OP[,OP]", default="", help="These operations alone [all].")
 @click.option("--start", help="How an operation begins: window, barrier or none [window].")
 @_seconds
-def collectives(sizes: tuple[int, ...], ops: str, start: str | None, seconds: float, **options: Any) -> int:
+@click.option("--tune", is_flag=True, help="Try the MPI's other algorithms where a guideline is violated.")
+@click.option(
+    "--rules", type=click.Path(path_type=Path), help="With --tune: the file that is written [in the run's folder]."
+)
+def collectives(
+    sizes: tuple[int, ...], ops: str, start: str | None, seconds: float, tune: bool, rules: Path | None, **options: Any
+) -> int:
     """All collective operations over sizes, and which guideline is violated.
 
     Every block measures each operation at each size once, in random order, so that what should not be slower than
     something else (Allreduce than Reduce and Bcast) is held against it block by block, with an interval.
+
+    With --tune each algorithm that Open MPI or MPICH has is then measured beside its own choice, at the violated sizes.
+    What is surely more than 3 % faster goes into a file, is measured again through it, and stays there if that bears it
+    out.
     """
     from wulf.cli.mpi import measured
     from wulf.measure.mpi import mpi_probe
@@ -69,7 +84,14 @@ def collectives(sizes: tuple[int, ...], ops: str, start: str | None, seconds: fl
     chosen = tuple(op.strip() for op in ops.split(",") if op.strip())
     for wanted in mpi_whole.collective_params(mpi_probe(), sizes, chosen, params):
         mpi_probe().check(mpi_whole.COLLECTIVE, "", wanted)  # refused before any node is touched
-    work = partial(mpi_whole.collectives, sizes=sizes, ops=chosen, params=params)
+    if rules is not None and not tune:
+        raise UsageError("--rules is the file that --tune writes", "add --tune")
+    if tune:
+        from wulf.workflow.mpi_tune import tune_collectives
+
+        work = partial(tune_collectives, sizes=sizes, ops=chosen, params=params, rules=rules)
+    else:
+        work = partial(mpi_whole.collectives, sizes=sizes, ops=chosen, params=params)
     return measured("collectives", options, work)
 
 

@@ -23,9 +23,10 @@ from wulf.cli.options import (
 from wulf.cli.pairs import net_probe as _probe
 from wulf.cli.pairs import pair_inventory as _pair
 from wulf.core.errors import UsageError
+from wulf.core.params import ParamSpec
 from wulf.core.records import Param
 from wulf.measure.plan import Cell
-from wulf.measure.probes import ParamSpec, Pattern, Probe
+from wulf.measure.probes import Pattern, Probe
 
 WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")
 """The options that say where the nodes are."""

@@ -50,7 +50,7 @@ def pairs(**options: Any) -> int:
 
     In rounds of disjoint pairs, each node in one, that begin at the same moment: what a loaded network does. Tells a
     slow node from a slow link, and says with which chance a sample misses a bad link. Where the nodes have an MPI,
-    `wulf mpi pairs` measures all pairs within one launch: beyond some hundred nodes that is quicker.
+    `wulf mpi pairs` measures the round trips of all pairs within one launch.
     """
     from wulf.workflow.pairs import pairs as measure
 

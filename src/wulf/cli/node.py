@@ -16,8 +16,9 @@ from wulf.cli.options import (
     node_options,
 )
 from wulf.core.errors import UsageError
+from wulf.core.params import ParamSpec
 from wulf.core.records import Param
-from wulf.measure.probes import ParamSpec, Probe
+from wulf.measure.probes import Probe
 
 _CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
 

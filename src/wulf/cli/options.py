@@ -74,7 +74,7 @@ RESUMED = "wulf.resumed"
 """Where a command's context keeps the run to go on with."""
 
 
-def _keep_resumed(ctx: click.Context, _param: click.Parameter, value: Path | None) -> None:
+def keep_resumed(ctx: click.Context, _param: click.Parameter, value: Path | None) -> None:
     ctx.meta[RESUMED] = value
 
 
@@ -142,7 +142,7 @@ def measure_options(function: F) -> F:
                 "--resume",
                 type=click.Path(path_type=Path),
                 expose_value=False,
-                callback=_keep_resumed,
+                callback=keep_resumed,
                 help="Go on with this run of the same command (as `wulf resume` does).",
             ),
         ]

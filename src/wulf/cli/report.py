@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from wulf.cli.options import colour_console, echo_records
+from wulf.cli.showing import show_outcome
 
 
 @click.command(epilog="Example: wulf report last")
@@ -19,16 +20,21 @@ def command(run: str, directory: Path | None, html: Path | None, as_json: bool) 
 
     Works on runs that were cut short, by kill -9 too: the records are collected from the replicates on disk.
     """
+    from wulf.report import impact_page, search_page, tune_page
     from wulf.report.html import write_report
     from wulf.report.terminal import print_report
     from wulf.store.run import find_run
     from wulf.workflow.recover import load
 
     loaded = load(find_run(run, directory))
+    target = html or loaded.path / "report.html"
     if as_json:
         echo_records(loaded.records)
         return
-    target = html or loaded.path / "report.html"
+    for outcome in (tune_page.OUTCOME, search_page.OUTCOME, impact_page.OUTCOME):
+        if (loaded.path / outcome.file).exists():
+            show_outcome(outcome, outcome.read(loaded.path), target)
+            return
     write_report(loaded, target)
     print_report(loaded, colour_console())
     click.echo(f"report: {target}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from wulf.cli.slurm import without
+from wulf.cli.slurm import before_program, without
 from wulf.core.errors import UsageError
 
 
@@ -35,5 +36,10 @@ def command(run: str, directory: Path | None) -> Any:
         what = f"{path} can't be resumed: it is of `wulf {found.meta.get('command')}`, or of an earlier wulf"
         raise UsageError(what, "measure it again, with another --out")
     with contextlib.chdir(cwd):
-        words = [*without(argv, ["--sbatch"], ("--out", "--resume")), "--resume", str(path)]
-        return cli.main(args=words, standalone_mode=False)
+        return cli.main(args=words_for(argv, path), standalone_mode=False)
+
+
+def words_for(argv: Sequence[str], path: Path) -> list[str]:
+    """The command line that goes on with a run; a program after `--` keeps its own words."""
+    ours, program = before_program(argv)
+    return [*without(ours, ["--sbatch"], ("--out", "--resume")), "--resume", str(path), *program]

@@ -105,6 +105,12 @@ def without(argv: Sequence[str], flags: Sequence[str], valued: Sequence[str]) ->
     return kept
 
 
+def before_program(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """A command line's own words; and from `--` on those of the user's program, which no option of ours is among."""
+    at = list(argv).index("--") if "--" in argv else len(argv)
+    return list(argv[:at]), list(argv[at:])
+
+
 def _submit(nodes: str, options: Mapping[str, str], argv: Sequence[str], tasks: int) -> None:
     """Submit a job that runs this very command, tell where it will be found, and end."""
     from wulf.cluster.slurm import batch_script, resources
@@ -112,8 +118,9 @@ def _submit(nodes: str, options: Mapping[str, str], argv: Sequence[str], tasks: 
 
     ctx = click.get_current_context()
     run = (ctx.params.get("out") or runs_directory() / new_run_id(ctx.command_path.split()[1])).absolute()
-    command = [*WULF, *without(argv, ["--sbatch"], _WITH_VALUE), "--out"]
-    script = batch_script(resources(nodes, options), run, command, [*WULF, "resume"], tasks)
+    ours, program = before_program(argv)
+    command = [*WULF, *without(ours, ["--sbatch"], _WITH_VALUE), "--out"]
+    script = batch_script(resources(nodes, options), run, command, [*WULF, "resume"], tasks, program=program)
     if (run / "run.json").exists():
         raise UsageError(
             f"{run} already holds a run", f"`sbatch {run / 'job.sh'}` goes on with it, or choose another --out"

@@ -89,9 +89,9 @@ def template(name: str) -> str:
     return (files("wulf.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def drawing_script(name: str) -> str:
-    """The script that draws a page's charts, with what all of them have in common."""
-    return template("drawing.js") + template(name)
+def drawing_script(*names: str) -> str:
+    """The scripts that draw a page's charts, in this order, with what all of them have in common."""
+    return "".join(template(name) for name in ("drawing.js", *names))
 
 
 def script_digest(script: str) -> str:

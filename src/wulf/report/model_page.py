@@ -27,16 +27,22 @@ def write_model(view: View, path: Path) -> None:
 
 def render_model(view: View) -> str:
     """The page as one HTML document."""
+    charts = [chart(section.plot) for section in view.sections if section.plot is not None]
+    sections = [section_object(section, number) for number, section in enumerate(view.sections, 1)]
+    return render_view(view, sections, charts, "model.js")
+
+
+def render_view(view: View, sections: list[dict[str, Any]], charts: list[dict[str, Any]], *drawing: str) -> str:
+    """A view as one HTML document, with its sections as the template has them, and charts that `drawing` draws."""
     from plotly.offline import get_plotlyjs  # slow to import, and only pages need it
 
-    charts = [chart(section.plot) for section in view.sections if section.plot is not None]
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("model.js")
+    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script(*drawing)
     return fill_template(
         "model.html.j2",
         title=printable(view.title),
         headline=printable(view.headline),
         notes=[printable(note) for note in view.notes],
-        sections=[_section(section, number) for number, section in enumerate(view.sections, 1)],
+        sections=sections,
         method=view.method,
         charts=json_for_script(charts),
         has_charts=bool(charts),
@@ -46,7 +52,8 @@ def render_model(view: View) -> str:
     )
 
 
-def _section(section: Section, number: int) -> dict[str, Any]:
+def section_object(section: Section, number: int) -> dict[str, Any]:
+    """A section as the template has it."""
     table, plot = section.table, section.plot
     return {
         "id": f"section-{number}",
@@ -67,7 +74,7 @@ def chart(plot: Plot) -> dict[str, Any]:
     return {
         "id": plot.key,
         "series": [_series(plot, curve) for curve in plot.curves],
-        "xTicks": ticks([curve.x for curve in plot.curves], plot.x_unit, 9),
+        "xTicks": list(plot.x_ticks) or ticks([curve.x for curve in plot.curves], plot.x_unit, 9),
         "yTicks": ticks([[*curve.y, *curve.low, *curve.high] for curve in plot.curves], plot.y_unit, 8),
         "xTitle": label(plot.x_title, 80),
         "yTitle": label(plot.y_title, 80),
@@ -93,7 +100,8 @@ def _positive(value: float) -> float | None:
 
 
 def _hover(plot: Plot, curve: Curve, i: int) -> str:
-    lines = [f"{plot.x_title}: {show(curve.x[i], plot.x_unit)}", f"{plot.y_title}: {show(curve.y[i], plot.y_unit)}"]
+    where = plot.x_words.get(curve.x[i]) or show(curve.x[i], plot.x_unit)
+    lines = [f"{plot.x_title}: {where}", f"{plot.y_title}: {show(curve.y[i], plot.y_unit)}"]
     if curve.low:
         lines.append(show_interval(curve.low[i], curve.high[i], plot.y_unit))
     return hover(curve.name, lines)

@@ -52,9 +52,8 @@ def _table(columns: Columns) -> Table:
 def _print_plot(plot: Plot, console: Console) -> None:
     series = [Marked(curve.mark, curve.x, curve.y) for curve in plot.curves]
     width = min(console.width, 100) - 2
-    lines = text_plot(
-        series, ticks([c.x for c in plot.curves], plot.x_unit), ticks([c.y for c in plot.curves], plot.y_unit), width
-    )
+    across = plot.x_ticks or ticks([c.x for c in plot.curves], plot.x_unit)
+    lines = text_plot(series, across, ticks([c.y for c in plot.curves], plot.y_unit), width)
     for line in lines:
         console.print(Text(line), soft_wrap=True)
     marks = "  ".join(f"{curve.mark} {curve.name}" for curve in plot.curves)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wulf.stats.piecewise import Interval
@@ -43,7 +43,13 @@ class Curve:
 
 @dataclass(frozen=True)
 class Plot:
-    """Curves over two logarithmic axes, with the units of both."""
+    """Curves over two logarithmic axes, with the units of both.
+
+    Attributes
+    ----------
+    x_ticks, x_words
+        Where the horizontal axis holds what has names rather than round values: its ticks, and each value's name.
+    """
 
     key: str
     curves: Sequence[Curve]
@@ -51,6 +57,8 @@ class Plot:
     y_title: str
     x_unit: str = "1"
     y_unit: str = "1"
+    x_ticks: Sequence[tuple[float, str]] = ()
+    x_words: Mapping[float, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

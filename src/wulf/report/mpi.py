@@ -15,6 +15,7 @@ from rich.text import Text
 
 from wulf.core.records import Record
 from wulf.core.units import scale_for, show, show_in
+from wulf.measure.collective_tuning import THROUGH, TRIED
 from wulf.measure.mpi import is_mpi
 from wulf.report.charts import Chart, interval_series, size_chart
 from wulf.report.figures import MARKS, interval_text, metric_name, phase, usable, verdict_text
@@ -22,10 +23,14 @@ from wulf.report.mpi_farm_page import farm_charts, farm_rows
 from wulf.report.names import printable, subject_text
 from wulf.store.run import Run
 
-OVER_SIZES = {"collectives": ("op",), "onesided": ("pattern", "sync")}
+OVER_SIZES = {
+    "collectives": ("op",), "onesided": ("pattern", "sync"), TRIED: ("op", "algorithm"), THROUGH: ("op", "algorithm"),
+}  # fmt: skip
 """Phase → the parameters that name a row of its tables; columns are sizes."""
 
-HEADS = {"collectives": "Collectives", "onesided": "One-sided"}
+HEADS = {
+    "collectives": "Collectives", "onesided": "One-sided", TRIED: "Algorithms tried", THROUGH: "Through the file",
+}  # fmt: skip
 
 ROOTED = ("bcast", "reduce", "gather", "scatter")
 """Operations with a root are drawn apart from the others: ten curves in one chart can't be told apart."""
@@ -47,7 +52,7 @@ class Grid:
     @property
     def key(self) -> str:
         """Of its charts, in the page."""
-        return f"mpi-{self.phase}-{self.metric}"
+        return f"mpi-{self.phase.replace(' ', '-')}-{self.metric}"
 
     @property
     def title(self) -> str:

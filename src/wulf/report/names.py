@@ -35,6 +35,15 @@ def _folded(ordered: tuple[str, ...], limit: int) -> str:
     return ", ".join(ordered)
 
 
+def fold_places(places: Iterable[str]) -> str:
+    """Places on a node, folded: `cpu[0-63]`, `rx-[0-7] of eth0`; '' stands for the node itself, and is left out."""
+    owners: dict[str, list[str]] = {}
+    for place in filter(None, places):
+        name, _, owner = place.partition(" of ")
+        owners.setdefault(owner, []).append(name)
+    return ", ".join(fold(names) + (f" of {owner}" if owner else "") for owner, names in owners.items())
+
+
 def printable(text: object) -> str:
     """Text without control characters, so that a name or fact can't drive a terminal or turn a line around."""
     return "".join(c if c.isprintable() else " " if c in "\n\t" else "\ufffd" for c in str(text))

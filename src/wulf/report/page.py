@@ -10,6 +10,8 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in, show_interval
 from wulf.report import summary
+from wulf.report.app import app_section
+from wulf.report.audit import METHOD, audit_section, is_audit
 from wulf.report.charts import LEAST_SPAN, MAX_HEAT_NODES, Chart, pair_chart, sweep_charts
 from wulf.report.facts import FactRow, fact_rows, value_text
 from wulf.report.figures import (
@@ -26,7 +28,7 @@ from wulf.report.figures import (
     verdict_text,
 )
 from wulf.report.layers import layer_section
-from wulf.report.method import method, twelve_rules
+from wulf.report.method import Item, method, twelve_rules
 from wulf.report.mpi import mpi_section
 from wulf.report.names import fold, natural, plural, printable, subject_text
 from wulf.report.node_grid import readable
@@ -43,6 +45,12 @@ MAX_TABLE_NODES = 16
 """The largest cluster whose matrix is also written out as a table; beyond, the worst ten pairs."""
 
 SEVERITIES = {Severity.BAD: ("Problem", "▲"), Severity.WARN: ("Look at", "◆"), Severity.INFO: ("Note", "●")}
+
+LIKE_FACTS = frozenset({"fact", "setting", "startup", "drift", "security"})
+"""Kinds of finding whose evidence is a value and who has it, no figure with an interval."""
+
+OTHERS = {"startup": "after a reboot", "drift": "in the baseline"}
+"""Who has the value that was expected, by kind; else it is the other nodes."""
 
 Context = dict[str, Any]
 
@@ -72,11 +80,13 @@ def page(run: Run) -> Context:
         "sweep": _sweep(curves, charts),
         "layers": layers,
         "node": node,
+        "apps": app_section(run),
         "mpi": mpi,
+        "audit": audit_section(run),
         "facts": _facts(run),
         "records": _records(run),
-        "method": method(run),
-        "rules": twelve_rules(run),
+        "method": [Item(head, text) for head, text in METHOD] if is_audit(run) else method(run),
+        "rules": [] if is_audit(run) else twelve_rules(run),
         "charts": charts,
     }
 
@@ -112,7 +122,7 @@ def _command(run: Run) -> str:
 
 def _finding(finding: Finding) -> Context:
     word, sign = SEVERITIES[finding.severity]
-    rows = _fact_evidence(finding) if finding.kind == "fact" else [_evidence(e) for e in finding.evidence]
+    rows = _fact_evidence(finding) if finding.kind in LIKE_FACTS else [_evidence(e) for e in finding.evidence]
     return {
         "severity": str(finding.severity),
         "word": word,
@@ -120,7 +130,7 @@ def _finding(finding: Finding) -> Context:
         "subject": subject_text(finding.subject),
         "text": printable(finding.text),
         "next_step": printable(finding.next_step),
-        "is_fact": finding.kind == "fact",
+        "is_fact": finding.kind in LIKE_FACTS,
         "by_threshold": any("threshold" in (one.model_extra or {}) for one in finding.evidence),
         "evidence": rows[:MAX_EVIDENCE],
         "more": max(0, len(rows) - MAX_EVIDENCE),
@@ -155,7 +165,8 @@ def _fact_evidence(finding: Finding) -> list[Context]:
     ordered = sorted(nodes.items(), key=lambda item: (-len(item[1]), natural(item[0])))
     rows = [{"value": printable(value), "nodes": printable(fold(on))} for value, on in ordered]
     expected = {value_text(e.expected, e.unit) for e in finding.evidence if e.expected is not None}
-    return rows + [{"value": value, "nodes": "the others"} for value in sorted(expected - set(nodes))]
+    others = OTHERS.get(finding.kind, "the others")
+    return rows + [{"value": value, "nodes": others} for value in sorted(expected - set(nodes))]
 
 
 def _pairs(matrix: Matrix) -> Context:

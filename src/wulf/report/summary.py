@@ -10,6 +10,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, USAGE
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show_in
+from wulf.report import audit
 from wulf.report.figures import interval_text, main_records, metric_name, phase, value_text
 from wulf.report.names import fold, natural, plural, subject_text
 from wulf.report.view import run_nodes, verdict_counts
@@ -80,6 +81,8 @@ def _stands_out(finding: Finding) -> str:
 
 def headline(run: Run) -> str:
     """The one sentence that a person should take away."""
+    if audit.is_audit(run):
+        return audit.headline(run)
     bad = [f for f in run.findings if f.severity is Severity.BAD]
     slow = [f for f in bad if f.kind in ("node", "link", "deviation")]
     subjects = sorted({f.subject for f in slow}, key=natural)

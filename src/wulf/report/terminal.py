@@ -12,7 +12,7 @@ from rich.text import Text
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in
-from wulf.report import mpi, mpi_farm, summary
+from wulf.report import app, audit, mpi, mpi_farm, summary
 from wulf.report.facts import fact_rows
 from wulf.report.figures import (
     MARKS,
@@ -67,6 +67,7 @@ def print_report(run: Run, console: Console) -> None:
     """Print a run: what stands out first, then the tables behind it."""
     _print_head(run, console)
     _print_findings(summary.ordered_findings(run), console)
+    audit.print_audit(run, console)
     matrices = pair_matrices(run)
     for matrix in matrices:
         _print_matrix(matrix, console)
@@ -77,6 +78,7 @@ def print_report(run: Run, console: Console) -> None:
     print_node_tables(run, console)
     mpi.print_mpi_tables(run, console)
     mpi_farm.print_farm(run, console)
+    app.print_apps(run, console)
     layers = layer_table(run)
     if layers:
         print_layers(layers, console)
@@ -84,7 +86,7 @@ def print_report(run: Run, console: Console) -> None:
     _print_receivers(run, console)
     shown |= {id(record) for record in run.records if phase(record).split(" ")[0] in PARTS or is_receivers(record)}
     shown |= {id(record) for record in run.records if is_tabled(record) or mpi.is_tabled(record)}
-    shown |= {id(record) for record in run.records if phase(record) in mpi_farm.PHASES}
+    shown |= {id(record) for record in run.records if phase(record) in mpi_farm.PHASES or app.is_app(record)}
     singles = [record for record in run.records if id(record) not in shown]
     if singles:
         console.print()

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from math import exp, inf, log, log2
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from wulf.stats.piecewise import Interval
 from wulf.stats.samples import Floats, check_confidence, logs
@@ -166,6 +165,8 @@ def find(
 
 
 def _monotone(medians: Floats) -> Floats:
+    from scipy.optimize import isotonic_regression  # half a second of imports, which most commands can do without
+
     fitted: Floats = isotonic_regression(medians).x
     return fitted
 

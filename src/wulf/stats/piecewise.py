@@ -122,11 +122,8 @@ def fit(replicates: Mapping[float, Sequence[float]], *, confidence: float = 0.95
     errors = _errors(samples, medians)
     count = _how_many(sizes, medians, errors)
     starts = _divide(sizes, medians, errors, count)
-    random = np.random.default_rng(seed)
-    drawn = [
-        _refit(sizes, [random.choice(values, values.size) for values in samples], errors, starts, count)
-        for _ in range(RESAMPLES)
-    ]
+    resampled = resampled_medians(samples, np.random.default_rng(seed))
+    drawn = [(_divide(sizes, each, errors, count), _solve(sizes, each, errors, starts)) for each in resampled]
     return _curve(sizes, _solve(sizes, medians, errors, starts), starts, drawn, confidence)
 
 
@@ -204,12 +201,10 @@ def _solve(sizes: Floats, medians: Floats, errors: Floats, starts: Sequence[int]
     return np.array(lines)
 
 
-def _refit(
-    sizes: Floats, samples: Sequence[Floats], errors: Floats, starts: Sequence[int], count: int
-) -> tuple[list[int], Floats]:
-    """The bends of a resample, and its lines over the same stretches as the original's."""
-    medians = np.array([np.median(values) for values in samples])
-    return _divide(sizes, medians, errors, count), _solve(sizes, medians, errors, starts)
+def resampled_medians(samples: Sequence[Floats], random: np.random.Generator) -> Floats:
+    """Medians of samples drawn anew within each size, shape (resamples, sizes)."""
+    drawn = [[values[random.integers(0, values.size, values.size)] for values in samples] for _ in range(RESAMPLES)]
+    return np.stack([np.median(size, axis=1) for size in zip(*drawn, strict=True)], axis=1)
 
 
 def _interval(value: float, low: float, high: float) -> Interval:

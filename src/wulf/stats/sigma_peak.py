@@ -13,10 +13,9 @@ from math import exp, log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import find_peaks
 
-from wulf.stats.edges import LEAST_REPLICATES, LEAST_SIZES, RESAMPLES, SUPPORT, Edge
-from wulf.stats.piecewise import Interval
+from wulf.stats.edges import LEAST_REPLICATES, LEAST_SIZES, SUPPORT, Edge
+from wulf.stats.piecewise import Interval, resampled_medians
 from wulf.stats.samples import Floats, check_confidence, logs
 
 LEAST_HEIGHT = log(2)
@@ -83,10 +82,7 @@ def find_sigma_peaks(
     sizes = np.array(sorted(enough), dtype=float)
     octaves, samples = logs(sizes) / log(2), [logs(enough[size]) for size in sizes]
     medians = np.array([np.median(values) for values in samples])
-    drawn = [
-        octaves[_peaks(np.array([np.median(random.choice(values, values.size)) for values in samples]))[0]]
-        for _ in range(RESAMPLES)
-    ]
+    drawn = [octaves[_peaks(each)[0]] for each in resampled_medians(samples, random)]
     found = []
     for at, height in zip(*_peaks(medians), strict=True):
         places = _places(octaves[at], drawn)
@@ -97,6 +93,8 @@ def find_sigma_peaks(
 
 def _peaks(curve: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Where the curve has peaks, and their heights in logs. Its ends are none: they have one side only."""
+    from scipy.signal import find_peaks  # a second of imports, which most commands can do without
+
     at, about = find_peaks(curve, prominence=LEAST_HEIGHT)
     return at, about["prominences"]
 

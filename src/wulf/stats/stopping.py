@@ -190,6 +190,37 @@ class WidthRule:
 
 
 @dataclass(frozen=True)
+class FixedRule:
+    """So many replicates and no more, too few for an interval: the median alone, and why it has none."""
+
+    replicates: int
+    confidence: float = 0.95
+
+    @property
+    def least(self) -> int:
+        """As many as there are to be."""
+        return self.replicates
+
+    @property
+    def most(self) -> int:
+        """As many as there are to be."""
+        return self.replicates
+
+    def estimate(self, samples: Sequence[float]) -> Estimate:
+        """The median, without an interval."""
+        values = checked(samples)
+        needed = least_samples(self.confidence)
+        reason = f"{values.size} replicates are too few for a {self.confidence:.0%} interval: {needed} are needed"
+        if not values.size:
+            return Estimate.unresolved(0, reason)
+        return Estimate(float(np.median(values)), None, None, None, int(values.size), reason)
+
+    def decide(self, samples: Sequence[float]) -> Decision:
+        """Stop at that number."""
+        return Decision(len(samples) >= self.replicates, f"{len(samples)} of {self.replicates} replicates")
+
+
+@dataclass(frozen=True)
 class WatchRule:
     """Look after every replicate, for as long as it takes: the interval is a confidence sequence.
 

@@ -3,6 +3,7 @@
 run.json           id, command, version, seed, started, ended, state
 plan.json          every cell, and the order with its seed
 fingerprint.json   the facts of every node
+settings.json      what the settings of every node are (an audit's)
 baseline.json      what every node counted in an idle second before and after
 records.jsonl      one record a line, in the order measured; a torn last line is ignored
 findings.json      what stands out
@@ -68,6 +69,10 @@ class Run:
     replicates: list[dict[str, Any]] = field(default_factory=list)
     baseline: dict[str, Any] = field(default_factory=dict)
     """"before" and "after" → node → what it counted in an idle second; empty where none was taken."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """What an audit read of the nodes' settings, and for which aim; empty where none was made."""
+    derived: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was made of it, by name, where that takes long and several ask: never written."""
     torn: int = 0
     """Lines that could not be read (a run cut short leaves at most one a file)."""
 
@@ -166,11 +171,12 @@ class RunWriter:
             )
         return lock
 
-    def write_json(self, name: str, content: Any) -> None:
-        """Replace one of the run's JSON files atomically and durably."""
+    def write_json(self, name: str, content: Any, *, compact: bool = False) -> None:
+        """Replace one of the run's JSON files atomically and durably; a large one `compact`, on one line."""
         target = self.path / name
+        layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
         try:
-            replace_file(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+            replace_file(target, json.dumps(content, ensure_ascii=False, **layout) + "\n")
         except OSError as error:
             raise StoreError(
                 f"can't write {target}: {error.strerror}", "free some space; what was measured before is kept"
@@ -295,6 +301,7 @@ def read_run(path: Path) -> Run:
         findings=[Finding.model_validate(f) for f in _read_json(path / "findings.json", [])],
         replicates=replicates,
         baseline=_read_json(path / "baseline.json", {}),
+        settings=_read_json(path / "settings.json", {}),
         torn=torn_records + torn_replicates,
     )
 

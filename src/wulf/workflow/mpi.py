@@ -16,7 +16,7 @@ from wulf.cluster.session import RequestError, SessionLost
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
-from wulf.measure.mpi import EACH, SHARED, mpi_probe, subject_of
+from wulf.measure.mpi import EACH, SHARED, mpi_probe, subject_of, work_seconds
 from wulf.measure.plan import MPI, Cell
 from wulf.measure.probes import Pattern, Probe
 from wulf.measure.runner import UNWATCHED, Watcher
@@ -114,7 +114,8 @@ class _Session:
             self._renew()
         spent = sum(float(params.get(name) or 0.0) for name in ("seconds", "warmup_seconds"))
         try:
-            return self._world.run(probe, params, spent + hung_after(len(self._world.places)))
+            ranks = len(self._world.places)
+            return self._world.run(probe, params, spent + work_seconds(probe, params, ranks) + hung_after(ranks))
         except (RequestError, SessionLost):
             raise
         except NodeError:
@@ -153,6 +154,7 @@ class Ranks:
         self.places: tuple[str, ...] = ()
         self.about: dict[str, Param] = {}
         self.version = ""
+        self.kind = ""
         self.notes: dict[str, None] = {}
 
     @contextmanager
@@ -173,7 +175,7 @@ class Ranks:
     def _enter(self, connected: Connected, world: World) -> None:
         self._connected, self._session = connected, _Session(world, each=self._launch.each)
         self.places = tuple(world.places)
-        self.version = world.installed.title
+        self.version, self.kind = world.installed.title, world.installed.kind
         self.about = {
             "mpi": world.installed.name, "ranks": len(self.places), "per_node": self._launch.spec.per_node,
             "launch": EACH if self._launch.each else SHARED,
@@ -203,7 +205,7 @@ class Ranks:
         about = {**self.about, "ranks": wanted or self.about["ranks"]}
         return Cell(
             number, subject, subject, "", name, checked, pattern.metrics, phase, program=MPI, about=about,
-            patience=hung_after(len(self.places)) + END_SECONDS,
+            patience=work_seconds(name, checked, len(self.places)) + hung_after(len(self.places)) + END_SECONDS,
         )  # fmt: skip
 
     def _startable(self, pattern: Pattern, params: dict[str, Param]) -> dict[str, Param]:
@@ -284,6 +286,7 @@ def campaign(
     extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
     judge: Judge = lambda _: ([], []),
     watch: Watcher = UNWATCHED,
+    ranks: Ranks | None = None,
 ) -> Outcome:
     """Measure cells that all ranks share; report included.
 
@@ -297,9 +300,11 @@ def campaign(
         No cell ends before all can, so that they may be compared block by block.
     extend, judge
         As `survey.measure` has them.
+    ranks
+        Those of a kind of their own; None: as `launch` says.
     """
     launch.check(needs, len(inventory.nodes))
-    ranks = Ranks(inventory, launch, watch.say)
+    ranks = ranks or Ranks(inventory, launch, watch.say)
 
     def cells(_: Connected, __: Probe) -> tuple[Cell, ...]:
         return tuple(make(ranks, mpi_probe())) if ranks.enough(needs) else ()

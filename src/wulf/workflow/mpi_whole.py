@@ -98,25 +98,42 @@ def collectives(
     params
         Of every cell: seconds, start.
     """
-    needs, given = mpi_probe().pattern(COLLECTIVE), params or {}
-    asked = collective_params(mpi_probe(), sizes, ops, given)
+    given = params or {}
     most = launch.ranks(len(inventory.nodes))
-    compared = [size for size in sizes if size > 0 and size % FLOAT == 0]
-    if not ops and most > 1 and compared:
-        sizes_of_all = {int(cell["bytes"] or 0) for cell in guideline_cells(most, compared)}
-        effort = replace(effort, patience=looks_for(least_blocks(most, sizes_of_all)))
 
     def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
-        more = [] if ops else guideline_cells(len(ranks.places), compared)
-        wanted = {(cell["op"], cell["bytes"]): {**given, **cell} for cell in [*asked, *more]}
-        return [ranks.cell(i, probe, COLLECTIVE, one, COLLECTIVES) for i, one in enumerate(wanted.values())]
+        return collective_cells(ranks, probe, sizes, ops, given)
 
     def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
         return [], guideline_findings(records)
 
     return campaign(
-        inventory, launch, effort, writer, seed, make=make, needs=needs, together=True, judge=judge, watch=watch
-    )
+        inventory, launch, told_apart(effort, most, sizes, ops), writer, seed,
+        make=make, needs=mpi_probe().pattern(COLLECTIVE), together=True, judge=judge, watch=watch,
+    )  # fmt: skip
+
+
+def collective_cells(
+    ranks: Ranks, probe: Probe, sizes: Sequence[int], ops: Sequence[str], given: Mapping[str, Param]
+) -> list[Cell]:
+    """Each operation at each size, and what the guidelines need beside."""
+    asked = collective_params(probe, sizes, ops, given)
+    more = [] if ops else guideline_cells(len(ranks.places), _compared(sizes))
+    wanted = {(cell["op"], cell["bytes"]): {**given, **cell} for cell in [*asked, *more]}
+    return [ranks.cell(i, probe, COLLECTIVE, one, COLLECTIVES) for i, one in enumerate(wanted.values())]
+
+
+def _compared(sizes: Sequence[int]) -> list[int]:
+    return [size for size in sizes if size > 0 and size % FLOAT == 0]
+
+
+def told_apart(effort: Effort, ranks: int, sizes: Sequence[int], ops: Sequence[str]) -> Effort:
+    """The effort with as many blocks as it takes to tell that one guideline of all is violated."""
+    compared = _compared(sizes)
+    if ops or ranks < 2 or not compared:
+        return effort
+    sizes_of_all = {int(cell["bytes"] or 0) for cell in guideline_cells(ranks, compared)}
+    return replace(effort, patience=looks_for(least_blocks(ranks, sizes_of_all)))
 
 
 def looks_for(least: int) -> tuple[int, ...]:
@@ -179,8 +196,7 @@ def pairs(
 ) -> Outcome:
     """The round trip of all pairs of nodes within one launch: rounds of disjoint pairs of ranks.
 
-    One launch serves all pairs, where `wulf net pairs` needs a session by ssh on every node and a conversation for
-    every pair: beyond some hundred nodes this is the quicker way.
+    One launch serves all pairs, where `wulf net pairs` needs a conversation by ssh for every pair.
     """
     found: list[Ranks] = []
 

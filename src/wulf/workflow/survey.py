@@ -14,7 +14,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.pairing import ALL_NODES, SAMPLED_ROUNDS, Coverage, coverage, matchings
-from wulf.measure.plan import MPI, NODE, Cell, Pair, Plan
+from wulf.measure.plan import APP, MPI, NODE, Cell, Pair, Plan
 from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Watcher
 from wulf.stats.comparison import PairedRule
@@ -131,8 +131,8 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
 
 
 def _decides(record: Record) -> bool:
-    """All that a node's own probes measure; of MPI's the metric that ends the measuring."""
-    return record.probe == NODE or (record.probe == MPI and "stopped" in (record.model_extra or {}))
+    """All that a node's own probes measure; of MPI's and of applications the metric that ends the measuring."""
+    return record.probe == NODE or (record.probe in (MPI, APP) and "stopped" in (record.model_extra or {}))
 
 
 def _cut_by_wish(record: Record) -> bool:

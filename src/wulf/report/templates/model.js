@@ -86,5 +86,7 @@
     return { traces: traces(chart, theme), layout };
   }
 
-  start(series);
+  // A page with charts of another kind has a script before this one that says how they are drawn.
+  const kinds = globalThis.wulfKinds ?? {};
+  start((chart, theme, width) => (kinds[chart.kind] ?? series)(chart, theme, width, baseLayout));
 })();

@@ -1,0 +1,310 @@
+"""Networks as the replay takes them: integer picoseconds and fixed point, with draws of what is not known exactly.
+
+The figures are those of LogGOPS (Hoefler, Schneider and Lumsdaine, LogGOPSim, HPDC 2010): L, o of sender and receiver,
+g, G, O a byte, and S, the eager limit. What a network would be with one of them changed is an expression:
+`this*latency=0.5*bandwidth=2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from wulf.model.loggp import LogGP
+from wulf.model.network_file import Costs, Figure, NetworkFile
+from wulf.stats.piecewise import Interval
+from wulf.stats.samples import Floats
+
+PICO = 1e12
+"""Picoseconds of a second."""
+
+FRACTION_BITS = 20
+"""Of the fixed point in which the time of a byte is given to the replay."""
+
+LONGEST, MOST_BY_BYTE, FOREVER = 10**15, 1 << 50, 1 << 62
+"""The largest figures that the replay takes: ps a message, fixed point a byte, and bytes that stand for no limit."""
+
+CONFIDENCE = 0.95
+"""Of the intervals in a network's file."""
+
+PARTS = ("latency", "send", "receive", "gap", "byte", "send_byte", "receive_byte", "packet_byte", "packet", "eager")
+"""What the model needs of a class: [s] but for the four by byte [s/B], and `packet` and `eager` [B]."""
+
+LARGEST_PACKET = 1 << 20
+"""Bytes that the replay takes a packet to have at most."""
+
+FACTORS: dict[str, tuple[tuple[str, ...], int]] = {
+    **{part: ((part,), 1) for part in PARTS},
+    "overhead": (("send", "receive", "send_byte", "receive_byte"), 1),
+    "bandwidth": (("byte", "packet_byte"), -1),
+}
+"""What an expression can change: the parts, and the power of the factor that each is multiplied by."""
+
+Values = dict[str, float]
+"""Part → figure, SI."""
+
+
+class BadExpressionError(ValueError):
+    """An expression changes what can't be changed, or by what is no factor."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network, perhaps with parts of it changed.
+
+    Attributes
+    ----------
+    factors
+        What is multiplied by how much, in the order given; it changes `inter` alone, as no network changes memory.
+    notes
+        What to beware of.
+    """
+
+    base: NetworkFile
+    factors: tuple[tuple[str, float], ...] = ()
+    alias: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """`ib-hdr`, `this*latency=0.5`."""
+        return "*".join([self.alias or self.base.name, *(f"{part}={factor:g}" for part, factor in self.factors)])
+
+    @property
+    def estimated(self) -> list[str]:
+        """The figures that are estimates."""
+        return [name for name, figure in self.base.inter.figures.items() if figure.estimate]
+
+
+def scaled(network: Network, **factors: float) -> Network:
+    """The network with parts of it multiplied: `scaled(this, latency=0.5)`.
+
+    Raises
+    ------
+    BadExpressionError
+        No such part, or a factor that is negative or not finite, or a bandwidth of 0.
+    """
+    for part, factor in factors.items():
+        if part not in FACTORS:
+            raise BadExpressionError(f"{part!r} is no part of a network: there are {', '.join(FACTORS)}")
+        if not isfinite(factor) or factor < 0 or (factor == 0 and FACTORS[part][1] < 0):
+            raise BadExpressionError(f"{part}={factor:g}: a factor is 0 or more, and for bandwidth above 0")
+    return replace(network, factors=(*network.factors, *factors.items()))
+
+
+def split_expression(text: str) -> tuple[str, list[tuple[str, float]]]:
+    """`this*latency=0.5` as what it begins with, and what is changed.
+
+    Raises
+    ------
+    BadExpressionError
+        It is not of that form.
+    """
+    base, *rest = text.split("*")
+    changes = []
+    for part in rest:
+        name, equals, number = part.partition("=")
+        try:
+            changes.append((name.strip(), float(number)))
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise BadExpressionError(f"{part!r} is not PART=FACTOR, as in this*latency=0.5")
+    return base.strip(), changes
+
+
+def values_of(costs: Costs, given: Mapping[str, float] | None = None) -> Values:
+    """What the model needs, of what the file holds; L of half a round trip is what both overheads leave of it.
+
+    Parameters
+    ----------
+    given
+        In place of the file's own figures: one draw of them.
+    """
+    own = given or {name: figure.value for name, figure in costs.figures.items()}
+    send, receive = own["send"], own["receive"]
+    latency = own["latency"] if "latency" in own else max(0.0, own["half_round_trip"] - send - receive)
+    gap = own["gap"] if "gap" in own else 1 / own["message_rate"]
+    byte = own["byte"] if "byte" in own else 1 / own["bandwidth"]
+    return {
+        "latency": latency, "send": send, "receive": receive, "gap": gap, "byte": byte,
+        "send_byte": own.get("send_byte", 0.0), "receive_byte": own.get("receive_byte", 0.0),
+        "packet_byte": own.get("packet_byte", 0.0), "packet": own.get("packet", 0.0), "eager": own["eager"],
+    }  # fmt: skip
+
+
+def changed(values: Values, factors: Sequence[tuple[str, float]]) -> Values:
+    """The figures with factors applied."""
+    found = dict(values)
+    for part, factor in factors:
+        names, power = FACTORS[part]
+        for name in names:
+            found[name] *= factor**power
+    return found
+
+
+def nominal(network: Network) -> tuple[Values, Values | None]:
+    """`inter` and `intra` by their values."""
+    intra = network.base.intra
+    return changed(values_of(network.base.inter), network.factors), None if intra is None else values_of(intra)
+
+
+def draws(network: Network, count: int, seed: int) -> list[tuple[Values, Values | None]]:
+    """So many draws of a network within its intervals, by Latin hypercube.
+
+    Expressions of one network share its draws: what is not known of it is the same in both, and cancels.
+    """
+    random = np.random.default_rng([seed, crc32(network.base.name.encode())])
+    inter = _drawn(network.base.inter, count, random)
+    intra = network.base.intra
+    within: Sequence[Values | None] = [None] * count if intra is None else _drawn(intra, count, random)
+    return [(changed(one, network.factors), other) for one, other in zip(inter, within, strict=True)]
+
+
+def _drawn(costs: Costs, count: int, random: np.random.Generator) -> list[Values]:
+    figures = costs.figures
+    places = qmc.LatinHypercube(len(figures), seed=random).random(count)
+    normal = ndtri(np.clip(places, 1e-9, 1 - 1e-9)) / float(ndtri((1 + CONFIDENCE) / 2))
+    columns = [_two_piece(figure, normal[:, i]) for i, figure in enumerate(figures.values())]
+    return [values_of(costs, dict(zip(figures, map(float, row), strict=True))) for row in zip(*columns, strict=True)]
+
+
+def _two_piece(figure: Figure, normal: Floats) -> Floats:
+    """Two halves of normal distributions that meet in the value, of the logarithm where that is possible.
+
+    Their 95 % interval is the figure's (Wallis, Statistical Science 29(1), 2014); none is below 0.
+    """
+    low, value, high = figure.low, figure.value, figure.high
+    if low is None or high is None:
+        return np.full(normal.size, value)
+    if low > 0:
+        down, up = np.log(value / low), np.log(high / value)
+        return np.asarray(value * np.exp(np.where(normal < 0, normal * down, normal * up)))
+    return np.asarray(np.maximum(0.0, value + np.where(normal < 0, normal * (value - low), normal * (high - value))))
+
+
+def class_object(values: Values) -> dict[str, int]:
+    """A class as the replay takes it: ps, ps a byte with 20 fractional bits, bytes."""
+
+    def time(part: str) -> int:
+        return min(LONGEST, round(values[part] * PICO))
+
+    def by_byte(part: str) -> int:
+        return min(MOST_BY_BYTE, round(values[part] * PICO * (1 << FRACTION_BITS)))
+
+    return {
+        "latency_ps": time("latency"), "send_ps": time("send"), "receive_ps": time("receive"), "gap_ps": time("gap"),
+        "byte_fp": by_byte("byte"), "send_byte_fp": by_byte("send_byte"), "receive_byte_fp": by_byte("receive_byte"),
+        "packet_byte_fp": by_byte("packet_byte"), "packet_bytes": min(LARGEST_PACKET, round(values["packet"])),
+        "eager_bytes": min(FOREVER, round(values["eager"])),
+    }  # fmt: skip
+
+
+def network_object(
+    name: str,
+    inter: Values,
+    intra: Values | None = None,
+    hosts: Sequence[str] = (),
+    *,
+    receiver_gap: bool = True,
+    shared_nic: bool = False,
+) -> dict[str, Any]:
+    """A network as the replay takes it.
+
+    Parameters
+    ----------
+    hosts
+        Of each rank, by name; told only where messages within a host cost something else, and some stay within one.
+    shared_nic
+        With a topology: large messages of a rank share its adapter, unless the topology says else.
+    """
+    content: dict[str, Any] = {"name": name, "inter": class_object(inter), "receiver_gap": receiver_gap}
+    if shared_nic:
+        content["shared_nic"] = True
+    if intra is not None and len(set(hosts)) < len(hosts):
+        content |= {"intra": class_object(intra), "hosts": host_numbers(hosts)}
+    return content
+
+
+def host_numbers(hosts: Sequence[str]) -> int | list[int]:
+    """Each rank's host as a number; where ranks fill one host after the other, how many a host has: it is shorter."""
+    numbers: dict[str, int] = {}
+    listed = [numbers.setdefault(host, len(numbers)) for host in hosts]
+    together = listed.count(0)
+    return together if listed == [rank // together for rank in range(len(listed))] else listed
+
+
+def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple[str, ...]]:
+    """A network of what `wulf model loggp` measured of a pair, and what to beware of.
+
+    The receiver's overhead is taken to be the sender's, as the method does. Without overheads (a sweep of round trips)
+    all of half a round trip is latency; then an application that overlaps its messages is predicted too slow by little.
+    """
+    notes = []
+    first = found.times.lines[0].alpha
+    latency, overhead = found.latency, found.overhead
+    if latency is None or overhead is None or latency.value <= 0:
+        notes.append(f"{source}: {found.reasons.get('overhead') or found.reasons.get('latency')}; all of it is latency")
+        latency, overhead = first, Interval(0.0, 0.0, 0.0)
+    gap = found.gap
+    if gap is None:
+        notes.append(f"{source}: {found.reasons.get('gap', 'no gap was measured')}; messages follow each other at once")
+        gap = Interval(0.0, 0.0, 0.0)
+    eager = eager_limit(found)
+    if eager is None:
+        notes.append(f"{source}: no change of protocol was found: every message is taken to be eager")
+    costs = Costs(
+        latency=_figure(latency, source), send=_figure(overhead, source), receive=_figure(overhead, source),
+        gap=_figure(gap, source), byte=_figure(found.per_byte, source),
+        eager=Figure(value=FOREVER if eager is None else eager, source=source), **_stored(found, eager, source),
+    )  # fmt: skip
+    return NetworkFile(name=name, title=source, stack="measured", inter=costs), tuple(notes)
+
+
+def _stored(found: LogGP, eager: float | None, source: str) -> dict[str, Figure]:
+    """What storing packets costs a single message: its time grows faster than G over the first sizes, and then stays
+    behind by as much as a packet took. Nothing where that is not told from G.
+    """
+    first, *later = [line for line in found.times.lines if eager is None or line.last <= eager] or found.times.lines[:1]
+    by_byte = first.beta.value - found.per_byte.value
+    if first.beta.low <= found.per_byte.high or by_byte <= 0:
+        return {}
+    packet = first.last
+    if later:
+        middle = (later[0].first + later[0].last) / 2
+        behind = later[0].at(middle) - first.alpha.value - found.per_byte.value * middle
+        packet = min(later[0].first, max(0.0, behind / by_byte))
+    return {
+        "packet_byte": Figure(value=by_byte, source=source),
+        "packet": Figure(value=packet, source=f"{source}: by how much longer messages come later"),
+    }
+
+
+def eager_limit(found: LogGP) -> float | None:
+    """The largest size below the edge at which a message begins to wait for its receiver; None where there is none.
+
+    Rendezvous costs two more ways over the network, so that the time of a message rises there by 2L: the edge of the
+    greatest rise, where it rises by L at least.
+    """
+    lines, least = found.times.lines, found.latency.value if found.latency is not None else 0.0
+    rises = []
+    for (low, high), before, after in zip(found.edges, lines[:-1], lines[1:], strict=False):
+        middle = (low + high) / 2
+        rises.append((after.at(middle) - before.at(middle), low))
+    best = max(rises, default=(0.0, 0.0))
+    return best[1] if best[0] > 0 and best[0] >= least else None
+
+
+def _figure(one: Interval, source: str) -> Figure:
+    """A figure of an interval; what fell below 0 by noise is 0."""
+    value = max(0.0, one.value)
+    if not (isfinite(one.low) and isfinite(one.high)) or one.low == one.high:
+        return Figure(value=value, source=source)
+    return Figure(value=value, low=min(value, max(0.0, one.low)), high=max(value, one.high), source=source)

@@ -1,0 +1,210 @@
+"""All that `wulf predict` found of one trace: what was replayed, on which networks, and what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from wulf.model.foresight import Calibration, Candidate, Forecast, Piecewise, Tolerance
+from wulf.model.speedup import Study
+from wulf.stats.piecewise import Interval
+
+TIMELINE = ("compute", "overhead", "waiting")
+"""What a rank does at a time: its own work, messages, or nothing."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Calls of the trace that the model does not have: their time is as good as not there."""
+
+    what: str
+    calls: int
+    seconds: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """What the replay made of a trace.
+
+    Attributes
+    ----------
+    number
+        By which the replay knows it.
+    compute
+        Seconds of all ranks together.
+    covered
+        Share of the trace's time that is modelled: 0 … 1.
+    """
+
+    number: int
+    ranks: int
+    ops: int
+    messages: int
+    bytes: int
+    compute: float
+    covered: float
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A trace, as far as a prediction needs it.
+
+    Attributes
+    ----------
+    path
+        Its directory.
+    hosts
+        Of each rank; empty: not known.
+    seconds
+        From MPI_Init to the last call's end, on the rank where that took longest; None: not known.
+    notes
+        What is wrong with it.
+    """
+
+    path: str
+    command: str
+    mpi: str
+    ranks: int
+    hosts: tuple[str, ...] = ()
+    seconds: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stretch of the critical path.
+
+    Attributes
+    ----------
+    kind
+        One of `wulf.model.foresight.PARTS`.
+    mark
+        The record of the rank's trace that it is of, counted from 1; 0: not known.
+    source, to, bytes
+        Of a message.
+    call
+        Of the MPI, where the trace says which.
+    """
+
+    rank: int
+    begin: float
+    end: float
+    kind: str
+    mark: int = 0
+    source: int | None = None
+    to: int | None = None
+    bytes: int | None = None
+    call: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return self.end - self.begin
+
+
+@dataclass(frozen=True)
+class Path:
+    """The critical path: from the end to the begin no time of it could be left out.
+
+    Attributes
+    ----------
+    steps
+        In time; of a long path its longest ones.
+    ranks
+        Rank → seconds of the whole path by `wulf.model.foresight.PARTS`.
+    count
+        Steps of the whole path.
+    """
+
+    steps: tuple[Step, ...] = ()
+    ranks: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    count: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether `steps` are all of it."""
+        return len(self.steps) >= self.count
+
+    def by(self, *names: str) -> dict[tuple[object, ...], float]:
+        """Seconds of the steps by some of their fields, the most first."""
+        sums: dict[tuple[object, ...], float] = {}
+        for step in self.steps:
+            key = tuple(getattr(step, name) for name in names)
+            sums[key] = sums.get(key, 0.0) + step.seconds
+        return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What ranks do over time, aggregated.
+
+    Attributes
+    ----------
+    bucket
+        Seconds of one.
+    rows
+        First and last rank of each row.
+    shares
+        Each of `TIMELINE` → for each row its share of every bucket; what is missing to 1 is after the ranks' end.
+    """
+
+    bucket: float
+    rows: tuple[tuple[int, int], ...]
+    shares: Mapping[str, Sequence[Sequence[float]]]
+
+    @property
+    def buckets(self) -> int:
+        """How many there are."""
+        return max((len(row) for rows in self.shares.values() for row in rows), default=0)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What the baseline would be with a part of it changed: what tuning it could buy at most."""
+
+    what: str
+    forecast: Forecast
+    gain: Interval
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Run time over ranks on one network, from traces of several numbers of them.
+
+    Attributes
+    ----------
+    at
+        Number of ranks → run time; beyond twice the most ranks traced there is none.
+    refused
+        Why there is nothing, where there is nothing.
+    """
+
+    network: str
+    study: Study | None = None
+    at: Mapping[int, Interval] = field(default_factory=dict)
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """All of it. `baseline` is the network that the trace was made on."""
+
+    traced: Traced
+    program: Program
+    baseline: Forecast
+    baseline_from: str
+    calibration: Calibration
+    candidates: tuple[Candidate, ...]
+    changes: tuple[Change, ...]
+    tolerances: Mapping[str, tuple[Tolerance, ...]]
+    bytes_times: Mapping[str, float]
+    curves: tuple[Piecewise, ...]
+    path: Path
+    timelines: tuple[Timeline, ...] = ()
+    scaling: tuple[Scaling, ...] = ()
+    engine: str = "a"
+    currency: str = "$"
+    notes: tuple[str, ...] = ()

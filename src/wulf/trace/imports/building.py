@@ -1,0 +1,132 @@
+"""What imports have in common: request ids, communicators by number, and times as a rank's file has them."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from wulf.trace.errors import FormatError
+from wulf.trace.record import SELF, WORLD, Record
+from wulf.trace.writer import RankWriter
+
+
+class Clock:
+    """Times of calls as a rank's file has them: since the call before, and in the call, in whole nanoseconds."""
+
+    def __init__(self) -> None:
+        self._end: int | None = None
+        self.begin = 0
+        """Of the first call, or the end of MPI_Init: what the others count from."""
+
+    def at(self, begin: int, end: int) -> tuple[int, int]:
+        """Gap and length of the next call."""
+        if self._end is None:
+            self._end = self.begin = begin
+        gap = max(0, begin - self._end)
+        self._end = max(self._end, end)
+        return gap, max(0, end - begin)
+
+    def start(self, end: int) -> None:
+        """MPI_Init returned then."""
+        self._end = self.begin = end
+
+
+class Ids:
+    """Small numbers for what a foreign trace calls by handles: the smallest that is free."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, int] = {}
+        self._free: list[int] = []
+        self._next = 0
+
+    def new(self, handle: Hashable) -> int:
+        """A number for a handle; one that is in use is given another number from now on."""
+        if self._free:
+            number = heapq.heappop(self._free)
+        else:
+            number, self._next = self._next, self._next + 1
+        self._known[handle] = number
+        return number
+
+    def get(self, handle: Hashable) -> int | None:
+        """The number of a handle that is in use."""
+        return self._known.get(handle)
+
+    def done(self, handle: Hashable) -> int | None:
+        """The same, and it is free again."""
+        number = self._known.pop(handle, None)
+        if number is not None:
+            heapq.heappush(self._free, number)
+        return number
+
+
+class Communicators:
+    """Foreign handles of communicators → numbers of ours."""
+
+    def __init__(self, world: Hashable, self_: Hashable = None) -> None:
+        self._numbers: dict[Hashable, int] = {world: WORLD}
+        if self_ is not None:
+            self._numbers[self_] = SELF
+
+    def number(self, handle: Hashable) -> int | None:
+        """Of a communicator that is known."""
+        return self._numbers.get(handle)
+
+    def add(self, handle: Hashable) -> int:
+        """A new one; its number."""
+        number = max(SELF, *self._numbers.values()) + 1
+        self._numbers[handle] = number
+        return number
+
+
+def write_rank(folder: Path, header: dict[str, Any], records: Iterable[Record]) -> None:
+    """One rank's file. Raises TraceError where the disk is full."""
+    with RankWriter(folder, header) as out:
+        out.add_all(records)
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines of a text with their numbers, from 1, without ends. FormatError where the file can't be read."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            for number, line in enumerate(lines, 1):
+                yield number, line.rstrip("\n")
+    except OSError as error:
+        raise FormatError(f"{path} can't be read: {error.strerror}") from error
+
+
+def files_in(paths: Sequence[Path], pattern: str, what: str) -> list[Path]:
+    """The files that are given, and of folders those that match. FormatError where there are none."""
+    found = [path for given in paths for path in (sorted(given.glob(pattern)) if given.is_dir() else [given])]
+    if not found:
+        where = ", ".join(map(str, paths))
+        raise FormatError(f"{where}: no {what} is there", f"name the files, or a folder that has {pattern}")
+    return found
+
+
+def ranks_in(
+    paths: Sequence[Path], pattern: str, what: str, rank_of: Callable[[Path], int], advice: str
+) -> list[tuple[int, Path]]:
+    """The file of every rank, in their order; `what` one of them is: "trace of …", "text of …".
+
+    Raises
+    ------
+    FormatError
+        There are none, or some ranks' are missing.
+    """
+    files = files_in(paths, pattern, what)
+    by_rank = {rank_of(path): path for path in files}
+    absent = sorted(set(range(len(files))) - set(by_rank))
+    if absent:
+        kind = what.partition(" ")[0]
+        raise FormatError(f"the {kind}s of ranks {absent[:5]} are missing: there are {len(files)} files", advice)
+    return sorted(by_rank.items())
+
+
+def notes_of(left_out: Counter[str]) -> list[str]:
+    """What a text does not tell enough of."""
+    told = ", ".join(f"{count} × {what}" for what, count in left_out.most_common())
+    return [f"left out, since the text does not tell enough: {told}"] if told else []

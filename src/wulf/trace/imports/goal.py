@@ -1,0 +1,212 @@
+"""GOAL: the text that LogGOPSim and its relatives simulate (Group Operation Assembly Language).
+
+A GOAL file is a schedule rather than a trace: it has dependencies and no times. It is checked, and passed on as it is.
+The grammar is that of LogGOPSim's txt2bin: operations with or without a label, `tag`, `cpu` and `nic` in this order,
+-1 for any source or tag, `requires` and `irequires`, and both kinds of C++'s comments.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wulf.trace.errors import FormatError, TraceError
+from wulf.trace.imports import Imported
+from wulf.trace.manifest import GOAL, SCHEDULE
+
+HELP = "GOAL's text, of LogGOPSim: one file, passed on as it is."
+
+ANY = -1
+
+_LABEL = r"(?:(?P<label>[A-Za-z]\w*)\s*:\s*)?"
+_OPERATION = re.compile(
+    _LABEL + r"(?P<kind>send|recv)\s*(?P<bytes>\d+)\s*b\s*(?P<way>to|from)\s*(?P<peer>-1|\d+)"
+    r"(?:\s*tag\s*(?P<tag>-1|\d+))?(?:\s*cpu\s*(?P<cpu>\d+))?(?:\s*nic\s*(?P<nic>\d+))?"
+)
+_CALC = re.compile(_LABEL + r"calc\s*(?P<time>\d+)(?:\s*cpu\s*(?P<cpu>\d+))?(?:\s*nic\s*(?P<nic>\d+))?")
+_NEEDS = re.compile(r"(?P<label>[A-Za-z]\w*)\s*i?requires\s+(?P<other>[A-Za-z]\w*)")
+_RANKS, _RANK = re.compile(r"num_ranks\s*(\d+)"), re.compile(r"rank\s*(\d+)\s*\{")
+_WAY = {"send": "to", "recv": "from"}
+
+MOST = 5
+"""Faults of a kind that a message names."""
+
+
+@dataclass
+class Schedule:
+    """What a GOAL file holds.
+
+    Attributes
+    ----------
+    counts
+        Rank → how many of calc, send, recv it has.
+    bytes
+        (sender, receiver) → bytes sent.
+    unmatched
+        (sender, receiver, tag) → messages sent more often than received (positive), or less often.
+    calculated
+        Rank → the sum of its calc, in nanoseconds.
+    """
+
+    ranks: int = 0
+    counts: dict[int, Counter[str]] = field(default_factory=dict)
+    bytes: Counter[tuple[int, int]] = field(default_factory=Counter)
+    unmatched: Counter[tuple[int, int, int]] = field(default_factory=Counter)
+    calculated: Counter[int] = field(default_factory=Counter)
+    wildcards: int = 0
+
+    @property
+    def messages(self) -> int:
+        return sum(counts["send"] for counts in self.counts.values())
+
+
+def read_goal(path: Path) -> Schedule:
+    """Read and check a GOAL file, a line at a time.
+
+    Raises
+    ------
+    FormatError
+        A line is none of the grammar's; a label is unknown or there twice; a peer or rank is beyond num_ranks; a
+        message has no partner: names rank, line, and the first such.
+    """
+    reader = _Reader(path)
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in _statements(lines):
+            reader.take(number, line)
+    return reader.done()
+
+
+def _statements(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
+    """Lines without comments; what stands on one line with a brace is set apart from it."""
+    inside = False
+    for number, line in enumerate(lines, 1):
+        text, inside = _without_comments(line, inside)
+        for piece in re.sub(r"([{}])", r"\1\n", text).replace("}", "\n}").splitlines():
+            if piece.strip():
+                yield number, piece.strip()
+
+
+def _without_comments(line: str, inside: bool) -> tuple[str, bool]:
+    kept = ""
+    while line:
+        if inside:
+            _, end, line = line.partition("*/")
+            inside = not end
+            continue
+        cut = re.search(r"//|/\*", line)
+        if cut is None:
+            return kept + line, False
+        kept += line[: cut.start()]
+        if cut[0] == "//":
+            return kept, False
+        line, inside = line[cut.end() :], True
+    return kept, inside
+
+
+class _Reader:
+    """The state between two lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._schedule = path, Schedule()
+        self._rank: int | None = None
+        self._labels: set[str] = set()
+
+    def take(self, number: int, line: str) -> None:
+        """The next statement."""
+        if self._rank is None:
+            self._outside(number, line)
+        elif line == "}":
+            self._rank = None
+        elif match := _OPERATION.fullmatch(line):
+            if match["way"] != _WAY[match["kind"]]:
+                raise self._fault(number, f"{line!r}: a {match['kind']} goes {_WAY[match['kind']]!r} a rank")
+            self._message(number, match)
+        elif match := _CALC.fullmatch(line):
+            self._label(number, match["label"])
+            self._schedule.counts[self._rank]["calc"] += 1
+            self._schedule.calculated[self._rank] += int(match["time"])
+        elif match := _NEEDS.fullmatch(line):
+            for label in (match["label"], match["other"]):
+                if label not in self._labels:
+                    raise self._fault(number, f"rank {self._rank} has no operation labelled {label!r} before this line")
+        else:
+            raise self._fault(number, f"{line!r} is no operation of GOAL")
+
+    def _outside(self, number: int, line: str) -> None:
+        if match := _RANKS.fullmatch(line):
+            self._schedule.ranks = int(match[1])
+        elif match := _RANK.fullmatch(line):
+            self._rank = int(match[1])
+            if self._rank >= self._schedule.ranks or self._rank in self._schedule.counts:
+                why = "is there twice" if self._rank in self._schedule.counts else "is not below num_ranks"
+                raise self._fault(number, f"rank {self._rank} {why}")
+            self._schedule.counts[self._rank] = Counter()
+            self._labels = set()
+        else:
+            raise self._fault(number, f"{line!r} stands outside of a rank")
+
+    def _message(self, number: int, match: re.Match[str]) -> None:
+        assert self._rank is not None  # noqa: S101 - the caller has looked
+        self._label(number, match["label"])
+        peer, tag, kind = int(match["peer"]), int(match["tag"] or 0), match["kind"]
+        if peer >= self._schedule.ranks or (peer == ANY and kind == "send"):
+            raise self._fault(number, f"there is no rank {peer}: num_ranks is {self._schedule.ranks}")
+        self._schedule.counts[self._rank][kind] += 1
+        if kind == "send":
+            self._schedule.bytes[self._rank, peer] += int(match["bytes"])
+            self._schedule.unmatched[self._rank, peer, tag] += 1
+        elif ANY in (peer, tag):
+            self._schedule.wildcards += 1
+        else:
+            self._schedule.unmatched[peer, self._rank, tag] -= 1
+
+    def _label(self, number: int, label: str | None) -> None:
+        if label in self._labels:
+            raise self._fault(number, f"rank {self._rank} has two operations labelled {label!r}")
+        if label is not None:
+            self._labels.add(label)
+
+    def done(self) -> Schedule:
+        """The whole, once it is known that nothing is missing."""
+        schedule = self._schedule
+        if self._rank is not None:
+            raise self._fault(None, f"the file ends within rank {self._rank}: a brace is missing")
+        if schedule.ranks == 0:
+            raise self._fault(None, "it names no num_ranks")
+        absent = [rank for rank in range(schedule.ranks) if rank not in schedule.counts]
+        if absent:
+            raise self._fault(None, f"{len(absent)} ranks are missing, the first of them {absent[:MOST]}")
+        schedule.unmatched = Counter({key: count for key, count in schedule.unmatched.items() if count})
+        over = sum(schedule.unmatched.values())
+        if (schedule.unmatched and not schedule.wildcards) or over != schedule.wildcards:
+            raise self._fault(None, f"messages without a partner: {_unmatched(schedule)}")
+        return schedule
+
+    def _fault(self, line: int | None, what: str) -> FormatError:
+        where = f"{self._path}:{line}" if line else str(self._path)
+        return FormatError(f"{where}: {what}", "is it GOAL's text? A binary schedule is made from it by txt2bin")
+
+
+def _unmatched(schedule: Schedule) -> str:
+    texts = [
+        f"{abs(count)} from {sender} to {receiver} with tag {tag} {'sent' if count > 0 else 'awaited'} too often"
+        for (sender, receiver, tag), count in list(schedule.unmatched.items())[:MOST]
+    ]
+    return "; ".join(texts) or f"{schedule.wildcards} receives from anybody have no message"
+
+
+def bring(paths: Sequence[Path], folder: Path) -> Imported:
+    """One schedule, checked, and copied as it is."""
+    if len(paths) != 1 or paths[0].is_dir():
+        raise FormatError("a GOAL schedule is one file", "name one file")
+    schedule = read_goal(paths[0])
+    try:
+        shutil.copyfile(paths[0], folder / SCHEDULE)
+    except OSError as error:
+        raise TraceError(f"can't write {folder / SCHEDULE}: {error.strerror}", "free some space") from error
+    notes = [f"{schedule.wildcards} receives from anybody: only a replay that matches live can resolve them"]
+    return Imported(schedule.ranks, GOAL, notes if schedule.wildcards else [])

@@ -1,0 +1,278 @@
+"""OTF2 of Score-P, as its own `otf2-print -A traces.otf2` prints it: definitions, then events of all locations.
+
+    ENTER                     0      62047862183240  Region: "MPI_Send" <7>
+    MPI_SEND                  0      62047862183290  Receiver: 1 ("Master thread" <4>), Communicator: "" <0>, Tag: 0, …
+
+Events between the ENTER and the LEAVE of a region are one call. Peers are ranks of the communicator, and the location
+that stands behind each says which rank of the world that is. Computing is all time outside of MPI's regions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from wulf.trace.calls import BY_NAME, COLLECTIVES, COMPLETIONS, RECEIVES, SENDS
+from wulf.trace.errors import FormatError
+from wulf.trace.imports import Imported
+from wulf.trace.imports.building import Clock, Communicators, Ids, lines_of
+from wulf.trace.manifest import RANKS
+from wulf.trace.record import Completion, Record
+from wulf.trace.writer import RankWriter
+
+HELP = "OTF2, as `otf2-print -A traces.otf2` prints it: one text."
+
+NS = 10**9
+
+_DIGITS = re.compile(r"\d+")
+_ID = re.compile(r"<(\d+)>")
+_CLOCK = re.compile(r"CLOCK_PROPERTIES\s+Ticks per Seconds: (\d+)")
+_GROUP = re.compile(r"GROUP\s+(\d+)\s+Name: .*, Type: (\w+), Paradigm: (\w+), Flags: .*, \d+ Members:(.*)")
+_COMM = re.compile(r"COMM\s+(\d+)\s+Name: .*, Group: (.*), Parent: (.*)")
+_EVENT = re.compile(r"(MPI_\w+|ENTER|LEAVE)\s+(\d+)\s+(\d+)\s*(.*)")
+_REGION = re.compile(r'Region: "(.*)" <\d+>')
+_PARTS = re.compile(r"(Receiver|Sender|Root): (?:(\d+) \((?:.*?<(\d+)>)?[^)]*\)|(UNDEFINED))")
+_NUMBERS = re.compile(r"(Tag|Length|Request|Sent|Received): (\d+)")
+_COMMUNICATOR = re.compile(r'Communicator: (?:".*?" <(\d+)>|(\d+))')
+_OPERATION = re.compile(r"Operation: (\w+)")
+
+
+class Event(NamedTuple):
+    """A line of an event, its words as numbers."""
+
+    kind: str
+    location: int
+    at: int
+    text: str
+    line: int
+
+    def numbers(self) -> dict[str, int]:
+        """Tag, Length, Request, Sent, Received."""
+        return {name: int(value) for name, value in _NUMBERS.findall(self.text)}
+
+    def partner(self) -> int | None:
+        """The location behind a rank; None: there is none."""
+        match = _PARTS.search(self.text)
+        return int(match[3]) if match and match[3] is not None else None
+
+    def communicator(self) -> int | None:
+        """Its definition's number."""
+        match = _COMMUNICATOR.search(self.text)
+        return int(match[1] or match[2]) if match else None
+
+
+@dataclass
+class Definitions:
+    """What stands before the events: clock, locations of the ranks, and members of communicators as world ranks."""
+
+    ticks: int = 0
+    ranks: dict[int, int] = field(default_factory=dict)
+    groups: dict[int, list[int]] = field(default_factory=dict)
+    members: dict[int, list[int]] = field(default_factory=dict)
+    _wanted: dict[int, int] = field(default_factory=dict)
+
+    def take(self, line: str) -> None:
+        """A line of a definition."""
+        if match := _CLOCK.match(line):
+            self.ticks = int(match[1])
+        elif match := _GROUP.match(line):
+            members = [int(one) for one in _ID.findall(match[4]) or _DIGITS.findall(match[4])]
+            if match[2] == "COMM_LOCATIONS" and match[3] == "MPI":
+                self.ranks = {location: rank for rank, location in enumerate(members)}
+            elif match[2] == "COMM_GROUP" and match[3] == "MPI":
+                self.groups[int(match[1])] = members
+        elif match := _COMM.match(line):
+            group = _ID.search(match[2])
+            if group:
+                self._wanted[int(match[1])] = int(group[1])
+
+    def done(self, path: Path) -> None:
+        """All definitions are there. FormatError where they are not."""
+        if not self.ticks or not self.ranks:
+            raise FormatError(
+                f"{path} has no definitions of clock and MPI ranks before its events",
+                "print all of it: otf2-print -A traces.otf2 > trace.txt",
+            )
+        for comm, group in self._wanted.items():
+            if group in self.groups:
+                self.members[comm] = [self.ranks.get(one, one) for one in self.groups[group]]
+
+    def ns(self, ticks: int) -> int:
+        """Nanoseconds, in whole numbers."""
+        return ticks * NS // self.ticks
+
+
+def bring(paths: Sequence[Path], folder: Path) -> Imported:
+    """One text; its ranks' files are written side by side, since its events come by time."""
+    if len(paths) != 1 or paths[0].is_dir():
+        raise FormatError("OTF2 is one text of all locations", "otf2-print -A traces.otf2 > trace.txt")
+    path, definitions = paths[0], Definitions()
+    ranks: dict[int, _Rank] = {}
+    with ExitStack() as stack:
+        for number, line in lines_of(path):
+            event = _EVENT.match(line)
+            if event is None:
+                definitions.take(line)
+                continue
+            if not ranks:
+                definitions.done(path)
+                ranks = _opened(stack, folder, definitions)
+            one = ranks.get(int(event[2]))
+            if one is not None:  # a location that is no rank's: a thread, a device
+                one.take(Event(event[1], int(event[2]), int(event[3]), event[4], number), path)
+        if not ranks:
+            raise FormatError(f"{path} holds no event of MPI", "is it the output of otf2-print -A?")
+    lost = sum(one.lost for one in ranks.values())
+    notes = [f"{lost} calls could not be told from their events, and are left out"] if lost else []
+    return Imported(len(ranks), RANKS, notes)
+
+
+def _opened(stack: ExitStack, folder: Path, definitions: Definitions) -> dict[int, _Rank]:
+    size = len(definitions.ranks)
+    found = {}
+    for location, rank in definitions.ranks.items():
+        out = stack.enter_context(RankWriter(folder, {"rank": rank, "size": size, "host": "", "mpi": "OTF2"}))
+        found[location] = _Rank(rank, size, definitions, out)
+    return found
+
+
+class _Rank:
+    """One location's events as records; `lost` counts calls whose events do not tell what they did."""
+
+    def __init__(self, rank: int, size: int, definitions: Definitions, out: RankWriter) -> None:
+        self._rank, self._size, self._definitions, self._out = rank, size, definitions, out
+        self._clock, self._ids = Clock(), Ids()
+        world = next((comm for comm, members in definitions.members.items() if members == list(range(size))), 0)
+        self._communicators = Communicators(world)
+        self._region: tuple[str, int] | None = None
+        self._events: list[Event] = []
+        self.lost = 0
+
+    def take(self, event: Event, path: Path) -> None:
+        """The next event."""
+        if event.kind == "ENTER":
+            region = _REGION.search(event.text)
+            if region and region[1].startswith("MPI_"):
+                self._region, self._events = (region[1].removeprefix("MPI_"), event.at), []
+        elif event.kind == "LEAVE":
+            region = _REGION.search(event.text)
+            if self._region is not None and region and region[1] == f"MPI_{self._region[0]}":
+                self._leave(event, path)
+                self._region = None
+        elif self._region is not None:
+            self._events.append(event)
+
+    def _leave(self, event: Event, path: Path) -> None:
+        assert self._region is not None  # noqa: S101 - the caller has looked
+        name, begin = self._region
+        if name in ("Init", "Init_thread"):
+            self._clock.start(self._definitions.ns(event.at))
+            return
+        try:
+            records = list(self._records(name))
+        except (KeyError, ValueError) as error:
+            raise FormatError(f"{path}:{event.line}: MPI_{name} has events that can't be read ({error})",
+                              "is it the output of otf2-print -A?") from error  # fmt: skip
+        times = self._clock.at(self._definitions.ns(begin), self._definitions.ns(event.at)) if records else (0, 0)
+        for record in records:
+            if "times" in BY_NAME[record.op].fields:
+                record.gap_ns, record.call_ns = times
+                times = (0, 0)
+            self._out.add(record)
+
+    def _records(self, name: str) -> Iterator[Record]:
+        """The records of a call; new communicators first, since OTF2 has no event for them."""
+        by = {event.kind: event for event in self._events}
+        for event in self._events:
+            comm = event.communicator()
+            if comm is not None and self._communicators.number(comm) is None:
+                members = self._definitions.members.get(comm, [self._rank])
+                yield Record("found_comm", newcomm=self._communicators.add(comm), members=members)
+        if name == "Finalize":
+            yield Record("finalize")
+        elif name in COLLECTIVES and "MPI_COLLECTIVE_END" in by:
+            yield self._collective(name, by["MPI_COLLECTIVE_END"])
+        elif name in ("Sendrecv", "Sendrecv_replace") and {"MPI_SEND", "MPI_RECV"} <= by.keys():
+            yield self._exchange(name, by["MPI_SEND"], by["MPI_RECV"])
+        elif name in COMPLETIONS or (name in ("Start", "Startall")):
+            yield from self._several(name)
+        elif name in SENDS | RECEIVES and name in BY_NAME:
+            yield from self._message(name)
+        elif self._events:
+            self.lost += 1
+
+    def _message(self, name: str) -> Iterator[Record]:
+        for event in self._events:
+            told = event.numbers()
+            if event.kind in ("MPI_SEND", "MPI_ISEND", "MPI_RECV"):
+                record = self._told(Record(name), event)
+                if "Request" in told:
+                    record.request = self._ids.new(told["Request"])
+                yield record
+            elif event.kind == "MPI_IRECV_REQUEST":
+                # what it takes is told when it is complete
+                yield Record(name, peer=-1, tag=-1, request=self._ids.new(told["Request"]))
+
+    def _told(self, record: Record, event: Event) -> Record:
+        told = event.numbers()
+        location = event.partner()
+        if location is None or location not in self._definitions.ranks:
+            raise ValueError(f"the partner of {event.kind} is no rank")
+        record.peer, record.tag, record.bytes = self._definitions.ranks[location], told["Tag"], told["Length"]
+        comm = event.communicator()
+        record.comm = self._communicators.number(comm) or 0
+        return record
+
+    def _exchange(self, name: str, out: Event, into: Event) -> Record:
+        record, taken = self._told(Record(name), out), self._told(Record("Recv"), into)
+        record.peer2, record.tag2, record.bytes2 = taken.peer, taken.tag, taken.bytes
+        return record
+
+    def _several(self, name: str) -> Iterator[Record]:
+        """Completions; persistent requests that are started are new requests each time."""
+        done = []
+        for event in self._events:
+            request = event.numbers().get("Request")
+            if event.kind == "MPI_ISEND":
+                yield self._told(Record("Isend", request=self._ids.new(request)), event)
+            elif event.kind == "MPI_IRECV_REQUEST":
+                yield Record("Irecv", peer=-1, tag=-1, request=self._ids.new(request))
+            elif event.kind == "MPI_ISEND_COMPLETE":
+                done.append(Completion(self._ids.done(request)))
+            elif event.kind == "MPI_IRECV":
+                taken = self._told(Record("Recv"), event)
+                done.append(Completion(self._ids.done(request), taken.peer, taken.tag, taken.bytes))
+            elif event.kind == "MPI_REQUEST_CANCELLED":
+                done.append(Completion(self._ids.done(request), cancelled=True))
+        if name in COMPLETIONS and (done or name.startswith("Wait")):
+            yield Record(name, given=len(done), completions=done or [Completion(None)])
+
+    def _collective(self, name: str, event: Event) -> Record:
+        """Score-P tells what went to and came from all ranks in all; here it is one rank's block, where that counts."""
+        told = event.numbers()
+        members = self._definitions.members.get(event.communicator() or 0, list(range(self._size)))
+        many = max(1, len(members))
+        given, taken = told["Sent"], told["Received"]
+        record = Record(name, comm=self._communicators.number(event.communicator()) or 0, bytes=given, bytes2=taken)
+        location = event.partner()
+        if "root" in BY_NAME[name].fields:
+            record.root = self._definitions.ranks.get(-1 if location is None else location, 0)
+        kind = COLLECTIVES[name]
+        if kind == "bcast":
+            record.bytes = taken or given // many
+        elif kind == "allreduce":
+            record.bytes = given // many
+        elif kind in ("alltoall", "reduce_scatter_block"):
+            record.bytes, record.bytes2 = given // many, taken // many
+        elif kind in ("allgather", "gather"):
+            record.bytes, record.bytes2 = given // (many if kind == "allgather" else 1), taken // many
+        elif kind == "scatter":
+            record.bytes, record.bytes2 = given // many, taken
+        elif "counts" in BY_NAME[name].fields:
+            spread = taken if kind in ("gatherv", "allgatherv") else given
+            record.counts = [spread // many] * many if spread else []
+        return record

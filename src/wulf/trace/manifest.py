@@ -1,0 +1,82 @@
+"""trace.json: what belongs to a trace, and what is missing; written when the program has ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wulf import __version__
+from wulf.core.files import replace_file
+from wulf.trace.errors import TraceError
+
+NAME = "trace.json"
+VERSION = 1
+
+RANKS, GOAL = "ranks", "goal"
+"""What a trace holds: a file a rank, or one schedule."""
+
+SCHEDULE = "program.goal"
+
+
+def manifest_of(
+    *, command: Sequence[str], ranks: int, mpi: str = "", hosts: Mapping[int, str] = {}, wall: float | None = None,
+    missing: Sequence[int] = (), faults: Sequence[Mapping[str, Any]] = (), kind: str = RANKS, source: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """A manifest as JSON holds it.
+
+    Parameters
+    ----------
+    hosts
+        Rank → the host that it ran on.
+    wall
+        Seconds that the command took, its launcher's included; None: not known.
+    missing
+        Ranks that left no file.
+    faults
+        Each with "kind", "text", and "rank" where it is one's.
+    source
+        The format that it was imported from; empty: traced by wulf.
+    """
+    return {
+        "version": VERSION, "wulf": __version__, "kind": kind, "command": list(command), "mpi": mpi, "ranks": ranks,
+        "hosts": {str(rank): host for rank, host in sorted(hosts.items())}, "wall_seconds": wall,
+        "missing": list(missing), "faults": [dict(fault) for fault in faults], "source": source,
+    }  # fmt: skip
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write it atomically. Raises TraceError where the disk is full, or there is no permission."""
+    try:
+        replace_file(folder / NAME, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+    except OSError as error:
+        raise TraceError(f"can't write {folder / NAME}: {error.strerror}", "free some space") from error
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What a trace's manifest says; empty where it has none, as one that was cut short has not.
+
+    Raises
+    ------
+    TraceError
+        It is torn, or of another version.
+    """
+    try:
+        text = (folder / NAME).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise TraceError(f"{folder / NAME} can't be read: {error.strerror}") from error
+    try:
+        found: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise TraceError(
+            f"{folder / NAME} is torn: {error}", "remove it: the ranks' files are enough to read the trace"
+        ) from error
+    if found.get("version") != VERSION:
+        raise TraceError(
+            f"{folder / NAME} has version {found.get('version')}; this wulf reads version {VERSION}",
+            "read it with the wulf that wrote it",
+        )
+    return found

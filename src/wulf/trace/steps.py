@@ -1,0 +1,280 @@
+"""A rank's records as messages: what is posted, what is waited for, what all ranks do together, and computing between.
+
+Which message a receive from anybody took is known only when it completes: the records are read twice, first for what
+became of the requests (`outcomes`), then in order (`Walk`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from wulf.trace.calls import (
+    COLLECTIVES,
+    COMPLETIONS,
+    EXCHANGES,
+    NEW_COMMUNICATORS,
+    PLAIN,
+    POSTS,
+    QUIET,
+    RECEIVES,
+    STARTS,
+    TEMPLATES,
+)
+from wulf.trace.record import PROC_NULL, SELF, WORLD, Completion, Record
+
+LOST = Completion(None, cancelled=True)
+"""What becomes of a receive that nothing completes: no message is awaited."""
+
+
+class Calc(NamedTuple):
+    """Computing between two calls, in nanoseconds."""
+
+    ns: int
+
+
+class Post(NamedTuple):
+    """A message sent or awaited; `slot` names it until its `Wait`, `key` its communicator on all ranks alike."""
+
+    sent: bool
+    peer: int
+    bytes: int
+    tag: int
+    key: Hashable
+    slot: int
+
+
+class Wait(NamedTuple):
+    """Until that message is there, or has left."""
+
+    slot: int
+
+
+class Together(NamedTuple):
+    """A collective: `call` as `schedules` names it, the `number`-th on its communicator."""
+
+    call: str
+    key: Hashable
+    members: tuple[int, ...]
+    number: int
+    record: Record
+
+
+KNOWN = QUIET | POSTS | COMPLETIONS | EXCHANGES | STARTS | TEMPLATES | set(COLLECTIVES)
+"""Calls that steps stand for, as far as their peers are known."""
+
+Step = Calc | Post | Wait | Together
+
+
+@dataclass
+class _Request:
+    """A request under way: its start's index, and the post or collective that it stands for."""
+
+    index: int
+    template: Record
+    step: Post | Together | None = None
+    persistent: bool = False
+
+
+def outcomes(records: Iterable[Record]) -> dict[int, Completion]:
+    """Start of a non-blocking receive, counted from 0 → what became of it, where its own record does not say.
+
+    Those from anybody or with any tag, those of fewer bytes, cancelled ones, and those that never completed.
+    """
+    found: dict[int, Completion] = {}
+    open_: dict[int, _Request] = {}
+    index = 0
+    for record in records:
+        for request, template, persistent in _begun(record, open_):
+            if template.op in RECEIVES:
+                found[index] = LOST
+            open_[request] = _Request(index, template, persistent=persistent)
+            index += 1
+        for one in record.completions if record.op in COMPLETIONS else ():
+            begun = open_.get(one.request) if one.request is not None else None
+            if begun is None or begun.index < 0:
+                continue
+            if one.cancelled or one.source is not None or one.bytes is not None:
+                found[begun.index] = one
+            else:
+                found.pop(begun.index, None)
+            _ended(open_, one.request, begun)
+    return found
+
+
+def _begun(record: Record, open_: dict[int, _Request]) -> Iterator[tuple[int, Record, bool]]:
+    """The requests that a call starts: each with the record that says what it is, and whether it is persistent."""
+    if record.op in TEMPLATES and record.request is not None:
+        open_[record.request] = _Request(-1, record, persistent=True)
+    elif record.op in STARTS:
+        for request in record.requests:
+            if request is not None and request in open_:
+                yield request, open_[request].template, True
+    elif record.request is not None and (record.op in POSTS or record.op in COLLECTIVES):
+        yield record.request, record, False
+    elif record.op == "Request_free" and record.request is not None:
+        open_.pop(record.request, None)
+
+
+def _ended(open_: dict[int, _Request], request: int | None, begun: _Request) -> None:
+    """A request has completed: a persistent one stays, until it is started again."""
+    if request is not None and begun.persistent:
+        open_[request] = _Request(-1, begun.template, persistent=True)
+    elif request is not None:
+        open_.pop(request, None)
+
+
+class Communicators:
+    """A rank's communicators: the members of each, and a key that is the same on all its ranks."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        self._members: dict[int, tuple[int, ...]] = {WORLD: tuple(range(size)), SELF: (rank,)}
+        self._keys: dict[int, Hashable] = {WORLD: "world", SELF: ("self", rank)}
+        self._made: Counter[Hashable] = Counter()
+        self._between: set[int] = set()
+
+    def take(self, record: Record) -> None:
+        """A record that makes a communicator, or finds one."""
+        if record.newcomm is None:
+            return
+        number, parent = record.newcomm, "found" if record.op == "found_comm" else self.key(record.comm)
+        groups = sorted([tuple(record.members), tuple(record.members2)]) if record.members2 else [tuple(record.members)]
+        same = (parent, *groups)
+        self._made[same] += 1
+        self._keys[number] = (same, self._made[same])
+        self._members[number] = tuple(record.members)
+        if record.members2:
+            self._between.add(number)
+
+    def key(self, number: int) -> Hashable:
+        """Of a communicator; one that no record made has a key of its own number."""
+        return self._keys.get(number, ("unknown", number))
+
+    def members(self, number: int) -> tuple[int, ...]:
+        """The world ranks of a communicator in its order; none where it is not known, or between two groups."""
+        return () if number in self._between else self._members.get(number, ())
+
+
+class Walk:
+    """A rank's records as steps, one record at a time.
+
+    Attributes
+    ----------
+    left_out
+        Call → how often it came, of those that no step stands for though they talk to other ranks.
+    left_out_ns
+        The same in nanoseconds.
+    """
+
+    def __init__(self, rank: int, size: int, known: dict[int, Completion]) -> None:
+        self.communicators = Communicators(rank, size)
+        self.left_out: Counter[str] = Counter()
+        self.left_out_ns: Counter[str] = Counter()
+        self._known = known
+        self._open: dict[int, _Request] = {}
+        self._index, self._slot = 0, 0
+        self._free: list[int] = []
+        self._numbers: defaultdict[Hashable, int] = defaultdict(int)
+
+    def take(self, record: Record) -> list[Step]:
+        """The steps of the next record: computing before it first."""
+        steps: list[Step] = []
+        idle = record.gap_ns + record.between + (record.call_ns if record.op in PLAIN else 0)
+        if idle:
+            steps.append(Calc(idle))
+        if record.op in NEW_COMMUNICATORS:
+            self.communicators.take(record)
+        if record.op in COMPLETIONS:
+            return steps + self._completed(record)
+        if record.op in EXCHANGES:
+            return steps + self._exchange(record)
+        if record.request is not None or record.op in STARTS:
+            steps += self._started(record)
+        elif record.op in POSTS:
+            steps += self._blocking(self._post(record, record, *record.source))
+        elif record.op in COLLECTIVES:
+            together = self._together(record)
+            steps += [together] if together is not None else []
+        if record.op not in KNOWN:
+            self._leave_out(record)
+        return steps
+
+    def _leave_out(self, record: Record) -> None:
+        self.left_out[record.op] += 1
+        self.left_out_ns[record.op] += record.call_ns
+
+    def _post(
+        self, record: Record, template: Record, peer: int | None, tag: int | None, size: int | None = None
+    ) -> Post | None:
+        """A message, unless it is to or from nobody, or nobody that is known."""
+        if peer is None or peer < 0:
+            if peer != PROC_NULL:
+                self._leave_out(record)
+            return None
+        slot = self._free.pop() if self._free else self._slot
+        self._slot += slot == self._slot
+        sent = template.op not in RECEIVES
+        length = template.bytes if size is None else size
+        return Post(sent, peer, length, tag if tag is not None else 0, self.communicators.key(template.comm), slot)
+
+    def _blocking(self, *posts: Post | None) -> list[Step]:
+        there = [post for post in posts if post is not None]
+        return [*there, *(self._wait(post) for post in there)]
+
+    def _wait(self, post: Post) -> Wait:
+        self._free.append(post.slot)
+        return Wait(post.slot)
+
+    def _exchange(self, record: Record) -> list[Step]:
+        source, tag = record.source
+        into = self._post(record, Record("Recv", comm=record.comm), source, tag, record.bytes2)
+        out = self._post(record, Record("Send", comm=record.comm), record.peer, record.tag, record.bytes)
+        return self._blocking(into, out)
+
+    def _started(self, record: Record) -> list[Step]:
+        steps: list[Step] = []
+        for request, template, persistent in list(_begun(record, self._open)):
+            step = self._begin(record, template)
+            self._open[request] = _Request(self._index, template, step, persistent)
+            self._index += 1
+            if isinstance(step, Post):
+                steps.append(step)
+        return steps
+
+    def _begin(self, record: Record, template: Record) -> Post | Together | None:
+        if template.op in COLLECTIVES:
+            return self._together(template)
+        if template.op not in RECEIVES:
+            return self._post(record, template, template.peer, template.tag)
+        told = self._known.get(self._index)
+        if told is not None and told.cancelled:
+            return None
+        source = told.source if told is not None and told.source is not None else template.peer
+        tag = told.tag if told is not None and told.tag is not None else template.tag
+        return self._post(record, template, source, tag, told.bytes if told is not None else None)
+
+    def _completed(self, record: Record) -> list[Step]:
+        steps: list[Step] = []
+        for one in record.completions:
+            begun = self._open.get(one.request) if one.request is not None else None
+            if begun is None:
+                continue
+            _ended(self._open, one.request, begun)
+            if isinstance(begun.step, Post):
+                steps.append(self._wait(begun.step))
+            elif begun.step is not None:
+                steps.append(begun.step)
+        return steps
+
+    def _together(self, record: Record) -> Together | None:
+        """A collective; None where a rank is alone, or where no members are known."""
+        members = self.communicators.members(record.comm)
+        key = self.communicators.key(record.comm)
+        number = self._numbers[key]
+        self._numbers[key] += 1
+        if not members or COLLECTIVES[record.op].startswith("neighbor"):
+            self._leave_out(record)
+            return None
+        return Together(COLLECTIVES[record.op], key, members, number, record)

@@ -1,0 +1,56 @@
+"""`wulf app list`: which drivers' programs the nodes have, where, and for which MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wulf.apps import drivers
+from wulf.cluster.applications import Found, open_applications
+from wulf.cluster.inventory import Inventory
+from wulf.cluster.mpi import WorldSpec
+from wulf.core.errors import NodeError
+
+
+@dataclass(frozen=True)
+class Row:
+    """A driver on the nodes that have it at one place; without a program, on those that have none."""
+
+    driver: str
+    nodes: tuple[str, ...]
+    program: Found | None
+    wanted: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """One object a row."""
+        found = vars(self.program) if self.program else {"path": None, "reason": self.reason}
+        return {"driver": self.driver, "nodes": list(self.nodes), **found}
+
+    @property
+    def reason(self) -> str:
+        """Why there is no program."""
+        names = " or ".join(self.wanted)
+        return f"no {names} in the PATH, nor in a module's, Spack's or a package's folder"
+
+
+def look(inventory: Inventory) -> tuple[list[Row], dict[str, NodeError]]:
+    """Ask every node for every driver's programs; nodes that can't be asked, and why."""
+    names = sorted({name for driver in drivers().values() for name in driver.PROGRAMS})
+    with open_applications(inventory, WorldSpec()) as apps:
+        found = apps.find(names) if apps.nodes else {}
+        return rows({name: tuple(driver.PROGRAMS) for name, driver in drivers().items()}, found), apps.failed
+
+
+def rows(
+    wanted: Mapping[str, Sequence[str]], found: Mapping[str, Mapping[str, Sequence[Found]]]
+) -> list[Row]:  # fmt: skip
+    """One row a driver and program, the nodes that have the same one together."""
+    made = []
+    for driver, names in wanted.items():
+        groups: dict[Found | None, list[str]] = {}
+        for node, programs in found.items():
+            best = next((places[0] for name in names if (places := programs.get(name, []))), None)
+            groups.setdefault(best, []).append(node)
+        made += [Row(driver, tuple(nodes), program, tuple(names)) for program, nodes in groups.items() if names]
+    return made

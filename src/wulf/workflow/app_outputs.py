@@ -1,0 +1,35 @@
+"""What applications wrote, kept in their run's folder: outputs/0001-n1.txt and so on, the newest number last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wulf.apps.ran import Ran
+from wulf.core.errors import UsageError
+
+FOLDER = "outputs"
+
+
+def keep_output(run: Path, subject: str, ran: Ran) -> Path:
+    """Write down one run's output beside its records.
+
+    Raises
+    ------
+    UsageError
+        The disk is full, or there is no permission.
+    """
+    folder = run / FOLDER
+    try:
+        folder.mkdir(exist_ok=True)
+        path = folder / f"{len(list(folder.iterdir())) + 1:04d}-{subject.replace('/', '_')}.txt"
+        path.write_text(text_of(ran), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{folder} can't be written: {error.strerror}", "free some space") from error
+    return path
+
+
+def text_of(ran: Ran) -> str:
+    """Verdict, then everything that it wrote, part by part."""
+    parts = {"standard output": ran.stdout, "standard error": ran.stderr, **ran.files}
+    head = f"{ran.verdict}{f': {ran.reason}' if ran.reason else ''}\n"
+    return head + "".join(f"\n==> {name} <==\n{text}" for name, text in parts.items() if text)

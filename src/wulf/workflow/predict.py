@@ -1,0 +1,330 @@
+"""A trace replayed on networks: the one that it was made on first, to see how far off that is, then those to be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+from wulf.core.errors import UsageError
+from wulf.model.foresight import (
+    Calibration,
+    Doubts,
+    Forecast,
+    Offer,
+    Piecewise,
+    Tolerance,
+    candidate,
+    gain_of,
+)
+from wulf.model.network import FOREVER, Network, Values, draws, network_object, nominal, scaled
+from wulf.model.network_file import shipped_network
+from wulf.model.prediction import Change, Prediction, Program, Timeline, Traced
+from wulf.model.prediction import Path as CriticalPath
+from wulf.workflow.predict_calls import named
+from wulf.workflow.predict_scaling import LEAST_COUNTS, scaling_of
+from wulf.workflow.predict_trace import source_of
+from wulf.workflow.replaying import Replay, ReplayError, forecast
+
+T = TypeVar("T")
+
+IDEAL, TRACE = "ideal", "trace"
+
+CHANGES: tuple[tuple[str, dict[str, float]], ...] = (
+    ("half the latency", {"latency": 0.5}),
+    ("half the overhead of a message", {"overhead": 0.5}),
+    ("half the gap between messages", {"gap": 0.5}),
+    ("twice the bandwidth", {"bandwidth": 2.0}),
+)
+"""What a campaign of tuning could reach with one part of the network; what is gained then bounds what it can buy."""
+
+SPAN = 10.0
+"""Curves reach to so many times the baseline's latency, or time of a byte."""
+
+COARSE, FINE = 240, 4000
+"""Buckets of a timeline: those that are shown first, and those behind them."""
+
+MOST_ROWS, MOST_CELLS = 128, 200_000
+"""Of a timeline: rows of ranks, and rows times buckets."""
+
+TURNED = 0.01
+"""Share of messages that an adapter may serve in another order than engine a does from which on that is said."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a prediction is to be made of.
+
+    Attributes
+    ----------
+    prices
+        Network's name → what all of it costs.
+    machine
+        What the whole machine costs.
+    wish
+        Share of the run time that must be saved.
+    collectives
+        Operation → algorithm by which it runs.
+    compute
+        Factor of all computing.
+    draws
+        Of each network's figures.
+    shares
+        By which the run may get longer, for the tolerances.
+    steps
+        Of the critical path, at most.
+    timeline
+        Whether it is asked for.
+    asked
+        Other numbers of ranks to predict.
+    origin
+        Where the baseline's figures are from.
+    extra
+        Fields of every network besides its costs: a topology.
+    """
+
+    networks: Sequence[Network]
+    prices: Mapping[str, float] = field(default_factory=dict)
+    machine: float | None = None
+    wish: float | None = None
+    collectives: Mapping[str, str] = field(default_factory=dict)
+    compute: float = 1.0
+    engine: str = "a"
+    draws: int = 39
+    seed: int = 0
+    shares: Sequence[float] = (0.01, 0.05)
+    steps: int = 2000
+    timeline: bool = False
+    asked: Sequence[int] = ()
+    origin: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: Say = lambda _: None) -> Prediction:
+    """Replay a trace on the baseline, the candidates, and the baseline with parts of it changed.
+
+    Raises
+    ------
+    ReplayError
+        The trace is torn, or deadlocks.
+    UsageError
+        An option is not one that the replay knows.
+    """
+    say("reading the trace")
+    source, kind = source_of(Path(traced.path))
+    known = cast(Literal["trace", "goal"], kind)
+    program = replay.load(source, known, _rules(this, wanted), wanted.compute)
+    scene = _Scene(replay, program, traced, this, wanted)
+    say(f"replaying {program.ops:,} operations of {program.ranks} ranks on {1 + len(wanted.networks)} networks")
+    forecasts = scene.forecasts([this, *wanted.networks])
+    baseline = forecasts[this.name]
+    calibration = Calibration(_calibrating(scene, source, known, baseline), traced.seconds)
+    doubts = Doubts(max(0.0, 1 - program.covered), None if calibration.error is None else abs(calibration.error))
+    say("asking for tolerances, breakpoints and the critical path")
+    everyone = (this, *wanted.networks)
+    offers = {network.name: offer_of(network, traced, wanted) for network in wanted.networks}
+    return Prediction(
+        traced, program, baseline, wanted.origin, calibration,
+        tuple(
+            candidate(
+                baseline, forecasts[network.name], doubts, offers[network.name], asked=wanted.wish,
+                estimates=network.estimated,
+            )
+            for network in wanted.networks
+        ),
+        _changes(scene, baseline),
+        {one.name: scene.ask(f"tolerances of {one.name}", partial(scene.tolerances, one), ()) for one in everyone},
+        {network.name: nominal(network)[0]["byte"] for network in everyone},
+        scene.ask("breakpoints", scene.curves, ()), scene.ask("the critical path", scene.path, CriticalPath()),
+        scene.ask("the timeline", scene.timelines, ()) if wanted.timeline else (),
+        engine=wanted.engine, currency=_currency(wanted.networks),
+        notes=(*traced.notes, *program.notes, *this.notes, *_cautions(scene, list(forecasts.values())), *scene.lacking),
+    )  # fmt: skip
+
+
+class _Scene:
+    """One program, and the hosts and the baseline that every network of it shares."""
+
+    def __init__(self, replay: Replay, program: Program, traced: Traced, this: Network, wanted: Wanted) -> None:
+        self.replay, self.program, self.this, self.wanted = replay, program, this, wanted
+        self.hosts = traced.hosts if len(traced.hosts) == program.ranks else ()
+        self._own = (nominal(this), draws(this, wanted.draws, wanted.seed))
+        self.source, self.kind = source_of(Path(traced.path))
+        self.lacking: list[str] = []
+
+    def object(self, network: Network) -> dict[str, Any]:
+        """A network by its own figures, as the replay takes it."""
+        return self._object(network, nominal(network), self._own[0])
+
+    def _object(
+        self, network: Network, own: tuple[Values, Values | None], base: tuple[Values, Values | None]
+    ) -> dict[str, Any]:
+        """What a network does not say of messages within a host is as it is now."""
+        shared_nic = network.base.shared_nic
+        found = network_object(network.name, own[0], own[1] or base[1], self.hosts, shared_nic=shared_nic)
+        return {**found, **self.wanted.extra}
+
+    def forecasts(self, networks: Sequence[Network]) -> dict[str, Forecast]:
+        """The run times by the networks' figures and by draws of them, as many as possible in one pass.
+
+        Draw k of a network is held against draw k of the baseline: what is not known of both is the same then.
+        """
+        wanted, objects = self.wanted, [self.object(network) for network in networks]
+        first = self.replay.runs(self.program, objects, wanted.engine, parts=True)
+        drawn = [
+            self._object(network, own, base)
+            for network in networks
+            for own, base in zip(draws(network, wanted.draws, wanted.seed), self._own[1], strict=True)
+        ]
+        runs = iter(self.replay.runs(self.program, drawn, wanted.engine))
+        return {
+            network.name: forecast(network.name, one, list(islice(runs, wanted.draws)))
+            for network, one in zip(networks, first, strict=True)
+        }
+
+    def ask(self, what: str, question: Callable[[], T], otherwise: T) -> T:
+        """The answer to a question beside the run time; where the replay has none, that is noted: the rest goes on."""
+        try:
+            return question()
+        except (ReplayError, UsageError) as error:
+            self.lacking.append(f"{what}: none; {error.what}")
+            return otherwise
+
+    def tolerances(self, network: Network) -> tuple[Tolerance, ...]:
+        """How much more latency and time of a byte it takes."""
+        return self.replay.tolerances(self.program, self.object(network), self.wanted.shares)
+
+    def curves(self) -> tuple[Piecewise, ...]:
+        """The baseline's run time over its latency and its time of a byte, from none to a multiple."""
+        values, own = self._own[0][0], self.object(self.this)
+        both: tuple[Literal["latency", "byte"], ...] = ("latency", "byte")
+        return tuple(
+            self.replay.curve(self.program, own, over, 0.0, SPAN * values[over]) for over in both if values[over] > 0
+        )
+
+    def path(self) -> CriticalPath:
+        """The baseline's critical path, its calls by name where the trace has ranks' files."""
+        found = self.replay.path(self.program, self.object(self.this), self.wanted.steps)
+        if self.kind != TRACE:
+            return found
+        path, note = named(found, self.source)
+        self.lacking += [note] if note else []
+        return path
+
+    def timelines(self) -> tuple[Timeline, ...]:
+        """The baseline's timeline, coarse, and where that is finer, fine."""
+        rows = min(MOST_ROWS, self.program.ranks)
+        fine = min(FINE, MOST_CELLS // rows)
+        return tuple(
+            self.replay.timeline(self.program, self.object(self.this), buckets, rows) for buckets in (COARSE, fine)
+        )
+
+
+def _rules(this: Network, wanted: Wanted) -> dict[str, str | int]:
+    """How collectives are carried out, and from how many bytes on a network may make a message wait for its receive."""
+    limits = [values["eager"] for network in (this, *wanted.networks) for values in nominal(network) if values]
+    return {"eager": min(FOREVER, round(min(limits))), **wanted.collectives}
+
+
+def _calibrating(scene: _Scene, source: Path, kind: Literal["trace", "goal"], baseline: Forecast) -> float:
+    """What is predicted of the run as it was: with computing as it was traced, whatever is asked for."""
+    if scene.wanted.compute == 1.0:
+        return baseline.seconds
+    as_it_was = scene.replay.load(source, kind, _rules(scene.this, scene.wanted), 1.0)
+    run = scene.replay.runs(as_it_was, [scene.object(scene.this)], scene.wanted.engine)[0]
+    return forecast(scene.this.name, run, ()).seconds
+
+
+def _changes(scene: _Scene, baseline: Forecast) -> tuple[Change, ...]:
+    """What the baseline would do with a part of it changed, and what no network at all would."""
+    named = [(what, scaled(scene.this, **factors)) for what, factors in CHANGES]
+    named.append(("a network that takes no time", Network(shipped_network(IDEAL))))
+    forecasts = scene.forecasts([network for _, network in named])
+    return tuple(
+        Change(what, forecasts[network.name], gain_of(baseline, forecasts[network.name])) for what, network in named
+    )
+
+
+def offer_of(network: Network, traced: Traced, wanted: Wanted) -> Offer:
+    """What a network costs: as said, or its port's price for every host, where its file has one."""
+    if network.name in wanted.prices:
+        return Offer(wanted.prices[network.name], wanted.machine, "given")
+    price, hosts = network.base.price, len(set(traced.hosts))
+    if price is None or not hosts or network.factors:
+        return Offer(None, wanted.machine)
+    source = f"{hosts} × {price.currency}{price.port.value:,.6g}, {price.year}: {price.port.source}"
+    return Offer(price.port.value * hosts, wanted.machine, source)
+
+
+def _currency(networks: Sequence[Network]) -> str:
+    return next((network.base.price.currency for network in networks if network.base.price is not None), "$")
+
+
+def _cautions(scene: _Scene, forecasts: Sequence[Forecast]) -> list[str]:
+    """What the prediction does not know."""
+    notes = []
+    hosts, engine = scene.hosts, scene.wanted.engine
+    if not hosts:
+        notes.append("it is not known which ranks share a host: all are taken to be on hosts of their own")
+    elif len(set(hosts)) < len(hosts):
+        if scene.this.base.intra is None:
+            notes.append(
+                "ranks share hosts, and the baseline has no [intra]: messages within a host cost what others do; "
+                "--within takes a run of `wulf model loggp` on one host"
+            )
+        if engine == "a":
+            notes.append(
+                f"up to {max(hosts.count(host) for host in set(hosts))} ranks share a host: each is given an adapter "
+                "of its own; --engine b with --topology has them share one"
+            )
+    worst = max((one.inversions for one in forecasts), default=0)
+    if engine == "a" and worst > TURNED * max(1, scene.program.messages):
+        notes.append(
+            f"{worst:,} of {scene.program.messages:,} messages come in another order than their receiver waits for "
+            "them, or are large and leave one sender at the same time as others: --engine b has adapters serve them as "
+            "they come"
+        )
+    if scene.this.estimated:
+        notes.append(
+            f"the baseline's {', '.join(scene.this.estimated)} are estimates: `wulf model loggp` between two of the "
+            "trace's hosts measures them"
+        )
+    if scene.wanted.compute != 1.0:
+        notes.append(f"computing is taken to take {scene.wanted.compute:g} times as long as traced, everywhere")
+    return notes
+
+
+def scaled_up(
+    replay: Replay, traces: Sequence[Traced], this: Network, wanted: Wanted, say: Say = lambda _: None
+) -> Prediction:
+    """The prediction of the last trace; of several, with how the run time goes over ranks.
+
+    Parameters
+    ----------
+    traces
+        By ranks, the fewest first.
+    """
+    found = predict(replay, traces[-1], this, wanted, say)
+    if len({one.ranks for one in traces}) < LEAST_COUNTS:
+        return found
+    seconds: dict[str, dict[int, list[float]]] = {}
+    for traced in traces:
+        say(f"replaying {traced.path} of {traced.ranks} ranks")
+        for name, value in _times(replay, traced, this, wanted).items():
+            seconds.setdefault(name, {}).setdefault(traced.ranks, []).append(value)
+    return replace(
+        found, scaling=tuple(scaling_of(name, own, wanted.asked, wanted.seed) for name, own in seconds.items())
+    )
+
+
+def _times(replay: Replay, traced: Traced, this: Network, wanted: Wanted) -> dict[str, float]:
+    """A trace's run times by the networks' own figures."""
+    source, kind = source_of(Path(traced.path))
+    program = replay.load(source, cast(Literal["trace", "goal"], kind), _rules(this, wanted), wanted.compute)
+    scene = _Scene(replay, program, traced, this, replace(wanted, draws=0))
+    return {name: one.seconds for name, one in scene.forecasts([this, *wanted.networks]).items()}
