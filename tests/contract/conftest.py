@@ -8,6 +8,7 @@ import pytest
 
 from wulf.cluster.programs import Program
 
+from .mechanism_node import Node
 from .private_sshd import PrivateSshd
 
 
@@ -16,6 +17,17 @@ def skip_or_fail(reason):
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def node():
+    """A node with network and mount namespaces of its own, whose settings may be written."""
+    try:
+        made = Node()
+    except (OSError, RuntimeError) as error:
+        skip_or_fail(f"no private network and mount namespaces here: {error}")
+    with made:
+        yield made
 
 
 @pytest.fixture(scope="session")

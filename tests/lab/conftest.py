@@ -52,17 +52,24 @@ def four(netns: None) -> Iterator[lab.Lab]:
         yield made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_pair(netns: None) -> Iterator[lab.Lab]:
     with lab.up(2, keep=False) as made:
         yield made
 
 
 @pytest.fixture
-def two_nodes(shared_pair: lab.Lab, monkeypatch: pytest.MonkeyPatch) -> lab.Lab:
-    """A running lab of n1 and n2 for `--lab`, shared by a module's tests, which leave it as it was."""
+def two_nodes(shared_pair: lab.Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[lab.Lab]:
+    """A running lab of n1 and n2 for `--lab`, shared by all tests that leave it as it was."""
     monkeypatch.setenv("WULF_LAB", shared_pair.name)
-    return shared_pair
+    before = settings(shared_pair)
+    yield shared_pair
+    assert settings(shared_pair) == before, "this test changed the lab that it shares with others"
+
+
+def settings(made: lab.Lab) -> list[tuple[lab.LabNode, bool]]:
+    """What tests could change of a lab: its links, and whether its nodes run."""
+    return [(node, made.is_up(node.name)) for node in made.nodes]
 
 
 def ssh(made: lab.Lab, node: str, command: str) -> subprocess.CompletedProcess[str]:
@@ -135,3 +142,11 @@ def nobody(netns: None) -> Callable[[str], list[str]]:
             return lambda code, python=python: [*become, python, "-c", code]
     skip_or_fail(f"no Python that user {UNPRIVILEGED} may run: {tried.stderr}")
     raise AssertionError
+
+
+@pytest.fixture(scope="session")
+def machines() -> Iterator[lab.Lab]:
+    """Two virtual machines for all tests of them: minutes to boot."""
+    from tests.lab.machines import two_machines
+
+    yield from two_machines()

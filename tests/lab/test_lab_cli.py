@@ -47,7 +47,7 @@ def test_the_whole_story(netns: None, lab_name: str) -> None:
         (["up", "--nodes", "0"], "can't have 0 nodes"),
         (["up", "--nodes", "201"], "can't have 201 nodes"),
         (["up", "--rate", "0"], "n1: tc can't shape a link to 0"),
-        (["up", "--backend", "qemu"], "no backend 'qemu'"),
+        (["up", "--backend", "vmware"], "no backend 'vmware'"),
         (["set", "n1", "--rate", "1gbit"], "is not up"),
         (["exec", "n1", "--", "true"], "is not up"),
     ],

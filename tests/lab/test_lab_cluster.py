@@ -53,6 +53,7 @@ def whole(run: Run) -> dict[tuple[str, str], Any]:
     return {(r.subject, r.metric): r for r in run.records if (r.model_extra or {}).get("phase") == "whole"}
 
 
+@pytest.mark.alone
 def test_pairs_name_the_slow_node_and_only_it(wulf: Any) -> None:
     done, run = wulf("pairs", "--seed", "1")
     assert done.returncode == 1, done.stdout + done.stderr
@@ -74,6 +75,7 @@ def test_pairs_together_begin_at_one_moment(wulf: Any) -> None:
     assert covered.evidence[0].value == pytest.approx(1 / 3)
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_incast_at_the_slow_node_stands_out(wulf: Any) -> None:
     done, run = wulf("incast", "--to", "n[1,3-4]")
@@ -86,6 +88,7 @@ def test_incast_at_the_slow_node_stands_out(wulf: Any) -> None:
     assert figures["n1", "retransmits"].value >= 0
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_the_bisections_worst_pair_is_the_slow_nodes(wulf: Any) -> None:
     done, run = wulf("bisection", "--search", "2")

@@ -84,6 +84,22 @@ def test_exec_passes_streams_and_status(four: lab.Lab, capfd: pytest.CaptureFixt
     assert "can't run no-such-program" in capfd.readouterr().err
 
 
+def test_a_node_has_a_home_and_a_cache_of_its_own(
+    four: lab.Lab, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/of/who/calls")
+    assert four.exec("n1", ["sh", "-c", 'echo "$HOME" "${XDG_CACHE_HOME-none}"']) == 0
+    assert capfd.readouterr().out == "/run/home none\n"
+
+
+def test_temporary_files_are_a_nodes_own(four: lab.Lab) -> None:
+    """Open MPI's are named after host and process: those of another lab's n1 must not be met (ranks did not start)."""
+    assert ssh(four, "n1", 'echo mine >"$TMPDIR/ompi.n1.0"').returncode == 0
+    assert four.exec("n1", ["sh", "-c", 'cat "$TMPDIR/ompi.n1.0"']) == 0
+    assert ssh(four, "n2", 'ls "$TMPDIR"').stdout == ""
+    assert ssh(four, "n1", 'stat -c %a "$TMPDIR"').stdout == "1777\n"
+
+
 def test_what_exec_started_ends_with_the_lab(netns: None, lab_name: str) -> None:
     made = lab.up(1, name=lab_name)
     code = f"import wulf.lab; wulf.lab.find({lab_name!r}).exec('n1', ['sleep', '1000'])"

@@ -14,13 +14,13 @@ from wulf.store.run import read_run
 
 pytestmark = pytest.mark.lab
 
-LOOPS: list[tuple[str, str, str, str, Callable[[str], float]]] = [
+LOOPS = [  # each tool once; `make lab-long` has them all
     ("sockperf", "pingpong", "udp", "latency", parse.sockperf_average),
     ("qperf", "pingpong", "tcp", "latency", lambda text: parse.qperf_mean(text) / 2),
-    ("qperf", "stream", "tcp", "throughput", parse.qperf_bandwidth),
+    pytest.param("qperf", "stream", "tcp", "throughput", parse.qperf_bandwidth, marks=pytest.mark.long),
     ("iperf3", "stream", "tcp", "throughput", parse.iperf3_text_received),
-    ("iperf3", "stream", "udp", "throughput", parse.iperf3_text_received),
-    ("hpcbench", "pingpong", "tcp", "latency", parse.hpcbench_round_trip),
+    pytest.param("iperf3", "stream", "udp", "throughput", parse.iperf3_text_received, marks=pytest.mark.long),
+    pytest.param("hpcbench", "pingpong", "tcp", "latency", parse.hpcbench_round_trip, marks=pytest.mark.long),
     ("hpcbench", "stream", "tcp", "throughput", parse.hpcbench_throughput),
 ]
 

@@ -122,6 +122,7 @@ def set_both(made: lab.Lab, **options: str) -> None:
         made.set_link(node, options)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("delay, seconds", [("20us", 20e-6), ("100us", 100e-6), ("1ms", 1e-3), ("10ms", 10e-3)])
 def test_the_delay_is_added_as_given(plain_again: lab.Lab, pair: Pair, delay: str, seconds: float) -> None:
     """Beside the same round trip at zero setting, within 5 µs + 5 % a traversal; by turns, since the machine is shared.
@@ -141,6 +142,7 @@ def test_the_delay_is_added_as_given(plain_again: lab.Lab, pair: Pair, delay: st
     pytest.fail(f"never within 5 µs + 5 % of {delay}: {errors}")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("seconds", [20e-6, 50e-6, 100e-6, 1e-3, 10e-3])
 def test_the_emulator_itself_is_right_where_the_frame_arrives(linked: lab.Lab, seconds: float) -> None:
     """By the kernel's stamps at the device, without the wake-up of whoever waits there; a busy machine gets retries."""
@@ -200,6 +202,7 @@ def test_a_full_queue_drops(plain_again: lab.Lab) -> None:
     assert line_counts(plain_again, "n1", "out")["queue_full"] >= 40
 
 
+@pytest.mark.alone
 def test_the_rate_is_kept(plain_again: lab.Lab) -> None:
     from tests.lab.test_lab_network import throughput
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.conftest import SOURCES, ssh, wait_until
-from tests.unit.native.mpi_session import each_mpi, installed
+from tests.unit.native.mpi_session import each_mpi, installed, one_mpi
 from wulf import lab
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec, open_world
@@ -88,7 +88,7 @@ def test_messages_between_nodes_pass_their_network(three: lab.Lab, kind: str) ->
     assert_nothing_left(three)
 
 
-@each_mpi
+@one_mpi
 @pytest.mark.parametrize("ranks", [1, 5])
 def test_any_number_of_ranks(three: lab.Lab, kind: str, ranks: int) -> None:
     with open_world(Inventory.from_lab(three), WorldSpec(ranks=ranks, mpi=kind)) as world:
@@ -113,7 +113,7 @@ def test_a_rank_that_dies_is_named_with_its_node(three: lab.Lab, kind: str) -> N
 
 
 @each_mpi
-@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("rank", [pytest.param(0, marks=pytest.mark.long), 1])
 def test_a_rank_that_is_stopped_is_named_and_ended(three: lab.Lab, kind: str, rank: int) -> None:
     with open_world(Inventory.from_lab(three), WorldSpec(ranks=2, mpi=kind)) as world:
         stopped = world.ranks[rank]
@@ -186,7 +186,7 @@ def test_a_node_without_mpi_is_named(own: lab.Lab, kind: str) -> None:
     assert f"wulf mpi install {kind}" in caught.value.next_step
 
 
-@each_mpi
+@one_mpi
 def test_one_compiler_serves_all_nodes_and_none_is_an_error(own: lab.Lab, kind: str) -> None:
     cover(own, "n1", f"/usr/bin/mpicxx.{kind}", "/dev/null")
     with open_world(Inventory.from_lab(own), WorldSpec(mpi=kind)) as world:
@@ -211,7 +211,7 @@ def test_nodes_that_do_not_reach_each_other_are_named_before_launch(own: lab.Lab
         pass
 
 
-@each_mpi
+@one_mpi
 def test_many_more_ranks_than_cpus(three: lab.Lab, kind: str) -> None:
     with open_world(Inventory.from_lab(three), WorldSpec(ranks=32, mpi=kind)) as world:
         assert len(world.ranks) == 32

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.lab.test_lab_survey import WULF
-from tests.unit.native.mpi_session import each_mpi, installed
+from tests.unit.native.mpi_session import each_mpi, installed, one_mpi
 from wulf import lab as labs
 from wulf.store.run import read_run
 
@@ -22,10 +21,9 @@ BUILDING = 1200
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(BUILDING + 60)]
 
 
-@pytest.fixture(scope="module")
-def two(netns: Any) -> Iterator[labs.Lab]:
-    with labs.up(2, keep=False) as lab:
-        yield lab
+@pytest.fixture
+def two(two_nodes: labs.Lab) -> labs.Lab:
+    return two_nodes
 
 
 def wulf(lab: labs.Lab, out: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -59,7 +57,7 @@ def test_a_collective_over_more_ranks_than_nodes(two: labs.Lab, tmp_path: Path, 
     assert time["value"] > 0
 
 
-@each_mpi
+@one_mpi
 def test_each_replicate_in_a_launch_of_its_own(two: labs.Lab, tmp_path: Path, kind: str) -> None:
     words = ["n1", "n2", "--launch", "each", "--seconds", "0.01", "--mpi", kind, "--json"]
     records_of(wulf(two, tmp_path / "run", "mpi", "pingpong", *words))
@@ -67,7 +65,7 @@ def test_each_replicate_in_a_launch_of_its_own(two: labs.Lab, tmp_path: Path, ki
     assert "Every replicate had a launch of its own (6)" in launch.text
 
 
-@each_mpi
+@one_mpi
 def test_all_pairs_are_one_launch(two: labs.Lab, tmp_path: Path, kind: str) -> None:
     done = wulf(two, tmp_path / "run", "mpi", "pairs", "n[1-2]", "--seconds", "0.02", "--mpi", kind)
     assert done.returncode in (0, 1), done.stderr

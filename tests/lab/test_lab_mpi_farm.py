@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.lab.test_lab_survey import wulf
-from tests.unit.native.mpi_session import each_mpi
+from tests.unit.native.mpi_session import one_mpi
 from wulf import lab
 from wulf.core.errors import INCOMPLETE, OK
 from wulf.store.run import read_run
@@ -18,18 +16,12 @@ from wulf.store.run import read_run
 pytestmark = pytest.mark.lab
 
 
-@pytest.fixture(scope="module")
-def running(netns: None) -> Iterator[lab.Lab]:
-    with lab.up(2, keep=False) as made:
-        yield made
-
-
-@each_mpi
-def test_a_farm_over_two_nodes(kind: str, running: lab.Lab, tmp_path: Path) -> None:
+@one_mpi
+def test_a_farm_over_two_nodes(kind: str, two_nodes: lab.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ["--lab", "--mpi", kind, "--out", str(out), "--quick", "--seed", "1", "--json"]
     given = ["--workers", "1,2", "--batch", "1,7", "--units", "20", "--bytes", "1000"]
-    done = wulf("mpi", "farm", *words, *given, env=os.environ | {"WULF_LAB": running.name})
+    done = wulf("mpi", "farm", *words, *given)
     assert done.returncode in (OK, INCOMPLETE), done.stderr  # a busy machine's figures may be unresolved
     run = read_run(out)
     records = [json.loads(line) for line in done.stdout.splitlines()]

@@ -53,6 +53,7 @@ def queue(made: lab.Lab, node: str) -> list[str]:
     return [entry["kind"] for entry in json.loads(shown.stdout)]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("rate, bits", [("20mbit", 20e6), ("200mbit", 200e6)])
 def test_tcp_gets_what_the_link_has(four: lab.Lab, rate: str, bits: float) -> None:
     four.set_rate("n3", rate)
@@ -89,6 +90,7 @@ def test_the_limits_themselves_are_accepted(four: lab.Lab, rate: str) -> None:
     assert queue(four, "n4") == ["noqueue"]
 
 
+@pytest.mark.alone
 def test_a_refusal_by_the_kernel_restores_the_first_direction(four: lab.Lab) -> None:
     four.set_rate("n1", "100mbit")
     assert ssh(four, "n1", "ip link set eth0 name hidden").returncode == 0

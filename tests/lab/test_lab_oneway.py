@@ -13,7 +13,7 @@ import pytest
 
 from wulf import lab
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.alone]
 
 PLANTED_S = 2e-3
 

@@ -56,6 +56,7 @@ def test_the_lab(place: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.alone
 def test_single_measurements_then_what_was_measured(place: Path) -> None:
     done = run("wulf net pingpong n1 n2 --transport tcp --bytes 1", place, "--lab", "--quick", "--json")
     assert done.returncode in (0, 1), done.stderr
@@ -116,7 +117,7 @@ def test_patterns_that_the_readme_names_alone(place: Path, pattern: str) -> None
 
 
 def test_layers_and_whole_clusters(place: Path) -> None:
-    done = run("wulf net layers n1 n2", place, "--lab", "--quick", "--json", "--seconds", "0.02")
+    done = run("wulf net layers n1 n2", place, "--lab", "--quick", "--json", "--seconds", "0.02", "--mpi", "none")
     assert done.returncode in (0, 1), done.stderr
     assert {"shm", "pipe", "unix", "tcp"} <= {
         json.loads(line)["params"].get("transport") for line in done.stdout.splitlines()
@@ -184,6 +185,21 @@ def test_a_table_of_times_and_a_health_check(place: Path) -> None:
     assert "Amdahl" in fitted.stdout
     checked = run("wulf check --max-seconds 20", place, "--json")
     assert checked.returncode in (0, 1), checked.stderr
+
+
+def test_an_audit_and_the_plan_of_a_campaign(place: Path) -> None:
+    """Changes themselves: tests/lab/test_lab_tune.py; what is kept of them: test_lab_tune_verify.py."""
+    audited = run("wulf audit 'n[1-4]' --aim latency", place, "--lab", "--json")
+    assert audited.returncode in (0, 1), audited.stderr
+    explained = run("wulf audit --explain nic.rx_usecs", place, readme="--explain nic.rx_usecs")
+    assert explained.returncode == 0, explained.stderr
+    assert "rx-usecs" in explained.stdout
+    planned = run("wulf tune 'n[1-4]' --aim latency", place, "--lab")
+    assert planned.returncode == 0, planned.stderr
+    assert "tcp.autocorking" in planned.stdout
+    status = run("wulf tune status", place, "--lab", readme="wulf tune revert`, `status`")
+    assert status.stdout.splitlines() == [f"n{node}: nothing is changed" for node in (1, 2, 3, 4)]
+    assert run("wulf tune revert", place, "--lab").returncode == 0
 
 
 def test_a_run_that_was_cut_short_goes_on(place: Path) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.lab.conftest import host_state, skip_or_fail, traces, wait_until
+from tests.unit.native.mpi_session import each_mpi
 from wulf import lab as labs
 from wulf.core.errors import LabError
 from wulf.lab import state
@@ -245,3 +248,47 @@ def in_lab(pid: int, name: str) -> bool:
         return f"/{name}/slurm " in Path("/proc", str(pid), "mountinfo").read_text()
     except OSError:
         return False
+
+
+RANK = 'echo "rank $SLURM_PROCID on $(hostname) $WHO in $PWD"'
+SRUN = ["--launcher", "slurm", "--starter", "srun", "--runs", "1"]
+
+
+def app(lab: labs.Lab, out: Path, *words: str, within: Sequence[str] = ()) -> dict[str, Any]:
+    """`wulf app` with ranks that srun starts: its only record."""
+    done = on(lab, *within, *WULF, "app", *words[:1], *SRUN, "--out", str(out), "--json", *words[1:])
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert lines, done.stderr
+    return next(line for line in lines if line.get("probe") == "app")
+
+
+@each_mpi
+def test_an_application_is_started_by_srun_in_a_job_of_its_own(slurm: labs.Lab, tmp_path: Path, kind: str) -> None:
+    words = ["--nodes", "n[2-3]", "--ranks", "2", "--mpi", kind, "--env", "WHO=me", "--check", "rank 1 on n3 me"]
+    found = app(slurm, tmp_path / "run", "run", *words, "--", "sh", "-c", RANK)
+    assert found["value"] is not None, found["reason"]
+    assert (found["subject"], found["params"]["ranks"]) == ("n[2-3]", 2)
+    assert set(found["counters"]) == {"n2", "n3"}
+    (text,) = [path.read_text() for path in (tmp_path / "run/outputs").iterdir()]
+    (folder,) = {line.split(" in ")[1] for line in text.splitlines() if line.startswith("rank")}
+    assert on(slurm, "srun", "--nodelist=n3", "-N1", "test", "-e", folder).returncode != 0
+    assert wait_until(lambda: at_rest(slurm), PATIENCE_S), jobs(slurm)
+
+
+@pytest.mark.skipif(shutil.which("hpcc") is None, reason="hpcc is not installed")
+def test_hpl_is_started_by_srun_over_the_nodes_of_the_job_that_wulf_is_in(slurm: labs.Lab, tmp_path: Path) -> None:
+    job = ["salloc", "--nodelist=n1,n3", "--nodes=2"]
+    found = app(slurm, tmp_path / "run", "hpl", "--per-node", "1", "--n", "300", "--nb", "64", within=job)
+    assert found["value"] is not None, found["reason"]
+    assert (found["subject"], found["params"]["p"], found["params"]["q"]) == ("n[1,3]", 1, 2)
+    assert wait_until(lambda: at_rest(slurm), PATIENCE_S), jobs(slurm)
+
+
+def test_ranks_of_srun_that_hang_are_ended_on_all_nodes(slurm: labs.Lab, tmp_path: Path) -> None:
+    mark = f"6{secrets.randbelow(10**6):06d}"
+    words = ["--nodes", "n[1-2]", "--ranks", "2", "--timeout", "6", "--", "sleep", mark]
+    found = app(slurm, tmp_path / "run", "run", *words)
+    assert found["value"] is None
+    assert "did not end in time" in found["reason"]
+    assert not any(mark in text for text in traces(slurm.name))
+    assert wait_until(lambda: at_rest(slurm), PATIENCE_S), jobs(slurm)

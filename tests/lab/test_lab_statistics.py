@@ -39,6 +39,7 @@ def wulf(pair: labs.Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any
     return run
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_the_same_against_itself_is_rarely_a_difference(wulf: Any, tmp_path: Path) -> None:
     changed = 0
@@ -70,6 +71,7 @@ def test_a_parameter_that_is_none_is_refused(wulf: Any) -> None:
     assert "bytes" in done.stderr, "the names that there are"
 
 
+@pytest.mark.alone
 def test_a_link_slowed_by_a_known_rate_is_found_with_its_size(wulf: Any, pair: labs.Lab, tmp_path: Path) -> None:
     for name, rate in (("before", "200mbit"), ("after", "150mbit")):
         assert wulf("lab", "set", "n2", "--rate", rate).returncode == 0
@@ -103,6 +105,7 @@ def test_a_watch_ends_with_its_wish(wulf: Any, tmp_path: Path) -> None:
     assert len(run.replicates) >= 12
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_a_sweep_over_a_shaped_link_finds_its_rate(wulf: Any, tmp_path: Path) -> None:
     assert wulf("lab", "set", "n2", "--rate", "100mbit").returncode == 0

@@ -26,6 +26,9 @@ ROOT = Path(__file__).parents[2]
 WULF = [sys.executable, "-m", "wulf.cli.main"]
 
 
+SHOWN = (["link"], ["netns"])
+"""What `ip` lists of this machine's networks."""
+
 HANG = 120.0
 """Seconds that only a hang lasts, on however busy a machine."""
 
@@ -81,6 +84,7 @@ def start(*words: str, out: Path, **more: Any) -> subprocess.Popen[bytes]:
     pytest.fail(f"did not get to measuring: {process.communicate()[1]!r}")
 
 
+@pytest.mark.alone
 def test_the_demo_names_n3_and_only_n3(tmp_path: Path) -> None:
     before = subprocess.run(["ip", "link"], capture_output=True, text=True, check=True).stdout
     done = wulf("demo", "--quick", "--out", str(tmp_path / "run"))
@@ -133,23 +137,23 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").exists()
 
 
-def test_kill_9_in_the_middle_leaves_nothing_and_the_run_is_readable(tmp_path: Path, mark: str) -> None:
+def test_kill_9_in_the_middle_leaves_nothing_and_the_run_is_readable(tmp_path: Path, mark: str, lab_name: str) -> None:
+    before = [subprocess.run(["ip", *words], capture_output=True, text=True, check=True).stdout for words in SHOWN]
     process = start("demo", out=tmp_path / "run")
     process.kill()
     process.communicate(timeout=HANG)
-    wulf("lab", "down")
+    wulf("lab", "down", "--name", lab_name)  # whichever lab it names, it clears what others left
     assert left(mark) == []
-    links = subprocess.run(["ip", "link"], capture_output=True, text=True, check=True).stdout
-    assert "br0" not in links
-    assert subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout == ""
+    after = [subprocess.run(["ip", *words], capture_output=True, text=True, check=True).stdout for words in SHOWN]
+    assert after == before
     run = load(tmp_path / "run")
     assert run.meta["state"] == "interrupted"
     assert len(run.replicates) > 20
     assert wulf("report", str(tmp_path / "run")).returncode == 0
 
 
-def test_a_node_that_dies_in_the_middle(tmp_path: Path) -> None:
-    with labs.up(3, keep=True, name="dies") as lab:
+def test_a_node_that_dies_in_the_middle(tmp_path: Path, lab_name: str) -> None:
+    with labs.up(3, keep=True, name=lab_name) as lab:
         process = start("survey", "--lab", "--quick", out=tmp_path / "run", env=os.environ | {"WULF_LAB": lab.name})
         lab.kill_node("n2")
         out, err = process.communicate(timeout=HANG)

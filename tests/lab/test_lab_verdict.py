@@ -74,6 +74,7 @@ def tap_wire(made: labs.Lab, **asked: Any) -> Iterator[tuple[str, ...]]:
         yield "--nodes", "n1,n2", "--ssh-config", str(made.ssh_config), "--network", "10.99.0.0/24"
 
 
+@pytest.mark.alone
 def test_a_healthy_pair_is_not_accused(two: labs.Lab, out: Path) -> None:
     run = measure(two, out, "net", "pingpong", "n1", "n2")
     assert accused(run) == []
@@ -85,12 +86,14 @@ def test_a_healthy_pair_is_not_accused(two: labs.Lab, out: Path) -> None:
     assert during["frequency"]["value"] or during["frequency"]["reason"]
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_the_rate_that_was_asked_for(two: labs.Lab, out: Path) -> None:
     run = measure(two, out, "net", "stream", "n1", "n2", "--rate", "1e6", "--bytes", "10000", "--quick")
     assert set(verdicts(run)) == {"asked-rate"}
 
 
+@pytest.mark.alone
 def test_one_core_for_both_ends(two: labs.Lab, out: Path) -> None:
     run = measure(two, out, "net", "stream", "n1", "n2", "--quick")
     found = verdicts(run)["cpu-bound"]
@@ -98,6 +101,7 @@ def test_one_core_for_both_ends(two: labs.Lab, out: Path) -> None:
     assert accused(run) == []
 
 
+@pytest.mark.alone
 def test_a_small_window(two: labs.Lab, out: Path) -> None:
     run = measure(two, out, "net", "stream", "n1", "n2", "--rcvbuf", "8192", "--quick")
     found = verdicts(run)["window-bound"]
@@ -105,6 +109,7 @@ def test_a_small_window(two: labs.Lab, out: Path) -> None:
     assert "--rcvbuf 8192 was asked for" in found["text"]
 
 
+@pytest.mark.alone
 def test_a_small_buffer_for_datagrams(two: labs.Lab, out: Path) -> None:
     words = ("--transport", "udp", "--rcvbuf", "2048", "--quick")
     run = measure(two, out, "net", "stream", "n1", "n2", *words)
@@ -112,6 +117,7 @@ def test_a_small_buffer_for_datagrams(two: labs.Lab, out: Path) -> None:
     assert (found["subject"], found["evidence"][1]["metric"]) == ("n2", "snmp.Udp.RcvbufErrors")
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_datagrams_faster_than_the_senders_own_queue(two: labs.Lab, out: Path) -> None:
     run_in(two, "n1", "tc qdisc add dev eth0 root tbf rate 50mbit burst 16k limit 30k")
@@ -124,6 +130,7 @@ def test_datagrams_faster_than_the_senders_own_queue(two: labs.Lab, out: Path) -
     assert "tbf" in found["text"]
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_losses_that_no_end_counts(two: labs.Lab, out: Path) -> None:
     two.set_rate("n2", "50mbit")
@@ -136,6 +143,7 @@ def test_losses_that_no_end_counts(two: labs.Lab, out: Path) -> None:
     assert "neither end counts a drop" in found["text"]
 
 
+@pytest.mark.alone
 def test_a_shaped_link(two: labs.Lab, out: Path) -> None:
     two.set_rate("n2", "100mbit")
     try:
@@ -157,6 +165,7 @@ def test_one_way_is_slower(two: labs.Lab, out: Path) -> None:
     assert found.subject == "n2>n1"
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_a_full_link(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, speed=20, rate=20e6) as where:
@@ -165,6 +174,7 @@ def test_a_full_link(two: labs.Lab, out: Path) -> None:
     assert accused(run) == []
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_datagrams_that_a_full_link_leaves_with_the_sender(two: labs.Lab, out: Path) -> None:
     found: dict[str, Any] = {}
@@ -199,6 +209,7 @@ def test_a_path_that_drops_full_packets_without_a_word(two: labs.Lab, out: Path,
     assert small.records[0].value, small.records[0].reason
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_gathered_interrupts(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, tick=0.01) as where:
@@ -207,6 +218,7 @@ def test_gathered_interrupts(two: labs.Lab, out: Path) -> None:
     assert found["evidence"][0]["value"] == pytest.approx(0.01, rel=0.1)
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_half_a_duplex(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, speed=100, duplex=["full", "half"]) as where:
@@ -215,6 +227,7 @@ def test_half_a_duplex(two: labs.Lab, out: Path) -> None:
     assert (found["subject"], "n1 says full and n2 says half" in found["text"]) == ("n2", True)
 
 
+@pytest.mark.alone
 @pytest.mark.long
 def test_unlike_mtus(two: labs.Lab, out: Path) -> None:
     run_in(two, "n2", "ip link set eth0 mtu 1400")

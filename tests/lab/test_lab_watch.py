@@ -13,13 +13,12 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lab.test_lab_survey import WULF, mark, wulf  # noqa: F401 - `mark` is a fixture
+from tests.lab.test_lab_survey import HANG, WULF, mark, wulf  # noqa: F401 - `mark` is a fixture
 from wulf import lab as labs
 from wulf.store.run import read_run
 
@@ -28,11 +27,10 @@ pytestmark = pytest.mark.lab
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
 
-@pytest.fixture(scope="module")
-def two(netns: Any) -> Iterator[dict[str, str]]:
+@pytest.fixture
+def two(two_nodes: labs.Lab) -> dict[str, str]:
     """The environment in which a lab of two nodes is the running one."""
-    with labs.up(2, keep=False) as lab:
-        yield os.environ | {"WULF_LAB": lab.name}
+    return os.environ | {"WULF_LAB": two_nodes.name}
 
 
 def test_a_budget_ends_it_and_the_run_is_kept(two: dict[str, str], tmp_path: Path) -> None:
@@ -68,7 +66,7 @@ def test_json_streams_and_ends_quietly_when_its_reader_goes(two: dict[str, str],
     assert first["replicates"] == 1, "it came at once, not when a buffer was full"
     process.stdout.close()
     said = process.stderr.read()
-    assert process.wait(timeout=60) == 0, said
+    assert process.wait(timeout=HANG) == 0, said
     assert "Traceback" not in said
     assert "Broken" not in said
     assert read_run(tmp_path / "run").meta["state"] == "interrupted"
@@ -79,7 +77,7 @@ def test_ctrl_c_keeps_what_was_measured(two: dict[str, str], tmp_path: Path) -> 
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(3)]
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANG)
     assert process.returncode == 130
     assert "p50" in lines[0] + lines[1]
     assert max(len(line.rstrip("\n")) for line in lines) <= 80
@@ -99,10 +97,10 @@ def test_a_view_in_a_terminal_of_80_columns(two: dict[str, str], tmp_path: Path)
     os.close(theirs)
     try:
         screen = drained(mine)
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANG)
     finally:
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANG)
         os.close(mine)
     assert process.returncode == 0
     assert "\x1b[2K" in screen, "it is redrawn in place"
@@ -114,7 +112,7 @@ def test_a_view_in_a_terminal_of_80_columns(two: dict[str, str], tmp_path: Path)
         assert word in plain, word
 
 
-def drained(terminal: int, seconds: float = 120) -> str:
+def drained(terminal: int, seconds: float = HANG) -> str:
     """Everything that is written to a terminal until nobody holds it open any more."""
     read, deadline = b"", time.monotonic() + seconds
     while time.monotonic() < deadline:

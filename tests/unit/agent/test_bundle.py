@@ -80,7 +80,32 @@ def test_it_holds_the_agent_and_pyroute2_with_its_licence_and_no_more(built: Pat
     assert "wulf/agent/bundle.py" not in names
     assert not [name for name in names if name.startswith("wulf/core")]
     assert [name for name in names if "LICENSE" in name]
-    assert built.stat().st_size < 1 << 20
+    assert built.stat().st_size < 3 << 19
+
+
+def test_it_holds_the_code_of_its_modules_which_does_not_depend_on_who_compiled_them(
+    built: Path, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(built) as archive:
+        names = archive.namelist()
+    modules = {name for name in names if name.endswith(".py")} - {"__main__.py"}
+    assert {name for name in names if name.endswith(".pyc")} == {f"{name}c" for name in modules}
+    build = f"from pathlib import Path; from wulf.agent.bundle import build; build(Path({str(tmp_path)!r}))"
+    environment = os.environ | {"PYTHONHASHSEED": "7"}
+    subprocess.run([sys.executable, "-c", f"import asyncio, json; {build}"], check=True, timeout=120, env=environment)
+    assert (tmp_path / "wulf-agent").read_bytes() == built.read_bytes()
+
+
+@pytest.mark.parametrize(("spoilt", "by"), [(".py", b"raise SystemExit(9)\n"), (".pyc", b"\0" * 16)])
+def test_it_runs_from_code_of_the_same_python_and_else_from_source(
+    built: Path, tmp_path: Path, spoilt: str, by: bytes
+) -> None:
+    with zipfile.ZipFile(built) as archive, zipfile.ZipFile(tmp_path / "agent", "w") as other:
+        for name in archive.namelist():
+            other.writestr(name, by if name.endswith(spoilt) and name != "__main__.py" else archive.read(name))
+    words = [sys.executable, "-I", "-S", str(tmp_path / "agent"), "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout.split()[0]) == (0, "wulf-agent"), done.stderr
 
 
 @pytest.mark.parametrize("python", PYTHONS)
@@ -99,6 +124,38 @@ def test_it_runs_under_a_bare_python(python: str, built: Path, tmp_path: Path) -
         assert facts["facts"][f"nic.{nic}.qdisc"]["value"]
         assert isinstance(facts["facts"][f"nic.{nic}.offload.gro"]["value"], bool)
     assert facts["facts"]["system.python"]["value"].startswith(python.removeprefix("python"))
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_every_mechanism_reads_under_a_bare_python(python: str, built: Path, tmp_path: Path) -> None:
+    executable = _installed(python)
+    if executable is None:
+        pytest.skip(f"no {python} here")
+    wanted = [
+        {"name": "link", "mechanism": "link", "target": {"attribute": "mtu"}},
+        {"name": "ethtool", "mechanism": "ethtool", "target": {"topic": "features", "field": "rx-gro"}},
+        {"name": "sysctl", "mechanism": "sysctl", "target": {"key": "net.core.rmem_max"}},
+        {"name": "sysfs", "mechanism": "sysfs", "target": {"path": "sys/class/net/{nic}/queues/{rx}/rps_cpus"}},
+        {"name": "qdisc", "mechanism": "qdisc", "target": {}},
+        {"name": "bootline", "mechanism": "bootline", "target": {"word": "quiet"}},
+        {"name": "fact", "mechanism": "fact", "target": {"fact": "nic.*.mtu"}},
+        {"name": "service", "mechanism": "service", "target": {"unit": "irqbalance"}},
+        {"name": "irq", "mechanism": "irq", "target": {}},
+    ]
+    _, *answers = session(executable, built, tmp_path, {"op": "settings", "read": wanted}, {"op": "describe"})
+    read, described = sorted(answers, key=lambda answer: answer["id"])
+    found = read["settings"]
+    assert set(found) == {each["name"] for each in wanted}
+    for reading in (reading for by_place in found.values() for reading in by_place.values()):
+        assert reading["value"] is not None or reading["reason"]
+        assert "import" not in reading.get("reason", "")
+        assert "unexpected" not in reading.get("reason", "")
+    assert found["sysctl"][""]["value"] > 0
+    assert {place: reading["value"] for place, reading in found["link"].items()} == {
+        place: reading["value"] for place, reading in found["fact"].items()
+    }
+    mechanisms = {each["name"]: each for each in described["describe"]["mechanisms"]}
+    assert mechanisms["link"]["words"] == ["attribute"]
 
 
 @pytest.mark.parametrize("python", PYTHONS)
@@ -142,7 +199,7 @@ def test_what_runs_on_a_node_is_python_39_and_needs_the_standard_library_alone(p
             imported.add(str(node.module))
     foreign = {name for name in imported if name.split(".")[0] not in sys.stdlib_module_names}
     allowed = {"wulf"} | {name for name in foreign if name.startswith("wulf.agent")}
-    if path.name == "netlink.py":
+    if path in (AGENT / "netlink.py", AGENT / "ethtool.py"):
         allowed |= {name for name in foreign if name.startswith("pyroute2.")}
     assert foreign <= allowed
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import gone
 from wulf.agent import children
 from wulf.agent.session import Refused
 
@@ -18,22 +19,6 @@ PATIENCE = 60.0
 @pytest.fixture(autouse=True)
 def _a_session_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(children, "_ended", threading.Event())
-
-
-def left(pid: int) -> bool:
-    """Whether a process is there, and no mere remainder that its parent has not taken in."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + PATIENCE
-    while left(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not left(pid)
 
 
 def grandchild(path: Path) -> list[str]:

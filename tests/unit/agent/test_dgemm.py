@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 
 from wulf.agent import blas, children, dgemm, gemm
 from wulf.agent.session import Refused
+
+CUBE = gemm.Shape(3, 3, 3)
 
 LDCONFIG = """\
 3 libs found in cache `/etc/ld.so.cache'
@@ -31,12 +35,13 @@ class FakeLibrary:
 
     def dgemm_(self, *arguments: Any) -> None:
         self.calls += 1
-        n = arguments[2]._obj.value
-        a, b, c = arguments[6], arguments[8], arguments[11]
-        for row in range(n):
+        m, n, k, alpha = (argument._obj.value for argument in arguments[2:6])
+        a, b, beta, c = arguments[6], arguments[8], arguments[10]._obj.value, arguments[11]
+        for row in range(m):
             for column in range(n):
-                c[row + column * n] = sum(a[row + k * n] * b[k + column * n] for k in range(n))
-        c[n * n - 1] += self._error
+                product = sum(a[row + i * m] * b[i + column * k] for i in range(k))
+                c[row + column * m] = alpha * product + beta * c[row + column * m]
+        c[m * n - 1] += self._error
 
 
 class Function:
@@ -63,6 +68,86 @@ class Ticks:
     def __call__(self) -> float:
         self._now += self._step
         return self._now
+
+
+def test_an_update_subtracts_each_time_and_is_checked_to_the_last_bit() -> None:
+    library = FakeLibrary()
+    shape = gemm.Shape(6, 4, 2, update=True)
+    found = gemm.measure(gemm.Blas(library), shape, seconds=1.0, clock=Ticks(0.25))
+    assert found["rate"]["value"] == 2 * 6 * 4 * 2 / 0.25
+    assert library.calls == 5
+
+
+def test_an_update_that_forgets_one_is_wrong() -> None:
+    class Lazy(FakeLibrary):
+        def dgemm_(self, *arguments: Any) -> None:
+            if self.calls != 3:
+                super().dgemm_(*arguments)
+            else:
+                self.calls += 1
+
+    found = gemm.measure(gemm.Blas(Lazy()), gemm.Shape(6, 4, 2, update=True), seconds=1.0, clock=Ticks(0.25))
+    assert found["rate"]["value"] is None
+    assert "wrong after 4 more" in found["rate"]["reason"]
+
+
+def test_processes_begin_together_and_their_rates_are_summed() -> None:
+    def work(cpus: list[int], ready: Callable[[], None]) -> dict[str, Any]:
+        ready()
+        number = float(cpus[0])
+        return {"rate": {"unit": "flop/s", "value": number, "n": 3, "min": number, "max": number}, "seconds": number}
+
+    found = gemm.together([[1], [2], [3]], work)
+    assert found == {"rate": {"unit": "flop/s", "value": 6.0, "n": 9, "min": 6.0, "max": 6.0}, "seconds": 3.0}
+
+
+def test_a_process_that_cannot_or_dies_is_the_reason() -> None:
+    def cannot(cpus: list[int], ready: Callable[[], None]) -> dict[str, Any]:
+        return gemm._without("no such library")
+
+    def dies(cpus: list[int], ready: Callable[[], None]) -> dict[str, Any]:
+        if cpus == [1]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        ready()
+        return {"rate": {"value": 1.0, "n": 1, "min": 1.0, "max": 1.0}, "seconds": 0.0}
+
+    assert gemm.together([[0], [1]], cannot)["rate"]["reason"] == "no such library"
+    assert "by signal 9" in gemm.together([[0], [1]], dies)["rate"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "processes", "expected"),
+    [
+        ([0, 1, 2, 3], 1, [[0, 1, 2, 3]]),
+        ([0, 1, 2, 3], 0, [[0], [1], [2], [3]]),
+        ([0, 1, 2, 3, 4], 2, [[0, 1], [2, 3, 4]]),
+        ([7], 4, [[7]]),
+    ],
+)
+def test_cpus_are_dealt_out_among_processes(cpus: list[int], processes: int, expected: list[list[int]]) -> None:
+    assert dgemm.dealt(cpus, processes) == expected
+
+
+def test_debians_alternatives_are_chosen_by_their_folder_and_found_once_each(tmp_path: Path) -> None:
+    for name in (
+        "openblas-pthread/libblas.so.3",
+        "openblas-pthread/libopenblasp-r0.3.21.so",
+        "atlas/libblas.so.3.10.3",
+    ):
+        path = tmp_path / "usr/lib/x86_64-linux-gnu" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / "usr/lib/x86_64-linux-gnu/atlas/libblas.so.3").symlink_to("libblas.so.3.10.3")
+    found = blas.find(
+        str(tmp_path), environment={"LD_LIBRARY_PATH": str(path.parent.parent / "openblas-pthread")}, packages=[]
+    )
+    lib = f"{os.path.realpath(tmp_path)}/usr/lib/x86_64-linux-gnu"
+    assert found == [f"{lib}/atlas/libblas.so.3.10.3", f"{lib}/openblas-pthread/libblas.so.3"]
+    assert [blas.choosing(path) for path in found] == [
+        {"LD_LIBRARY_PATH": f"{lib}/atlas"},
+        {"LD_LIBRARY_PATH": f"{lib}/openblas-pthread"},
+    ]
+    assert blas.choosing("/opt/mkl/libmkl_rt.so.2") == {"LD_PRELOAD": "/opt/mkl/libmkl_rt.so.2"}
 
 
 def test_ldconfig_is_read_by_path() -> None:
@@ -117,7 +202,7 @@ def test_dgemm_is_found_under_every_name_that_builds_give_it(name: str) -> None:
 
 def test_the_rate_is_the_median_of_calls_after_the_first() -> None:
     library = FakeLibrary()
-    found = gemm.measure(gemm.Blas(library), 5, seconds=1.0, clock=Ticks(0.25))
+    found = gemm.measure(gemm.Blas(library), gemm.Shape(5, 5, 5), seconds=1.0, clock=Ticks(0.25))
     assert found["rate"] == {"unit": "flop/s", "value": 1000.0, "n": 4, "min": 1000.0, "max": 1000.0}
     assert found["seconds"] == 1.0
     assert library.calls == 5
@@ -125,7 +210,7 @@ def test_the_rate_is_the_median_of_calls_after_the_first() -> None:
 
 @pytest.mark.parametrize("n", [1, 5, 20])
 def test_a_wrong_product_has_no_rate(n: int) -> None:
-    found = gemm.measure(gemm.Blas(FakeLibrary(error=1.0)), n, seconds=0.0, clock=Ticks(1.0))
+    found = gemm.measure(gemm.Blas(FakeLibrary(error=1.0)), gemm.Shape(n, n, n), seconds=0.0, clock=Ticks(1.0))
     assert found["rate"]["value"] is None
     assert f"row {n - 1}, column {n - 1} of {n} x {n}" in found["rate"]["reason"]
 
@@ -136,7 +221,7 @@ def test_a_library_that_does_nothing_is_found_out() -> None:
         def dgemm_(*arguments: Any) -> None:
             return None
 
-    assert gemm.measure(gemm.Blas(Library), 9, seconds=0.0)["rate"]["value"] is None
+    assert gemm.measure(gemm.Blas(Library), gemm.Shape(9, 9, 9), seconds=0.0)["rate"]["value"] is None
 
 
 def test_openblas_says_its_version_and_takes_threads() -> None:
@@ -146,13 +231,13 @@ def test_openblas_says_its_version_and_takes_threads() -> None:
         scipy_openblas_set_num_threads64_=ask,
         scipy_openblas_get_num_threads64_=say,
     )
-    found = gemm.describe("libopenblas.so", 4, 4, 0.0, load=lambda path: library)
+    found = gemm.describe("libopenblas.so", gemm.Shape(4, 4, 4), 4, 0.0, load=lambda path: library)
     assert (found["name"], found["version"], found["threads"]) == ("OpenBLAS", "0.3.31.188.0", 4)
     assert ask.given == [4]
 
 
 def test_a_library_that_says_nothing_of_itself_has_neither_version_nor_threads() -> None:
-    found = gemm.describe("libblas.so", 3, 2, 0.0, load=lambda path: FakeLibrary())
+    found = gemm.describe("libblas.so", CUBE, 2, 0.0, load=lambda path: FakeLibrary())
     assert (found["name"], found["version"], found["threads"]) == (None, None, None)
     assert found["rate"]["value"] > 0
 
@@ -161,8 +246,8 @@ def test_what_cannot_be_loaded_or_is_no_blas_has_a_reason() -> None:
     def load(path: str) -> Any:
         raise OSError("libgfortran.so.5: cannot open shared object file")
 
-    assert "libgfortran" in gemm.describe("x.so", 3, 1, 0.0, load=load)["rate"]["reason"]
-    assert "no dgemm_" in gemm.describe("x.so", 3, 1, 0.0, load=lambda path: object())["rate"]["reason"]
+    assert "libgfortran" in gemm.describe("x.so", CUBE, 1, 0.0, load=load)["rate"]["reason"]
+    assert "no dgemm_" in gemm.describe("x.so", CUBE, 1, 0.0, load=lambda path: object())["rate"]["reason"]
 
 
 def rate(value: float | None, **fields: Any) -> dict[str, Any]:
@@ -176,7 +261,7 @@ def test_the_fastest_library_gives_the_metric_and_all_are_told_of() -> None:
             ("/l/libopenblas.so", {**rate(4e9), "name": "OpenBLAS"}),
             ("/l/libmkl_rt.so", rate(None, reason="it broke")),
         ],
-        n=1024,
+        gemm.Shape(1024, 1024, 1024),
     )
     assert found["metrics"]["rate"]["value"] == 4e9
     assert found["info"]["library"] == "/l/libopenblas.so"
@@ -185,10 +270,10 @@ def test_the_fastest_library_gives_the_metric_and_all_are_told_of() -> None:
 
 
 def test_without_a_library_the_metric_is_null_and_says_what_to_do() -> None:
-    metric = dgemm.answer([], n=8)["metrics"]["rate"]
+    metric = dgemm.answer([], CUBE)["metrics"]["rate"]
     assert metric["value"] is None
     assert "libopenblas0" in metric["reason"]
-    broken = dgemm.answer([("/l/libblas.so.3", rate(None, reason="it broke"))], n=8)
+    broken = dgemm.answer([("/l/libblas.so.3", rate(None, reason="it broke"))], CUBE)
     assert broken["metrics"]["rate"]["reason"] == "/l/libblas.so.3: it broke"
 
 
@@ -196,7 +281,7 @@ def test_a_library_is_called_in_a_process_of_its_own(tmp_path: Path) -> None:
     """The process starts, and says why this file is none."""
     path = tmp_path / "libblas.so.3"
     path.write_bytes(b"no library")
-    found = dgemm.measured(str(path), 4, sorted(os.sched_getaffinity(0))[:1], 0.0)
+    found = dgemm.measured(str(path), CUBE, [sorted(os.sched_getaffinity(0))[:1]], 0.0)
     assert found["rate"]["value"] is None
     assert "libblas.so.3 can't be used" in found["rate"]["reason"]
 
@@ -209,7 +294,7 @@ def test_a_process_that_ends_badly_is_a_reason(
 ) -> None:
     done = subprocess.CompletedProcess([], status, "", said)
     monkeypatch.setattr(children, "run", lambda *_, **__: done)
-    assert expected in dgemm.measured("x.so", 4, [0], 0.0)["rate"]["reason"]
+    assert expected in dgemm.measured("x.so", CUBE, [[0]], 0.0)["rate"]["reason"]
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_describe_is_what_the_option_prints(talk: Talk) -> None:
         ('{"id": 3, "op": "facts", "root": "/no/such"}', 3, "bad-parameter", "root"),
         ('{"id": 3, "op": "facts", "root": 5}', 3, "bad-parameter", "root"),
         ('{"id": 3, "op": "run", "probe": "chase"}', 3, "bad-parameter", "probe"),
-        ('{"id": 3, "op": "run", "probe": "dgemm", "params": {"m": 3}}', 3, "bad-parameter", "params"),
+        ('{"id": 3, "op": "run", "probe": "dgemm", "params": {"rows": 3}}', 3, "bad-parameter", "params"),
         ('{"id": 3, "op": "run", "probe": "dgemm", "params": {"n": 0}}', 3, "bad-parameter", "n"),
         ('{"id": 3, "op": "facts", "only": "cpu"}', 3, "bad-parameter", "only"),
         ('{"id": 3, "op": "facts", "only": ["cpu", "cqu"]}', 3, "bad-parameter", "only"),

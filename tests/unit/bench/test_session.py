@@ -11,14 +11,9 @@ from bench.errors import BenchError
 from bench.limits import peak_resident
 from bench.session import Session
 
+from tests.processes import gone
+
 INSIDE = [sys.executable, "-I", "-S", str(Path(bench.__file__).parent / "inside.py")]
-
-
-def gone(pid):
-    deadline = time.monotonic() + 5
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not Path(f"/proc/{pid}").exists()
 
 
 @pytest.fixture

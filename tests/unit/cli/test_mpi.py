@@ -113,3 +113,8 @@ def test_the_list_has_a_row_an_mpi_and_tells_by_its_exit_code(monkeypatch: pytes
     assert json.loads(shown.stdout.splitlines()[1])["node"] == "n2"
     monkeypatch.setattr(mpi_list, "look", lambda inventory, wanted: {"n1": FOUND["n1"], "n2": ()})
     assert CliRunner().invoke(command.command, ["list", "n[1-2]"], standalone_mode=False).return_value == 1
+
+
+def test_rules_are_what_tune_writes() -> None:
+    with pytest.raises(UsageError, match="--rules is the file that --tune writes"):
+        command.command.main(["collectives", "n[1-2]", "--rules", "x.conf"], standalone_mode=False)

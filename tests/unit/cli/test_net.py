@@ -6,8 +6,9 @@ import pytest
 
 from wulf.cli.net import parse_changes
 from wulf.core.errors import UsageError
+from wulf.core.params import ParamSpec
 from wulf.measure.plan import Metric
-from wulf.measure.probes import ParamSpec, Pattern
+from wulf.measure.probes import Pattern
 
 PATTERN = Pattern(
     "pingpong",

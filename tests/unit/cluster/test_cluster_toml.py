@@ -41,6 +41,11 @@ def test_gateways_which_need_not_be_measured(tmp_path):
     assert (inventory.gateways, inventory.gateway_ssh_config) == (("g1", "g2"), "/etc/ssh/inner")
 
 
+def test_roles_of_nodes(tmp_path):
+    inventory = load(tmp_path, 'nodes = "n[1-4]"\n[roles]\nhead = "n1"\ncompute = ["n2", "n[3-4]"]\n')
+    assert inventory.roles == {"n1": "head", "n2": "compute", "n3": "compute", "n4": "compute"}
+
+
 def test_the_least_it_can_say(tmp_path):
     assert load(tmp_path, 'nodes = "n[1-2]"\n') == Inventory((Node("n1"), Node("n2")))
 
@@ -49,6 +54,9 @@ def test_the_least_it_can_say(tmp_path):
     ("text", "line", "field", "reason"),
     [
         ("", 1, "nodes", "is missing"),
+        ('nodes = "n[1-3]"\n[roles]\nhead = "n7"\n', 3, "roles.head", "n7 is not among nodes"),
+        ('nodes = "n[1-3]"\n[roles]\na = "n1"\nb = "n[1-2]"\n', 4, "roles.b", "n1 has the role 'a' already"),
+        ('nodes = "n1"\n[roles]\na = "n["\n', 3, "roles.a", "is not a node set"),
         ('# x\nnodes = "n[1-"\n', 2, "nodes", "is not a node set"),
         ("nodes = 4\n", 1, "nodes", "valid list, not 4"),
         ('nodes = ["n1", 2]\n', 1, "nodes", "valid string, not 2"),

@@ -14,14 +14,15 @@ from wulf.cluster.engine import Engine, ProcessChannel
 class Listener:
     def __init__(self):
         self.lines = []
+        self.cut = []
         self.stderr = []
         self.end = None
         self.ends = 0
         self.changed = threading.Condition()
 
-    def on_line(self, line):
+    def on_line(self, line, whole=True):
         with self.changed:
-            self.lines.append(line)
+            (self.lines if whole else self.cut).append(line)
             self.changed.notify_all()
 
     def on_stderr(self, line):
@@ -204,10 +205,16 @@ def test_an_engine_that_was_never_used_has_no_thread():
     assert threading.active_count() == before
 
 
+def test_a_line_that_the_end_cuts_short_is_told_to_be_no_whole_one(run):
+    _, listener = run("sh", "-c", "echo one; printf tw; exit 3")
+    assert listener.wait_end() == Exit(status=3)
+    assert (listener.lines, listener.cut) == ([b"one"], [b"tw"])
+
+
 def test_a_line_that_nobody_can_deal_with_ends_its_program_alone(run, monkeypatch, caplog):
     good, listener = run("cat")
     bad, broken = run("cat")
-    monkeypatch.setattr(broken, "on_line", lambda _line: {}["fault"])
+    monkeypatch.setattr(broken, "on_line", lambda _line, _whole: {}["fault"])
     bad.send(b"x")
     assert broken.wait_end() == Exit(signal=9)
     assert "KeyError" in caplog.text

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import launcher_names, make_launcher
-from wulf.cluster.launchers.base import WINDOW, Launcher
+from wulf.cluster.launchers.base import WINDOW, Launcher, _Collector
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.launchers.ssh import SshLauncher
 from wulf.cluster.programs import Program
@@ -101,3 +102,12 @@ def test_ssh_asks_nobody_and_weakens_nothing():
     assert "-oBatchMode=yes" in argv
     assert not any("HostKey" in word or "KnownHosts" in word or "Identity" in word for word in argv)
     assert "-F" not in SshLauncher(Inventory.from_nodeset("n1"))._ssh
+
+
+def test_a_program_that_ends_after_its_run_was_given_up_disturbs_nobody() -> None:
+    async def begin() -> _Collector:
+        return _Collector()
+
+    collector = asyncio.run(begin())  # its loop is closed now
+    collector.on_close(Exit(status=1))
+    assert collector.end == Exit(status=1)

@@ -4,6 +4,7 @@ import platform
 import shutil
 import stat
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -73,6 +74,28 @@ def test_a_python_program(shell, python):
     assert install(shell, python).returncode == 0
     started = shell(NodeCommand(python).start, b"hello")
     assert (started.returncode, started.stdout) == (0, b"python hello\n")
+
+
+@pytest.mark.parametrize(("user", "asked"), [(0, False), (1000, True)])
+def test_a_program_that_needs_root_asks_sudo_only_where_the_login_is_not_root(python, tmp_path, user, asked):
+    """Without a password (-n): nobody is there to be asked."""
+    fakes = tmp_path / "fakes"
+    fakes.mkdir()
+    for name, text in (("id", f"echo {user}"), ("sudo", 'echo "sudo $1"; shift; exec "$@"')):
+        (fakes / name).write_text(f"#!/bin/sh\n{text}\n")
+        (fakes / name).chmod(0o755)
+    (tmp_path / "home").mkdir()
+    environment = {"PATH": f"{fakes}:/usr/bin:/bin", "HOME": str(tmp_path / "home")}
+
+    def run(command, stdin):
+        return subprocess.run(
+            ["sh", "-c", command], input=stdin, capture_output=True, env=environment, timeout=20, check=False
+        )
+
+    program = replace(python, root=True)
+    assert run(NodeCommand(program).copy(node_scripts.HOME), program.path.read_bytes()).returncode == 0
+    started = run(NodeCommand(program).start, b"hello")
+    assert started.stdout == (b"sudo -n\n" if asked else b"") + b"python hello\n"
 
 
 def test_a_copy_that_arrives_damaged_is_not_kept(shell, native, tmp_path):

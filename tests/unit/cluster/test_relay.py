@@ -27,12 +27,13 @@ class Heard:
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
+        self.cut: list[bytes] = []
         self.stderr: list[str] = []
         self.ends: list[Exit] = []
         self.over = threading.Event()
 
-    def on_line(self, line: bytes) -> None:
-        self.lines.append(line)
+    def on_line(self, line: bytes, whole: bool = True) -> None:
+        (self.lines if whole else self.cut).append(line)
 
     def on_stderr(self, line: str) -> None:
         self.stderr.append(line)
@@ -63,7 +64,7 @@ def run(gateway: Gateway, *argv: str, send: tuple[bytes, ...] = (), stdin: str |
 def test_lines_go_both_ways_in_their_order_with_both_streams_and_the_end(gateway: Gateway) -> None:
     sent = tuple(f"line {i} é".encode() for i in range(500))
     heard = run(gateway, "sh", "-c", "cat; echo to people >&2; printf rest; exit 3", send=sent)
-    assert heard.lines == [*sent, b"rest"]
+    assert (heard.lines, heard.cut) == (list(sent), [b"rest"])
     assert (heard.stderr, heard.ends) == (["to people"], [Exit(status=3)])
 
 

@@ -125,6 +125,16 @@ def test_an_answer_that_is_no_json_ends_the_session():
         made.request("ping")
 
 
+def test_an_answer_cut_short_is_told_by_how_the_program_ended():
+    made, channel = session()
+    future = made.call("ping")
+    channel.listener.on_line(b'{"id": 1, "ok": true, "data": "eJz', whole=False)
+    channel.listener.on_stderr("Timeout, server n1 not responding.")
+    channel.end(status=255)
+    with pytest.raises(SessionLost, match=r"exit status 255; its last words: Timeout.*; it ended in the middle of an"):
+        future.result(0)
+
+
 def test_whatever_waits_fails_with_the_reason_when_the_program_dies():
     made, channel = session()
     futures = [made.call("run") for _ in range(3)]

@@ -134,6 +134,12 @@ def test_the_tasks_of_an_array_have_a_run_each(tmp_path: Path) -> None:
     assert carried_out(text, SLURM_ARRAY_TASK_ID="2") == f"resumes {tmp_path}/2\n"
 
 
+def test_a_program_stands_behind_the_runs_directory(tmp_path: Path) -> None:
+    program = ["--", "solve", "in put", "--out", "x"]
+    text = slurm.batch_script([], tmp_path, ["wulf", "app", "run", "--out"], ["wulf", "resume"], program=program)
+    assert "exec wulf app run --out \"$run\" -- solve 'in put' --out x\n" in text
+
+
 @pytest.mark.parametrize(
     ("line", "job"),
     [

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.measure.fakes import Clock, FakeSession, Sink, answer, cell
+from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError
 from wulf.core.records import Verdict
 from wulf.measure.plan import Cell, Plan
@@ -280,6 +281,20 @@ def test_a_second_session_that_dies_ends_only_what_it_serves() -> None:
     assert records["n1>n1"].reason == "n1: its second session ended: the connection was lost"
     assert records["n2>n1"].verdict is Verdict.OK
     assert runner.lost == {}, "the node itself is there"
+
+
+def test_a_client_that_lost_its_server_says_how_that_ended() -> None:
+    """A cancelled job ends both at once; the client's answer may come first, and knows only that it is alone."""
+    sessions = three()
+
+    def die(_: dict[str, Any]) -> dict[str, Any]:
+        sessions["n2"].alive = False
+        raise RequestError("n1", "run", "peer-lost", "the peer closed the connection")
+
+    sessions["n1"].on_run = die
+    runner, sink, _ = run([cell(0, "n1", "n2")], sessions)
+    runner.run()
+    assert sink.replicates[0]["error"]["message"].endswith("(peer-lost); n2: the connection was lost")
 
 
 def test_a_second_session_that_can_not_be_opened_is_said() -> None:

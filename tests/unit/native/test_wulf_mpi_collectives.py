@@ -12,6 +12,9 @@ from tests.unit.native.mpi_session import MpiSession, each_mpi
 RANKS = (1, 2, 3, 5)
 """Alone, even, odd, and more than this machine may have CPUs."""
 
+PATIENCE_S = 120.0
+"""That only a hang lasts: ranks that outnumber the CPUs wait for each other by turns."""
+
 OPS = (
     *("barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall", "alltoallv"),
     *("reduce_scatter", "reduce_scatter_block"),
@@ -20,18 +23,19 @@ OPS = (
 
 def run(session: MpiSession, probe: str, **params: Any) -> dict[str, Any]:
     """One short replicate."""
-    return session.ask("run", probe=probe, params={"seconds": 0.005, **params})
+    number = session.send("run", probe=probe, params={"seconds": 0.005, **params})
+    return session.wait(number, PATIENCE_S)
 
 
-@pytest.fixture(params=RANKS, ids=lambda ranks: f"{ranks} ranks")
+@pytest.fixture(scope="module", params=RANKS, ids=lambda ranks: f"{ranks} ranks")
 def ranks(request: pytest.FixtureRequest) -> int:
     """How many ranks there are."""
     return int(request.param)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def session(kind: str, ranks: int) -> Iterator[MpiSession]:
-    """One launch for all cells of a test."""
+    """One launch for all tests of so many ranks: each leaves the session as able as it was."""
     with MpiSession(kind, ranks) as session:
         yield session
 
@@ -105,7 +109,7 @@ def test_a_planted_offset_and_drift_are_found_within_the_errors_stated(kind: str
             drifted = rank["skew_error"] * answer["seconds"]
             assert abs(rank["missed_by"]) <= rank["error"] + rank["missed_error"] + drifted
             drift = -1e-3 / (1 + 1e-3) if rank["rank"] % 2 else 0
-            assert abs(rank["skew"] - drift) <= 2 * rank["skew_error"] or rank["skew"] == 0
+            assert abs(rank["skew"] - drift) <= rank["skew_error"]
             assert abs(rank["residual"]) <= rank["error"] + rank["residual_error"] + drifted
 
 

@@ -12,6 +12,8 @@ import time
 
 import pytest
 
+from tests.processes import gone
+
 from .session import KEY, OTHER_KEY, Pair, Session, binary
 
 # At once, in seconds on a busy machine: far from the 30 s that the runs would go on, and from a minute's time-out.
@@ -196,20 +198,9 @@ def test_a_session_ends_when_its_parent_is_killed() -> None:
     parent.wait()
     parent.stdout.close()
     try:
-        deadline = time.monotonic() + 3
-        while alive(child) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not alive(child)
+        assert gone(child, 3)
     finally:
         os.kill(brother, signal.SIGKILL)
-
-
-def alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_a_session_outlives_the_thread_that_started_it() -> None:

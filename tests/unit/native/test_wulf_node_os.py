@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -89,7 +90,11 @@ def marked(mark: str) -> list[int]:
 
 
 def children(pid: int) -> list[str]:
-    return [pid_ for task in Path(f"/proc/{pid}/task").iterdir() for pid_ in (task / "children").read_text().split()]
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that has ended since
+            found += (task / "children").read_text().split()
+    return found
 
 
 def eventually(true: Callable[[], bool], timeout: float = 20) -> bool:

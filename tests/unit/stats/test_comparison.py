@@ -179,6 +179,7 @@ def test_benjamini_hochberg_by_hand() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # as in the self-test: a busy machine gives a twentieth of a CPU
 def test_ten_million_pairs_have_a_verdict() -> None:
     random = np.random.default_rng(1)
     a, b = np.exp(0.01 * random.normal(size=(2, 10_000_000)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wulf.stats.stopping import LOOKS, WatchRule, WidthRule, flags, settled_median
+from wulf.stats.stopping import LOOKS, FixedRule, WatchRule, WidthRule, flags, settled_median
 
 NARROW = [1.0, 1.003, 1.001, 1.004, 1.002, 1.0, 1.005, 1.001]
 
@@ -132,4 +132,16 @@ def test_a_watch_looks_at_every_replicate() -> None:
     assert rule.decide(NARROW * 3).stop
     assert rule.least == 12
     assert str(rule.least) in str(rule.estimate(NARROW).reason)
+    assert rule.estimate([]).value is None
+
+
+def test_a_number_too_small_for_an_interval_gives_the_median_alone() -> None:
+    rule = FixedRule(3)
+    assert (rule.least, rule.most) == (3, 3)
+    assert not rule.decide([1.0, 2.0]).stop
+    assert rule.decide([1.0, 2.0, 9.0]).stop
+    found = rule.estimate([1.0, 2.0, 9.0])
+    assert (found.value, found.low, found.high, found.width, found.n) == (2.0, None, None, None, 3)
+    assert found.reason is not None
+    assert "6 are needed" in found.reason
     assert rule.estimate([]).value is None

@@ -168,3 +168,30 @@ def test_other_distributions_use_their_own_tool(
     assert script.commands == []
     system.install(script, make_host(os_release, programs=[tool]), [CMAKE], (), tmp_path / "updated")
     assert script.ran(*words)
+
+
+def test_a_secret_that_is_not_there_is_made_before_its_package_is_installed(script, make_host) -> None:
+    munge = Need(
+        "munge", "slurm", "w", "c", ("command:munged",), {"debian": ("munge",)}, secrets=("/etc/munge/munge.key",)
+    )
+    host = make_host()
+    script.on("test", "-e", status=1)
+    seen = []
+
+    def take(argv):
+        seen.append(Path(argv[-2]).read_bytes())
+        return Done(0)
+
+    script.call(["install"], take)
+    system.make_secrets(script, host, (), [munge, CMAKE])
+    ((secret),) = seen
+    assert len(secret) == system.SECRET_BYTES
+    assert len(set(secret)) > 16
+    assert [command[:4] for command in script.ran("install")] == [["install", "-D", "-m", "400"]]
+    assert script.commands[-1][-1] == str(host.root / "etc/munge/munge.key")
+
+
+def test_a_secret_that_is_there_stays(script, make_host) -> None:
+    munge = Need("munge", "slurm", "w", "c", (), {"debian": ("munge",)}, secrets=("/etc/munge/munge.key",))
+    system.make_secrets(script, make_host(), ("sudo", "-n"), [munge])
+    assert [command[:3] for command in script.commands] == [["sudo", "-n", "test"]]

@@ -15,6 +15,8 @@ from provision.native import PROGRAMS
 
 from tests.unit.tools.elf_program import program
 from wulf.core.native_source import NAME
+from wulf.core.profile_source import NAME as PROFILE
+from wulf.core.trace_source import NAME as TRACE
 
 ARCH = platform.machine()
 MACHINE = next(number for number, name in elf.MACHINES.items() if name == ARCH)
@@ -31,6 +33,12 @@ def put(root: Path, content: bytes) -> Path:
     for name in ("native/mpi/main.cpp", "build/sysroot/usr/include/nlohmann/json.hpp"):
         (root / name).parent.mkdir(parents=True)
         (root / name).touch()
+    for library, row in (
+        ("profile", "Send send cb count type peer tag comm\n"),
+        ("trace", "181 File_close plain fhio\n"),
+    ):
+        (root / "native" / library).mkdir()
+        (root / "native" / library / "calls.txt").write_text(row)
     for name in PROGRAMS:
         (folder / name).write_bytes(content)
     return folder
@@ -41,11 +49,17 @@ def test_probes_go_in_and_the_tag_names_the_architecture(tmp_path: Path) -> None
     data = {"force_include": {}, "pure_python": True}
     hook(tmp_path).initialize("standard", data)
     assert data["tag"] == f"py3-none-manylinux_2_17_{ARCH}"
-    source = folder.parent / NAME
+    source, profile, trace = (folder.parent / name for name in (NAME, PROFILE, TRACE))
     assert data["force_include"] == {
         **{str(folder / name): f"wulf/programs/{ARCH}/{name}" for name in PROGRAMS},
         str(source): f"wulf/programs/{NAME}",
+        str(profile): f"wulf/programs/{PROFILE}",
+        str(trace): f"wulf/programs/{TRACE}",
     }
+    with zipfile.ZipFile(profile) as archive:
+        assert "profile/calls_c.cpp" in archive.namelist()
+    with zipfile.ZipFile(trace) as archive:
+        assert "trace/calls_c.cpp" in archive.namelist()
     with zipfile.ZipFile(source) as archive:
         assert {"mpi/main.cpp", "nlohmann/json.hpp"} <= set(archive.namelist())
     assert data["pure_python"] is False

@@ -3,10 +3,10 @@
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
+
+from tests.processes import alive, gone
 
 QUICK = """
 import sys
@@ -19,20 +19,6 @@ sys.exit(supervise.supervise(sys.argv[1:]))
 def start(script, stdin=subprocess.PIPE):
     words = [sys.executable, "-c", QUICK, "sh", "-c", script]
     return subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE, text=True)
-
-
-def alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pid):
-    deadline = time.monotonic() + 20
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not alive(pid)
 
 
 def test_the_streams_are_the_commands_own():

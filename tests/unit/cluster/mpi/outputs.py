@@ -91,6 +91,31 @@ the job to be terminated. The first process to do so was:
 --------------------------------------------------------------------------
 """.splitlines()
 
+INIT_OPENMPI_4 = """\
+--------------------------------------------------------------------------
+It looks like MPI_INIT failed for some reason; your parallel process is
+likely to abort.  There are many reasons that a parallel process can
+fail during MPI_INIT; some of which are due to configuration or environment
+problems.  This failure appears to be an internal failure; here's some
+additional information (which may only be relevant to an Open MPI
+developer):
+
+  ompi_mpi_init: ompi_rte_init failed
+  --> Returned "Not found" (-13) instead of "Success" (0)
+--------------------------------------------------------------------------
+*** An error occurred in MPI_Init
+*** on a NULL communicator
+*** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,
+***    and potentially your MPI job)
+[n2:00027] Local abort before MPI_INIT completed completed successfully, but am not able to aggregate error messages, \
+and not able to guarantee that all other processes were killed!
+--------------------------------------------------------------------------
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+--------------------------------------------------------------------------
+""".splitlines()
+"""A rank that could not start: here the launcher's last words tell least."""
+
 KILLED_MPICH = """\
 
 ===================================================================================

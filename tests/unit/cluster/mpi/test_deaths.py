@@ -14,6 +14,11 @@ RANKS = (RankPlace(0, "n1", "n1", 92), RankPlace(1, "n2", "n2", 60))
         (outputs.KILLED_OPENMPI_4, "rank 1 on n2 was killed by SIGKILL"),
         (outputs.KILLED_OPENMPI_5, "rank 1 on n2 was killed by SIGKILL"),
         (outputs.STATUS_OPENMPI_4, "rank 1 on n2 ended with status 3"),
+        (outputs.INIT_OPENMPI_4, "MPI_Init failed: ompi_mpi_init: ompi_rte_init failed: Not found"),
+        (
+            outputs.INIT_OPENMPI_4 + outputs.STATUS_OPENMPI_4,
+            "rank 1 on n2 ended with status 3 (MPI_Init failed: ompi_mpi_init: ompi_rte_init failed: Not found)",
+        ),
         (outputs.KILLED_MPICH, "rank 1 on n2 was killed by SIGKILL"),
         (
             outputs.CRASHED_MPICH,

@@ -110,7 +110,7 @@ def test_it_is_compiled_once(mpi):
         pass
     first = mpi.compiled
     assert first[-1].startswith("-O2 -pthread -s -o wulf-mpi 0.o")
-    assert first[-1].endswith("-Wl,-rpath,/opt/x/lib")
+    assert first[-1].endswith("-Wl,-rpath,/opt/x/lib -ldl")
     assert all("-std=c++20" in line and " -c " in line for line in first[:-1])
     assert not any("core/program.cpp" in line for line in first)
     with opened(mpi, ranks=1):
@@ -222,13 +222,13 @@ def test_progress_is_told(mpi):
 def test_srun_is_started_where_the_allocation_is_known(monkeypatch, fields, starter, launcher):
     monkeypatch.setattr(opening.shutil, "which", lambda name: f"/usr/bin/{name}")
     inventory = Inventory.from_nodeset("n[1-2]", **fields)
-    assert isinstance(opening._starter_of(inventory, WorldSpec(starter=starter)), launcher)
+    assert isinstance(opening.starter_of(inventory, WorldSpec(starter=starter)), launcher)
 
 
 def test_machines_of_several_kinds_are_refused():
     agents = {name: Greeted(arch) for name, arch in (("n1", "x86_64"), ("n2", "x86_64"), ("n3", "aarch64"))}
     with pytest.raises(UsageError, match=r"n\[1-2\]: x86_64; n3: aarch64"):
-        opening._check_machines(agents)
+        opening.check_machines(agents)
 
 
 class Greeted:

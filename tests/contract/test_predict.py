@@ -1,0 +1,92 @@
+"""`wulf predict` over the real wulf-replay: answers have the shapes that are read; a ping-pong has its closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.workflow.predict_fakes import this
+from wulf.core.errors import UsageError
+from wulf.core.programs import program_path
+from wulf.model.network import Network, scaled
+from wulf.model.network_file import shipped_network
+from wulf.report.predict_object import predict_object
+from wulf.report.predict_page import render_predict
+from wulf.trace.record import Record
+from wulf.trace.writer import RankWriter
+from wulf.workflow.predict import Wanted, predict
+from wulf.workflow.predict_trace import read_traced
+from wulf.workflow.replaying import PROGRAM, Replay, ReplayError, replay_session
+
+ROUNDS, COMPUTE_NS, BYTES = 50, 1_000_000, 1001
+"""Of the ping-pong: round trips, computing of rank 0 before each, and the size of each message."""
+
+
+@pytest.fixture(scope="module")
+def replay() -> Iterator[Replay]:
+    try:
+        program_path(PROGRAM)
+    except UsageError as error:
+        pytest.skip(error.what)
+    with replay_session() as session:
+        yield Replay(session)
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A ping-pong; what the calls took when it was traced says nothing of other networks."""
+    for rank in (0, 1):
+        with RankWriter(tmp_path, {"rank": rank, "size": 2, "host": f"n{rank}"}) as writer:
+            message = {"peer": 1 - rank, "tag": 7, "comm": 0, "bytes": BYTES}
+            calls = ("Send", "Recv") if rank == 0 else ("Recv", "Send")
+            for _ in range(ROUNDS):
+                writer.add(Record(calls[0], COMPUTE_NS if rank == 0 else 0, 60_000, **message))
+                writer.add(Record(calls[1], 0, 60_000, **message))
+            writer.add(Record("finalize", 0, 1000))
+    return tmp_path
+
+
+def closed_form(latency: float, overheads: float, byte: float) -> float:
+    """Seconds of the ping-pong: two ways a round, each L + o + o + (n-1)·G."""
+    return ROUNDS * (COMPUTE_NS * 1e-9 + 2 * (latency + overheads + (BYTES - 1) * byte))
+
+
+def test_a_ping_pong_has_its_closed_form(replay: Replay, trace: Path) -> None:
+    networks = [scaled(this(), latency=0.5), scaled(this(), bandwidth=4), Network(shipped_network("ideal"))]
+    found = predict(replay, read_traced(trace), this(), Wanted(networks, draws=9, timeline=True))
+    assert found.baseline.seconds == pytest.approx(closed_form(20e-6, 5e-6, 1e-9), rel=1e-9)
+    seconds = [one.forecast.seconds for one in found.candidates]
+    expected = [closed_form(10e-6, 5e-6, 1e-9), closed_form(20e-6, 5e-6, 0.25e-9), closed_form(0, 0, 0)]
+    assert seconds == pytest.approx(expected, rel=1e-9)
+    assert sum(found.baseline.parts.values()) == pytest.approx(found.baseline.seconds, rel=1e-9)
+    assert found.program.covered == pytest.approx(1.0)
+    [one, _] = found.tolerances["this"]
+    assert one.latency == pytest.approx(0.01 * found.baseline.seconds / (2 * ROUNDS), rel=1e-4)
+    [latency, byte] = found.curves
+    assert set(latency.slopes) == {2 * ROUNDS}
+    assert byte.at(1e-9) == pytest.approx(found.baseline.seconds, rel=1e-6)
+    assert {step.call for step in found.path.steps} == {"MPI_Send", "MPI_Recv", "before MPI_Send"}
+    assert found.timelines[0].shares["compute"][0][0] > 0.5
+    assert predict_object(found)["candidates"]
+    assert 'id="predict-timeline"' in render_predict(found)
+    assert not [note for note in found.notes if "none;" in note]
+
+
+def test_engine_b_says_the_same_of_it(replay: Replay, trace: Path) -> None:
+    found = predict(replay, read_traced(trace), this(), Wanted([], engine="b", draws=9))
+    assert found.baseline.seconds == pytest.approx(closed_form(20e-6, 5e-6, 1e-9), rel=1e-9)
+
+
+def test_a_torn_trace_is_named_by_rank(replay: Replay, trace: Path) -> None:
+    file = trace / "rank-000001.wtr"
+    file.write_bytes(file.read_bytes()[:-200])
+    with pytest.raises(ReplayError, match="rank 1"):
+        predict(replay, read_traced(trace), this(), Wanted([]))
+
+
+def test_a_missing_rank_is_named(replay: Replay, trace: Path) -> None:
+    (trace / "rank-000001.wtr").unlink()
+    with pytest.raises(ReplayError, match="1 of 2 ranks"):
+        predict(replay, read_traced(trace), this(), Wanted([]))

@@ -1,0 +1,296 @@
+"""Campaigns on a lab: right verdicts over real settings, planted effects, and every node as before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from tests.lab.conftest import skip_or_fail, ssh
+from tests.lab.interrupting import InterruptAfter
+from wulf import lab
+from wulf.cluster.inventory import Inventory
+from wulf.measure.watcher import Progress, Unwatched
+from wulf.store.run import RunWriter, read_run
+from wulf.tune.setting import Aim
+from wulf.workflow import tune_undo
+from wulf.workflow.done import Done
+from wulf.workflow.tune import plan_only, tune
+from wulf.workflow.tune_prepare import Request, plan_object
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+
+RATE = "50mbit"
+ETHERNET, TCP_IP = 14, 52
+"""Bytes that a frame has before its packet, and that a packet has before its data: IPv4, TCP, and its timestamps."""
+
+ONE_PACKET = 1 / 69
+"""A tenth of a second of such a link holds so many of the largest packets, and counts one more or less."""
+
+RULES = 2000
+"""So many that they cost more than CPUs that must be woken, whose time is noise: some 35 us on each node."""
+
+
+def goodput(mtu: int) -> float:
+    """Share of a link's rate that TCP's data gets, where the rate counts Ethernet's header."""
+    return (mtu - TCP_IP) / (mtu + ETHERNET)
+
+
+@pytest.fixture(scope="module")
+def pair(netns: None) -> Iterator[lab.Lab]:
+    with lab.up(2, keep=False) as made:
+        yield made
+
+
+@pytest.fixture
+def campaign(pair: lab.Lab, tmp_path: Path) -> Callable[..., Done]:
+    """Carries a campaign out on the lab's two nodes."""
+
+    def run(aim: Aim, settings: str, watch: Any = None, **request: Any) -> Done:
+        inventory = Inventory.from_lab(pair)
+        with RunWriter(tmp_path / "run", "tune", {"seed": 5, "nodes": list(inventory.names)}) as writer:
+            return tune(
+                inventory, Request(aim, settings, seed=5, quick=True, **request), writer, watch=watch or Unwatched()
+            )
+
+    return run
+
+
+@contextmanager
+def linked(made: lab.Lab, **options: str) -> Iterator[None]:
+    """Both nodes' links are emulated, for the length of the block."""
+    for node in ("n1", "n2"):
+        made.set_link(node, options)
+    try:
+        yield
+    finally:
+        for node in ("n1", "n2"):
+            made.set_link(node, dict.fromkeys(options, "none"))
+
+
+@contextmanager
+def reno(made: lab.Lab) -> Iterator[None]:
+    """Whatever this machine's default is: one that probes for the link's rate holds back while it does."""
+    was = ssh(made, "n1", "sysctl -n net.ipv4.tcp_congestion_control").stdout.strip()
+    _congestion(made, "reno")
+    try:
+        yield
+    finally:
+        _congestion(made, was)
+
+
+def _congestion(made: lab.Lab, word: str) -> None:
+    for node in ("n1", "n2"):
+        said = ssh(made, node, f"sysctl -w net.ipv4.tcp_congestion_control={word}")
+        assert said.returncode == 0, said.stderr
+
+
+def findings(done: Done) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in done.result["settings"]}
+
+
+def as_before(done: Done) -> None:
+    """Nothing is left, byte by byte."""
+    assert not done.result["leftovers"], done.result["leftovers"]
+    assert done.result["dumps"]["same"], done.result["dumps"]
+    before, after = ((done.path / f"settings-{when}.json").read_bytes() for when in ("before", "after"))
+    assert before == after
+
+
+@pytest.mark.alone
+def test_a_planted_effect_lies_in_its_interval_and_all_is_as_before(
+    pair: lab.Lab, campaign: Callable[..., Done]
+) -> None:
+    """Of a link whose rate is known, the MTU decides what is left for data: an effect known beforehand."""
+    for node in (
+        "n1",
+        "n2",
+    ):  # whatever this machine's default is: one that probes for more than the link's rate holds back
+        assert ssh(pair, node, "sysctl -w net.ipv4.tcp_congestion_control=reno").returncode == 0
+    with linked(pair, rate=RATE, mtu="9000"):
+        done = campaign(Aim.THROUGHPUT, "nic.mtu=1500", keep=False)
+    assert done.result["state"] == "complete", done.result["notes"]
+    found = findings(done)["nic.mtu"]
+    assert found["judgement"] != "faster"  # on a machine at rest it is slower
+    planted = goodput(1500) / goodput(9000) - 1
+    effect = found["effect"]
+    assert effect["improvement_low"] - ONE_PACKET <= planted <= effect["improvement_high"] + ONE_PACKET
+    small = [r for r in read_run(done.path).records if r.params["arm"] == "nic.mtu = 1500 B"]
+    assert small
+    assert all(r.params["set.nic.mtu"] == 1500 for r in small)
+    as_before(done)
+
+
+def test_a_packet_size_that_the_switch_drops_is_left_out(campaign: Callable[..., Done]) -> None:
+    """Every node could have it, and the network between them does not carry it."""
+    done = campaign(Aim.THROUGHPUT, "nic.mtu=3000", keep=False)
+    assert done.result["state"] == "complete", done.result["notes"]
+    assert "refused: not reached over the cluster's network" in findings(done)["nic.mtu"]["verdict"]
+    as_before(done)
+
+
+def test_inert_settings_are_named_the_a_a_arm_is_clean_and_nothing_is_left(campaign: Callable[..., Done]) -> None:
+    done = campaign(Aim.LATENCY, "tcp.fack=on,tcp.autocorking=off", keep=False)
+    assert done.result["state"] == "complete", done.result["notes"]
+    assert findings(done)["tcp.fack"]["verdict"].startswith("inert: ")
+    assert not findings(done)["tcp.fack"]["worth_keeping"]
+    assert done.result["control"]["judgement"] not in ("faster", "slower")
+    as_before(done)
+
+
+def test_what_an_interface_clamps_is_named_with_what_it_is(campaign: Callable[..., Done], pair: lab.Lab) -> None:
+    """TAP devices take any number of rx-frames, and keep at most 64."""
+    with linked(pair, delay="50us"):
+        done = campaign(Aim.LATENCY, "nic.rx_frames=100", keep=False)
+    assert done.result["state"] == "complete", done.result["notes"]
+    assert findings(done)["nic.rx_frames"]["verdict"].startswith("clamped (asked 100, got 64): ")
+    as_before(done)
+
+
+@contextmanager
+def firewall(made: lab.Lab) -> Iterator[None]:
+    """A long chain of rules with connection tracking, which lets untracked packets pass, in both nodes."""
+    if shutil.which("nft", path="/usr/sbin:/sbin:/usr/bin:/bin") is None:
+        skip_or_fail("no nft here: apt install nftables")
+    long = [f"tcp dport {20000 + i} ct state invalid drop" for i in range(RULES)]
+    rules = "; ".join(["type filter hook input priority 0", "policy accept", "ct state untracked accept", *long])
+    chain = f"table inet long {{\nchain input {{ {rules}; }}\n}}"
+    for node in ("n1", "n2"):
+        loaded = ssh(made, node, f"printf '%s' '{chain}' | nft -f -")
+        assert loaded.returncode == 0, loaded.stderr
+    try:
+        yield
+    finally:
+        for node in ("n1", "n2"):
+            ssh(made, node, "nft delete table inet long")
+
+
+@pytest.mark.alone
+def test_a_firewalls_cost_is_seen_and_the_bypass_kept(pair: lab.Lab, campaign: Callable[..., Done]) -> None:
+    with firewall(pair):
+        done = campaign(Aim.LATENCY, "firewall.bypass")
+    try:
+        assert done.result["state"] == "complete", done.result["notes"]
+        bypass = findings(done)["firewall.bypass"]
+        assert bypass["judgement"] == "faster", bypass
+        assert [one["name"] for one in done.result["kept"]] == ["firewall.bypass"]
+        kept = json.loads((done.path / "kept.json").read_text())["kept"]
+        assert kept[0]["effect"]["low"] > 0
+    finally:
+        results = tune_undo.revert(Inventory.from_lab(pair), done.result["campaign"])
+    assert {one["outcome"] for one in results} == {"reverted"}
+
+
+def test_an_interrupt_leaves_every_node_as_before(campaign: Callable[..., Done]) -> None:
+    done = campaign(Aim.LATENCY, "nic.mtu=1400,nic.gro=false", watch=InterruptAfter(9))
+    assert done.exit_code == 130
+    assert done.result["rows"]
+    as_before(done)
+
+
+def test_nothing_is_written_by_a_dry_run(pair: lab.Lab) -> None:
+    before = ssh(pair, "n1", "ip -j link; find /var/lib/wulf -type f").stdout
+    plan = plan_object(plan_only(Inventory.from_lab(pair), Request(Aim.THROUGHPUT)))
+    assert {"nic.mtu"} <= {one["name"] for one in plan["settings"]}
+    assert ssh(pair, "n1", "ip -j link; find /var/lib/wulf -type f").stdout == before
+    shared = "would change the machine that these nodes share"
+    assert any(one["reason"] == shared for one in plan["omitted"])
+
+
+def test_a_killed_node_is_named_and_the_other_is_as_before(tmp_path: Path, netns: None) -> None:
+    with lab.up(2, keep=False) as made:
+        inventory = Inventory.from_lab(made)
+
+        class Kill(Unwatched):
+            killed = False
+
+            def on_progress(self, progress: Progress) -> None:
+                if progress.done == 5 and not self.killed:
+                    self.killed = True
+                    made.kill_node("n2")
+                    time.sleep(0.2)
+
+        with RunWriter(tmp_path / "run", "tune", {"seed": 5}) as writer:
+            request = Request(Aim.LATENCY, "nic.mtu=1400,nic.gro=false", seed=5, quick=True)
+            done = tune(inventory, request, writer, watch=Kill())
+        assert done.exit_code == 3
+        assert done.result["rows"]
+        assert "mtu 1500" in ssh(made, "n1", "ip link show eth0").stdout
+
+
+QUIET = (
+    "nic.gro=false,nic.tso=false,nic.napi_threaded=on,tcp.autocorking=off,tcp.no_metrics_save=on,"
+    "tcp.fack=on,nic.rx_frames=100"
+)
+"""None of them makes a single message faster, nor leaves more of a link's rate for data."""
+
+
+def improvement(made: lab.Lab, blocks: int = 8) -> float:
+    """Of the round trip without the firewall, in its share: measured beside any campaign, in alternating pairs."""
+    ratios = []
+    for _ in range(blocks):
+        with firewall(made):
+            slow = round_trip(made)
+        ratios.append(round_trip(made) / slow)
+    return 1 - median(ratios)
+
+
+def round_trip(made: lab.Lab) -> float:
+    """Seconds, by one short measurement of the pair."""
+    words = ["net", "pingpong", "n1", "n2", "--lab", made.name, "--seconds", "0.5", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "wulf.cli.main", *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (found,) = [one["value"] for one in json.loads(done.stdout)["records"] if one["metric"] == "rtt"]
+    return float(found)
+
+
+def check_company(done: Done) -> None:
+    """What does nothing is said to, inert and clamped ones by name; the method itself does nothing either."""
+    assert done.result["state"] == "complete", done.result["notes"]
+    found = findings(done)
+    assert found["tcp.fack"]["verdict"].startswith("inert: ")
+    assert found["nic.rx_frames"]["verdict"].startswith("clamped (asked 100, got 64): ")
+    names = [one.partition("=")[0] for one in QUIET.split(",")]
+    faster = [found[name] for name in names if found[name]["judgement"] == "faster"]
+    assert not faster, faster
+    assert done.result["control"]["judgement"] not in ("faster", "slower")
+    as_before(done)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_latency_over_all_at_once(pair: lab.Lab, campaign: Callable[..., Done]) -> None:
+    with linked(pair, delay="50us"):
+        planted = improvement(pair)
+        with firewall(pair):
+            done = campaign(Aim.LATENCY, f"firewall.bypass,nic.mtu=1400,{QUIET}", keep=False)
+    check_company(done)
+    found = findings(done)
+    assert found["firewall.bypass"]["judgement"] == "faster", found["firewall.bypass"]
+    effect = found["firewall.bypass"]["effect"]
+    print(f"\nplanted {planted:.3f}, found {effect}")
+    assert effect["improvement_low"] <= planted <= effect["improvement_high"]
+    assert found["nic.mtu"]["judgement"] == "none"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_throughput_over_all_at_once(pair: lab.Lab, campaign: Callable[..., Done]) -> None:
+    with linked(pair, rate=RATE, mtu="9000"), reno(pair):
+        done = campaign(Aim.THROUGHPUT, f"nic.mtu=1500,{QUIET}", keep=False)
+    check_company(done)
+    effect, planted = findings(done)["nic.mtu"]["effect"], goodput(1500) / goodput(9000) - 1
+    print(f"\nplanted {planted:.3f}, found {effect}")
+    assert findings(done)["nic.mtu"]["judgement"] == "slower"
+    assert effect["improvement_low"] - ONE_PACKET <= planted <= effect["improvement_high"] + ONE_PACKET

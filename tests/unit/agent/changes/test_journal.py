@@ -1,0 +1,98 @@
+"""The journal: what is torn is told from what is damaged, and nothing is guessed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.unit.agent.changes.machine import START, FakeNode, setting
+from wulf.agent.changes.apply import Request, apply
+from wulf.agent.changes.journal import ARCHIVED, NAME, Damaged, Journal
+from wulf.agent.changes.keep import end
+from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.status import status
+
+ME = Request("c1", "me@head")
+
+
+@pytest.fixture
+def written(node: FakeNode) -> FakeNode:
+    """A node with two open changes: five lines."""
+    apply(node.host, ME, [setting("mtu", 9000), setting("rings", 4096)])
+    return node
+
+
+def data(node: FakeNode) -> bytes:
+    return (node.folder / NAME).read_bytes()
+
+
+def test_a_line_is_json_with_its_checksum_and_number(written: FakeNode) -> None:
+    lines = [json.loads(line) for line in data(written).splitlines()]
+    assert [(line[2]["number"], line[2]["kind"]) for line in lines] == [
+        (1, "change"), (2, "write"), (3, "wrote"), (4, "write"), (5, "wrote"),
+    ]  # fmt: skip
+    assert (written.folder / NAME).stat().st_mode & 0o777 == 0o600
+    assert written.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_torn_anywhere_in_its_last_line_it_is_as_if_that_had_not_begun(written: FakeNode) -> None:
+    whole = data(written)
+    last = whole.rstrip(b"\n").rfind(b"\n") + 1
+    for length in range(last, len(whole)):
+        for tail in (b"", b"\0" * 7):
+            (written.folder / NAME).write_bytes(whole[:length] + tail)
+            assert len(Journal(written.host)._lines) == 4
+    (written.folder / NAME).write_bytes(whole[: last + 20])
+    Journal(written.host).append("keep", of=[], campaign="c1")
+    assert [line["kind"] for line in Journal(written.host)._lines][-2:] == ["write", "keep"]
+
+
+def test_any_bit_that_turns_is_seen(written: FakeNode) -> None:
+    whole = data(written)
+    for position in range(len(whole)):
+        bad = bytearray(whole)
+        bad[position] ^= 1 << position % 8
+        (written.folder / NAME).write_bytes(bytes(bad))
+        with pytest.raises(Damaged):
+            Journal(written.host)
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "why"),
+    [
+        (lambda lines: [lines[0], *lines[2:]], 2, "it is number 3: lines are missing, or were moved"),
+        (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], 2, "number 3"),
+        (lambda lines: [lines[0], b"# a note\n", *lines[1:]], 2, "no line of a journal"),
+        (lambda lines: [*lines, lines[-1]], 6, "number 5"),
+        (lambda lines: [lines[0].replace(b'"me@head"', b'"you@dsk"'), *lines[1:]], 1, "its checksum is wrong"),
+        (lambda lines: [lines[0][:30] + b"\n", *lines[1:]], 1, "no line of a journal"),
+    ],
+)
+def test_damage_is_named_and_nothing_is_written(written: FakeNode, change, line: int, why: str) -> None:
+    changed = {**START["eth0"], "mtu": 9000, "rings": 4096}
+    (written.folder / NAME).write_bytes(b"".join(change(data(written).splitlines(keepends=True))))
+    for act in (lambda: take_back(written.host), lambda: apply(written.host, ME, [setting("gro", False)])):
+        with pytest.raises(Damaged) as caught:
+            act()
+        assert caught.value.told["line"] == line
+        assert why in caught.value.told["why"]
+        assert written.settings.load()["eth0"] == changed
+    found = status(written.host)
+    assert found["journal"]["damaged"]["line"] == line
+    assert f"line {line}, is damaged" in found["problems"][0]
+    assert [each["line"] for each in found["journal"]["lines"] if not each["sound"]][:1] == [line]
+    before = [json.loads(each["text"])[2].get("before") for each in found["journal"]["lines"] if each["sound"]]
+    assert 1500 in before or line == 2  # a person sees what to put back
+
+
+def test_it_begins_anew_when_a_campaign_left_nothing(written: FakeNode) -> None:
+    take_back(written.host)
+    end(written.host, "c1")
+    assert not (written.folder / NAME).exists()
+    for number in range(ARCHIVED + 2):
+        apply(written.host, ME, [setting("mtu", 9000 - number)])
+        take_back(written.host)
+        end(written.host, "c1")
+    kept = {path.name for path in written.folder.glob("ended-*")}
+    assert kept == {f"ended-{number}.jsonl" for number in range(4, ARCHIVED + 4)}

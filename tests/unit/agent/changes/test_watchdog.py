@@ -1,0 +1,194 @@
+"""The watchdog as a process: how it is started, what it answers, when it ends, and what it takes back."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.agent.changes.forked import ForkedNode, in_child
+from tests.unit.agent.changes.machine import START, FakeNode, setting
+from wulf.agent.changes import arming, deadlines, keep, lock, watchdog
+from wulf.agent.changes.apply import Request, apply
+from wulf.agent.changes.arming import NotArmed, Started
+from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.status import status
+
+HANGS = 60.0
+
+
+@pytest.fixture
+def forked(tmp_path: Path) -> ForkedNode:
+    return ForkedNode(tmp_path)
+
+
+def ended(node: ForkedNode) -> bool:
+    deadline = time.monotonic() + HANGS
+    while arming.ask(node.host) is not None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return arming.ask(node.host) is None
+
+
+def change(node: ForkedNode, confirm: float = HANGS, lease: float = HANGS) -> dict[str, Any]:
+    return apply(node.host, Request("c1", "me@head", confirm, lease), [setting("mtu", 9000), setting("rings", 4096)])
+
+
+def test_it_answers_what_it_waits_for_and_ends_with_the_campaign(forked: ForkedNode) -> None:
+    armed = change(forked)["watchdog"]
+    known = deadlines.load(forked.host)
+    assert armed["started"] == "forked"
+    assert arming.ask(forked.host) == {"pid": armed["pid"], "serial": known.serial, "until": known.next}
+    assert "started" not in keep.renew(forked.host, "c1")["watchdog"]
+    take_back(forked.host)
+    keep.end(forked.host, "c1")
+    assert ended(forked)
+
+
+@pytest.mark.parametrize(("confirm", "lease"), [(0.05, HANGS), (HANGS, 0.05)])
+def test_silence_brings_all_back(forked: ForkedNode, confirm: float, lease: float) -> None:
+    change(forked, confirm, lease)
+    deadline = time.monotonic() + HANGS
+    while forked.settings.load() != START and time.monotonic() < deadline:
+        time.sleep(0.01)
+    with lock.guard(forked.host):  # it has finished
+        assert forked.settings.load() == START
+    found = status(forked.host)
+    assert found["open"] == []
+    assert [each["name"] for each in found["taken_back"]] == ["nic.mtu", "nic.rings"]
+    assert (lock.holder(forked.host) is None) == (lease < confirm)
+    again = apply(forked.host, Request("c1", "me@head"), [setting("gro", False)])
+    assert again["taken_back"] == ["nic.mtu", "nic.rings"]
+    take_back(forked.host)
+    keep.end(forked.host, "c1")
+    assert ended(forked)
+
+
+@pytest.mark.parametrize("locked", [True, False], ids=["the lock is sound", "nor is the lock"])
+def test_deadlines_that_nobody_understands_are_over(forked: ForkedNode, locked: bool) -> None:
+    change(forked)
+    if not locked:
+        (forked.folder / lock.LOCK).write_text("{")
+    (forked.folder / deadlines.NAME).write_text("{")
+    arming.ask(forked.host)  # wakes it
+    assert ended(forked)
+    assert forked.settings.load() == START
+
+
+def test_an_agent_that_hangs_is_ended(forked: ForkedNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "OVERDUE", 0.05)
+    forked.act = lambda _, name: name == "wrote nic.mtu" and time.sleep(HANGS)
+    assert in_child(lambda: change(forked, confirm=0.05, lease=0.1)) == -9
+    assert ended(forked)
+    assert forked.settings.load() == START
+
+
+def test_a_damaged_journal_ends_it_and_a_status_says_so(forked: ForkedNode) -> None:
+    change(forked, confirm=HANGS, lease=0.2)
+    path = forked.folder / "journal.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"9000", b"8000", 1))
+    assert ended(forked)
+    found = status(forked.host)
+    assert "is damaged" in found["problems"][0]
+    assert forked.value("mtu") == 9000
+
+
+def test_only_one_watches(forked: ForkedNode) -> None:
+    change(forked)
+    assert watchdog.watch(forked.host) == 0
+    take_back(forked.host)
+    keep.end(forked.host, "c1")
+    assert ended(forked)
+
+
+def test_one_that_does_not_come_up_is_told(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arming, "PATIENCE", 0.05)
+    node.folder.mkdir()
+    with pytest.raises(NotArmed, match="did not answer within"):
+        arming.arm(node.host, 1, lambda _: Started("never"))
+
+    def fails(_: Any) -> Started:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    with pytest.raises(NotArmed, match="can't be started"):
+        arming.arm(node.host, 1, fails)
+
+
+@pytest.mark.parametrize(("pid", "starts"), [(os.getpid(), 1), (None, 3)], ids=["lives", "has ended"])
+def test_one_that_is_slow_to_start_gets_no_second_beside_it(
+    node: FakeNode, monkeypatch: pytest.MonkeyPatch, pid: int | None, starts: int
+) -> None:
+    """A node under load would be busy with watchdogs that all start, and none would be there in time."""
+    ticks = itertools.count()
+    monkeypatch.setattr(arming, "PATIENCE", 2.5)
+    monkeypatch.setattr(arming, "RESTART", 1.0)
+    monkeypatch.setattr(arming.time, "monotonic", lambda: 0.1 * next(ticks))
+    monkeypatch.setattr(arming.time, "sleep", lambda _: None)
+    node.folder.mkdir()
+    started: list[Started] = []
+
+    def start(_: Any) -> Started:
+        started.append(Started("slowly", pid))
+        return started[-1]
+
+    with pytest.raises(NotArmed):
+        arming.arm(node.host, 1, start)
+    assert len(started) == starts
+
+
+class TestStarting:
+    @pytest.fixture
+    def ran(self, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+        commands: list[list[str]] = []
+
+        def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+            commands.append(command)
+            return subprocess.CompletedProcess(command, self.status, stdout="4711\n")
+
+        monkeypatch.setattr(arming.subprocess, "run", run)
+        monkeypatch.setattr(arming, "_systemd", lambda: True)
+        return commands
+
+    status = 0
+
+    def test_as_a_unit_where_systemd_runs(self, node: FakeNode, ran: list[list[str]]) -> None:
+        node.folder.mkdir()
+        started = arming.start_watchdog(node.host)
+        assert started.how.startswith("systemd unit wulf-watchdog-")
+        assert started.pid == 4711
+        command, asked = ran
+        assert asked == ["systemctl", "show", "--property=MainPID", "--value", started.how.split()[-1]]
+        assert command[:3] == ["systemd-run", "--quiet", "--collect"]
+        assert f"--setenv=WULF_STATE={node.folder.parent}" in command
+        assert command[-4:] == [sys.executable, "-m", "wulf.agent", "--watchdog"]
+
+    def test_else_as_a_session_of_its_own(
+        self, node: FakeNode, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        node.folder.mkdir()
+        monkeypatch.setattr(TestStarting, "status", 1)
+        assert arming.start_watchdog(node.host) == ("session of its own", 4711)
+        assert [command[0] for command in ran] == ["systemd-run", sys.executable]
+
+
+def test_a_session_of_its_own_tells_its_process(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "import os; print(os.getpid(), os.getsid(0) != os.getpid(), flush=True)"]
+    pid = arming._start_session(command, dict(os.environ), tmp_path / "log")
+    deadline = time.monotonic() + HANGS
+    while not (tmp_path / "log").read_text().endswith("\n") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert (tmp_path / "log").read_text() == f"{pid} True\n"
+
+
+def test_the_real_one_starts_outlives_its_starter_and_ends(tmp_path: Path) -> None:
+    """Without deadlines it ends at once; its parent is gone by then."""
+    (tmp_path / "changes").mkdir()
+    environment = {**os.environ, "WULF_STATE": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "wulf.agent", "--watchdog"]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=HANGS, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

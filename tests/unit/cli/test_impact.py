@@ -1,0 +1,78 @@
+"""`wulf impact` as a person types it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from wulf.cli.impact import BLOCKS, command
+from wulf.core.errors import UsageError
+from wulf.workflow import impact as workflow
+from wulf.workflow import impact_arms
+from wulf.workflow.done import Done
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the workflow was asked; nothing is connected to."""
+    seen: dict[str, Any] = {}
+
+    def impact(inventory: Any, request: Any, writer: Any, **_: Any) -> Done:
+        seen.update(nodes=inventory.names, request=request)
+        return Done({"run": writer.id}, writer.path, 0)
+
+    monkeypatch.setattr(workflow, "impact", impact)
+    monkeypatch.setattr("wulf.report.outcome.Outcome.write", lambda *_: None)
+    return seen
+
+
+def run(tmp_path: Any, *args: str) -> Any:
+    at = args.index("--") if "--" in args else len(args)
+    words = [*args[:at], "--json", "--out", str(tmp_path / "run"), *args[at:]]
+    return CliRunner().invoke(command, words, standalone_mode=False)
+
+
+def test_a_command_over_ranks(asked: dict[str, Any], tmp_path: Any) -> None:
+    done = run(tmp_path, "n[1-4]", "--settings", "nic.mtu=9000", "--ranks", "8", "--timeout", "60s",
+               "--answer", "x=(.)", "--", "./solver", "in")  # fmt: skip
+    assert done.exception is None, done.exception
+    request = asked["request"]
+    assert list(asked["nodes"]) == ["n1", "n2", "n3", "n4"] and request.settings == "nic.mtu=9000"
+    job = request.application.job("", 8)
+    assert job.command == ("./solver", "in") and job.mpi and job.timeout == 60.0
+    assert request.application.spec.ranks == 8 and request.application.spec.per_node == 2
+    assert request.blocks == BLOCKS == impact_arms.BLOCKS and request.profile
+    assert request.answer.pattern == "x=(.)" and not request.higher
+
+
+def test_a_command_that_starts_its_ranks_itself(asked: dict[str, Any], tmp_path: Any) -> None:
+    done = run(tmp_path, "n1", "--settings", "nic.gro=off", "--figure", "GF ([0-9.]+)", "--unit", "flop/s", "--better",
+               "higher", "--no-profile", "--", "mpirun", "--hostfile", "h", "./solver")  # fmt: skip
+    assert done.exception is None, done.exception
+    request = asked["request"]
+    assert not request.application.job("", 1).mpi and request.higher and request.unit == "flop/s"
+    assert not request.profile
+
+
+def test_links_of_a_lab(asked: dict[str, Any], tmp_path: Any) -> None:
+    run(tmp_path, "n1", "--links", "delay=200us", "delay=20us", "--", "true")
+    assert asked["request"].links == ({"delay": "200us"}, {"delay": "20us"})
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--settings", "nic.mtu=9000"], "one application"),
+        (["--settings", "nic.mtu=9000", "--app", "phyml", "--", "x"], "one application"),
+        (["--", "x"], "one change"),
+        (["--settings", "nic.mtu=9000", "--links", "delay=0", "delay=1ms", "--", "x"], "one change"),
+        (["--links", "delay=5", "delay=1ms", "--", "x"], "delay"),
+        (["--settings", "nic.mtu=9000", "--app", "nothing"], "no application 'nothing'"),
+        (["--settings", "nic.mtu=9000", "--answer", "(", "--", "x"], "--answer"),
+    ],
+)
+def test_what_can_not_be_measured(asked: dict[str, Any], tmp_path: Any, words: list[str], why: str) -> None:
+    done = run(tmp_path, "n1", *words)
+    assert isinstance(done.exception, UsageError) and why in str(done.exception)

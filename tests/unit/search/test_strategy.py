@@ -1,0 +1,175 @@
+"""The search on a program whose truth is known, in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.unit.search.synthetic import SIZES, SPACE, best, plan, regret, runner, truth
+from wulf.cli.search import THOROUGH
+from wulf.core.errors import UsageError
+from wulf.search.history import ANCHOR, CONFIRM, FINAL, PATH, SCREEN
+from wulf.search.journal import drive
+from wulf.search.plan import Plan, plan_object, plan_of
+from wulf.search.replay import Recorded, replay, shrunk
+from wulf.search.space import Knob, Space
+from wulf.search.trial import CUT, OK, Outcome, Trial
+
+
+def test_finds_the_best_of_a_known_truth_at_a_fraction_of_the_grid():
+    grid = sum(truth(one, SIZES[-1]) for one in SPACE.all())
+    found = [drive(plan(seed, rungs=THOROUGH), runner(0.01, seed)) for seed in range(8)]
+    assert sum(regret(one.winner) <= 0.01 for one in found) >= 7
+    assert max(regret(one.winner) for one in found) < 0.05
+    looking = [sum(o.seconds for t, o in one.history.lines if t.block is None) for one in found]
+    assert max(looking) < 0.1 * grid
+
+
+def test_what_is_fastest_small_is_not_taken_for_the_fastest():
+    small = min(SPACE.all(), key=lambda one: truth(one, SIZES[0]))
+    assert small != best()  # the truth is made so
+    assert drive(plan(3), runner(0.002)).winner != small
+
+
+def test_winner_is_confirmed_on_fresh_interleaved_runs():
+    found = drive(plan(), runner())
+    fresh = [t for t, _ in found.history.lines if t.stage == CONFIRM]
+    assert len(fresh) == 12
+    for block in range(6):
+        assert {t.config for t in fresh if t.block == block} == {SPACE.default, found.winner}
+    assert len({tuple(t.config for t in fresh if t.block == b) for b in range(6)}) == 2  # both orders occur
+    assert found.confirmation.judgement == "faster"
+    true = truth(found.winner, SIZES[-1]) / truth(SPACE.default, SIZES[-1])
+    assert found.confirmation.low <= true <= found.confirmation.high
+
+
+def test_path_goes_from_default_to_winner_a_knob_at_a_time():
+    found = drive(plan(), runner())
+    assert found.path[0] == SPACE.default
+    assert found.path[-1] == found.winner
+    for a, b in zip(found.path, found.path[1:], strict=False):
+        assert sum(x != y for x, y in zip(a, b, strict=True)) == 1
+    assert {t.config for t, _ in found.history.lines if t.stage == PATH} == set(found.path)
+
+
+def test_says_what_did_not_matter_and_what_did():
+    effects = {one.name: one for one in drive(plan(), runner(0.003)).effects}
+    assert not effects["idle"].matters
+    assert effects["nb"].matters
+    assert effects["p"].matters
+
+
+def test_what_can_not_be_told_is_not_said_to_not_matter():
+    effects = {one.name: one for one in drive(plan(), runner(0.3)).effects}
+    assert effects["idle"].matters is None
+    assert effects["idle"].low < 1 + plan().delta < effects["idle"].high
+
+
+def test_default_that_is_the_best_is_left_as_it_is():
+    where = plan()
+    there = Plan(where.space, where.sizes, 3.0, {"default": best()}, 5, rungs=THOROUGH)
+    found = drive(there, runner(0.0))
+    assert regret(found.winner) == 0
+    if found.winner == best():
+        assert found.confirmation is None
+        assert "Nothing was found that is faster" in " ".join(found.history.notes)
+    else:  # its equal, to the last bit: nothing is claimed of it
+        assert found.confirmation.judgement != "faster"
+
+
+def test_a_space_that_the_first_rung_exhausts_has_a_winner():
+    space = Space((Knob("x", (3, 2, 1), 3),))
+    small = Plan(space, (1.0,), 0.0, {"default": space.default}, 1)
+    found = drive(small, lambda trial: Outcome(OK, float(trial.config[0]), 1.0, float(trial.config[0])))
+    assert found.winner == (1,)
+    assert found.confirmation.judgement == "faster"
+
+
+def test_wrong_answers_are_survived_and_never_win():
+    found = drive(plan(), runner(fails=frozenset({128, "crout"})))
+    assert 128 not in found.winner
+    assert "crout" not in found.winner
+    assert not any(o.verdict == "wrong" and t.size == SIZES[-1] for t, o in found.history.lines)
+
+
+def test_where_everything_fails_there_is_no_winner():
+    found = drive(plan(), runner(fails=frozenset({0, 1})))
+    assert found.winner is None
+    assert "there is no winner" in " ".join(found.history.notes)
+
+
+def test_runs_that_lose_are_cut_and_never_anchors_or_comparisons():
+    found = drive(plan(), runner(0.05))
+    assert any(o.verdict == CUT for _, o in found.history.lines)
+    for trial, _ in found.history.lines:
+        assert trial.limit is None or trial.stage not in (ANCHOR, CONFIRM, PATH)
+    best_of = min(o.seconds for t, o in found.history.lines if t.stage == FINAL and o.verdict == OK)
+    limits = [t.limit for t, _ in found.history.lines if t.stage == FINAL and t.limit is not None]
+    assert min(limits) == pytest.approx(1.1 * best_of, rel=0.2)
+
+
+def test_anchors_come_every_few_runs_and_tell_drift():
+    slower = iter(range(10_000))
+    steady = runner(0.002)
+
+    def drifting(trial: Trial) -> Outcome:
+        one = steady(trial)
+        factor = 1.005 ** next(slower)
+        return one if one.cost is None else Outcome(OK, one.cost * factor, one.seconds * factor, one.figure)
+
+    found = drive(plan(), drifting)
+    stages = [t.stage for t, _ in found.history.lines if t.stage not in (CONFIRM, PATH)]
+    at = [i for i, stage in enumerate(stages) if stage == ANCHOR]
+    assert at[0] == 0
+    assert max(np.diff(at)) == 10
+    assert found.drift.found
+    assert "drifted" in " ".join(found.history.notes)
+    assert not drive(plan(), runner(0.002)).drift.found
+
+
+def test_budget_ends_the_search_and_says_so():
+    whole = drive(plan(), runner()).history.spent
+    found = drive(plan(budget=whole / 3), runner())
+    assert found.history.spent < whole / 2
+    assert any("budget" in note for note in found.history.notes)
+
+
+def test_screening_tries_every_knob_at_two_values():
+    found = drive(plan(), runner())
+    screened = [t.config for t, _ in found.history.lines if t.stage == SCREEN]
+    assert all(len({one[k] for one in screened}) == 2 for k in range(len(SPACE.knobs)))
+
+
+def test_plan_survives_its_journal():
+    assert plan_of(plan_object(plan(7, budget=60.0))) == plan(7, budget=60.0)
+    with pytest.raises(UsageError, match="version 0"):
+        plan_of({**plan_object(plan()), "version": 0})
+
+
+@pytest.mark.parametrize("bad", [{"blocks": 5}, {"cut": 0.9}, {"rungs": (3, 9, 27)}])
+def test_plans_that_make_no_sense_are_refused(bad):
+    with pytest.raises(UsageError):
+        plan(**bad)
+
+
+def test_replay_is_a_function_of_its_seed():
+    random = np.random.default_rng(0)
+    grid = {
+        size: {one: tuple(truth(one, size) * np.exp(random.normal(0, 0.01, 3))) for one in SPACE.all()}
+        for size in SIZES
+    }
+    recorded = Recorded(grid)
+    first, again = replay(recorded, plan(4), 4), replay(recorded, plan(4), 4)
+    assert first == again
+    assert first.regret < 0.05
+    assert 0 < first.search_cost < first.cost < 0.3
+
+
+def test_shrinking_takes_noise_out_of_the_truth():
+    random = np.random.default_rng(1)
+    true = {one: np.log(truth(one, SIZES[-1])) for one in SPACE.all()}
+    seen = {one: level + random.normal(0, 0.05) for one, level in true.items()}
+    found = shrunk(seen, 0.05)
+    before = np.std([seen[one] - true[one] for one in true])
+    assert np.std([found[one] - true[one] for one in true]) < 0.7 * before
+    assert shrunk(true, 0.0) == pytest.approx(true)

@@ -1,0 +1,294 @@
+"""What other tools wrote becomes these records; lines that are not theirs are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.trace.making import plain
+from wulf.trace.errors import FormatError
+from wulf.trace.imports import NAMES, allprof, dumpi, goal, import_named, otf2
+from wulf.trace.reader import Trace, open_trace
+from wulf.trace.record import ANY, Completion, Record
+
+GOAL = """\
+num_ranks 3 // so many
+/* a broadcast,
+   as it may be written */
+rank 0 {
+l1: calc 100 cpu 0
+l2: send 10b to 1 tag 5 cpu 0 nic 0
+l2 requires l1
+send 20b to 2
+}
+rank 1 { l1: recv 10b from 0 tag 5
+calc 5 }
+rank 2 {
+a: recv 20b from 0
+b: calc 7
+b irequires a
+}
+"""
+
+
+def written(tmp_path: Path, text: str, name: str = "file.txt") -> Path:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def records(trace: Trace, rank: int) -> list[Record]:
+    return list(trace.ranks[rank].records())
+
+
+def test_goal_is_checked_and_passed_on_as_it_is(tmp_path: Path) -> None:
+    path = written(tmp_path, GOAL)
+    schedule = goal.read_goal(path)
+    assert schedule.ranks == 3 and schedule.messages == 2 and dict(schedule.calculated) == {0: 100, 1: 5, 2: 7}
+    assert dict(schedule.bytes) == {(0, 1): 10, (0, 2): 20}
+    (tmp_path / "trace").mkdir()
+    assert goal.bring([path], tmp_path / "trace").ranks == 3
+    assert (tmp_path / "trace/program.goal").read_text() == GOAL
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("calc 5 }", "calc 5", "16: 'rank 2 {' is no operation"),
+        ("b irequires a", "b requires c", ":15: rank 2 has no operation labelled 'c'"),
+        ("b: calc 7", "a: calc 7", ":14: rank 2 has two operations labelled 'a'"),
+        ("to 2\n", "to 9\n", ":8: there is no rank 9"),
+        ("to 2\n", "from 2\n", "a send goes 'to' a rank"),
+        ("send 20b to 2\n", "", "1 from 0 to 2 with tag 0 awaited too often"),
+        ("tag 5\ncalc", "tag 6\ncalc", "1 from 0 to 1 with tag 5 sent too often; 1 from 0 to 1 with tag 6 awaited"),
+        ("num_ranks 3", "num_ranks 4", "1 ranks are missing, the first of them [3]"),
+        ("num_ranks 3 // so many\n", "", "rank 0 is not below num_ranks"),
+        ("rank 2 {", "rank 1 {", "rank 1 is there twice"),
+        ("from 0\nb: calc 7\nb irequires a\n}\n", "from 0\n", "the file ends within rank 2"),
+    ],
+)
+def test_what_is_no_goal_is_named_by_line(tmp_path: Path, old: str, new: str, why: str) -> None:
+    assert GOAL.count(old) == 1
+    with pytest.raises(FormatError) as raised:
+        goal.read_goal(written(tmp_path, GOAL.replace(old, new)))
+    assert why.replace("16:", ":12:") in raised.value.what or why in raised.value.what
+
+
+def test_wildcards_of_goal_take_what_nobody_else_does(tmp_path: Path) -> None:
+    text = GOAL.replace("recv 20b from 0", "recv 20b from -1 tag -1")
+    assert goal.read_goal(written(tmp_path, text)).wildcards == 1
+    with pytest.raises(FormatError, match="1 receives from anybody have no message"):
+        goal.read_goal(written(tmp_path, text.replace("send 20b to 2\n", "")))
+
+
+ALLPROF = [
+    """\
+# htor's PMPI Tracer 0.1 Output File
+# hostname: node7.
+MPI_Init:-:0:0:1000
+MPI_Comm_rank:1001:0,0,2:0:1001
+MPI_Irecv:1010:14744192:36864:13,1,1:-1:76:5641280,0,2:14118576:1015
+MPI_Isend:1020:14781072:10:11,8,8:1:204:5641280,0,2:14118584:1021
+MPI_Waitall:1030:2:14118576:5839040:1040
+MPI_Allreduce:1050:1:2:3:2,4,4:3:5641280,0,2:1060
+MPI_Bcast:1060:1:3:21,1,1:1:99,0,1:1061
+MPI_Alltoallv:1070:1:77:4,6:78:0,4:11,8,8:2:79:1,2:80:0,1:11,8,8:5641280,0,2:1080
+MPI_Finalize:1090:-
+""",
+    """\
+MPI_Init:-:0:0:2000
+MPI_Recv:2010:1:10:11,8,8:0:204:5641280,1,2:140737488340112:2020
+MPI_Sendrecv:2030:1:1:1,4,4:0:76:2:1:1,4,4:-2:5:5641280,1,2:3:2040
+MPI_Finalize:2050:-
+""",
+]
+
+
+def test_liballprof(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for rank, text in enumerate(ALLPROF):
+        written(source, text, f"pmpi-trace-rank-{rank}.txt")
+    brought = allprof.bring([source], tmp_path)
+    trace = open_trace(tmp_path)
+    assert brought.ranks == trace.size == 2 and trace.hosts == {0: "node7", 1: ""}
+    assert plain(records(trace, 0)) == plain(
+        [
+            Record("Irecv", 10_000, 5_000, peer=ANY, tag=76, bytes=36864, request=0),
+            Record("Isend", 5_000, 1_000, peer=1, tag=204, bytes=80, request=1),
+            Record("Waitall", 9_000, 10_000, given=2, completions=[Completion(0), Completion(1)]),
+            Record("Allreduce", 10_000, 10_000, bytes=12),
+            Record("Alltoallv", 10_000, 10_000, bytes=80, bytes2=24, counts=[32, 48], counts2=[8, 16]),
+            Record("finalize", 10_000),
+        ]
+    )
+    assert records(trace, 1)[1] == Record(
+        "Sendrecv", 10_000, 10_000, peer=0, tag=76, bytes=4, peer2=-2, tag2=5, bytes2=4
+    )
+    assert "1 × source or tag of a receive from anybody" in brought.notes[0]
+    assert "1 × MPI_Bcast on a sub-communicator" in brought.notes[0]
+
+
+def test_requests_of_mpich_stand_four_bytes_apart(tmp_path: Path) -> None:
+    text = ALLPROF[0].replace("14118584", "14118580").replace("0,0,2:", "0,0,1:").replace("5641280", "1140850688")
+    written(tmp_path, text, "pmpi-trace-rank-0.txt")
+    allprof.bring([tmp_path], tmp_path)
+    found = records(open_trace(tmp_path), 0)
+    assert found[2].completions == [Completion(0), Completion(1)] and found[0].peer == -2  # MPICH's nobody is -1
+
+
+def test_a_line_that_is_cut_is_named(tmp_path: Path) -> None:
+    written(tmp_path, "MPI_Init:-:0:0:1\nMPI_Send:5:1:2\n", "pmpi-trace-rank-0.txt")
+    with pytest.raises(FormatError, match=r"rank-0.txt:2: 'MPI_Send:5:1:2' is no line"):
+        allprof.bring([tmp_path], tmp_path)
+
+
+def block(name: str, at: int, to: int, *lines: str) -> str:
+    edge = "walltime 1296777956.{:09d}, cputime 0.000000001 seconds in thread 0.\n"
+    inside = "".join(f"{line}\n" for line in lines)
+    return f"{name} entering at {edge.format(at)}{inside}{name} returning at {edge.format(to)}"
+
+
+WORLD = "MPI_Comm comm=2 (MPI_COMM_WORLD)"
+INT, OWN = "MPI_Datatype datatype=9 (MPI_INT)", "MPI_Datatype datatype=28 (user-defined-datatype)"
+
+
+def dumpi_text() -> str:
+    return (
+        "version=1.0.0\nhostname=node3\nmeshcrd=[]\n"
+        + block("MPI_Init", 100, 200, "int argc=1", 'string argv[1]=["./mpi"]')
+        + block("MPI_Comm_rank", 201, 202, WORLD, "int rank=0")
+        + block("MPI_Isend", 300, 310, "int count=3", INT, "int dest=1", "int tag=1337", WORLD,
+                "MPI_Request request=[2]")
+        + block("MPI_Irecv", 320, 330, "int count=2", OWN, "int source=-1 (MPI_ANY_SOURCE)", "int tag=-1 (MPI_ANY_TAG)",
+                WORLD, "MPI_Request request=[3]")
+        + block("MPI_Waitall", 340, 360, "int count=2", "MPI_Request requests[2]=[2, 3]",
+                "MPI_Status statuses[2]=[{bytes=0, cancelled=0, source=0, tag=0, error=0}, "
+                "{bytes=48, cancelled=0, source=1, tag=4, error=0}]")
+        + block("MPI_Recv", 370, 380, "int count=1", INT, "int source=-1 (MPI_ANY_SOURCE)", "int tag=7", WORLD,
+                "MPI_Status status=[{bytes=4, cancelled=0, source=1, tag=7, error=0}]")
+        + block("MPI_Test", 381, 382, "MPI_Request request=[9]", "int flag=0", "MPI_Status status=<IGNORED>")
+        + block("MPI_Comm_dup", 390, 395, "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)",
+                "MPI_Comm newcomm=5 (user-defined-comm)")
+        + block("MPI_Gatherv", 400, 410, "int commrank=0", "int commsize=2", "int sendcount=1",
+                "MPI_Datatype sendtype=9 (MPI_INT)", "int recvcounts[2]=[1, 2]", "int displs[2]=[0, 1]",
+                "MPI_Datatype recvtype=9 (MPI_INT)", "int root=0", "MPI_Comm comm=5 (user-defined-comm)")
+        + block("MPI_Barrier", 420, 430, "MPI_Comm comm=6 (user-defined-comm)")
+        + block("MPI_Finalize", 440, 450)
+        + "MPI_Send called 0 times and ignored 0 times\nDatatype 28 (user-defined-datatype) has size 24\n"
+    )  # fmt: skip
+
+
+def test_dumpi(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    written(source, dumpi_text(), "dumpi-2011.02.03-0000.txt")
+    written(source, block("MPI_Init", 1, 2) + block("MPI_Finalize", 3, 4), "dumpi-2011.02.03-0001.txt")
+    brought = dumpi.bring([source], tmp_path)
+    trace = open_trace(tmp_path)
+    assert trace.hosts[0] == "node3" and trace.ranks[0].header["begin_realtime_ns"] == 1296777956_000000200
+    assert plain(records(trace, 0)) == plain(
+        [
+            Record("Isend", 100, 10, peer=1, tag=1337, bytes=12, request=0),
+            Record("Irecv", 10, 10, peer=ANY, tag=ANY, bytes=48, request=1),
+            Record("Waitall", 10, 20, given=2, completions=[Completion(0), Completion(1, 1, 4)]),
+            Record("Recv", 10, 10, peer=ANY, tag=7, bytes=4, actual=(1, 7)),
+            Record("tests", 1, 1, count=1),
+            Record("Comm_dup", 8, 5, newcomm=2, members=[0, 1]),
+            Record("Gatherv", 5, 10, root=0, comm=2, bytes=4, counts=[4, 8]),
+            Record("finalize", 30, 10),
+        ]
+    )
+    assert brought.notes == ["left out, since the text does not tell enough: 1 × MPI_Barrier on a communicator that "
+                             "was split off"]  # fmt: skip
+
+
+def test_a_torn_text_of_dumpi_is_named(tmp_path: Path) -> None:
+    text = dumpi_text()
+    cut = written(tmp_path, text[text.index("MPI_Irecv entering") :].replace("int count=2\n", "", 1), "d-0000.txt")
+    with pytest.raises(FormatError, match=r"d-0000.txt:1: MPI_Irecv can't be read"):
+        dumpi.bring([cut], tmp_path)
+    odd = written(tmp_path, text.replace("MPI_Init entering", "MPI_Abort entering"), "e-0000.txt")
+    with pytest.raises(FormatError, match="MPI_Init returns that was not entered"):
+        dumpi.bring([odd], tmp_path)
+
+
+OTF2 = """\
+
+=== OTF2-PRINT ===
+
+=== Global Definitions =========================================================
+
+Definition                    ID  Attributes
+--------------------------------------------------------------------------------
+CLOCK_PROPERTIES                  Ticks per Seconds: 500000000, Global Offset: 0, Length: 1000
+LOCATION                       0  Name: "Master thread" <9>, Type: CPU_THREAD, # Events: 9, Group: "Rank 0" <0>
+LOCATION                       4  Name: "Master thread" <9>, Type: CPU_THREAD, # Events: 9, Group: "Rank 1" <1>
+GROUP                          0  Name: "" <0>, Type: COMM_LOCATIONS, Paradigm: MPI, Flags: NONE, 2 Members: \
+"Master thread" <0>, "Master thread" <4>
+GROUP                          1  Name: "" <0>, Type: COMM_GROUP, Paradigm: MPI, Flags: NONE, 2 Members: \
+0 ("Master thread" <0>), 1 ("Master thread" <4>)
+GROUP                          2  Name: "" <0>, Type: COMM_GROUP, Paradigm: MPI, Flags: NONE, 2 Members: \
+1 ("Master thread" <4>), 0 ("Master thread" <0>)
+COMM                           0  Name: "MPI_COMM_WORLD" <3>, Group: "" <1>, Parent: UNDEFINED
+COMM                           1  Name: "" <0>, Group: "" <2>, Parent: "MPI_COMM_WORLD" <0>
+
+=== Events =====================================================================
+Event                               Location            Timestamp  Attributes
+--------------------------------------------------------------------------------
+ENTER                                      0                  100  Region: "MPI_Init" <1>
+LEAVE                                      0                  200  Region: "MPI_Init" <1>
+ENTER                                      0                  210  Region: "main" <2>
+ENTER                                      0                  300  Region: "MPI_Irecv" <3>
+MPI_IRECV_REQUEST                          0                  301  Request: 7
+LEAVE                                      0                  310  Region: "MPI_Irecv" <3>
+ENTER                                      4                  310  Region: "MPI_Send" <4>
+MPI_SEND                                   4                  311  Receiver: 0 ("Master thread" <0>), \
+Communicator: "MPI_COMM_WORLD" <0>, Tag: 5, Length: 64
+LEAVE                                      4                  320  Region: "MPI_Send" <4>
+ENTER                                      0                  330  Region: "MPI_Wait" <5>
+MPI_IRECV                                  0                  340  Sender: 1 ("Master thread" <4>), \
+Communicator: "MPI_COMM_WORLD" <0>, Tag: 5, Length: 64, Request: 7
+LEAVE                                      0                  341  Region: "MPI_Wait" <5>
+ENTER                                      0                  350  Region: "MPI_Send" <4>
+MPI_SEND                                   0                  351  Receiver: 0 ("Master thread" <4>), \
+Communicator: "" <1>, Tag: 6, Length: 8
+LEAVE                                      0                  352  Region: "MPI_Send" <4>
+ENTER                                      0                  360  Region: "MPI_Allgather" <6>
+MPI_COLLECTIVE_BEGIN                       0                  361
+MPI_COLLECTIVE_END                         0                  369  Operation: ALLGATHER, \
+Communicator: "MPI_COMM_WORLD" <0>, Root: UNDEFINED, Sent: 16, Received: 16
+LEAVE                                      0                  370  Region: "MPI_Allgather" <6>
+"""
+
+
+def test_otf2(tmp_path: Path) -> None:
+    brought = otf2.bring([written(tmp_path, OTF2)], tmp_path)
+    trace = open_trace(tmp_path)
+    assert brought.ranks == 2
+    assert plain(records(trace, 0)) == plain(
+        [
+            Record("Irecv", 200, 20, peer=ANY, tag=ANY, request=0),
+            Record("Wait", 40, 22, completions=[Completion(0, 1, 5, 64)]),
+            Record("found_comm", newcomm=2, members=[1, 0]),
+            Record("Send", 18, 4, peer=1, tag=6, comm=2, bytes=8),
+            Record("Allgather", 16, 20, bytes=8, bytes2=8),
+        ]
+    )
+    assert records(trace, 1) == [Record("Send", 0, 20, peer=0, tag=5, bytes=64)]
+
+
+def test_otf2_without_definitions_says_how_to_print_them(tmp_path: Path) -> None:
+    text = OTF2[OTF2.index("=== Events") :]
+    with pytest.raises(FormatError) as raised:
+        otf2.bring([written(tmp_path, text)], tmp_path)
+    assert "otf2-print -A" in raised.value.next_step
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_has_help_and_says_what_is_not_there(tmp_path: Path, name: str) -> None:
+    module = import_named(name)
+    assert module.HELP
+    with pytest.raises(FormatError):
+        module.bring([tmp_path], tmp_path)

@@ -1,0 +1,168 @@
+"""A rank's file, written and read back; torn and damaged ones keep their whole chunks."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from pathlib import Path
+
+import pytest
+
+from tests.unit.trace.making import made, pingpong, plain, recv, send, some_record
+from wulf.trace.calls import BY_NAME
+from wulf.trace.errors import TraceError
+from wulf.trace.reader import HEAD, RankFile, open_trace, timed
+from wulf.trace.record import ANY, Record
+from wulf.trace.wire import put_varint, varint
+from wulf.trace.writer import MOST, encoded, name_of
+
+NOTED = {"thread", "site", "site_name"}
+
+
+def test_every_operation_comes_back_as_it_was(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    records = [some_record(name, draw) for _ in range(20) for name in BY_NAME if name not in NOTED]
+    trace = made(tmp_path, [records])
+    again = list(trace.ranks[0].records())
+    assert plain(again) == plain(records)
+    assert trace.ranks[0].fault is None
+    assert trace.ranks[0].totals is not None and trace.ranks[0].totals.records == len(records)
+
+
+def test_numbers_and_a_send_are_these_very_bytes() -> None:
+    out = bytearray()
+    for value in (0, 127, 128, 300, 2**64 - 1):
+        put_varint(out, value)
+    assert out.hex() == "00" + "7f" + "8001" + "ac02" + "ff" * 9 + "01"
+    at, found = 0, []
+    while at < len(out):
+        value, at = varint(bytes(out), at)
+        found.append(value)
+    assert found == [0, 127, 128, 300, 2**64 - 1]
+    # op 10, gap 300, call 5, peer 1 + 3, tag 7 + 1, comm 0, 1024 bytes
+    assert encoded(send(1, 1024, 7, 300, 5)).hex() == "0a" + "ac02" + "05" + "04" + "08" + "00" + "8008"
+    # op 22, from anybody: the actual source 2 + 3 and tag 7 + 1 follow
+    assert encoded(recv(ANY, 8, 7, actual=(2, 7))).hex() == "16" + "0000" + "02" + "08" + "00" + "08" + "0508"
+    # 5 5 5 6 as two runs
+    record = Record("Reduce_scatter", counts=[5, 5, 5, 6])
+    assert encoded(record).hex() == "39" + "0000" + "00" + "04" + "0b03" + "0c"
+
+
+def test_what_an_exchange_gets_is_a_byte_where_it_is_what_it_gives() -> None:
+    head = "41" + "0000" + "00" + "0a" + "0a" + "02" + "0b02"  # times, comm, 10 B, 10 B, two counts of 5
+    for got, more in ([5, 5], "00"), ([], "01"), ([4, 6], "03" + "08" + "0c"):
+        assert encoded(Record("Alltoallv", bytes=10, bytes2=10, counts=[5, 5], counts2=got)).hex() == head + more
+
+
+def test_files_of_version_1_do_not_tell_what_an_exchange_gets(tmp_path: Path) -> None:
+    exchange, after = Record("Alltoallv", bytes=10, bytes2=10, counts=[5, 5], counts2=[5, 5]), send(1, 8)
+    path = made(tmp_path, [[exchange, after]]).ranks[0].path
+    data = bytearray(path.read_bytes())
+    data[8:10] = (1).to_bytes(2, "little")
+    begin = data.index(b"CHNK")
+    at, length = begin + HEAD.size, HEAD.unpack_from(data, begin)[1]
+    payload = encoded(exchange)[:-1] + encoded(after)
+    data[begin : at + length] = HEAD.pack(b"CHNK", len(payload), 2, zlib.crc32(payload)) + payload
+    path.write_bytes(data)
+    one = RankFile(path)
+    assert plain(list(one.records())) == plain([Record("Alltoallv", bytes=10, bytes2=10, counts=[5, 5]), after])
+    assert one.fault is None
+
+
+@pytest.mark.parametrize("bad", [Record("Send", bytes=4, tag=1), Record("Send", peer=-9, tag=1)])
+def test_what_a_field_can_not_hold_is_refused(bad: Record) -> None:
+    with pytest.raises(ValueError, match=r"Send needs peer|below what its field"):
+        encoded(bad)
+
+
+def test_a_long_trace_has_several_chunks_and_its_threads(tmp_path: Path) -> None:
+    records = [Record("Send", 10**12, thread=at % 2, peer=1, tag=0, bytes=2**40) for at in range(100_000)]
+    trace = made(tmp_path, [records])
+    one = trace.ranks[0]
+    assert one.path.stat().st_size > MOST
+    chunks = list(one._chunks())
+    assert len(chunks) >= 2 and all(len(payload) <= MOST for *_, payload in chunks)
+    assert sum(count for _, _, count, _ in chunks) == one.totals.records  # type: ignore[union-attr]
+    assert [record.thread for record in one.records()] == [at % 2 for at in range(100_000)]
+    ends = {record.thread: end for record, _, end in timed(one.records())}
+    assert ends == {0: 50_000 * 10**12, 1: 50_000 * 10**12}
+
+
+def three_chunks(tmp_path: Path) -> tuple[RankFile, list[int]]:
+    """A file of three chunks and the last one, and where each begins."""
+    records = [Record("Alltoallv", at, counts=range(1000, 2000)) for at in range(1400)]
+    one = made(tmp_path, [records]).ranks[0]
+    offsets = [offset for _, offset, _, _ in one._chunks()]
+    assert len(offsets) == 3
+    return one, offsets
+
+
+@pytest.mark.parametrize(
+    ("cut", "chunk", "why"),
+    [
+        (lambda offsets, _: offsets[1] + 5, 1, "within a chunk's head"),
+        (lambda offsets, _: offsets[2] + 100, 2, "bytes early"),
+        (lambda _, size: size - 12 * 8 - HEAD.size, 3, "without its last chunk"),
+    ],
+)
+def test_a_torn_file_keeps_its_whole_chunks_and_says_where(tmp_path: Path, cut, chunk, why) -> None:  # type: ignore[no-untyped-def]
+    one, offsets = three_chunks(tmp_path)
+    counts = [count for _, _, count, _ in one._chunks()]
+    data = one.path.read_bytes()
+    at = cut(offsets, len(data))
+    one.path.write_bytes(data[:at])
+    assert len(list(one.records())) == sum(counts[:chunk])
+    assert one.fault is not None and one.totals is None
+    begin = [*offsets, at][chunk]
+    assert (one.fault.rank, one.fault.chunk, one.fault.offset) == (0, chunk, begin)
+    assert why in one.fault.what and f"rank 0: {name_of(0)} is torn at byte {begin}, chunk {chunk}" in one.fault.what
+
+
+def test_a_damaged_chunk_is_named_and_those_before_it_are_kept(tmp_path: Path) -> None:
+    one, offsets = three_chunks(tmp_path)
+    data = bytearray(one.path.read_bytes())
+    data[offsets[1] + 1000] ^= 1
+    one.path.write_bytes(data)
+    first = next(count for _, _, count, _ in one._chunks())
+    assert len(list(one.records())) == first
+    assert one.fault is not None and "checksum" in one.fault.what and one.fault.chunk == 1
+
+
+def test_an_operation_that_is_not_known_ends_the_file_there(tmp_path: Path) -> None:
+    one = made(tmp_path, [[send(0, 1)]]).ranks[0]
+    data = bytearray(one.path.read_bytes())
+    ((_, offset, count, payload),) = one._chunks()
+    changed = b"\xfa" + payload[1:]
+    at = offset + HEAD.size
+    data[at : at + len(payload)] = changed
+    data[offset:at] = HEAD.pack(b"CHNK", len(payload), count, zlib.crc32(changed))
+    one.path.write_bytes(data)
+    assert list(one.records()) == []
+    assert one.fault is not None and "record 0" in one.fault.what and "250" in one.fault.what
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda data: b"nonsense" + data[8:], "no trace of a rank"),
+        (lambda data: data[:8] + b"\x09\x00" + data[10:], "version 9 of the format; this wulf reads versions 1 to 2"),
+        (lambda data: data[:20], "header is torn"),
+        (lambda _: b"", "no trace of a rank"),
+    ],
+)
+def test_what_is_no_trace_is_refused(tmp_path: Path, change, why) -> None:  # type: ignore[no-untyped-def]
+    path = made(tmp_path, pingpong()).ranks[0].path
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(TraceError, match=why):
+        RankFile(path)
+    trace = open_trace(tmp_path)  # the other rank is there
+    assert trace.missing == (0,) and why in trace.unread[0].what
+
+
+def test_missing_ranks_are_named(tmp_path: Path) -> None:
+    made(tmp_path, [*pingpong(), [], []])
+    (tmp_path / name_of(1)).unlink()
+    (tmp_path / name_of(3)).unlink()
+    assert open_trace(tmp_path).missing == (1, 3)
+    with pytest.raises(TraceError, match="holds no trace"):
+        open_trace(tmp_path / "nothing")
