@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import docs, interval, limits, local, machine, mpi, mpi_farm, net, node, rows, table
+from bench import docs, interval, limits, linpack, local, machine, mpi, mpi_farm, net, node, replay, rows, table
 from bench.blocks import Effort
 from bench.context import Context
 from bench.errors import BenchError
@@ -27,15 +27,17 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "sweep": limits.sweep,
     "memory": limits.memory,
     "node": node.measure,
+    "replay": replay.measure,
     "net": net.measure,
     "local": local.measure,
     "mpi": mpi.measure,
     "mpi-farm": mpi_farm.measure,
+    "linpack": linpack.measure,
     "interval": interval.measure,
 }
 """In the order of running: what is timed alone comes before the lab."""
 
-SLOW_PARTS = {"survey", "sweep", "interval"}
+SLOW_PARTS = {"survey", "sweep", "interval", "linpack"}
 """Left out by --quick, unless asked for."""
 
 ROOT = Path(__file__).parent.parent

@@ -83,12 +83,17 @@ def _compile(command: Sequence[str | Path]) -> None:
 
 
 @functools.cache
+def compiled(kind: str, source: Path) -> Path:
+    """A program of one file, compiled with this MPI."""
+    BUILT.mkdir(parents=True, exist_ok=True)
+    path = BUILT / f"{source.stem}-{kind}"
+    _compile([f"mpicxx.{kind}", "-std=c++20", "-O2", "-o", path, source])
+    return path
+
+
 def loop(kind: str) -> Path:
     """bench/loops/farm.cpp, compiled with this MPI."""
-    BUILT.mkdir(parents=True, exist_ok=True)
-    path = BUILT / f"farm-{kind}"
-    _compile([f"mpicxx.{kind}", "-std=c++20", "-O2", "-o", path, LOOPS / "farm.cpp"])
-    return path
+    return compiled(kind, LOOPS / "farm.cpp")
 
 
 @functools.cache

@@ -32,6 +32,9 @@ SECONDS = 0.1
 LMBENCH = "WULF_LMBENCH"
 """Names the folder with lmbench's programs (lat_syscall, lat_ctx, lat_mem_rd): no distribution packages them."""
 
+MEMRATE_BYTES = 128 << 20
+"""Of the array that stress-ng's memrate is given, beyond the caches of most machines."""
+
 EXTRA_MEMORY = 16 << 20
 """wulf-node may need three times the memory that it measures, and this."""
 
@@ -66,7 +69,7 @@ def measure(context: Context) -> list[Row]:
     cpu = max(os.sched_getaffinity(0))
     session = context.stack.enter_context(Session([str(find_program("wulf-node").path)]))
     host = Host(cpu, data_caches(cpu), session)
-    contests = [*_triads(host), *_chases(host), *_calls(host)]
+    contests = [*_triads(host), *_memrates(host), *_chases(host), *_calls(host)]
     contests = contests[::3] if context.quick else contests
     run_blocks(contests, context.effort, context.rng, context.say)
     return [*(contest.row() for contest in contests), *_missing(), *_memory()]
@@ -125,6 +128,24 @@ def _triads(host: Host) -> Iterator[Contest]:
             yield Contest(name, "likwid-bench", "B/s", "higher", ours, peer)
 
 
+def _memrates(host: Host) -> Iterator[Contest]:
+    """Reading and writing memory with one CPU, beside the fastest width of stress-ng's loops."""
+    if not shutil.which("stress-ng"):
+        return
+    each = MEMRATE_BYTES
+    words = ["stress-ng", "--memrate", "1", "--memrate-bytes", str(each), "--timeout", "2", "--metrics"]
+    for kernel in ("read", "write"):
+        yield Contest(
+            f"{kernel} memory, {each >> 20} MiB, 1 CPU", "stress-ng memrate", "B/s", "higher",
+            functools.partial(host.figure, "bandwidth", "throughput", kernel=kernel, bytes=each),
+            functools.partial(_memrate, host, words, kernel),
+        )  # fmt: skip
+
+
+def _memrate(host: Host, words: Sequence[str], kernel: str) -> float:
+    return parse.stress_ng_memrate(host.run(words), kernel)
+
+
 def _likwid(host: Host, words: Sequence[str]) -> float:
     return parse.likwid_rate(host.run(words))
 
@@ -177,6 +198,8 @@ def _missing() -> Iterator[Row]:
     if not shutil.which("likwid-bench"):
         name = "triad, three arrays in memory, normal stores, 1 CPU"
         yield without_peer(name, "likwid-bench (not installed)", "B/s", "higher")
+    if not shutil.which("stress-ng"):
+        yield without_peer("read memory, 1 CPU", "stress-ng memrate (not installed)", "B/s", "higher")
 
 
 def _memory() -> Iterator[Row]:

@@ -1,6 +1,7 @@
 """`python -m bench.scale`: large clusters, simulated: what they cost, held to limits.
 
-The whole command over 1,000 nodes (`bench.scale_survey`), and planning and analysing a survey of 10,000.
+`wulf survey` and `wulf audit` over 1,000 nodes (`bench.scale_survey`, `bench.scale_audit`), and planning and analysing
+a survey of 10,000.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from bench import scale_survey
+from bench import scale_audit, scale_survey
 from wulf.core.findings import Finding
+from wulf.core.params import ParamSpec
 from wulf.core.records import Record
 from wulf.measure.collect import records_of
 from wulf.measure.pairing import SAMPLED_ROUNDS, coverage, matchings
 from wulf.measure.plan import Cell, Metric, Pair, Plan, order_pass
-from wulf.measure.probes import ParamSpec, Pattern, Probe
+from wulf.measure.probes import Pattern, Probe
 from wulf.report.html import write_report
 from wulf.report.terminal import print_report
 from wulf.store.run import RunWriter, read_run
@@ -247,11 +249,15 @@ def main() -> int:
     """Exit code 1 where a limit is exceeded or the findings are wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=NODES)
-    parser.add_argument("--only", choices=["plan", "survey"], help="one of the two parts")
+    parser.add_argument("--only", choices=["plan", "survey", "audit"], help="one of the parts")
     given = parser.parse_args()
     # the surveys first: each is a process of its own, and is not to share memory with what is simulated here
-    kept = [scale_survey.told([scale_survey.measured(n) for n in scale_survey.SIZES])] if given.only != "plan" else []
-    kept += [told(simulate(given.nodes))] if given.only != "survey" else []
+    parts: dict[str, Callable[[], bool]] = {
+        "survey": lambda: scale_survey.told([scale_survey.measured(n) for n in scale_survey.SIZES]),
+        "audit": lambda: scale_audit.told(scale_audit.measured()),
+        "plan": lambda: told(simulate(given.nodes)),
+    }
+    kept = [part() for name, part in parts.items() if given.only in (None, name)]
     return 0 if all(kept) else 1
 
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import functools
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
+
+from bench.child import spend
 
 SIZES = (100, 300, 1000)
 LIMITS = {"seconds": 120.0, "memory": 2.0 * 2**30, "growth": 1.25}
@@ -79,20 +78,13 @@ def measured(nodes: int) -> Survey:
     """The command in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="wulf-scale-") as name:
         out = Path(name) / "run"
-        began = time.monotonic()
-        argv = [sys.executable, "-m", "bench.scale_survey", str(nodes), str(out)]
-        child = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        seconds = time.monotonic() - began
-        if child.returncode not in (0, 1):  # 1: the slow node was found
-            raise RuntimeError(f"the survey of {nodes} simulated nodes ended with status {child.returncode}")
+        spent = spend([sys.executable, "-m", "bench.scale_survey", str(nodes), str(out)])
+        if spent.status not in (0, 1):  # 1: the slow node was found
+            raise RuntimeError(f"the survey of {nodes} simulated nodes ended with status {spent.status}")
         findings = json.loads((out / "findings.json").read_text())
         named = sorted({found["subject"] for found in findings if found["kind"] in ("node", "link", "failed")})
         files = sum(path.stat().st_size for path in out.iterdir())
-    return Survey(
-        nodes, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, files, planted(nodes), tuple(named)
-    )
+    return Survey(nodes, spent.seconds, spent.cpu, spent.memory, files, planted(nodes), tuple(named))
 
 
 def told(surveys: Sequence[Survey], say: Callable[[str], None] = print) -> bool:

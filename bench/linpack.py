@@ -1,0 +1,125 @@
+"""Part `linpack`: wulf's own solver beside HPL as Debian's hpcc holds it; the same MPI, BLAS, N, NB and grid.
+
+Both take OpenBLAS with one thread: hpcc by LD_LIBRARY_PATH, so that the machine's own choice of BLAS stays. hpcc runs
+all its tests each time; its HPL solves every size some times over, with look-ahead 1 and the broadcast 1ringM.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench import parse
+from bench.blocks import Contest, run_blocks
+from bench.context import Context
+from bench.errors import BenchError
+from bench.mpi import KIND, RANKS
+from bench.mpi_farm import OPTIONS, program
+from bench.rows import Row, without_peer
+from bench.session import Session
+
+SIZES = (1000, 2000, 4000)
+BLOCKS = (64, 128)
+GRIDS = ((1, 2), (2, 1))
+
+TIMES = 3
+"""Solutions of each by one run of hpcc."""
+
+BLAS = "openblas-serial/libblas.so.3"
+"""Below the folder of the machine's libraries (Debian: libopenblas0-serial)."""
+
+PEER = "HPL in hpcc, OpenBLAS"
+
+PATIENCE = 600.0
+"""Seconds for one run of hpcc: its other tests take most of it."""
+
+
+def measure(context: Context) -> list[Row]:
+    """A row for each size, block and grid."""
+    blas = next(iter(sorted(Path("/usr/lib").glob(f"*/{BLAS}"))), None)
+    missing = next((tool for tool in ("hpcc", f"mpicxx.{KIND}") if shutil.which(tool) is None), None)
+    if missing or blas is None:
+        reason = f"{missing or BLAS} is not installed"
+        return [without_peer("LU of 2 ranks", f"{PEER} ({reason})", "flop/s", "higher")]
+    contests = list(_contests(context, blas))
+    run_blocks(contests, context.effort, context.rng, context.say)
+    return [contest.row() for contest in contests]
+
+
+def _contests(context: Context, blas: Path) -> Iterator[Contest]:
+    environment = os.environ | {"LD_LIBRARY_PATH": str(blas.parent)}
+    launch = [f"mpirun.{KIND}", *OPTIONS[KIND], "-n", str(RANKS)]
+    library_path = f"LD_LIBRARY_PATH={blas.parent}"  # libblas.so.3 there needs the libopenblas.so.0 beside it
+    session = context.stack.enter_context(Session(["env", library_path, *launch, str(program(KIND))]))
+    for n in SIZES:
+        peer = Hpcc(n, launch, environment)
+        for nb in BLOCKS:
+            for p, q in GRIDS:
+                given = {"n": n, "nb": nb, "p": p, "q": q, "lookahead": 1, "blas": str(blas), "seconds": 0}
+                yield Contest(
+                    f"LU, n = {n}, NB = {nb}, {p}x{q}", PEER, "flop/s", "higher",
+                    functools.partial(_ours, session, given), functools.partial(peer.figure, nb, p, q),
+                )  # fmt: skip
+
+
+def _ours(session: Session, params: dict[str, object]) -> float:
+    return float(session.request("run", probe="linpack", params=params)["metrics"]["rate"]["value"])
+
+
+@dataclass
+class Hpcc:
+    """Runs of hpcc on one size, each of which has some figures for every contest.
+
+    Parameters
+    ----------
+    n
+        Rows of the matrix.
+    launch
+        What starts the ranks.
+    """
+
+    n: int
+    launch: list[str]
+    environment: dict[str, str]
+    waiting: dict[tuple[int, int, int], deque[float]] = field(default_factory=dict)
+
+    def figure(self, nb: int, p: int, q: int) -> float:
+        """The next figure [flop/s]; hpcc is run when all have been used."""
+        if not self.waiting.get((nb, p, q)):
+            for solved in parse.hpl_rows(self._output()):
+                if solved.n == self.n:
+                    self.waiting.setdefault((solved.nb, solved.p, solved.q), deque()).append(solved.rate)
+        if not self.waiting.get((nb, p, q)):
+            raise BenchError(f"hpcc has no row of N {self.n}, NB {nb}, {p} x {q}")
+        return self.waiting[nb, p, q].popleft()
+
+    def _output(self) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "hpccinf.txt").write_text(input_of(self.n))
+            words = [*self.launch, "hpcc"]
+            done = subprocess.run(
+                words, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=folder, env=self.environment
+            )
+            if done.returncode != 0:
+                raise BenchError(f"hpcc ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
+            return (Path(folder) / "hpccoutf.txt").read_text()
+
+
+def input_of(n: int) -> str:
+    """hpccinf.txt: this size `TIMES` times, all blocks and grids."""
+    head = ["HPLinpack benchmark input file", "wulf's bench", "HPL.out", "8"]
+    grids = [str(len(GRIDS)), " ".join(str(p) for p, _ in GRIDS), " ".join(str(q) for _, q in GRIDS)]
+    blocks = [str(len(BLOCKS)), " ".join(map(str, BLOCKS))]
+    sizes = [str(TIMES), " ".join([str(n)] * TIMES)]
+    # threshold, PFACT, NBMIN, NDIV, RFACT, BCAST (1ringM), DEPTH
+    factoring = ["16.0", "1", "2", "1", "4", "1", "2", "1", "1", "1", "1", "1", "1"]
+    storing = ["2", "64", "0", "0", "1", "8"]
+    other = ["-", "0", "0", "0", "0"]
+    return "\n".join([*head, *sizes, *blocks, "0", *grids, *factoring, *storing, *other]) + "\n"
