@@ -19,7 +19,10 @@ export WULF_SYSROOT := $(SYSROOT)
 export PATH := $(PATH):$(SYSROOT)/usr/bin:$(SYSROOT)/usr/sbin:$(SYSROOT)/bin:$(SYSROOT)/sbin
 endif
 
-.PHONY: help demo build test lab-long native-test cross fuzz faults lint format bench statistics scale wheel clean distclean
+# Compiled modules are kept, whatever the environment says: hundreds of commands and test processes read them again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo build test lab-long lab-qemu native-test replay-reference cross fuzz faults change-faults lint format bench statistics scale wheel clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -31,23 +34,48 @@ demo: ## survey a lab of four nodes, one behind a slow link, and write the repor
 build: ## the virtual environment and the native probes
 	@$(SETUP) build
 
-# Labs and browsers have the machine to themselves; the rest shares it.
+# With ARGS a stage may have no test: pytest's status 5.
+EMPTY := $(if $(ARGS),5,0)
+
+# Where tests of labs and of the browser are.
+LABS := tests/lab tests/browser tests/packaging tests/contract/test_launchers.py
+
+# What measures exactly has the machine to itself. The rest waits for half of its time, for sleeps, sessions and idle
+# seconds: several at a time keep two cores busy. Tests that share a lab or a browser stay together (tests/conftest.py);
+# each stage names where its tests are, so that nobody collects seven thousand others.
 test: ## all tests: native, Python, lab, browser (ARGS="-k name" hands on to pytest)
 	@$(SETUP) test
 	@status=0; \
 	if [ -x build/native/wulf-native-tests ]; then build/native/wulf-native-tests || status=1; \
 	else echo "the native tests are not built: see what is missing, above"; status=1; fi; \
-	$(VENV)/pytest -q -n 2 -m "not lab and not browser" $(ARGS) || status=1; \
-	$(VENV)/pytest -q -m "(lab or browser) and not long" $(ARGS) || status=1; \
+	$(VENV)/python -m tests.unit.native.mpi_session || status=1; \
+	$(VENV)/pytest -q -n 3 --dist worksteal -m "not lab and not browser" tests/unit tests/contract $(ARGS) || \
+	  [ $$? = $(EMPTY) ] || status=1; \
+	$(VENV)/pytest -q -n 3 --dist loadgroup -m "(lab or browser) and not alone and not long" $(LABS) $(ARGS) || \
+	  [ $$? = $(EMPTY) ] || status=1; \
+	$(VENV)/pytest -q -m "alone and not long" tests/lab $(ARGS) || [ $$? = $(EMPTY) ] || status=1; \
 	exit $$status
 
-lab-long: ## the lab tests that `make test` leaves out: A/A campaign, whole clusters, NetPIPE, rarer verdicts
-	@$(SETUP) test
-	@$(VENV)/pytest -q -m long tests/lab $(ARGS)
+lab-long: ## the lab tests that `make test` leaves out: A/A campaign, whole clusters, every MPI, virtual machines
+	@$(SETUP) lab-long
+	@status=0; \
+	$(VENV)/pytest -q -m long tests/lab --ignore-glob='*/test_lab_qemu*' $(ARGS) || [ $$? = $(EMPTY) ] || status=1; \
+	$(VENV)/pytest -q -m long $(QEMU_TESTS) $(ARGS) || [ $$? = $(EMPTY) ] || status=1; \
+	exit $$status
+
+# They share two virtual machines, which boot for minutes.
+QEMU_TESTS := $(wildcard tests/lab/test_lab_qemu*.py)
+lab-qemu: ## changes, boots and power cuts on virtual machines; long without KVM (ARGS="-k power")
+	@$(SETUP) lab-long
+	@$(VENV)/pytest -q -m long $(QEMU_TESTS) $(ARGS)
 
 native-test: ## the native tests with gcc and clang, and under ASan, UBSan and TSan
 	@$(SETUP) native-test
 	@$(PYTHON) tools/native_test.py
+
+replay-reference: ## ten thousand programs by chance: wulf-replay beside the brute-force reference, to the picosecond
+	@$(SETUP) build
+	@$(VENV)/python -m tests.reference.compare $(ARGS)
 
 cross: ## the probes for aarch64, tried under qemu; nodes of that architecture then get theirs
 	@$(SETUP) cross
@@ -61,6 +89,10 @@ faults: ## the network probe under attacks and faults, a million packets long
 	@$(SETUP) test
 	@WULF_FAULTS=long $(VENV)/pytest -q tests/unit/native/test_wulf_net_security.py \
 	  tests/unit/native/test_wulf_net_faults.py tests/lab/test_lab_faults.py $(ARGS)
+
+change-faults: ## changes of settings under kill -9, full disks and meddlers, 400 campaigns (ARGS="--seed 2")
+	@$(SETUP) test
+	@$(VENV)/python -m tests.unit.agent.changes.faults --runs 400 --every-step $(ARGS)
 
 lint: ## ruff, mypy, import-linter; clang-format and clang-tidy
 	@$(SETUP) lint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shlex
 import subprocess
 import sys
@@ -10,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from provision import native
+from provision.includes import read_by
 from provision.packages import Host
 from provision.places import Places
 from provision.runner import SetupError, Shell
-from provision.stamps import Stamps
+from provision.stamps import Stamps, digest
 
 
 def sources(places: Places, *endings: str) -> list[Path]:
@@ -29,34 +31,57 @@ def format_problems(places: Places) -> list[str]:
 
 
 def tidy_problems(places: Places, host: Host, shell: Shell) -> list[str]:
-    """List clang-tidy's complaints; sources that were clean are not checked again until one changes."""
+    """List clang-tidy's complaints; what was clean is checked again when it, or a header that it reads, changes."""
     program = places.venv / "bin/clang-tidy"
-    stamps, key = Stamps(places.build / "stamps"), native.sources_digest(places, str(program))
-    if stamps.fresh("clang-tidy", key):
+    stamps, keys = Stamps(places.build / "stamps/tidy"), tidy_keys(places, program)
+    stale = [path for path, key in keys.items() if not stamps.fresh(step(places, path), key)]
+    if not stale:
         return []
     folder = places.build / "native-tidy"
-    native.configure(shell, host, places, folder, [*native.compiler_options(shell, host, places), "-DWULF_TESTS=ON"])
+    options = [*native.compiler_options(shell, host, places), "-DWULF_TESTS=ON"]
+    native.configure(shell, host, places, folder, options)
     of_mpi = mpi_options(places, host, shell)
+    if not of_mpi:
+        print("native: no MPI is installed here: clang-tidy leaves wulf-mpi out")
 
     def check(path: Path) -> str:
         where = of_mpi if needs_mpi(path) else ["-p", str(folder)]
-        command = [str(program), "--quiet", "--warnings-as-errors=*", *where, str(path)]
+        command = [str(program), "--quiet", "--warnings-as-errors=*", *where, str(path), *own_options(places, path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            stamps.set(step(places, path), keys[path])
         return done.stdout + done.stderr if done.returncode else ""
 
-    files = [path for path in sources(places, ".cpp") if of_mpi or not needs_mpi(path)]
-    if not of_mpi:
-        print("native: no MPI is installed here: clang-tidy leaves wulf-mpi out")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = [text for text in pool.map(check, files) if text]
-    if not problems and of_mpi:
-        stamps.set("clang-tidy", key)
-    return problems
+        return [text for text in pool.map(check, [path for path in stale if of_mpi or not needs_mpi(path)]) if text]
+
+
+def tidy_keys(places: Places, program: Path) -> dict[Path, str]:
+    """Digest, for each source, all that decides what clang-tidy says about it: the source and the headers of ours that
+    it reads, how it is compiled, which checks there are, and clang-tidy itself.
+    """
+    root = places.repo / "native"
+    version = subprocess.run([str(program), "--version"], capture_output=True, text=True, check=True).stdout
+    words = [version, os.environ.get("CXX", ""), platform.machine()]
+    shared = [*root.rglob(".clang-tidy"), *root.rglob("CMakeLists.txt")]
+    return {path: digest([*shared, *read_by(path, root)], words) for path in sources(places, ".cpp")}
+
+
+def step(places: Places, path: Path) -> str:
+    """Name a source's stamp."""
+    return "-".join(path.relative_to(places.repo / "native").parts)
+
+
+def own_options(places: Places, path: Path) -> list[str]:
+    """Options of a source that the linted build does not compile: the fuzz targets want a compiler of their own, and
+    what clang-tidy guesses for them from other sources it can't always read itself.
+    """
+    return ["--", "-std=c++20", f"-I{places.repo / 'native'}"] if path.parent.name == "fuzz" else []
 
 
 def needs_mpi(path: Path) -> bool:
     """Whether a source is compiled with mpi.h: those of mpi/plain are not."""
-    return path.parent.name == "mpi" or path.parent.parts[-2:] == ("mpi", "probes")
+    return path.parent.name in ("mpi", "profile", "interpose", "trace") or path.parent.parts[-2:] == ("mpi", "probes")
 
 
 def mpi_options(places: Places, host: Host, shell: Shell) -> list[str]:

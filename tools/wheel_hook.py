@@ -1,6 +1,6 @@
 """Hatch's build hook: a wheel carries the static probes and is tagged for the machines that can run them.
 
-It also carries the source of wulf-mpi, which every site builds with its own MPI.
+It also carries the sources of wulf-mpi, libwulf-profile and libwulf-trace, which every site builds with its own MPI.
 
 An editable install needs no probes: they may be built later, in place.
 """
@@ -24,7 +24,7 @@ for folder in (TOOLS, SOURCES):
 from provision import elf  # noqa: E402 - the path comes first
 from provision.native import PROGRAMS  # noqa: E402
 
-from wulf.core import native_source  # noqa: E402 - the package is not installed yet
+from wulf.core import native_source, profile_source, trace_source  # noqa: E402 - the package is not installed yet
 
 # Static programs need no C library of the system, so the oldest tag that installers know serves every distribution.
 PLATFORM = "manylinux_2_17"
@@ -43,8 +43,8 @@ class ProbesHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling lea
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{PLATFORM}_{arch}"
         build_data["force_include"].update({str(path): f"wulf/programs/{arch}/{path.name}" for path in found})
-        source = mpi_source(Path(self.root))
-        build_data["force_include"][str(source)] = f"wulf/programs/{source.name}"
+        for source in (mpi_source(Path(self.root)), *of_libraries(Path(self.root))):
+            build_data["force_include"][str(source)] = f"wulf/programs/{source.name}"
 
 
 def mpi_source(root: Path) -> Path:
@@ -55,6 +55,15 @@ def mpi_source(root: Path) -> Path:
     except OSError as error:
         raise SystemExit(f"wulf's wheel carries the source of wulf-mpi, but it can't be packed: {error}") from error
     return target
+
+
+def of_libraries(root: Path) -> list[Path]:
+    """Pack the sources of the libraries that interpose MPI's calls beside it."""
+    packed = []
+    for library in (profile_source, trace_source):
+        packed.append(root / "src/wulf/programs" / library.NAME)
+        packed[-1].write_bytes(native_source.zipped(library.files(root / "native")))
+    return packed
 
 
 def programs(root: Path, arch: str) -> list[Path]:

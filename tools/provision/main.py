@@ -35,6 +35,7 @@ TARGETS = {
     "build": Target(("build",)),
     "demo": Target(("build", "lab")),
     "test": Target(("build", "lab", "mpi", "slurm", "test", "browser"), ("dev",), tests=True),
+    "lab-long": Target(("build", "lab", "qemu", "mpi", "slurm", "test"), ("dev",)),
     "lint": Target(("build", "mpi", "test", "lint", "format"), ("dev",), probes=False),
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),

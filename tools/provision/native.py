@@ -16,7 +16,7 @@ from provision.places import Places
 from provision.runner import Runner, SetupError, must
 from provision.stamps import Stamps, digest
 
-PROGRAMS = ("wulf-net", "wulf-link", "wulf-node")
+PROGRAMS = ("wulf-net", "wulf-link", "wulf-node", "wulf-replay")
 CHECK = (
     "#include <span>\n#include <thread>\nint main() { std::jthread([] {}).join(); return std::span<int>{}.size(); }\n"
 )

@@ -18,7 +18,7 @@ INSTALL = {
     "fedora": ("dnf", "install", "-y", "--setopt=install_weak_deps=False"),
     "suse": ("zypper", "--non-interactive", "install", "--no-recommends"),
 }
-GROUPS = ("build", "lab", "mpi", "slurm", "test", "lint", "format", "bench", "browser", "cross")
+GROUPS = ("build", "lab", "qemu", "mpi", "slurm", "test", "lint", "format", "bench", "browser", "cross")
 RULES = ("command", "file", "python")
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
@@ -36,6 +36,7 @@ class Need:
     wheel: str | None = None
     unpack: bool = False
     services: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
 
 
 def read_needs(path: Path) -> list[Need]:
@@ -49,7 +50,7 @@ def read_needs(path: Path) -> list[Need]:
 
 def _need(path: Path, entry: dict[str, object]) -> Need:
     where = f"{path}: need {entry.get('name', '?')!r}"
-    known = {"name", "group", "why", "without", "present", "wheel", "unpack", "services", *FAMILIES}
+    known = {"name", "group", "why", "without", "present", "wheel", "unpack", "services", "secrets", *FAMILIES}
     if unknown := sorted(set(entry) - known):
         raise SetupError(f"{where}: unknown field {unknown[0]!r}")
     if absent := sorted({"name", "group", "why", "without", "present"} - set(entry)):
@@ -71,6 +72,7 @@ def _need(path: Path, entry: dict[str, object]) -> Need:
         wheel=None if wheel is None else str(wheel),
         unpack=bool(entry.get("unpack", False)),
         services=_words(entry, "services"),
+        secrets=_words(entry, "secrets"),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from provision.packages import INSTALL, Host, Need, names
 from provision.runner import Runner, must
 from provision.services import allowed, servers_stay_off
 
+SECRET_BYTES = 128  # as mungekey(8) makes it
 LISTS_ARE_NEW_FOR = 6 * 3600.0
 APT_ENV = {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
 APT_OPTIONS = ("-o", "DPkg::Lock::Timeout=300", "-o", "Dpkg::Use-Pty=0", "-q")
@@ -48,12 +50,29 @@ def install(runner: Runner, host: Host, needs: Sequence[Need], elevate: Sequence
     services = _new_services(runner, needs, family)
     runner.say(f"installing {len(packages)} system packages: {' '.join(packages)}")
     start = time.monotonic()
+    make_secrets(runner, host, elevate, needs)
     with servers_stay_off(runner, host, elevate, services):
         if family == "debian":
             Apt(runner, elevate, updated).install(packages)
         else:
             must(runner, [*elevate, *INSTALL[family], *packages], "mend what the lines above say, then run make again")
     runner.say(f"installed in {time.monotonic() - start:.0f} s")
+
+
+def make_secrets(runner: Runner, host: Host, elevate: Sequence[str], needs: Sequence[Need]) -> None:
+    """Make the secrets that are not there, readable by root alone; the installation hands them to their user."""
+    for secret in (secret for need in needs for secret in need.secrets):
+        path = host.root / secret.lstrip("/")
+        if runner.run([*elevate, "test", "-e", str(path)]).ok:
+            continue
+        with tempfile.NamedTemporaryFile(prefix="wulf-secret-") as file:
+            file.write(os.urandom(SECRET_BYTES))
+            file.flush()
+            must(
+                runner,
+                [*elevate, "install", "-D", "-m", "400", file.name, str(path)],
+                f"see why {path} can't be written",
+            )
 
 
 def _without_allowed_servers(runner: Runner, host: Host, needs: Sequence[Need]) -> list[Need]:
