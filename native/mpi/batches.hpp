@@ -17,7 +17,7 @@ namespace wulf::mpi {
 
 /// What the leader of a measurement tells those that take part: the next batch.
 struct Order {
-  std::int64_t count;      ///< operations; 0 = no more batches
+  std::int64_t count = 0;  ///< operations; 0 = no more batches
   std::int64_t what = 0;   ///< which of the probe's phases
   std::int64_t extra = 0;  ///< whatever a phase needs
 };

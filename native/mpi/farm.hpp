@@ -96,8 +96,16 @@ class FarmWorker {
 
 namespace farm {
 
-/// Of the messages.
-enum Tag : int { kOrder = 21, kAwake, kGo, kGreeting, kWork, kResult, kQuit, kTally, kShare };
+// Tags of the messages.
+inline constexpr int kOrder = 21;
+inline constexpr int kAwake = 22;
+inline constexpr int kGo = 23;
+inline constexpr int kGreeting = 24;
+inline constexpr int kWork = 25;
+inline constexpr int kResult = 26;
+inline constexpr int kQuit = 27;
+inline constexpr int kTally = 28;
+inline constexpr int kShare = 29;
 
 /// Batches under way a worker where the master is asynchronous: one in work, and the next one.
 inline constexpr int kDepth = 2;

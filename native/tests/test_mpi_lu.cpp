@@ -176,7 +176,7 @@ TEST_CASE("own linear algebra is that of the textbook") {
 /// What is said of a library that is none.
 std::string refused(const std::string& name) {
   try {
-    return "loaded: " + load_blas(name, 1)->name();
+    return "loaded: " + load_blas(name, 1)->identity().name;
   } catch (const wulf::Error& error) {
     return error.code() + ": " + error.what();
   }
@@ -186,7 +186,7 @@ TEST_CASE("a BLAS that is not there") {
   const std::string absent = refused("/no/such/libblas.so");
   CHECK(absent.find("bad-parameter: '/no/such/libblas.so' can't be loaded") == 0);
   CHECK(refused("libc.so.6").find("bad-parameter: 'libc.so.6' has no dgemm_") == 0);
-  CHECK(load_blas("own", 1)->name() == "own");
+  CHECK(load_blas("own", 1)->identity().name == "own");
 }
 
 TEST_CASE("columns do not begin whole pages apart") {

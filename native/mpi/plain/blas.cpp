@@ -50,37 +50,55 @@ Function as(void* symbol) {
   return reinterpret_cast<Function>(symbol);  // NOLINT: what dlsym(3) says to do
 }
 
+/// The file of a library, or what was wanted where the linker does not know.
+std::string file_of(void* library, const std::string& wanted) {
+  Dl_info info{};
+  const bool known = dladdr(as<const void*>(function(library, "dgemm")), &info) != 0;
+  return known && info.dli_fname != nullptr ? info.dli_fname : wanted;
+}
+
+std::string version_of(void* library) {
+  using Text = const char* (*)();
+  for (const char* each : {"openblas_get_config", "bli_info_get_version_str"}) {
+    const auto ask = as<Text>(function(library, each, /*fortran=*/false));
+    const char* said = ask != nullptr ? ask() : nullptr;
+    if (said != nullptr) {
+      return said;
+    }
+  }
+  return {};
+}
+
+/// Asks a library to use `count` threads. Returns how many it says it uses; nothing where it can't be asked.
+std::optional<int> use_threads(void* library, int count) {
+  using Set = void (*)(int);
+  using Get = int (*)();
+  constexpr std::array<std::pair<const char*, const char*>, 3> kNames{
+      {{"openblas_set_num_threads", "openblas_get_num_threads"},
+       {"MKL_Set_Num_Threads", "MKL_Get_Max_Threads"},
+       {"bli_thread_set_num_threads", "bli_thread_get_num_threads"}}};
+  for (const auto& [set, get] : kNames) {
+    const auto ask = as<Set>(function(library, set, /*fortran=*/false));
+    const auto said = as<Get>(function(library, get, /*fortran=*/false));
+    if (ask != nullptr && said != nullptr) {
+      ask(count);
+      return said();
+    }
+  }
+  return std::nullopt;
+}
+
 class LibraryBlas : public Blas {
  public:
   /// Throws bad-parameter where a function is missing.
-  explicit LibraryBlas(void* library, const std::string& wanted)
-      : gemm_(as<Gemm>(needed(library, "dgemm", wanted))),
+  LibraryBlas(void* library, const std::string& wanted, int threads)
+      : Blas({.name = file_of(library, wanted),
+              .version = version_of(library),
+              .threads = use_threads(library, threads)}),
+        gemm_(as<Gemm>(needed(library, "dgemm", wanted))),
         gemv_(as<Gemv>(needed(library, "dgemv", wanted))),
         trsm_(as<Trsm>(needed(library, "dtrsm", wanted))),
-        largest_(as<Largest>(needed(library, "idamax", wanted))) {
-    Dl_info info{};
-    const bool known = dladdr(as<const void*>(as<void*>(function(library, "dgemm"))), &info) != 0;
-    name_ = known && info.dli_fname != nullptr ? info.dli_fname : wanted;
-    say_version(library);
-  }
-
-  void use_threads(void* library, int count) {
-    using Set = void (*)(int);
-    using Get = int (*)();
-    constexpr std::array<std::pair<const char*, const char*>, 3> kNames{
-        {{"openblas_set_num_threads", "openblas_get_num_threads"},
-         {"MKL_Set_Num_Threads", "MKL_Get_Max_Threads"},
-         {"bli_thread_set_num_threads", "bli_thread_get_num_threads"}}};
-    for (const auto& [set, get] : kNames) {
-      const auto ask = as<Set>(function(library, set, /*fortran=*/false));
-      const auto said = as<Get>(function(library, get, /*fortran=*/false));
-      if (ask != nullptr && said != nullptr) {
-        ask(count);
-        threads_ = said();
-        return;
-      }
-    }
-  }
+        largest_(as<Largest>(needed(library, "idamax", wanted))) {}
 
   void multiply(int m, int n, int k, const double* a, int lda, const double* b, int ldb, double* c,
                 int ldc) const override {
@@ -124,18 +142,6 @@ class LibraryBlas : public Blas {
     return found;
   }
 
-  void say_version(void* library) {
-    using Text = const char* (*)();
-    for (const char* each : {"openblas_get_config", "bli_info_get_version_str"}) {
-      const auto ask = as<Text>(function(library, each, /*fortran=*/false));
-      const char* said = ask != nullptr ? ask() : nullptr;
-      if (said != nullptr) {
-        version_ = said;
-        return;
-      }
-    }
-  }
-
   Gemm gemm_;
   Gemv gemv_;
   Trsm trsm_;
@@ -150,9 +156,7 @@ std::unique_ptr<Blas> library_blas(const std::string& wanted, int threads) {
     throw bad_parameter("blas", "'" + wanted + "' can't be loaded (" + (said != nullptr ? said : "?") +
                                     "): give the path of a BLAS that is there on every node, or 'own'");
   }
-  auto blas = std::make_unique<LibraryBlas>(library, wanted);
-  blas->use_threads(library, threads);
-  return blas;
+  return std::make_unique<LibraryBlas>(library, wanted, threads);
 }
 
 }  // namespace

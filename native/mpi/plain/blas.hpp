@@ -3,14 +3,23 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace wulf::mpi {
+
+/// Which linear algebra it is.
+struct BlasIdentity {
+  std::string name = "own";    ///< the file that it was loaded from, or "own"
+  std::string version;         ///< name and version in its own words; empty where it has none
+  std::optional<int> threads;  ///< how many it says it uses; nothing where it does not say
+};
 
 /// What a factorisation needs of linear algebra (Dongarra and others, 1990); all matrices column by column,
 /// `ld` elements from one column to the next.
 class Blas {
  public:
   Blas() = default;
+  explicit Blas(BlasIdentity identity) : identity_(std::move(identity)) {}
   Blas(const Blas&) = delete;
   Blas& operator=(const Blas&) = delete;
   Blas(Blas&&) = delete;
@@ -27,17 +36,10 @@ class Blas {
   /// The first of the n elements (at least one) with the largest magnitude.
   [[nodiscard]] virtual int largest(int n, const double* x) const = 0;
 
-  /// The file that it was loaded from, or "own".
-  [[nodiscard]] const std::string& name() const { return name_; }
-  /// Name and version in its own words; empty where it has none.
-  [[nodiscard]] const std::string& version() const { return version_; }
-  /// How many threads it says it uses; nothing where it does not say.
-  [[nodiscard]] std::optional<int> threads() const { return threads_; }
+  [[nodiscard]] const BlasIdentity& identity() const { return identity_; }
 
- protected:
-  std::string name_ = "own";
-  std::string version_;
-  std::optional<int> threads_;
+ private:
+  BlasIdentity identity_;
 };
 
 /// Portable code: slower than any library made for the CPU.

@@ -105,8 +105,8 @@ class Linpack : public Replicate {
               {"residual", check.residual},
               {"threshold", kThreshold},
               {"passed", true},
-              {"blas", blas_->name()},
-              {"blas_version", blas_->version()},
+              {"blas", blas_->identity().name},
+              {"blas_version", blas_->identity().version},
               {"threads", nullptr},
               {"memory_per_rank", Lu::bytes(*grid_, params_.at("n"), params_.at("nb"))},
               {"x", {{"sum", check.sum}, {"weighted", check.weighted}}},
@@ -116,8 +116,8 @@ class Linpack : public Replicate {
                 {"update", times.update},
                 {"wait", times.wait},
                 {"solve", times.solve}}}};
-    if (blas_->threads()) {
-      json["threads"] = *blas_->threads();
+    if (blas_->identity().threads) {
+      json["threads"] = *blas_->identity().threads;
     }
     for (const char* each : {"n", "nb", "order", "lookahead", "seed"}) {
       json[each] = params_.at(each);

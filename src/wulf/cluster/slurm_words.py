@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Callable, Sequence
 
 from wulf.cluster.channel import Exit
 from wulf.cluster.programs import Program
@@ -16,48 +17,88 @@ SRUN_FAILED = 1
 _BY_SIGNAL = 128
 """What srun adds to the number of the signal that ended its task."""
 
-# Pattern in srun's messages; what it means; what to do. The first match counts. {job} is the job's id.
-_WORDS: tuple[tuple[str, str, str], ...] = (
-    (
-        r"DUE TO PREEMPTION",
+Words = tuple[str, str]
+"""What happened, and what to do next. {job} is the job's id."""
+
+# What Slurm does to a job, by the state that it then is in.
+_ENDS: dict[str, Words] = {
+    "PREEMPTED": (
         "job {job} was preempted: another one needed its nodes",
         "what was measured is kept: `wulf resume RUN` goes on; a job submitted with --sbatch does so by itself",
     ),
-    (
-        r"DUE TO TIME LIMIT",
+    "TIMEOUT": (
         "job {job} has used up its time",
         "what was measured is kept: `wulf resume RUN` goes on; ask for more with --slurm-option time=…",
     ),
-    (r"DUE TO NODE FAILURE|Node failure", "job {job} lost the node: it failed", "look there: sinfo -R"),
-    (r"(?:JOB|STEP) .*CANCELLED|Force Terminated JobId|allocation has been revoked", "job {job} was cancelled", ""),
+    "NODE_FAIL": ("job {job} lost the node: it failed", "look there: sinfo -R"),
+    "CANCELLED": ("job {job} was cancelled", ""),
+}
+
+# Pattern in srun's messages, and what it means. The first match counts.
+_WORDS: tuple[tuple[str, Words], ...] = (
+    (r"DUE TO PREEMPTION", _ENDS["PREEMPTED"]),
+    (r"DUE TO TIME LIMIT", _ENDS["TIMEOUT"]),
+    (r"DUE TO NODE FAILURE|Node failure", _ENDS["NODE_FAIL"]),
+    (
+        r"(?:JOB|STEP) .*CANCELLED|Force Terminated JobId|allocation has been revoked",
+        _ENDS["CANCELLED"],
+    ),
     (
         r"Requested node configuration is not available|Requested nodes? (?:are|is) busy|Invalid node name|"
         r"specified node list|not (?:a )?part of (?:the|this) job",
-        "it is not one of the nodes of job {job}",
-        "`squeue --job {job}` shows which it has",
+        ("it is not one of the nodes of job {job}", "`squeue --job {job}` shows which it has"),
     ),
-    (r"Invalid job id|Job/step already completing|Expired", "job {job} is over", "start another"),
+    (r"Invalid job id|Job/step already completing|Expired", ("job {job} is over", "start another")),
     (
         r"Communication connection failure|Unable to contact|Connection refused|Socket timed out",
-        "Slurm can't reach it",
-        "is its slurmd up? sinfo -R",
+        ("Slurm can't reach it", "is its slurmd up? sinfo -R"),
     ),
     (
         r"Unable to resolve|Zero Bytes were transmitted|Munge|credential",
-        "Slurm's authentication failed between here and there",
-        "do clocks and munge keys agree? munge -n | ssh NODE unmunge",
+        (
+            "Slurm's authentication failed between here and there",
+            "do clocks and munge keys agree? munge -n | ssh NODE unmunge",
+        ),
     ),
 )
 
+_ABORTED = re.compile(r"Job step aborted")
+"""All that srun says of a step that was ended for its job's sake, where the node's own line with the cause comes too
+late."""
 
-def explain_srun(job: str, program: Program) -> Explain:
-    """The explanation for a program that srun started as a step of a job."""
+_SQUEUE_PATIENCE_S = 10.0
+
+
+def state_of(job: str) -> str | None:
+    """Ask Slurm whether and how it has ended a job.
+
+    Returns one of the states of _ENDS; None where it is in none of them, or Slurm does not answer. squeue shows a job
+    whose processes still end as COMPLETING, but selects it by the state that it will have.
+    """
+    for state in _ENDS:
+        command = ["squeue", "--noheader", f"--jobs={job}", f"--states={state}", "--format=%i"]
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SQUEUE_PATIENCE_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        if done.returncode == 0 and done.stdout.strip():
+            return state
+    return None
+
+
+def explain_srun(job: str, program: Program, state: Callable[[str], str | None] = state_of) -> Explain:
+    """The explanation for a program that srun started as a step of a job. `state` tells how Slurm has ended a job."""
 
     def explain(end: Exit, stderr: Sequence[str], greeted: bool) -> tuple[str, str]:
         text = "\n".join(stderr)
-        for pattern, what, next_step in _WORDS:
-            if re.search(pattern, text):
-                return what.format(job=job), next_step.format(job=job)
+        found = next((words for pattern, words in _WORDS if re.search(pattern, text)), None)
+        if found is None and _ABORTED.search(text):
+            found = _ENDS.get(state(job) or "")
+        if found is not None:
+            what, next_step = found
+            return what.format(job=job), next_step.format(job=job)
         if end.signal is not None:
             return f"the srun process on this machine was {end}", ""
         if end.status is not None and end.status > _BY_SIGNAL:

@@ -210,6 +210,29 @@ def test_what_srun_says(end: Exit, stderr: list[str], greeted: bool, what: str) 
     assert explain_srun("7", PROGRAM)(end, stderr, greeted)[0].startswith(what)
 
 
+@pytest.mark.parametrize(
+    ("state", "what"),
+    [
+        ("CANCELLED", "job 7 was cancelled"),
+        ("PREEMPTED", "job 7 was preempted"),
+        (None, "wulf-net was killed by SIGTERM on the node"),
+    ],
+)
+def test_a_step_whose_node_says_no_cause(state: str | None, what: str) -> None:
+    aborted = [
+        "srun: Job step aborted: Waiting up to 12 seconds for job step to finish.",
+        "srun: error: n1: task 0: Terminated",
+    ]
+    asked: list[str] = []
+
+    def state_of(job: str) -> str | None:
+        asked.append(job)
+        return state
+
+    assert explain_srun("7", PROGRAM, state_of)(Exit(status=143), aborted, True)[0].startswith(what)
+    assert asked == ["7"]
+
+
 def test_a_step_is_told_job_node_and_nothing_secret() -> None:
     launcher = make_launcher(Inventory.from_nodeset("n[1-2]", launcher="slurm", job="7"))
     assert isinstance(launcher, SlurmLauncher)
