@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 
 from wulf.cluster.channel import Exit
@@ -32,6 +33,7 @@ _ENDS: dict[str, Words] = {
     ),
     "NODE_FAIL": ("job {job} lost the node: it failed", "look there: sinfo -R"),
     "CANCELLED": ("job {job} was cancelled", ""),
+    "COMPLETING": ("Slurm is ending job {job}", "why: scontrol show job {job}"),
 }
 
 # Pattern in srun's messages, and what it means. The first match counts.
@@ -66,30 +68,44 @@ _ABORTED = re.compile(r"Job step aborted")
 """All that srun says of a step that was ended for its job's sake, where the node's own line with the cause comes too
 late."""
 
-_SQUEUE_PATIENCE_S = 10.0
+_ENDING = "COMPLETING"
+_ENDING_S = 5.0
+"""How long a job may take to end before it is told as ending: some 30 ms where its processes heed SIGTERM."""
+
+
+_ended: dict[str, str] = {}
+"""How jobs have ended: Slurm is asked once, however many sessions end with a job."""
 
 
 def state_of(job: str) -> str | None:
-    """Ask Slurm whether and how it has ended a job.
+    """Ask Slurm in which state a job is.
 
-    Returns one of the states of _ENDS; None where it is in none of them, or Slurm does not answer. squeue shows a job
-    whose processes still end as COMPLETING, but selects it by the state that it will have.
+    Returns the state, COMPLETING where its processes still end after _ENDING_S; None where Slurm does not say.
     """
-    for state in _ENDS:
-        command = ["squeue", "--noheader", f"--jobs={job}", f"--states={state}", "--format=%i"]
-        try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SQUEUE_PATIENCE_S, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        if done.returncode == 0 and done.stdout.strip():
-            return state
-    return None
+    deadline = time.monotonic() + _ENDING_S
+    state = _ended.get(job) or _state_now(job)
+    while state == _ENDING and time.monotonic() < deadline:
+        time.sleep(0.1)
+        state = _state_now(job)
+    if state in _ENDS:
+        _ended[job] = state
+    return state
+
+
+def _state_now(job: str) -> str | None:
+    command = ["squeue", "--noheader", f"--jobs={job}", "--states=all", "--format=%T"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_ENDING_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    words = done.stdout.split()
+    return words[0] if words else None
 
 
 def explain_srun(job: str, program: Program, state: Callable[[str], str | None] = state_of) -> Explain:
-    """The explanation for a program that srun started as a step of a job. `state` tells how Slurm has ended a job."""
+    """The explanation for a program that srun started as a step of a job. `state` tells what has become of a job."""
 
     def explain(end: Exit, stderr: Sequence[str], greeted: bool) -> tuple[str, str]:
         text = "\n".join(stderr)

@@ -215,6 +215,8 @@ def test_what_srun_says(end: Exit, stderr: list[str], greeted: bool, what: str) 
     [
         ("CANCELLED", "job 7 was cancelled"),
         ("PREEMPTED", "job 7 was preempted"),
+        ("COMPLETING", "Slurm is ending job 7"),
+        ("RUNNING", "wulf-net was killed by SIGTERM on the node"),
         (None, "wulf-net was killed by SIGTERM on the node"),
     ],
 )
