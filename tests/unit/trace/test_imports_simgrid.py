@@ -108,7 +108,7 @@ def test_collectives_have_bytes_roots_and_what_they_compute(tmp_path: Path) -> N
             Record("Gatherv", root=1, bytes=16),
             Record("Scatterv", root=0, bytes2=8, counts=[12, 16]),
             Record("Allgatherv", bytes=8, counts=[8, 16]),
-            Record("Alltoallv", bytes=12, bytes2=7, counts=[4, 8]),
+            Record("Alltoallv", bytes=12, bytes2=7, counts=[4, 8], counts2=[3, 4]),
             Record("Reduce_scatter", counts=[6, 7]),
             Record("Scan", 9, bytes=8),
             Record("Ibcast", root=0, bytes=16, request=0),

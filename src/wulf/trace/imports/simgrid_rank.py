@@ -235,7 +235,8 @@ class Rank:
             of = kind2 if name in ("gatherv", "allgatherv") else kind
             record.counts = [self._bytes(count, of) for count in told["counts"]]
         if name == "alltoallv":  # its sizes are of buffers
-            record.bytes, record.bytes2 = sum(record.counts), sum(self._bytes(one, kind2) for one in told["counts2"])
+            record.counts2 = [self._bytes(count, kind2) for count in told["counts2"]]
+            record.bytes, record.bytes2 = sum(record.counts), sum(record.counts2)
         self._after = float(one.get("flops", 0)) * self._ns
         return record
 
