@@ -107,15 +107,16 @@ template <typename Body>
   return order.count;
 }
 
-/// The leader: one batch of exactly length.iterations, after the warm-up.
+/// The leader: one batch of exactly so many iterations, after the warm-up.
 template <typename Body>
-[[nodiscard]] Batches time_exactly(const Crew& crew, Order order, const Length& length, Body& body) {
-  order.count = length.warmup;
+[[nodiscard]] Batches time_exactly(const Crew& crew, Order order, std::int64_t warmup,
+                                   std::int64_t iterations, Body& body) {
+  order.count = warmup;
   if (order.count > 0) {
     timed(crew, order, body);
   }
   Batches batches;
-  order.count = *length.iterations;
+  order.count = iterations;
   batches.add(timed(crew, order, body), order.count);
   return batches;
 }
@@ -125,7 +126,7 @@ template <typename Body>
 template <typename Body>
 [[nodiscard]] Batches time_batches(const Crew& crew, Order order, const Length& length, Body body) {
   if (length.iterations) {
-    return time_exactly(crew, order, length, body);
+    return time_exactly(crew, order, length.warmup, *length.iterations, body);
   }
   order.count = calibrate(crew, order, length.batch, body);
   Batches batches;

@@ -41,8 +41,8 @@ Pairs::Pairs(const World& world, const Json& params, std::vector<RankPair> pairs
   for (const auto& [first, second] : pairs_) {
     if (world.rank() == first || world.rank() == second) {
       first_ = world.rank() == first;
-      end_.emplace(world, Manner::of(params), params.at("bytes"), world.rank(), first_ ? second : first,
-                   width);
+      end_ = std::make_unique<End>(world, Manner::of(params), params.at("bytes"), world.rank(),
+                                   first_ ? second : first, width);
     }
   }
 }

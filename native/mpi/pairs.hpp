@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -64,7 +63,7 @@ class Pairs : public Replicate {
   std::vector<RankPair> pairs_;
   Length length_;
   Crew crew_;
-  std::optional<End> end_;
+  std::unique_ptr<End> end_;  ///< null where the rank has nothing to do
   bool first_ = false;
 };
 

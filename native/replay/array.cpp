@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -87,6 +88,16 @@ void give_array_back(void* place, std::size_t bytes) noexcept {
     }
   }
   ::operator delete (place, std::align_val_t{kArrayAlignment});
+}
+
+void wish_huge_pages(void* place, std::size_t bytes) noexcept {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* from = place;
+  std::size_t left = bytes;
+  if (bytes >= kHugePage && std::align(page, kHugePage, from, left) != nullptr) {
+    madvise(from, left, MADV_HUGEPAGE);
+  }
 }
 
 }  // namespace wulf::replay

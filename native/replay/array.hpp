@@ -25,6 +25,10 @@ void spill_arrays_to(const std::string& folder);
 [[nodiscard]] void* take_array(std::size_t bytes);
 void give_array_back(void* place, std::size_t bytes) noexcept;
 
+/// Asks for huge pages, which a walk in no order needs fewer of than a TLB has places. A wish: where the
+/// kernel has none, all goes on as it would.
+void wish_huge_pages(void* place, std::size_t bytes) noexcept;
+
 /// Memory of arrays that go by the size of a program.
 template <typename T>
 struct ArrayAllocator {

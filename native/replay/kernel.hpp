@@ -205,6 +205,9 @@ class Kernel {
     }
     const Cost<V>& k = cost(message);
     V first = sent;
+    if constexpr (!kRendezvous && !kDetailed) {
+      mark(sent, kUnknown);  // nobody else reads it: the next pass finds `sent` as this one did
+    }
     if (kRendezvous && k.any_rendezvous) {
       first = choose(k.rendezvous, agreed(message, k) + k.way, first);
     }

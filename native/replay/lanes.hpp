@@ -94,7 +94,7 @@ constexpr std::int64_t kAwaited = -2;
 /// What a pass has to know beforehand, so that programs pay only for what they have.
 struct PassKind {
   bool rendezvous;  ///< some message is larger than some network's eager limit
-  bool detailed;
+  bool detailed;    ///< times of all operations and messages are kept
 };
 
 template <typename V>

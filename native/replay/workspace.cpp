@@ -28,7 +28,9 @@ void Workspace<V>::clear(bool rendezvous) {
   state_.resize(program_->ranks());
   position_.assign(program_->first.begin(), program_->first.end() - 1);
   ready_.resize(program_->ranks());
-  sent_.assign(messages, unknown);
+  if (!forgotten_) {
+    sent_.assign(messages, unknown);
+  }
   posted_.assign(rendezvous ? messages : 0, unknown);
   sending_.assign(rendezvous ? program_->ranks() : 0, {V{}, unknown});
   ends_.resize(keeps_ == Keeps::kTime ? 0 : program_->ranks());
@@ -66,12 +68,14 @@ void Workspace<V>::run(const CostClasses& classes, std::span<const Network* cons
   const bool rendezvous =
       std::any_of(costs_.begin(), costs_.end(), [](const Cost<V>& cost) { return cost.any_rendezvous; });
   clear(rendezvous);
+  forgotten_ = false;
   // NOLINTNEXTLINE(misc-const-correctness): the pass writes into it
   Pass<V> work = pass(classes, networks, rendezvous);
   pass_function<V>({.rendezvous = rendezvous, .detailed = keeps_ == Keeps::kAll})(work);
   time_ = work.time;
   inversions_ = work.inversions;
   refuse_blocked();
+  forgotten_ = !rendezvous && keeps_ != Keeps::kAll;
 }
 
 template <typename V>

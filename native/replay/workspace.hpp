@@ -20,6 +20,13 @@ struct LaneAllocator : ArrayAllocator<T> {
   template <typename U>
   explicit LaneAllocator(const LaneAllocator<U>& /*other*/) {}
 
+  [[nodiscard]] T* allocate(std::size_t count) {
+    T* place = ArrayAllocator<T>::allocate(count);
+    if constexpr (alignof(T) > alignof(Fine)) {
+      wish_huge_pages(place, count * sizeof(T));  // ranks go through messages in no order
+    }
+    return place;
+  }
   /// Leaves memory as it is: what is never used is then never fetched.
   template <typename U>
   void construct(U* place) {
@@ -66,8 +73,9 @@ class Workspace {
                              bool rendezvous);
   void refuse_blocked() const;
 
+  V time_{};
+  V inversions_{};
   const Program* program_;
-  Keeps keeps_;
   std::vector<Cost<V>> costs_;
   LaneVector<RankState<V>> state_;
   std::vector<std::uint32_t> position_;
@@ -77,8 +85,8 @@ class Workspace {
   LaneVector<Sending<V>> sending_;
   LaneVector<V> end_;
   LaneVector<V> ends_;
-  V time_{};
-  V inversions_{};
+  Keeps keeps_;
+  bool forgotten_ = false;  ///< the last pass has left `sent_` ready for the next one
 };
 
 }  // namespace wulf::replay
