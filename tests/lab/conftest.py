@@ -30,6 +30,11 @@ def skip_or_fail(reason: str) -> None:
     pytest.skip(reason)
 
 
+def needs(there: object, what: str) -> pytest.MarkDecorator:
+    """A mark for what a machine may lack; with CI=true it has to be there, and the test fails by itself."""
+    return pytest.mark.skipif(not there and os.environ.get("CI") != "true", reason=f"{what} is not installed")
+
+
 @pytest.fixture(scope="session")
 def netns() -> None:
     backend, why = lab.probe_backend()

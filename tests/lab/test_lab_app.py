@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import wait_until
+from tests.lab.conftest import needs, wait_until
 from tests.lab.test_lab_survey import WULF
 from tests.unit.native.mpi_session import each_mpi, one_mpi
 from wulf import lab as labs
@@ -154,7 +154,7 @@ def ranks(mark: str) -> list[str]:
     return [pid for pid in marked(mark) if Path(f"/proc/{pid}/comm").exists()]
 
 
-@pytest.mark.skipif(shutil.which("phyml-mpi") is None, reason="phyml is not installed")
+@needs(shutil.which("phyml-mpi"), "phyml")
 def test_phyml_over_two_nodes(two_nodes: labs.Lab, tmp_path: Path) -> None:
     words = ["--ranks", "2", "--runs", "1", "--taxa", "6", "--sites", "60", "--bootstraps", "2", "--timeout", "500s"]
     record = record_of(wulf(two_nodes, tmp_path / "run", "phyml", "n[1-2]", *words))

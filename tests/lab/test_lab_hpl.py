@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.conftest import needs
 from tests.lab.test_lab_app import PATIENCE, wulf
 from tests.unit.native.mpi_session import one_mpi
 from wulf import lab as labs
@@ -75,7 +76,7 @@ def test_what_does_not_fit_the_nodes_is_refused(
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("hpcc") is None, reason="hpcc is not installed")
+@needs(shutil.which("hpcc"), "hpcc")
 def test_hpcc_measures_all_parts_over_two_nodes(two_nodes: labs.Lab, tmp_path: Path) -> None:
     done = wulf(two_nodes, tmp_path / "run", "hpcc", "n[1-2]", "--runs", "1", "--n", "128", "--nb", "32")
     records = [json.loads(line) for line in done.stdout.splitlines()]
@@ -84,7 +85,7 @@ def test_hpcc_measures_all_parts_over_two_nodes(two_nodes: labs.Lab, tmp_path: P
     assert all(values.values())
 
 
-@pytest.mark.skipif(not blas.find(), reason="no BLAS library is installed")
+@needs(blas.find(), "a BLAS library")
 def test_the_blas_libraries_of_both_nodes_are_compared(two_nodes: labs.Lab, tmp_path: Path) -> None:
     path = blas.find()[0]
     words = ["--rows", "64", "--nb", "8,16", "--runs", "1", "--library", path]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import host_state, skip_or_fail, traces, wait_until
+from tests.lab.conftest import host_state, needs, skip_or_fail, traces, wait_until
 from tests.unit.native.mpi_session import each_mpi
 from wulf import lab as labs
 from wulf.core.errors import LabError
@@ -275,7 +275,7 @@ def test_an_application_is_started_by_srun_in_a_job_of_its_own(slurm: labs.Lab, 
     assert wait_until(lambda: at_rest(slurm), PATIENCE_S), jobs(slurm)
 
 
-@pytest.mark.skipif(shutil.which("hpcc") is None, reason="hpcc is not installed")
+@needs(shutil.which("hpcc"), "hpcc")
 def test_hpl_is_started_by_srun_over_the_nodes_of_the_job_that_wulf_is_in(slurm: labs.Lab, tmp_path: Path) -> None:
     job = ["salloc", "--nodelist=n1,n3", "--nodes=2"]
     found = app(slurm, tmp_path / "run", "hpl", "--per-node", "1", "--n", "300", "--nb", "64", within=job)
