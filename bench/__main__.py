@@ -1,4 +1,4 @@
-"""`python -m bench [PART …]`: run parts of the bench, write results/latest.json, print the table."""
+"""`python -m bench [PART …]`: run parts of the bench, write them into results/MACHINE, print the table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SLOW_PARTS = {"survey", "sweep", "interval", "linpack"}
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "bench" / "results"
-LATEST, MACHINE, PAGE = RESULTS / "latest.json", RESULTS / "machine.json", ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 
 BUSY = 0.25
 """Load a CPU above which the figures suffer."""
@@ -59,15 +59,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not options.docs:
             _run([*options.parts, *options.only], options.quick, options.seed)
-        found = rows.read(LATEST)
-        docs.update(PAGE, found, MACHINE)
+        found = machines(RESULTS)
+        docs.update(PAGE, found)
     except (BenchError, WulfError, FileNotFoundError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         print("bench: interrupted; the results are as they were", file=sys.stderr)
         return INTERRUPTED
-    table.terminal(found, console)
+    for _, newest in found[:1]:
+        table.terminal(newest, console)
     return 0
 
 
@@ -83,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(asked: Sequence[str], quick: bool, seed: int | None) -> None:
-    """Measure, and put the rows into latest.json: beside those of other parts, if they are from this machine."""
+    """Measure, and put the rows into this machine's folder, beside those of other parts."""
     began = time.monotonic()
     before = machine.fingerprint()
     if before["load before"] > BUSY * before["cpus"]:
@@ -99,12 +100,21 @@ def _run(asked: Sequence[str], quick: bool, seed: int | None) -> None:
     _store(measured, before | {"seed": drawn, "quick": quick, "parts": chosen})
 
 
+def machines(results: Path) -> list[tuple[dict[str, Any], list[Row]]]:
+    """What was measured on each machine, the one measured last first."""
+    found = [
+        (json.loads(path.read_text()), rows.read(path.with_name("rows.json")))
+        for path in results.glob("*/machine.json")
+    ]
+    return sorted(found, key=lambda one: str(one[0]["date"]), reverse=True)
+
+
 def _store(measured: Sequence[Row], now: dict[str, Any]) -> None:
-    old: list[Row] = []
-    if LATEST.exists() and MACHINE.exists() and machine.same_machine(now, json.loads(MACHINE.read_text())):
-        old = rows.read(LATEST)
-    rows.write(LATEST, rows.merged(old, measured))
-    MACHINE.write_text(json.dumps(now, indent=2, ensure_ascii=False) + "\n")
+    folder = RESULTS / machine.name_of(now)
+    stored = folder / "rows.json"
+    old = rows.read(stored) if stored.exists() else []
+    rows.write(stored, rows.merged(old, measured))
+    (folder / "machine.json").write_text(json.dumps(now, indent=2, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bench.errors import BenchError
-from bench.rows import Figures, Row, compared, without_peer
+from bench.rows import GOAL, Figures, Row, compared, without_peer
 from wulf.stats.intervals import least_samples, median_interval
 
 MOST_FAILURES = 3
@@ -28,6 +28,8 @@ class Contest:
         As in `Row`.
     ours, peer
         One replicate each: a figure in `unit`, or BenchError.
+    goal
+        As in `Row`.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Contest:
     better: str
     ours: Callable[[], float]
     peer: Callable[[], float]
+    goal: float = GOAL
     pairs: list[Figures] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -45,7 +48,7 @@ class Contest:
         """What the pairs say."""
         if len(self.failures) >= MOST_FAILURES:
             return without_peer(self.name, f"{self.peer_name} (failed)", self.unit, self.better)
-        return compared(self.name, self.peer_name, self.unit, self.better, self.pairs)
+        return compared(self.name, self.peer_name, self.unit, self.better, self.pairs, self.goal)
 
     def is_narrow(self, wish: float) -> bool:
         """Whether the interval of the ratio is as narrow as wished for, relative to the ratio."""

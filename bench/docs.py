@@ -1,8 +1,7 @@
-"""Puts the table into docs/benchmarks.md, between its two marks."""
+"""Puts the tables into docs/benchmarks.md, between its two marks."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ END = "<!-- made by `python -m bench`: end -->"
 
 
 def section(rows: Sequence[Row], machine: dict[str, Any]) -> str:
-    """The part of the page that is made: the table and the machine."""
+    """One machine's table, and the machine."""
     peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items() if version)
     met = sum(row.met for row in rows)
     return (
@@ -37,6 +36,11 @@ def rewritten(page: str, made: str) -> str:
     return pattern.sub(lambda _: f"{BEGIN}\n{made}\n{END}", page)
 
 
-def update(page: Path, rows: Sequence[Row], machine: Path) -> None:
-    """Rewrite the page's table."""
-    page.write_text(rewritten(page.read_text(), section(rows, json.loads(machine.read_text()))))
+def sections(machines: Sequence[tuple[dict[str, Any], Sequence[Row]]]) -> str:
+    """The part of the page that is made: a table a machine."""
+    return "\n\n".join(section(rows, machine) for machine, rows in machines)
+
+
+def update(page: Path, machines: Sequence[tuple[dict[str, Any], Sequence[Row]]]) -> None:
+    """Rewrite the page's tables."""
+    page.write_text(rewritten(page.read_text(), sections(machines)))

@@ -1,4 +1,4 @@
-"""What the figures were taken on, beside them in results/machine.json."""
+"""What the figures were taken on, beside them in results/MACHINE/machine.json."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ def fingerprint() -> dict[str, Any]:
     }
 
 
-def same_machine(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Whether figures of both may stand in one table."""
-    return all(a.get(key) == b.get(key) for key in ("cpu", "cpus", "kernel"))
+def name_of(found: dict[str, Any]) -> str:
+    """The name of a fingerprint's folder of results: figures of one name may stand in one table."""
+    words = " ".join(str(found.get(key)) for key in ("cpu", "cpus", "kernel")).lower()
+    return re.sub(r"[^a-z0-9.]+", "-", words).strip("-")
 
 
 def _cpu_model() -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from wulf.stats.intervals import least_samples, median_interval
 
 GOAL = 1.0
-"""Of every ratio: at most this where lower is better, at least this where higher is better."""
+"""Of a ratio, unless a row has one of its own: at most this where lower is better, at least this where higher is."""
 
 LIKE = 0.05
 """How far a ratio may lie from 1 where both should say the same."""
@@ -59,16 +59,16 @@ Figures = tuple[float, float]
 """One block's figures: ours and the peer's."""
 
 
-def is_met(ratio: float, low: float | None, high: float | None, better: str) -> bool:
+def is_met(ratio: float, low: float | None, high: float | None, better: str, goal: float = GOAL) -> bool:
     """Whether the goal lies in the interval, or the whole interval is on its better side."""
     if better == "same":
-        return (low or ratio) <= GOAL + LIKE and (high or ratio) >= GOAL - LIKE
+        return (low or ratio) <= goal + LIKE and (high or ratio) >= goal - LIKE
     if better == "lower":
-        return (ratio if low is None else low) <= GOAL
-    return (ratio if high is None else high) >= GOAL
+        return (ratio if low is None else low) <= goal
+    return (ratio if high is None else high) >= goal
 
 
-def compared(name: str, peer_name: str, unit: str, better: str, pairs: Sequence[Figures]) -> Row:
+def compared(name: str, peer_name: str, unit: str, better: str, pairs: Sequence[Figures], goal: float = GOAL) -> Row:
     """The row of interleaved pairs."""
     if len(pairs) < least_samples():
         reason = f"{len(pairs)} of {least_samples()} blocks"
@@ -76,8 +76,8 @@ def compared(name: str, peer_name: str, unit: str, better: str, pairs: Sequence[
     ratio = median_interval([ours / peer for ours, peer in pairs])
     ours, peer = (median_interval(side).value for side in zip(*pairs, strict=True))
     assert ratio.value is not None  # there are enough pairs
-    met = is_met(ratio.value, ratio.low, ratio.high, better)
-    return Row(name, ours, peer, peer_name, unit, ratio.value, ratio.low, ratio.high, better, GOAL, met)
+    met = is_met(ratio.value, ratio.low, ratio.high, better, goal)
+    return Row(name, ours, peer, peer_name, unit, ratio.value, ratio.low, ratio.high, better, goal, met)
 
 
 def limited(name: str, unit: str, samples: Sequence[float], limit: float) -> Row:

@@ -1,8 +1,9 @@
 import json
 
 import pytest
-from bench import docs, rows
-from bench.__main__ import LATEST, MACHINE, PAGE
+from bench import __main__ as command
+from bench import docs, machine, rows
+from bench.__main__ import PAGE, RESULTS, machines
 from bench.errors import BenchError
 
 MADE = "| a |"
@@ -23,7 +24,24 @@ def test_a_page_without_marks_is_refused():
         docs.rewritten("nothing", MADE)
 
 
-def test_the_page_shows_the_latest_results():
-    made = docs.section(rows.read(LATEST), json.loads(MACHINE.read_text()))
+def test_the_page_shows_the_results_of_every_machine():
     page = PAGE.read_text()
-    assert docs.rewritten(page, made) == page, "run `python -m bench --docs`"
+    assert docs.rewritten(page, docs.sections(machines(RESULTS))) == page, "run `python -m bench --docs`"
+
+
+def row(name: str, ours: float) -> rows.Row:
+    return rows.Row(name, ours, 2.0, "peer", "s", ours / 2, None, None, "lower", 1.0, True)
+
+
+def test_another_machine_takes_no_rows_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    one = {"cpu": "AMD EPYC", "cpus": 2, "kernel": "6.1", "date": "2026-01-01"}
+    other = one | {"cpu": "Intel(R) Xeon(R)", "date": "2026-01-02"}
+    for now, name, ours in ((one, "a", 1.0), (other, "a", 3.0), (one | {"date": "2026-01-03"}, "b", 1.5)):
+        command._store([row(name, ours)], now)
+    assert [(found["date"], [(each.name, each.ours) for each in made]) for found, made in machines(tmp_path)] == [
+        ("2026-01-03", [("a", 1.0), ("b", 1.5)]),
+        ("2026-01-02", [("a", 3.0)]),
+    ]
+    assert machine.name_of(other) == "intel-r-xeon-r-2-6.1"
+    assert json.loads((tmp_path / "amd-epyc-2-6.1" / "machine.json").read_text())["date"] == "2026-01-03"
