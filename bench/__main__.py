@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import docs, interval, limits, linpack, local, machine, mpi, mpi_farm, net, node, replay, rows, table
+from bench import docs, interval, limits, linpack, local, machine, mpi, mpi_farm, net, node, replay, rows, table, trace
 from bench.blocks import Effort
 from bench.context import Context
 from bench.errors import BenchError
@@ -28,6 +28,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "memory": limits.memory,
     "node": node.measure,
     "replay": replay.measure,
+    "trace": trace.measure,
     "net": net.measure,
     "local": local.measure,
     "mpi": mpi.measure,
@@ -37,7 +38,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
 }
 """In the order of running: what is timed alone comes before the lab."""
 
-SLOW_PARTS = {"survey", "sweep", "interval", "linpack"}
+SLOW_PARTS = {"survey", "sweep", "interval", "linpack", "trace"}
 """Left out by --quick, unless asked for."""
 
 ROOT = Path(__file__).parent.parent
