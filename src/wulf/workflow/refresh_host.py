@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from wulf.core.errors import FOUND, INCOMPLETE, OK
+from wulf.core.errors import INCOMPLETE, OK
 from wulf.core.files import replace_file
 from wulf.workflow.refresh import Account, Batch, Why
 
@@ -182,8 +182,10 @@ class ThisHost:
 
 
 def _judged(returncode: int, said: TextIO) -> Why | None:
-    """None where the child did what it could (3: not every rate has a value); else what it said is passed on."""
-    if returncode in (OK, FOUND, INCOMPLETE):
+    """None where the child did what it could (3: no rate has a value); else what it said is passed on. Python itself
+    ends with 1 where it can't even begin.
+    """
+    if returncode in (OK, INCOMPLETE):
         return None
     said.seek(0)
     print(f"wulf rates refresh: a batch ended with {returncode}:\n{said.read()[-2000:]}", file=sys.stderr, end="")

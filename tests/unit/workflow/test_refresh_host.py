@@ -120,7 +120,7 @@ def test_a_child_that_ends_is_waited_for_and_paid(tmp_path: Path) -> None:
 
 
 def test_a_child_that_fails_is_heard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    codes, seen = iter((3, 2)), looks([0.0])
+    codes, seen = iter((3, 2, 1)), looks([0.0])
 
     def command(*_: object) -> list[str]:
         return [sys.executable, "-c", f"import sys; print('no disk'); sys.exit({next(codes)})"]
@@ -131,6 +131,7 @@ def test_a_child_that_fails_is_heard(tmp_path: Path, capsys: pytest.CaptureFixtu
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err == "wulf rates refresh: a batch ended with 2:\nno disk\n"
+    assert host.measure(["a"], 0.1).ended is Why.FAILED, "1: how Python ends where a module is missing"
 
 
 def test_the_last_minute_counts_before_anything_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
