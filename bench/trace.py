@@ -36,7 +36,7 @@ MOST_OF_A_RUN = 1.01
 
 APPLICATION = "phyml-mpi"
 PHYML = {"taxa": 24, "sites": 1500, "bootstraps": 4, "seed": 7}
-"""Some seconds over two ranks."""
+"""Half a minute over two ranks."""
 
 
 class Side:
