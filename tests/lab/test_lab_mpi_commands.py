@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.lab.conftest import needs
 from tests.lab.test_lab_survey import WULF
 from tests.unit.native.mpi_session import each_mpi, installed, one_mpi
 from wulf import lab as labs
@@ -76,7 +77,7 @@ def test_all_pairs_are_one_launch(two: labs.Lab, tmp_path: Path, kind: str) -> N
     assert pair.value is not None
 
 
-@pytest.mark.skipif("openmpi" not in installed(), reason="openmpi is not installed")
+@needs("openmpi" in installed(), "openmpi")
 def test_mpi_is_a_layer_above_tcp(two: labs.Lab, tmp_path: Path) -> None:
     done = wulf(two, tmp_path / "run", "net", "layers", "n1", "n2", "--mpi", "openmpi", "--seconds", "0.02", "--json")
     records = records_of(done)

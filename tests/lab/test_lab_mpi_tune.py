@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import ssh
+from tests.lab.conftest import needs, ssh
 from tests.lab.test_lab_mpi_commands import BUILDING, wulf
 from tests.unit.native.mpi_session import each_mpi, installed
 from wulf import lab as labs
@@ -98,7 +98,7 @@ def launched(path: Path, ranks: int) -> WorldSpec:
     return WorldSpec(ranks=ranks, mpi="openmpi", environment=environment)
 
 
-@pytest.mark.skipif("openmpi" not in installed(), reason="openmpi is not installed")
+@needs("openmpi" in installed(), "openmpi")
 @pytest.mark.parametrize("op", ["alltoall", "bcast", "gather", "reduce_scatter"])
 def test_open_mpi_takes_a_rule_on_its_ranks_and_at_its_sizes_alone(tmp_path: Path, op: str) -> None:
     """A file for each collective: wulf-mpi's own work uses others, of sizes of its own."""
@@ -126,7 +126,7 @@ MPICH = choice_of("mpich")
 NOT_THERE = "none_such"
 """An algorithm that MPICH does not have: it does not start if it reads the variable; one unknown to it it ignores."""
 
-needs_mpich = pytest.mark.skipif("mpich" not in installed(), reason="mpich is not installed")
+needs_mpich = needs("mpich" in installed(), "mpich")
 
 
 def through_file(path: Path, text: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.conftest import needs
 from wulf import lab as labs
 
 pytestmark = pytest.mark.lab
@@ -212,7 +213,7 @@ def test_a_run_that_was_cut_short_goes_on(place: Path) -> None:
     assert went_on.returncode in (0, 1), went_on.stderr
 
 
-@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no MPI is installed")
+@needs(shutil.which("mpirun"), "an MPI")
 def test_mpi_between_the_nodes(place: Path) -> None:
     done = run("wulf mpi pingpong n1 n2", place, "--lab", "--quick", "--json", timeout=280)
     assert done.returncode in (0, 1), done.stderr

@@ -82,8 +82,10 @@ def state_of(job: str) -> str | None:
 
     Returns the state, COMPLETING where its processes still end after _ENDING_S; None where Slurm does not say.
     """
+    if job in _ended:
+        return _ended[job]
     deadline = time.monotonic() + _ENDING_S
-    state = _ended.get(job) or _state_now(job)
+    state = _state_now(job)
     while state == _ENDING and time.monotonic() < deadline:
         time.sleep(0.1)
         state = _state_now(job)

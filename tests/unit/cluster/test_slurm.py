@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wulf.cluster import slurm
+from wulf.cluster import slurm, slurm_words
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
@@ -233,6 +233,18 @@ def test_a_step_whose_node_says_no_cause(state: str | None, what: str) -> None:
 
     assert explain_srun("7", PROGRAM, state_of)(Exit(status=143), aborted, True)[0].startswith(what)
     assert asked == ["7"]
+
+
+def test_a_job_that_ends_slowly_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100))
+    monkeypatch.setattr(slurm_words, "_ended", {})
+    monkeypatch.setattr(slurm_words, "_state_now", lambda _: "COMPLETING")
+    monkeypatch.setattr(slurm_words.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(slurm_words.time, "sleep", lambda _: None)
+    assert slurm_words.state_of("7") == "COMPLETING"
+    asked = next(clock)
+    assert slurm_words.state_of("7") == "COMPLETING"
+    assert next(clock) == asked + 1, "many sessions end with one job: the second does not wait again"
 
 
 def test_a_step_is_told_job_node_and_nothing_secret() -> None:
