@@ -88,6 +88,7 @@ def command(nodes: int, out: Path, *more: str) -> int:
     facts = fingerprint(names)
     settings = functools.partial(settings_of, known, nodes, odd)
     cluster = SimulatedCluster(names, facts=facts.__getitem__, settings=settings)
+    # a launcher is made by calling what stands there: a class, and here one with its cluster
     null.LAUNCHER = functools.partial(null.NullLauncher, cluster=cluster)  # type: ignore[assignment]
     inventory = out.with_suffix(".toml")
     inventory.write_text(f'nodes = "n[1-{nodes}]"\nlauncher = "null"\nnetwork = "{NETWORK}/8"\n')

@@ -57,6 +57,7 @@ def command(nodes: int, out: Path, *more: str) -> int:
     names, slow = [f"n{i}" for i in range(1, nodes + 1)], planted(nodes)
     facts = fingerprint(names)
     cluster = SimulatedCluster(names, value=functools.partial(_value, slow), facts=facts.__getitem__)
+    # a launcher is made by calling what stands there: a class, and here one with its cluster
     null.LAUNCHER = functools.partial(null.NullLauncher, cluster=cluster)  # type: ignore[assignment]
     inventory = out.with_suffix(".toml")
     # the network is said, so that no name server of this host is asked for names that nobody has

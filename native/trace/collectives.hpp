@@ -7,7 +7,8 @@ namespace wulf::trace {
 /// The request of a call that does not wait; none of one that does.
 struct Pending {
   Pending() = default;
-  Pending(MPI_Request of) : request(of), there(true) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): a call hands over MPI's own request
+  Pending(MPI_Request of) : request(of), there(true) {}
   MPI_Request request = MPI_REQUEST_NULL;
   bool there = false;
 };

@@ -16,6 +16,7 @@ import pytest
 
 import wulf
 from tests import caches
+from tests.lab.conftest import skip_or_fail
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1800)]
 
@@ -83,9 +84,9 @@ def debian() -> Path:
     """The root of a small Debian with systemd, made once."""
     for program in ("debootstrap", "systemd-nspawn"):
         if shutil.which(program) is None:
-            pytest.skip(f"{program} is not installed")
+            skip_or_fail(f"{program} is not installed")
     if os.geteuid() != 0:
-        pytest.skip("systemd-nspawn needs root")
+        skip_or_fail("systemd-nspawn needs root")
     root = caches.CACHE / "debian-systemd"
     with caches.one_at_a_time("debian-systemd"):
         if not root.exists():
@@ -94,7 +95,7 @@ def debian() -> Path:
             words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", str(made)]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                pytest.skip(f"debootstrap: {done.stdout.splitlines()[-1]}")
+                skip_or_fail(f"debootstrap: {done.stdout.splitlines()[-1]}")
             made.rename(root)
     return root
 
@@ -107,7 +108,7 @@ def booted(debian: Path, tmp_path: Path) -> Iterator[Path]:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     if tuple(map(int, python.stdout.split())) != sys.version_info[:2]:
-        pytest.skip(f"its Python is {python.stdout.strip()}: our packages are made for another one")
+        skip_or_fail(f"its Python is {python.stdout.strip()}: our packages are made for another one")
     out, root = tmp_path / "out", tmp_path / "root"
     out.mkdir()
     files = {
