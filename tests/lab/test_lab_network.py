@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.lab.conftest import ssh
+from tests.lab.disturbance import disturbance
 from wulf import lab
 from wulf.core.errors import LabError
 
@@ -61,10 +62,12 @@ def test_tcp_gets_what_the_link_has(four: lab.Lab, rate: str, bits: float) -> No
         for source, target in (("n1", "n3"), ("n3", "n1")):
             # 1448 of 1514 B on the wire carry data: 95.6 %, and the burst adds a little.
             # Never more than the rate; that much at least once: a busy machine may starve a stream, not speed it up.
-            shares = []
+            shares, lost = [], 0.0
             while len(shares) < 4 and max(shares, default=0) < 0.90:
-                shares.append(throughput(four, source, target) / bits)
-            assert 0.90 <= max(shares) <= 1.02, shares
+                with disturbance() as taken:
+                    shares.append(throughput(four, source, target) / bits)
+                lost = max(lost, taken.lost)
+            assert 0.90 - lost <= max(shares) <= 1.02, (shares, lost)
         assert max(throughput(four, "n1", "n2") for _ in range(2)) > 2 * bits  # the others' links are not touched
     finally:
         four.set_rate("n3", "none")
@@ -92,15 +95,15 @@ def test_the_limits_themselves_are_accepted(four: lab.Lab, rate: str) -> None:
 
 @pytest.mark.alone
 def test_a_refusal_by_the_kernel_restores_the_first_direction(four: lab.Lab) -> None:
-    four.set_rate("n1", "100mbit")
+    four.set_rate("n1", "20mbit")
     assert ssh(four, "n1", "ip link set eth0 name hidden").returncode == 0
     try:
-        with pytest.raises(LabError, match=r"n1: tc refused the rate 50mbit .*limits: 1kbit to 34gbit"):
-            four.set_rate("n1", "50mbit")
+        with pytest.raises(LabError, match=r"n1: tc refused the rate 10mbit .*limits: 1kbit to 34gbit"):
+            four.set_rate("n1", "10mbit")
     finally:
         assert four.exec("n1", ["ip", "link", "set", "hidden", "name", "eth0"]) == 0
-    assert four.nodes[0].rate == "100mbit"
-    assert throughput(four, "n2", "n1") / 100e6 > 0.85  # the switch's side was put back
+    assert four.nodes[0].rate == "20mbit"
+    assert 0.6 < throughput(four, "n2", "n1") / 20e6 <= 1.02  # the switch's side was put back, from half
     four.set_rate("n1", "none")
 
 
