@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import secrets
 import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +23,9 @@ if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
     from wulf.cluster.mpi import WorldSpec
     from wulf.measure.runner import Watcher
-    from wulf.search.own import Own
+    from wulf.search.plan import Plan
     from wulf.store.run import RunWriter
-    from wulf.workflow.search import Around, Prepare, Searched
+    from wulf.workflow.search import Around, Knobs, Prepare, Searched
     from wulf.workflow.search_own import Effort
 
 COMMANDS = {
@@ -113,12 +116,30 @@ def own(file: Path, *, apply: bool, **options: Any) -> int:
         raise UsageError("--ranks, --per-node and --mpi are of MPI programs", f"write ranks = … into {file}")
     if found.ranks is not None and options["ranks"] is None:
         options["ranks"] = found.ranks
-    if found.settings and not apply:
-        return _show_plan(found, options)
-    return searched("own", options, lambda effort, spec: own_task(found, effort, spec), found)
+    changes = Changes({knob.name: knob.values for knob in found.space.knobs if knob.setting}, found.command, apply)
+    return searched("own", options, lambda effort, spec: own_task(found, effort, spec), changes)
 
 
-def _show_plan(own: Own, options: dict[str, Any]) -> int:
+@dataclass(frozen=True)
+class Changes:
+    """Settings of nodes that a search varies.
+
+    Attributes
+    ----------
+    settings
+        Name → values, what is there first.
+    command
+        What the search's runs start.
+    apply
+        False: the plan is shown, and nothing is changed or run.
+    """
+
+    settings: Mapping[str, tuple[Any, ...]]
+    command: tuple[str, ...]
+    apply: bool
+
+
+def _show_plan(changes: Changes, options: dict[str, Any]) -> int:
     """What a search would change on the nodes."""
     from wulf.cli.progress import progress_line
     from wulf.workflow.search_settings import plan_of_settings
@@ -128,7 +149,7 @@ def _show_plan(own: Own, options: dict[str, Any]) -> int:
     for name in ("out", "seed", "quick", "delta", "blocks", "timeout", "budget"):
         options.pop(name)
     with mpi_inventory(options) as inventory, progress_line() as line, terminable():
-        plan = plan_of_settings(inventory, own, watch=line)
+        plan = plan_of_settings(inventory, changes.settings, changes.command, watch=line)
     if as_json:
         click.echo(json.dumps(plan))
         return OK
@@ -140,18 +161,20 @@ def _show_plan(own: Own, options: dict[str, Any]) -> int:
     return OK
 
 
-def searched(name: str, options: dict[str, Any], prepare: Any, own: Own | None = None) -> int:
+def searched(name: str, options: dict[str, Any], prepare: Any, changes: Changes) -> int:
     """Search over the nodes that the options name; print, and keep as a run.
 
     Parameters
     ----------
     prepare
         Given the effort and the ranks, what `run_search` prepares.
-    own
-        A program whose file may have settings of nodes.
+    changes
+        Settings of nodes among what is searched: without `apply` they are shown, and nothing is run.
     """
     from wulf.workflow.search import run_search
 
+    if changes.settings and not changes.apply:
+        return _show_plan(changes, options)
     launch = taken(options)
     as_json, out = options.pop("as_json"), options.pop("out")
     options.pop("timeout")
@@ -162,18 +185,23 @@ def searched(name: str, options: dict[str, Any], prepare: Any, own: Own | None =
         spec: WorldSpec = launch(len(nodes)).spec
         made: Prepare = prepare(effort, spec)
         with measuring(f"search-{name}", out, effort.seed, argv=sys.argv[1:], nodes=nodes) as (writer, _, line):
-            done = run_search(inventory, made, spec, writer, around=_around(own, inventory, writer, line), watch=line)
+            done = run_search(
+                inventory, made, spec, writer, around=_around(changes, inventory, writer, line), watch=line
+            )
             path = writer.path
     return _show(done, path, as_json=as_json)
 
 
-def _around(own: Own | None, inventory: Inventory, writer: RunWriter, watch: Watcher) -> Around | None:
+def _around(changes: Changes, inventory: Inventory, writer: RunWriter, watch: Watcher) -> Around | None:
     """What changes nodes for a trial, where anything is to be changed."""
-    if own is None or not own.settings:
+    if not changes.settings:
         return None
     from wulf.workflow.search_settings import open_knobs
 
-    return lambda resumed: open_knobs(inventory, own, writer, resumed=resumed, watch=watch)
+    def around(plan: Plan, resumed: bool) -> AbstractContextManager[Knobs]:
+        return open_knobs(inventory, plan.space, changes.command, writer, resumed=resumed, watch=watch)
+
+    return around
 
 
 def _effort(options: dict[str, Any], seed: int) -> Effort:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wulf.cli.search import search_options, searched
+from wulf.cli.search import Changes, search_options, searched
 from wulf.core.errors import UsageError
 
 
@@ -42,6 +42,9 @@ class Numbers(click.ParamType[tuple[int, ...]]):
               help="Libraries to measure before, on all nodes [all, if the program can be given another].")  # fmt: skip
 @click.option("--env", "environment", metavar="NAME=V1:V2", multiple=True,
               help="A variable to try: OMPI_MCA_btl_vader_eager_limit=4096:65536.")  # fmt: skip
+@click.option("--settings", metavar="NAME=V1:V2,…",
+              help="Settings of the nodes to try, what is there first: net.busy_poll=0:50.")  # fmt: skip
+@click.option("--apply", is_flag=True, help="With --settings: change them [show what would be].")
 @click.option("--program", type=click.Path(path_type=Path), help="Path of xhpl or hpcc on the nodes [the one found].")
 def hpl(**options: Any) -> int:
     """Find the best HPL.dat for these nodes: NB, P x Q, broadcast, look-ahead, factorisation, threads, BLAS.
@@ -58,14 +61,31 @@ def hpl(**options: Any) -> int:
     if hours is not None and options["budget"] is not None:
         raise UsageError("--hours and --budget both say how long", "give one of them")
     options["budget"] = options["budget"] if hours is None else hours * 3600
+    changes = _changes(options.pop("settings"), apply=options.pop("apply"))
     blas, program = options.pop("blas"), options.pop("program")
     own = {
         "n": options.pop("n"), "memory": options.pop("memory"), "nbs": options.pop("nbs") or NBS,
         "threads": options.pop("threads"), "timeout": options["timeout"],
         "blas": tuple(blas.split(",")) if blas else (), "program": None if program is None else str(program),
-        "environment": dict(map(_variable, options.pop("environment"))),
+        "environment": dict(map(_variable, options.pop("environment"))), "settings": changes.settings,
     }  # fmt: skip
-    return searched("hpl", options, lambda effort, spec: hpl_task(HplAsked(spec, effort, **own)))
+    return searched("hpl", options, lambda effort, spec: hpl_task(HplAsked(spec, effort, **own)), changes)
+
+
+def _changes(text: str | None, *, apply: bool) -> Changes:
+    """Settings of the nodes and what they may be."""
+    if text is None:
+        if apply:
+            raise UsageError("--apply changes nothing without --settings", "write --settings net.busy_poll=0:50")
+        return Changes({}, ("HPL",), apply=False)
+    from wulf.tune.catalogue import catalogue
+    from wulf.tune.values import parse_settings
+
+    found = {name: tuple(dict.fromkeys(values)) for name, values in parse_settings(text, catalogue()).items()}
+    for name, values in found.items():
+        if len(values) < 2:
+            raise UsageError(f"--settings: {name} has no two values to try", f"write {name}=NOW:OTHER")
+    return Changes(found, ("HPL",), apply)
 
 
 def _variable(text: str) -> tuple[str, tuple[str, ...]]:

@@ -80,8 +80,8 @@ class Knobs(Protocol):
     def about(self) -> dict[str, Any]: ...
 
 
-Around = Callable[[bool], AbstractContextManager[Knobs]]
-"""Opens knobs for the length of a search, given whether it goes on where it was cut short."""
+Around = Callable[[Plan, bool], AbstractContextManager[Knobs]]
+"""Opens knobs for the length of a search, given its plan and whether it goes on where it was cut short."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def run_search(
         task = prepare(apps, facts, old.plan if old else None)
         with old or Journal.begin(path, task.plan, {"name": task.name, **task.about}) as journal:
             try:
-                with around(old is not None) if around else nullcontext() as knobs:
+                with around(task.plan, old is not None) if around else nullcontext() as knobs:
                     visit: dict[str, Any] = {} if knobs is None else {"visit": knobs.visit}
                     runner = Runner(apps, task, writer, done=len(journal.recorded), watch=watch, **visit)
                     found = conduct(journal, runner)

@@ -56,8 +56,8 @@ class HplAsked:
         Paths; "all": whatever the nodes have; "own": the program's; none: all, if the program can be given another.
     environment
         Variable → values to try: an MPI's runtime parameters.
-    full
-        All knobs; without it NB, grid, broadcast, look-ahead and panel factorisation.
+    settings
+        Of the nodes: name → values to try, what is there first.
     """
 
     spec: WorldSpec
@@ -68,6 +68,7 @@ class HplAsked:
     threads: tuple[int, ...] = (1,)
     blas: tuple[str, ...] = ()
     environment: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    settings: Mapping[str, tuple[Param, ...]] = field(default_factory=dict)
     program: str | None = None
     timeout: float | None = None
 
@@ -102,6 +103,7 @@ def hpl_space(cores: int, asked: HplAsked, chosen: Choice, least: float) -> Spac
         Knob("threads", asked.threads, asked.threads[0]),
         Knob("blas", blas, blas[0]),
         *(Knob(name, values, values[0]) for name, values in asked.environment.items()),
+        *(Knob(name, values, values[0], setting=name) for name, values in asked.settings.items()),
     ]  # fmt: skip
     ties = ("cores % threads == 0", "cores // threads % p == 0")
     return Space(tuple(knobs), ties, {"cores": cores})

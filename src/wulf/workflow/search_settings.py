@@ -14,7 +14,7 @@ from typing import Any
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError, WulfError
 from wulf.measure.runner import UNWATCHED, Watcher
-from wulf.search.own import Own
+from wulf.search.space import Space
 from wulf.search.trial import FAILED, Outcome, Trial
 from wulf.store.run import RunWriter
 from wulf.tune.arms import Arm
@@ -121,17 +121,16 @@ class Knobs:
         Whether all settings are as they were; None: not known.
     """
 
-    names: tuple[str, ...]
+    space: Space
     arms: SettingKnobs
-    named: Callable[[Trial], Mapping[str, Value]]
     planned: list[dict[str, Any]] = field(default_factory=list)
     same: bool | None = None
     differ: list[dict[str, Any]] = field(default_factory=list)
 
     def visit(self, trial: Trial, run: Run) -> Outcome:
         """A trial with the settings that its configuration wants."""
-        values = self.named(trial)
-        return self.arms.visit({name: values[name] for name in self.names}, run)
+        values = self.space.named(trial.config)
+        return self.arms.visit({name: values[name] for name in varied(self.space)}, run)  # type: ignore[misc]
 
     @property
     def undone(self) -> bool:
@@ -152,8 +151,19 @@ def _left(one: Leftover) -> dict[str, str]:
     return {"node": one.node, "name": one.name, "place": one.place, "outcome": one.outcome, "text": one.text}
 
 
-def plan_of_settings(inventory: Inventory, own: Own, *, watch: Watcher = UNWATCHED) -> dict[str, Any]:
-    """What a search would change, and its risks: nothing is changed.
+Varied = Mapping[str, tuple[Value, ...]]
+"""Setting → the values that a search tries, what is there first."""
+
+
+def varied(space: Space) -> Varied:
+    """The settings among a search's knobs."""
+    return {knob.name: knob.values for knob in space.knobs if knob.setting}  # type: ignore[misc]
+
+
+def plan_of_settings(
+    inventory: Inventory, settings: Varied, command: tuple[str, ...], *, watch: Watcher = UNWATCHED
+) -> dict[str, Any]:
+    """What a search of a program would change, and its risks: nothing is changed.
 
     Raises
     ------
@@ -161,19 +171,24 @@ def plan_of_settings(inventory: Inventory, own: Own, *, watch: Watcher = UNWATCH
         A setting can't be changed here.
     """
     with opened(inventory, "plan", watch, CONFIRM_SECONDS) as (connected, nodes):
-        prepared = prepare(inventory, _request(own), connected, nodes)
-    _check(own, prepared)
-    return {"settings": _planned(own, prepared), "risks": risks(prepared.campaign, prepared.catalogue)}
+        prepared = prepare(inventory, _request(settings, command), connected, nodes)
+    _check(settings, prepared)
+    return {"settings": _planned(settings, prepared), "risks": risks(prepared.campaign, prepared.catalogue)}
 
 
 @contextmanager
 def open_knobs(
-    inventory: Inventory, own: Own, writer: RunWriter, *, resumed: bool, watch: Watcher = UNWATCHED
-) -> Iterator[Knobs]:
+    inventory: Inventory, space: Space, command: tuple[str, ...], writer: RunWriter, *,
+    resumed: bool, watch: Watcher = UNWATCHED,
+) -> Iterator[Knobs]:  # fmt: skip
     """The nodes' settings for the length of a search; afterwards all are as before, or the knobs say which are not.
 
     Parameters
     ----------
+    space
+        The search's, with settings among its knobs.
+    command
+        What its runs start.
     resumed
         A search that was killed goes on: what it left changed is taken back first.
 
@@ -182,20 +197,21 @@ def open_knobs(
     UsageError
         A setting can't be changed here.
     """
+    settings = varied(space)
     check_own_network(inventory)
     with opened(inventory, writer.id, watch, CONFIRM_SECONDS, {}) as (connected, nodes):
         if resumed:
             _recover(nodes)
-        prepared = prepare(inventory, _request(own), connected, nodes)
-        _check(own, prepared)
+        prepared = prepare(inventory, _request(settings, command), connected, nodes)
+        _check(settings, prepared)
         arms = SettingKnobs(
             prepared.campaign, prepared.catalogue, nodes, lambda _: None, prepared.readings,
             kernels=prepared.kernels, watch=watch,
         )  # fmt: skip
-        knobs = Knobs(own.settings, arms, lambda trial: own.space.named(trial.config), _planned(own, prepared))  # type: ignore[arg-type,return-value]
+        knobs = Knobs(space, arms, _planned(settings, prepared))
         try:
             with arms.held():
-                arms.try_all(_values(own))
+                arms.try_all(settings)
                 yield knobs
         finally:
             _compare(knobs, prepared, nodes)
@@ -219,25 +235,21 @@ def _compare(knobs: Knobs, prepared: Prepared, nodes: Nodes) -> None:
     knobs.same = not knobs.differ
 
 
-def _request(own: Own) -> Request:
-    return Request(Aim.LATENCY, _values(own), measure="app", command=own.command, keep=False)
+def _request(settings: Varied, command: tuple[str, ...]) -> Request:
+    return Request(Aim.LATENCY, settings, measure="app", command=command, keep=False)
 
 
-def _values(own: Own) -> dict[str, tuple[Value, ...]]:
-    return {knob.name: knob.values for knob in own.space.knobs if knob.setting}  # type: ignore[misc]
-
-
-def _check(own: Own, prepared: Prepared) -> None:
+def _check(settings: Varied, prepared: Prepared) -> None:
     """Raises UsageError where a setting can't be changed on these nodes."""
     for one in prepared.campaign.selection.omitted:
-        if one.name in own.settings and one.reason != SO_ALREADY:
-            raise UsageError(f"settings.{one.name}: {one.reason}", "take it out of [settings]")
+        if one.name in settings and one.reason != SO_ALREADY:
+            raise UsageError(f"settings.{one.name}: {one.reason}", "leave it out of the search")
 
 
-def _planned(own: Own, prepared: Prepared) -> list[dict[str, Any]]:
+def _planned(settings: Varied, prepared: Prepared) -> list[dict[str, Any]]:
     """Each setting: what nodes have, and what is tried."""
     known, found = prepared.catalogue, []
-    for name, values in _values(own).items():
+    for name, values in settings.items():
         now = {
             value_text(known[name], reading.get("value"))
             for settings in prepared.readings.values() for reading in settings.get(name, {}).values()

@@ -24,6 +24,9 @@ def run(*words):
         (("hpl", "--nb", "0,32"), "0 is not above 0"),
         (("hpl", "--nb", "a"), "no list such as"),
         (("hpl", "--env", "X=1"), "no NAME=VALUE:VALUE"),
+        (("hpl", "--apply"), "changes nothing without --settings"),
+        (("hpl", "--settings", "nic.mtu=9000"), "nic.mtu has no two values"),
+        (("hpl", "--settings", "nic.mut=1:2"), "no setting 'nic.mut'"),
         (("hpl", "--blocks", "3"), "3 is not in the range"),
         (("hpl", "--memory", "1.5"), "1.5 is not in the range"),
         (("absent.toml", "n1"), "absent.toml can't be read"),
@@ -49,12 +52,20 @@ PLAN = {
 }
 
 
-def test_settings_are_planned_without_apply_and_varied_with_it(tmp_path, monkeypatch):
-    path = tmp_path / "my.toml"
+@pytest.mark.parametrize("what", ["own", "hpl"])
+def test_settings_are_planned_without_apply_and_varied_with_it(what, tmp_path, monkeypatch):
+    path, asked = tmp_path / "my.toml", []
     path.write_text(f'{OWN}[settings]\n"nic.mtu" = [1500, 9000]\n')
-    monkeypatch.setattr("wulf.workflow.search_settings.plan_of_settings", lambda *_, **__: PLAN)
-    words = (str(path), "--launcher", "local", "--nodes", "n1", "--out", str(tmp_path / "run"))
+
+    def plan(_, settings, command, **__):
+        asked.append((dict(settings), command[0]))
+        return PLAN
+
+    monkeypatch.setattr("wulf.workflow.search_settings.plan_of_settings", plan)
+    first = (str(path),) if what == "own" else ("hpl", "--settings", "nic.mtu=1500:9000")
+    words = (*first, "--launcher", "local", "--nodes", "n1", "--out", str(tmp_path / "run"))
     found = run(*words)
+    assert asked == [({"nic.mtu": (1500, 9000)}, "./x" if what == "own" else "HPL")]
     assert "nic.mtu: now 1500 B; tried: 1500 B, 9000 B" in found.output
     assert "Nothing was changed" in found.output
     assert json.loads(run(*words, "--json").output) == PLAN

@@ -22,6 +22,7 @@ from wulf.workflow.search import cost_of, run_search
 from wulf.workflow.search_hpl import HplAsked, hpl_task, size_within, sizes_of
 from wulf.workflow.search_own import Effort, own_task
 from wulf.workflow.search_preflight import choose_blas
+from wulf.workflow.search_settings import varied
 
 OWN = {
     "command": "/opt/solve {block} {threads} {n}",
@@ -187,8 +188,8 @@ def test_every_run_is_within_its_settings_and_what_is_not_undone_is_said(searche
     knobs, opened = FakeKnobs(undone=undone), []
 
     @contextmanager
-    def around(resumed):
-        opened.append(resumed)
+    def around(plan, resumed):
+        opened.append((plan.space.knobs[0].name, resumed))
         yield knobs
         knobs.closed = True
 
@@ -197,7 +198,7 @@ def test_every_run_is_within_its_settings_and_what_is_not_undone_is_said(searche
         return solve(job)
 
     done = searched(own_task(own_of(OWN, {}), EFFORT, WorldSpec()), Apps(program), around=around)
-    assert (opened, knobs.closed) == ([False], True)
+    assert (opened, knobs.closed) == ([("block", False)], True)
     assert done.exit_code == (0 if undone else 1)
     assert done.result["settings"]["same"] is undone
     assert "of nodes" in done.result["notes"]
@@ -217,8 +218,13 @@ HPL_OUT = "WR11C2R4 {n} {nb} {p} {q} {t:.2f} {g:.4e}\n"
 
 def xhpl(job):
     """HPL as far as the search sees it: fastest at NB 128 on a flat grid; its residual passes."""
+    return xhpl_at(job, 1.0)
+
+
+def xhpl_at(job, speed):
+    """The same on nodes of another speed."""
     one = hpl_dat.parse(job.files["HPL.dat"]).configurations()[0]
-    rate = 5e10 / (1 + 0.1 * abs(one.nb - 128) / 128 + 0.2 * (one.p > 1) + 50 / one.n)
+    rate = speed * 5e10 / (1 + 0.1 * abs(one.nb - 128) / 128 + 0.2 * (one.p > 1) + 50 / one.n)
     work = 2 / 3 * one.n**3 + 1.5 * one.n**2
     seconds = work / rate
     line = (
@@ -271,6 +277,35 @@ def test_hpl_takes_threads_for_ranks_and_variables(searched):
     assert done.result["winner"]["threads"] in (1, 2)
     with pytest.raises(UsageError, match="--threads 3"):
         hpl_task(replace(asked, threads=(3,)))(apps, {}, None)
+
+
+def test_hpl_varies_settings_of_the_nodes_and_finds_the_one_that_helps(searched):
+    states = []
+
+    class Held(FakeKnobs):
+        def visit(self, trial, run):
+            self.state = plan_seen[0].space.named(trial.config)
+            return run()
+
+    knobs, plan_seen = Held(), []
+
+    @contextmanager
+    def around(plan, _):
+        plan_seen.append(plan)
+        yield knobs
+
+    def program(job):
+        states.append(knobs.state["net.x"])
+        return xhpl(job) if knobs.state["net.x"] == 50 else xhpl_at(job, 0.8)
+
+    asked = HplAsked(WorldSpec(ranks=2, per_node=2), EFFORT, n=4000, settings={"net.x": (0, 50)})
+    done = searched(hpl_task(asked), Apps(program), around=around)
+    assert set(states) == {0, 50}
+    assert done.result["winner"]["net.x"] == 50
+    knob = next(one for one in plan_seen[0].space.knobs if one.name == "net.x")
+    assert (knob.default, knob.setting) == (0, "net.x")
+    assert varied(plan_seen[0].space) == {"net.x": (0, 50)}
+    assert all(config[plan_seen[0].space.knobs.index(knob)] == 0 for config in plan_seen[0].baselines.values())
 
 
 def test_a_budget_without_n_makes_n_by_a_pilot(searched):
