@@ -13,7 +13,7 @@ Json Jobs::ask(const std::function<Json()>& work) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) {
-      throw Error("internal", "the session is ending");
+      throw Error("ending", "the session is ending");
     }
     job_ = [&task] { task(); };
   }

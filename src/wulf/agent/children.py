@@ -49,7 +49,7 @@ def run(
     """
     with _lock:
         if _ended.is_set():
-            raise Refused("internal", "the session is ending")
+            raise Refused("ending", "the session is ending")
         child = subprocess.Popen(
             command,
             cwd=folder,

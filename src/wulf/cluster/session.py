@@ -19,6 +19,9 @@ from wulf.core.errors import NodeError
 PROTOCOL = 1
 """Version of the session contract that this wulf speaks."""
 
+ENDING = "ending"
+"""Code of an error: the program's input is closed."""
+
 STDERR_KEPT = 60
 """Lines of standard error kept for the reason of a session's end."""
 
@@ -253,7 +256,9 @@ class Session:
             self.greeted.set_result(message)
 
     def _on_answer(self, message: dict[str, Any]) -> None:
-        number = message.get("id")
+        number, error = message.get("id"), message.get("error")
+        if isinstance(error, dict) and error.get("code") == ENDING and not self._closing:
+            return  # somebody else ends it: its end, which says why, is the answer
         with self._lock:
             op, future = self._pending.pop(number, ("", None)) if isinstance(number, int) else ("", None)
         if future is None:
@@ -262,7 +267,7 @@ class Session:
         elif message.get("ok") is True:
             future.set_result(message)
         else:
-            future.set_exception(self._refusal(op, message.get("error")))
+            future.set_exception(self._refusal(op, error))
 
     def _refusal(self, op: str, error: Any) -> RequestError:
         error = error if isinstance(error, dict) else {}

@@ -135,6 +135,18 @@ def test_an_answer_cut_short_is_told_by_how_the_program_ended():
         future.result(0)
 
 
+def test_a_program_that_is_ended_by_somebody_else_answers_with_its_end():
+    """A launcher that lost a rank closes the input of the others, before its own words come."""
+    made, channel = session()
+    future = made.call("run")
+    channel.say({"id": 1, "ok": False, "error": {"code": "ending", "message": "the session is ending"}})
+    assert not future.done()
+    channel.listener.on_stderr("rank 1 on n2 was killed")
+    channel.end(status=137)
+    with pytest.raises(SessionLost, match="its last words: rank 1 on n2 was killed"):
+        future.result(0)
+
+
 def test_whatever_waits_fails_with_the_reason_when_the_program_dies():
     made, channel = session()
     futures = [made.call("run") for _ in range(3)]
