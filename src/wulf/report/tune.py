@@ -21,7 +21,8 @@ METHOD = (
     "Each block measures every configuration once, in random order, with the default before and after. Configurations "
     "are compared within blocks (Wilcoxon's signed ranks); an effect is a setting's main effect in each block. Impact "
     "is the improvement on the default: less time, or more of a rate. Intervals are of 95 % each; a setting is called "
-    "faster or slower where that holds for all settings together (Holm) and exceeds what counts as no difference."
+    "faster or slower where that holds for all settings together (Holm) and exceeds what counts as no difference; 'by "
+    "itself' it differs, and not among all configurations of its table."
 )
 
 

@@ -221,6 +221,15 @@ def judge(
     return Result(tuple(rows_of(stage, values, rule)), tuple(findings), control, analysis, tuple(notes))
 
 
+def holm_of_rows(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
+    """(stage, arm) → p, corrected for all arms of the stage: one of twenty that change nothing stands out by itself."""
+    found: dict[tuple[str, str], float] = {}
+    for stage in {row.stage for row in rows}:
+        by_name = {row.name: row.against_default for row in rows if row.stage == stage}
+        found |= {(stage, name): p for name, p in _holm(by_name).items()}
+    return found
+
+
 def _holm(compared: Mapping[str, Comparison | None]) -> dict[str, float]:
     """p of each, corrected for all that have one."""
     p = {name: one.p for name, one in compared.items() if one is not None and one.p is not None}

@@ -40,13 +40,19 @@ def verdict(found: Finding, base: float | None, metric: Metric, alpha: float) ->
     return f"clamped ({found.outcome.reason}): {judged}" if found.outcome.what == CLAMPED else judged
 
 
-def row_verdict(row: Row, base: float | None, metric: Metric) -> str:
-    """An arm's verdict in words, by itself."""
+def row_verdict(row: Row, base: float | None, metric: Metric, *, proven: bool) -> str:
+    """An arm's verdict in words.
+
+    Parameters
+    ----------
+    proven
+        It differs among all arms of its stage, too, and not by itself alone.
+    """
     compared = row.against_default
     if compared is None:
         return ""
     if compared.changed:
-        return str(compared.judgement)
+        return f"{compared.judgement}{'' if proven else ' by itself'}"
     seen = least_visible(compared, base, metric.unit)
     return f"no detectable effect{f'; {seen}' if seen else ''}"
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from wulf.tune.campaign import Campaign, folded
-from wulf.tune.deciding import Finding, Row
+from wulf.tune.deciding import Finding, Row, holm_of_rows
 from wulf.tune.values import Catalogue, level_text
 from wulf.tune.wording import comparison_object, row_verdict, verdict
 from wulf.workflow.tune_campaign import Told
@@ -20,13 +20,13 @@ Dump = Mapping[str, Mapping[str, Mapping[str, Any]]]
 def result_object(identifier: str, campaign: Campaign, catalogue: Catalogue, told: Told) -> dict[str, Any]:
     """All that a campaign found, did, and left."""
     base = default_of(told)
-    lower = campaign.metric.lower_is_better
+    lower, corrected = campaign.metric.lower_is_better, holm_of_rows(told.rows)
     return {
         "campaign": identifier, "aim": str(campaign.aim), "nodes": list(campaign.nodes), "measured": campaign.measured,
         "metric": asdict(campaign.metric), "blocks": campaign.blocks, "seed": campaign.seed,
         "design": design_text(told), "alpha": campaign.alpha, "delta": campaign.delta, "state": told.state,
         "default": base,
-        "rows": [_row(row, base, campaign) for row in told.rows],
+        "rows": [_row(row, base, campaign, corrected.get((row.stage, row.name))) for row in told.rows],
         "settings": [_finding(one, base, campaign, catalogue) for one in told.findings],
         "control": comparison_object(told.result.control if told.result else None, lower_is_better=lower),
         "interactions": _interactions(told),
@@ -50,11 +50,13 @@ def design_text(told: Told) -> str:
     return next((str(run.stage.kind) for run in told.runs if run.stage.kind), "")
 
 
-def _row(row: Row, base: float | None, campaign: Campaign) -> dict[str, Any]:
+def _row(row: Row, base: float | None, campaign: Campaign, holm: float | None) -> dict[str, Any]:
+    proven = holm is not None and holm <= campaign.alpha
     compared = comparison_object(row.against_default, lower_is_better=campaign.metric.lower_is_better)
     return {
         "stage": row.stage, "name": row.name, "kind": row.kind, "n": row.n, "mean": row.mean,
-        "deviation": row.deviation, "against_default": compared, "verdict": row_verdict(row, base, campaign.metric),
+        "deviation": row.deviation, "against_default": compared, "p_holm": holm,
+        "verdict": row_verdict(row, base, campaign.metric, proven=proven),
     }  # fmt: skip
 
 

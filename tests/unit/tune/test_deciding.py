@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp
 
 import numpy as np
 import pytest
 
 from tests.unit.tune.test_arms import factors
-from wulf.stats.comparison import Judgement
+from wulf.stats.comparison import Comparison, Judgement, PairedRule
 from wulf.tune.arms import Stage, main_stage, sweep_stage
 from wulf.tune.deciding import (
     INERT,
     REFUSED,
     Metric,
     Outcome,
+    Row,
     best_levels,
     blocks_of,
     effects_by_block,
+    holm_of_rows,
     judge,
     rows_of,
     rule_for,
 )
 from wulf.tune.selecting import Factor
 from wulf.tune.values import Level
-from wulf.tune.wording import comparison_object, impact, verdict
+from wulf.tune.wording import comparison_object, impact, row_verdict, verdict
 
 METRIC = Metric("rtt", "s")
 BASE = 50e-6
@@ -114,6 +117,24 @@ def test_anchors_count_for_the_baseline() -> None:
     assert rows["default"].mean == pytest.approx(BASE)
     assert rows["default"].against_default is None
     assert rows["combined"].n == 9
+
+
+def test_a_row_is_faster_among_all_of_its_stage_or_by_itself_alone() -> None:
+    """With seven blocks the least p is 2/128: proven for one arm, not among five."""
+    p_values = (2 / 128, 0.3, 0.4, 0.5, 0.6)
+    many = [Row("sweep", f"x = {i}", "level", 7, BASE, 0.1, compared(p)) for i, p in enumerate(p_values)]
+    one = Row("confirm", "x = 0", "level", 7, BASE, 0.1, compared(2 / 128))
+    corrected = holm_of_rows([*many, one])
+    assert corrected["sweep", "x = 0"] == pytest.approx(10 / 128)
+    assert corrected["confirm", "x = 0"] == pytest.approx(2 / 128)
+    assert row_verdict(many[0], BASE, METRIC, proven=False) == "faster by itself"
+    assert row_verdict(one, BASE, METRIC, proven=True) == "faster"
+
+
+def compared(p: float) -> Comparison:
+    """A row's comparison with the default, of so great a p."""
+    judgement = Judgement.FASTER if p < 0.05 else Judgement.INCONCLUSIVE
+    return replace(PairedRule(0.05, 0.01, (7,), True).judge(np.full(7, -0.3)), p=p, judgement=judgement)
 
 
 def test_what_is_faster_alone_and_slower_in_company_is_not_kept() -> None:
