@@ -116,7 +116,7 @@ def own(file: Path, *, apply: bool, **options: Any) -> int:
         raise UsageError("--ranks, --per-node and --mpi are of MPI programs", f"write ranks = … into {file}")
     if found.ranks is not None and options["ranks"] is None:
         options["ranks"] = found.ranks
-    changes = Changes({knob.name: knob.values for knob in found.space.knobs if knob.setting}, found.command, apply)
+    changes = Changes(found.space.settings, found.command, apply)
     return searched("own", options, lambda effort, spec: own_task(found, effort, spec), changes)
 
 

@@ -72,8 +72,6 @@ class Own:
         "higher" or "lower".
     size_name, sizes, power
         Which placeholder is the problem's size; (1,) and 0 where there is none.
-    settings
-        Names of the catalogue whose knobs are in the space.
     ranks
         Over so many, by an MPI; None: not an MPI's program.
     """
@@ -90,7 +88,6 @@ class Own:
     size_name: str = SIZE
     sizes: tuple[float, ...] = (1.0,)
     power: float = 0.0
-    settings: tuple[str, ...] = ()
     ranks: int | None = None
 
     def filled(self, values: Mapping[str, Param]) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -159,7 +156,7 @@ def own_of(found: Mapping[str, Any], catalogue: Mapping[str, Any]) -> Own:
         command, Space(tuple(knobs), _texts("conditions", found.get("conditions", [])), given),
         {**variables, **own_variables}, found.get("figure"), found.get("unit", "s"), better,
         _texts("check", found.get("check", [])), float(found.get("timeout", 600.0)), found.get("chdir"),
-        size_name, sizes, power, tuple(found.get("settings", {})), found.get("ranks"),
+        size_name, sizes, power, found.get("ranks"),
     )  # fmt: skip
     _check_places(made, found)
     return made

@@ -96,6 +96,11 @@ class Space:
                              "give defaults that meet all conditions")  # fmt: skip
 
     @property
+    def settings(self) -> dict[str, tuple[Param, ...]]:
+        """Of its knobs those that are settings of nodes: name → values, what is there first."""
+        return {knob.name: knob.values for knob in self.knobs if knob.setting}
+
+    @property
     def default(self) -> Config:
         """Every knob as it is without a search."""
         return tuple(knob.default for knob in self.knobs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError, WulfError
@@ -129,8 +129,8 @@ class Knobs:
 
     def visit(self, trial: Trial, run: Run) -> Outcome:
         """A trial with the settings that its configuration wants."""
-        values = self.space.named(trial.config)
-        return self.arms.visit({name: values[name] for name in varied(self.space)}, run)  # type: ignore[misc]
+        values = cast("Mapping[str, Value]", self.space.named(trial.config))  # a setting is never None
+        return self.arms.visit({name: values[name] for name in self.space.settings}, run)
 
     @property
     def undone(self) -> bool:
@@ -153,11 +153,6 @@ def _left(one: Leftover) -> dict[str, str]:
 
 Varied = Mapping[str, tuple[Value, ...]]
 """Setting → the values that a search tries, what is there first."""
-
-
-def varied(space: Space) -> Varied:
-    """The settings among a search's knobs."""
-    return {knob.name: knob.values for knob in space.knobs if knob.setting}  # type: ignore[misc]
 
 
 def plan_of_settings(
@@ -197,7 +192,7 @@ def open_knobs(
     UsageError
         A setting can't be changed here.
     """
-    settings = varied(space)
+    settings = cast("Varied", space.settings)  # a setting is never None
     check_own_network(inventory)
     with opened(inventory, writer.id, watch, CONFIRM_SECONDS, {}) as (connected, nodes):
         if resumed:
