@@ -1,7 +1,8 @@
-"""`python -m bench.edges`: cache edges and σ-peaks, on curves whose edges are known and on this machine.
+"""`python -m bench.edges`: cache edges and σ-peaks, on curves whose edges are known and on machines.
 
-Rewrites the tables of docs/cache-edges.md. Beside the simulations, each repetition sweeps `chase` and `cpu-rate` of
-wulf-node over the working set: sizes in random order, fresh memory a replicate.
+Rewrites the tables of docs/cache-edges.md: the simulations, and what `--sweep` found on each machine that it ran on
+(results/MACHINE/edges.json). Each repetition sweeps `chase` and `cpu-rate` of wulf-node over the working set: sizes in
+random order, fresh memory a replicate.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 from bench import machine
 from bench.docs import rewritten
@@ -30,42 +32,50 @@ from wulf.cluster.programs import find_program
 from wulf.core.errors import FOUND, OK, USAGE, WulfError
 from wulf.core.records import Record, Verdict
 from wulf.measure.edges import edge_records, sigma_peaks
+from wulf.report.names import plural
 from wulf.report.selftest import markdown
 from wulf.stats import edge_curves, scatter_curves
 from wulf.stats.sigma_peak import Peak
 from wulf.stats.simulation import Claim
 
 PAGE = Path(__file__).parent.parent / "docs" / "cache-edges.md"
+RESULTS = Path(__file__).parent / "results"
+FILE = "edges.json"
 SEED = 20261121
 PER_OCTAVE = 3
 REPLICATES = 8
 REPETITIONS = 3
 LEAST = 2048
 KIB = 1024
+STEAL = 7  # its field in /proc/stat
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many campaigns over each machine, how many sweeps of scatter, how many repetitions here."""
+    """How many campaigns over each machine, how many sweeps of scatter."""
 
     campaigns: int
     sweeps: int
-    repetitions: int
 
 
-FULL, QUICK = Effort(60, 10, REPETITIONS), Effort(10, 2, 0)
+FULL, QUICK = Effort(60, 10), Effort(10, 2)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 every claim holds, 1 one does not, 2 there is no wulf-node."""
     parser = argparse.ArgumentParser(prog="python -m bench.edges", description="The tables of docs/cache-edges.md.")
-    parser.add_argument("--quick", action="store_true", help="few campaigns, nothing measured, and no page")
-    quick = parser.parse_args(arguments).quick
-    effort = QUICK if quick else FULL
+    parser.add_argument("--quick", action="store_true", help="few campaigns, and no page")
+    parser.add_argument("--sweep", action="store_true", help="sweep this machine, keep it under results; no page")
+    parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="of the sweep")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where machines' sweeps lie")
+    asked = parser.parse_args(arguments)
     try:
-        claims = simulated(effort)
-        made = "\n".join([*simulated_words(claims), *measured_words(measure(effort.repetitions))])
-        if quick:
+        if asked.sweep:
+            print(kept(asked.results, machine.fingerprint(), measure(asked.repetitions)))
+            return OK
+        claims = simulated(QUICK if asked.quick else FULL)
+        made = "\n".join([*simulated_words(claims), *machines_words(asked.results)])
+        if asked.quick:
             print(made)
         else:
             PAGE.write_text(rewritten(PAGE.read_text(), made))
@@ -73,6 +83,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bench: {error}", file=sys.stderr)
         return USAGE
     return OK if all(claim.met is not False for claim in claims) else FOUND
+
+
+def kept(results: Path, here: dict[str, Any], repetitions: Sequence[Repetition]) -> Path:
+    """Write a machine's repetitions under its name; the file."""
+    file = results / machine.name_of(here) / FILE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    found = {"machine": here, "repetitions": [repetition.model_dump(mode="json") for repetition in repetitions]}
+    file.write_text(json.dumps(found, indent=1) + "\n")
+    return file
+
+
+def machines_words(results: Path) -> list[str]:
+    """The tables of every machine swept."""
+    lines = []
+    for file in sorted(results.glob(f"*/{FILE}")):
+        found = json.loads(file.read_text())
+        repetitions = [Repetition.model_validate(repetition) for repetition in found["repetitions"]]
+        lines += measured_words(repetitions, found["machine"])
+    return lines
 
 
 def simulated(effort: Effort) -> list[Claim]:
@@ -140,11 +169,11 @@ def sizes_up_to(most: float) -> list[int]:
     return [round(LEAST * 2 ** (k / PER_OCTAVE) / 64) * 64 for k in range(count + 1)]
 
 
-@dataclass(frozen=True)
-class Repetition:
-    """One repetition: the load before it, edges, peaks."""
+class Repetition(BaseModel):
+    """One repetition: the load before it, the share of all CPUs' time that the hypervisor took, edges, peaks."""
 
     load: float
+    stolen: float
     edges: list[Record]
     peaks: tuple[Peak, ...]
 
@@ -157,28 +186,39 @@ def measure(times: int, chase: Path | None = None, rate: Path | None = None) -> 
     found = []
     for number in range(times):
         print(f"sweep {number + 1} of {times}", file=sys.stderr, flush=True)
-        load = os.getloadavg()[0]
+        load, before = os.getloadavg()[0], cpu_seconds()
         program = find_program("wulf-node").path if chase is None or rate is None else None
         sizes = sizes_up_to(4 * last)
         records = sweep(chase or program or Path(), "chase", sizes, SEED + number, pages="huge")
         records += sweep(rate or program or Path(), "cpu-rate", sizes_up_to(2 * last), SEED + number)
-        found.append(Repetition(load, edge_records(records, {"here": known}, "bench"), sigma_peaks(records)))
+        took = [after - earlier for after, earlier in zip(cpu_seconds(), before, strict=True)]
+        found.append(
+            Repetition(
+                load=load,
+                stolen=took[STEAL] / max(sum(took), 1),
+                edges=edge_records(records, {"here": known}, "bench"),
+                peaks=sigma_peaks(records),
+            )
+        )
     return found
 
 
-def measured_words(repetitions: Sequence[Repetition]) -> list[str]:
-    """The tables of this machine."""
-    if not repetitions:
-        return []
-    here = machine.fingerprint()
+def cpu_seconds() -> list[int]:
+    """Ticks of all CPUs since the start: user, nice, system, idle, iowait, irq, softirq, steal."""
+    return [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1 : STEAL + 2]]
+
+
+def measured_words(repetitions: Sequence[Repetition], here: dict[str, Any]) -> list[str]:
+    """The tables of one machine."""
     lines = [
-        "### On one machine\n",
-        "| repetition | load | level | reported, KiB | plateau left at, KiB | half-rise, KiB | ns before, after | "
-        "verdict | agrees | a peak of σ there |",
+        f"### On {plural(here['cpus'], 'CPU')} of {here['cpu']}, Linux {here['kernel']}\n",
+        "| repetition | load, stolen | level | reported, KiB | plateau left at, KiB | half-rise, KiB | "
+        "ns before, after | verdict | agrees | a peak of σ there |",
         "| ---: | ---: | --- | ---: | ---: | ---: | ---: | --- | --- | --- |",
     ]
     for number, repetition in enumerate(repetitions, 1):
-        lines += [f"| {number} | {repetition.load:.1f} | {_edge_words(record)} |" for record in repetition.edges]
+        disturbed = f"{repetition.load:.1f}, {repetition.stolen:.1%}"
+        lines += [f"| {number} | {disturbed} | {_edge_words(record)} |" for record in repetition.edges]
     lines += ["\n| repetition | peaks of σ that nine resamples of ten have, KiB (times the valley beside it) |"]
     lines += ["| ---: | --- |"]
     for number, repetition in enumerate(repetitions, 1):
@@ -186,9 +226,8 @@ def measured_words(repetitions: Sequence[Repetition]) -> list[str]:
         words = ", ".join(f"{peak.size.value / KIB:,.0f} (×{peak.height:.1f})" for peak in peaks)
         lines.append(f"| {number} | {words or 'none'} |")
     lines.append(
-        f"\nMeasured {here['date'][:10]} on {here['cpus']} CPUs of {here['cpu']}"
-        f"{', a virtual machine' if here['virtual'] else ''}, Linux {here['kernel']}, {REPLICATES} replicates a size, "
-        f"{PER_OCTAVE} sizes an octave, huge pages for the chase."
+        f"\nMeasured {here['date'][:10]}{' on a virtual machine' if here['virtual'] else ''}, "
+        f"{REPLICATES} replicates a size, {PER_OCTAVE} sizes an octave, huge pages for the chase.\n"
     )
     return lines
 

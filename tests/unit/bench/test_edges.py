@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
-import pytest
-from bench import edges, machine
+from bench import edges
 from bench.docs import BEGIN, END
 
 from wulf.core.records import Record, Verdict
@@ -38,23 +39,33 @@ def test_sizes_are_whole_lines_evenly_apart() -> None:
     assert len(sizes) == 9 * edges.PER_OCTAVE + 1
 
 
-def test_what_was_measured_is_told_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        machine,
-        "fingerprint",
-        lambda: {"date": AT, "cpus": 2, "cpu": "Some CPU", "virtual": True, "kernel": "6.1"},
-    )
+HERE = {"date": AT, "cpus": 2, "cpu": "Some CPU", "virtual": True, "kernel": "6.1"}
+
+
+def repetition() -> edges.Repetition:
     peak = Peak(Interval(2048.0, 1024.0, 4096.0), 0.5, 8.0, 1.0)
     doubtful = Peak(Interval(9216.0, 1024.0, 4096.0), 0.5, 8.0, 0.5)
-    text = "\n".join(edges.measured_words([edges.Repetition(1.5, records(), (peak, doubtful))]))
-    assert "| 1 | 1.5 | l1 | 32 | " in text
+    return edges.Repetition(load=1.5, stolen=0.021, edges=records(), peaks=(peak, doubtful))
+
+
+def test_what_was_measured_is_told_in_rows() -> None:
+    text = "\n".join(edges.measured_words([repetition()], HERE))
+    assert "| 1 | 1.5, 2.1% | l1 | 32 | " in text
     assert "unresolved: the sweep ends at" in text
     assert "| 1 | 2 (×8.0) |" in text
-    assert "2 CPUs of Some CPU, a virtual machine, Linux 6.1" in text
+    assert "### On 2 CPUs of Some CPU, Linux 6.1" in text
+    assert "on a virtual machine, 8 replicates" in text
 
 
-def test_nothing_measured_is_not_told() -> None:
-    assert edges.measured_words([]) == []
+def test_a_machines_sweeps_are_kept_and_told_as_they_were(tmp_path: Path) -> None:
+    assert edges.machines_words(tmp_path) == []
+    file = edges.kept(tmp_path, HERE, [repetition()])
+    assert file == tmp_path / "some-cpu-2-6.1" / "edges.json"
+    assert edges.machines_words(tmp_path) == edges.measured_words([repetition()], HERE)
+
+
+def test_cpu_seconds_end_with_steal() -> None:
+    assert len(edges.cpu_seconds()) == edges.STEAL + 1
 
 
 def test_the_page_has_its_marks_and_its_tables() -> None:
@@ -62,7 +73,7 @@ def test_the_page_has_its_marks_and_its_tables() -> None:
     made = page[page.index(BEGIN) : page.index(END)]
     assert "### By simulation" in made
     assert "NO" not in made.split()
-    assert "### On one machine" in made
+    assert made.count("### On ") == len(list(edges.RESULTS.glob("*/edges.json")))
 
 
 def test_simulated_words_are_a_table() -> None:
