@@ -55,6 +55,10 @@ trips that no trace tells of. They are timed from there on, and what is predicte
 PHYML = {"taxa": 5, "sites": 60, "bootstraps": 4, "seed": 7}
 """What phyml-mpi has to do: trees that take little computing, of which each is sent as a text of 1.9 MiB."""
 
+CONGESTION = "net.ipv4.tcp_congestion_control=reno"
+"""On the lab's nodes, whatever this host has: bbr paces, which LogGP has no parameter for; cubic is often not allowed to
+a network namespace, and does the same where nothing is lost."""
+
 REPEATS = 5
 LINKS = 2
 """Links between two nodes: out of the one, and into the other."""
@@ -131,6 +135,8 @@ class Lab:
         for own in (self._folder, self._inputs):
             own.mkdir()
         self._program = compiled(mpi, LOOPS / "foresight.cpp")
+        for node in lab.nodes:
+            _output(["ssh", "-F", str(lab.ssh_config), node.name, "sysctl", "-w", CONGESTION])
 
     def set(self, setting: Setting) -> None:
         for node in self._lab.nodes:

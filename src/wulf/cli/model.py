@@ -195,7 +195,8 @@ def loggp(
     given = measured_of(found, subject)
     fitted = given.fitted()
     half = {size: [value / 2 for value in values] for size, values in given.round_trips.items()}
-    show_view(loggp_view(fitted, given.subject, half), loggp_object(fitted, given.subject), as_json=as_json, html=html)
+    view = loggp_view(fitted, given.subject, half, given.cautions)
+    show_view(view, loggp_object(fitted, given.subject, given.cautions), as_json=as_json, html=html)
     return code
 
 

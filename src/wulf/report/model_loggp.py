@@ -16,13 +16,17 @@ from wulf.stats.piecewise import Interval
 NAMES = {"latency": "L, latency", "overhead": "o, overhead of sending", "gap": "g, gap between messages"}
 
 
-def loggp_view(found: LogGP, subject: str, times: Mapping[float, Sequence[float]]) -> View:
+def loggp_view(
+    found: LogGP, subject: str, times: Mapping[float, Sequence[float]], cautions: Sequence[str] = ()
+) -> View:
     """The report of a pair.
 
     Parameters
     ----------
     times
         Bytes → seconds of a message, as measured, for the plot.
+    cautions
+        What LogGP has no parameter for.
     """
     sections = [_parameters(found), _lines("Time of a message: straight lines", found.times)]
     if found.gaps is not None:
@@ -31,7 +35,7 @@ def loggp_view(found: LogGP, subject: str, times: Mapping[float, Sequence[float]
         rows = [[show(size, "B"), _value(one), _range(one)] for size, one in found.overheads.items()]
         sections.append(Section("Overhead of sending", (), Columns(["bytes", "o", "95% interval"], rows)))
     sections += [_checks(found.checks), Section("Time of a message", plot=plot_of(found, times))]
-    notes = [why for name, why in found.reasons.items() if name not in NAMES]
+    notes = [*cautions, *(why for name, why in found.reasons.items() if name not in NAMES)]
     method = (
         "PRTT(n, d, s) by Netgauge's method: g + s·G from trains of messages, o from trains with pauses, "
         "L = RTT/2 - 2o. Lines and their bends by least squares and Schwarz's criterion; intervals by bootstrap of the "
@@ -134,10 +138,11 @@ def _range(one: Interval, unit: str = "s") -> str:
     return f"{show(one.low / divisor, '')} to {show(one.high / divisor, '')} {name}".strip()
 
 
-def loggp_object(found: LogGP, subject: str) -> dict[str, Any]:
+def loggp_object(found: LogGP, subject: str, cautions: Sequence[str] = ()) -> dict[str, Any]:
     """All of it for programs."""
     return {
         "subject": subject,
+        "cautions": list(cautions),
         **{name: _known(found, name) for name in NAMES},
         "per_byte": interval_object(found.per_byte),
         "overheads": [{"bytes": size, **interval_object(one)} for size, one in found.overheads.items()],

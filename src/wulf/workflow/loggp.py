@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
@@ -14,6 +14,7 @@ from wulf.measure.probes import Probe
 from wulf.measure.runner import UNWATCHED, Watcher
 from wulf.model.loggp import Delayed, LogGP, fit_loggp
 from wulf.report.figures import usable
+from wulf.report.names import fold
 from wulf.store.run import Run, RunWriter
 from wulf.workflow.mpi import Launch, Ranks, campaign
 from wulf.workflow.survey import Effort, Outcome
@@ -33,6 +34,10 @@ DELAYED = (1, 1024, 65536)
 
 MESSAGES = 16
 
+CONGESTION = "sysctl.net.ipv4.tcp_congestion_control"
+PACED = {"bbr"}
+"""Congestion controls that send at a rate of their own estimate, not as the window allows: docs/foresight.md."""
+
 LONGEST_DELAY = 1.0
 """What the probe allows [s]."""
 
@@ -45,6 +50,8 @@ class Measured:
     ----------
     subject
         The pair, and the MPI or transport.
+    cautions
+        What of its nodes LogGP has no parameter for.
     """
 
     subject: str
@@ -52,6 +59,7 @@ class Measured:
     trains: dict[float, list[float]] = field(default_factory=dict)
     delayed: tuple[Delayed, ...] = ()
     messages: int = 1
+    cautions: tuple[str, ...] = ()
 
     def fitted(self, seed: int = 0) -> LogGP:
         """LogGP of it.
@@ -121,13 +129,25 @@ def measured_of(run: Run, subject: str | None = None) -> Measured:
     usable_ones = [one for one in run.records if usable(one) and one.samples]
     trains = [one for one in usable_ones if one.probe == MPI and one.metric in (PRTT, DELAY)]
     if trains:
-        return _of_trains(_of_one(run, trains, subject))
+        return replace(_of_trains(_of_one(run, trains, subject)), cautions=_cautions(run))
     trips = [one for one in usable_ones if one.probe in (NET, MPI) and one.metric == RTT and "bytes" in one.params]
     if trips:
-        return _of_sweep(_of_one(run, trips, subject))
+        return replace(_of_sweep(_of_one(run, trips, subject)), cautions=_cautions(run))
     raise UsageError(
         f"run {run.id} holds no round trips over sizes",
         "`wulf model loggp n1 n2` measures MPI, `wulf net sweep n1 n2` a transport",
+    )
+
+
+def _cautions(run: Run) -> tuple[str, ...]:
+    nodes = run.fingerprint
+    paced = [node for node in sorted(nodes) if nodes[node].get(CONGESTION, {}).get("value") in PACED]
+    if not paced or len(nodes) == 1:
+        return ()
+    return (
+        f"{fold(paced)}: TCP's congestion control is {' or '.join(sorted(PACED))}, which spreads a message of several "
+        "packets over a time that grows with the path's delay and with the pause before it. LogGP has no parameter for "
+        "that; where messages go by TCP, predictions hold better with cubic or reno",
     )
 
 

@@ -104,7 +104,7 @@ def measured(run: Run, alias: str, subject: str | None = None) -> Network:
         step = error.next_step.replace("choose with --subject:", f"write {alias}{PAIR}PAIR, one of:")
         raise UsageError(error.what, step) from error
     file, notes = from_loggp(given.fitted(), alias if _nameable(alias) else run.id, f"run {run.id}, {given.subject}")
-    return Network(file, alias=alias, notes=notes)
+    return Network(file, alias=alias, notes=(*notes, *given.cautions))
 
 
 def _nameable(text: str) -> bool:

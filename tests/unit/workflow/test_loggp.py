@@ -18,7 +18,7 @@ from wulf.core.records import Record
 from wulf.measure import mpi as measuring
 from wulf.store.run import Run
 from wulf.workflow import mpi
-from wulf.workflow.loggp import DELAYED, MESSAGES, SIZES, measure_loggp, measured_of
+from wulf.workflow.loggp import CONGESTION, DELAYED, MESSAGES, SIZES, measure_loggp, measured_of
 from wulf.workflow.mpi import Launch
 from wulf.workflow.survey import Outcome
 
@@ -123,3 +123,20 @@ def test_what_can_not_be_fitted_says_so() -> None:
         measured_of(run())
     with pytest.raises(UsageError, match="n1>n2 tcp: 2 sizes"):
         measured_of(run(trip(1), trip(8))).fitted()
+
+
+@pytest.mark.parametrize(
+    ("controls", "said"),
+    [
+        ({"n1": "bbr", "n2": "bbr"}, "n[1-2]: TCP's congestion control is bbr"),
+        ({"n1": "cubic", "n2": "bbr"}, "n2: TCP's congestion control is bbr"),
+        ({"n1": "cubic", "n2": "reno"}, None),
+        ({"n1": "bbr"}, None),  # one host: its ranks' messages need no TCP
+        ({"n1": None, "n2": None}, None),
+    ],
+)
+def test_a_congestion_control_that_paces_is_a_caution(controls: dict[str, str | None], said: str | None) -> None:
+    given = run(*(trip(size) for size in (1, 100, 1000)))
+    given.fingerprint = {node: {CONGESTION: {"value": value}} for node, value in controls.items()}
+    cautions = measured_of(given).cautions
+    assert [one.startswith(said) for one in cautions] == [True] if said else cautions == ()
