@@ -52,8 +52,9 @@ CONNECT = "connect"
 trips that no trace tells of. They are timed from there on, and what is predicted of it is taken off.
 """
 
-PHYML = {"taxa": 5, "sites": 60, "bootstraps": 4, "seed": 7}
-"""What phyml-mpi has to do: trees that take little computing, of which each is sent as a text of 1.9 MiB."""
+PHYML = {"taxa": 5, "sites": 60, "bootstraps": 16, "seed": 7}
+"""What phyml-mpi has to do: trees that take little computing, of which each is sent as a text of 1.9 MiB. With 4 of them
+TCP's slow start, at the first, is a quarter of the run where the latency is long."""
 
 CONGESTION = "net.ipv4.tcp_congestion_control=reno"
 """On the lab's nodes, whatever this host has: bbr paces, which LogGP has no parameter for; cubic is often not allowed to
@@ -68,6 +69,10 @@ PATIENCE = 900.0
 
 BITS = 8.0
 """A byte."""
+
+SEGMENT, HEADERS = 1448, 66
+"""Bytes of a full packet that are the message's, and those of each packet that are not: Ethernet, IP, TCP and its time
+stamps, which take the link's time as well."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +96,14 @@ class Setting:
         return {"rate": f"{self.rate / 1e6:g}mbit"}
 
     def changed(self, measured: Mapping[str, float], since: Setting) -> dict[str, float]:
-        """What was measured at another setting, with the links' difference added."""
+        """What was measured at another setting, with the links' difference added: to a message's first packet its
+        headers', to each byte its share of the headers'.
+        """
+        longer = BITS * (1 / self.rate - 1 / since.rate)
         return {
             **measured,
-            "latency": max(0.0, measured["latency"] + LINKS * (self.delay - since.delay)),
-            "byte": max(0.0, measured["byte"] + BITS * (1 / self.rate - 1 / since.rate)),
+            "latency": max(0.0, measured["latency"] + LINKS * (self.delay - since.delay) + HEADERS * longer),
+            "byte": max(0.0, measured["byte"] + (1 + HEADERS / SEGMENT) * longer),
         }
 
 

@@ -13,8 +13,8 @@ MEASURED = {"latency": 1.1e-3, "send": 5e-6, "byte": 90e-9}
 def test_a_setting_changes_what_its_links_change() -> None:
     slower = Setting("slower", TRACED.delay + 1e-3, TRACED.rate / 2)
     changed = slower.changed(MEASURED, TRACED)
-    assert changed["latency"] == pytest.approx(1.1e-3 + 2e-3)  # two links lie between two nodes
-    assert changed["byte"] == pytest.approx(90e-9 + 8 / TRACED.rate)
+    assert changed["latency"] == pytest.approx(1.1e-3 + 2e-3 + 66 * 8 / TRACED.rate)  # two links lie between two nodes
+    assert changed["byte"] == pytest.approx(90e-9 + (1514 / 1448) * 8 / TRACED.rate)
     assert changed["send"] == 5e-6
 
 
