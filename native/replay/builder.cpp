@@ -67,15 +67,6 @@ void ProgramBuilder::add(std::uint32_t rank, OpKind kind, std::uint32_t arg, std
   }
 }
 
-void ProgramBuilder::reserve(std::size_t operations, std::size_t posts) {
-  kind_.reserve(operations);
-  arg_.reserve(operations);
-  peer_.reserve(posts);
-  tag_.reserve(posts);
-  size_.reserve(posts);
-  slot_.reserve(posts);
-}
-
 void ProgramBuilder::add_calc(std::uint32_t rank, Picoseconds duration, std::uint32_t mark) {
   add(rank, OpKind::kCalc, static_cast<std::uint32_t>(durations_.size()), mark);
   durations_.push_back(compute_ == kUnscaled ? duration

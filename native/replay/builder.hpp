@@ -27,9 +27,6 @@ class ProgramBuilder {
                 std::uint32_t slot, std::uint32_t mark = 0);
   void add_wait(std::uint32_t rank, std::uint32_t slot, std::uint32_t mark = 0);
 
-  /// Room for so many operations and, of these, posts: saves time, no more.
-  void reserve(std::size_t operations, std::size_t posts);
-
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] std::size_t ops() const { return kind_.size(); }
 
