@@ -10,7 +10,7 @@ from tests.unit.trace.making import plain
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import NAMES, allprof, dumpi, goal, import_named, otf2
 from wulf.trace.reader import Trace, open_trace
-from wulf.trace.record import ANY, Completion, Record
+from wulf.trace.record import ANY, PROC_NULL, Completion, Record
 
 GOAL = """\
 num_ranks 3 // so many
@@ -292,3 +292,70 @@ def test_every_format_has_help_and_says_what_is_not_there(tmp_path: Path, name: 
     assert module.HELP
     with pytest.raises(FormatError):
         module.bring([tmp_path], tmp_path)
+
+
+RECORDED = Path(__file__).parent / "recorded" / "otf2-print-3.0.2.txt"
+"""An archive that was written through OTF2's own bindings, as its otf2-print printed it: four ranks, split in halves of
+which the second counts backwards."""
+
+
+def test_otf2_of_an_archive(tmp_path: Path) -> None:
+    brought = otf2.bring([RECORDED], tmp_path)
+    assert (brought.ranks, list(brought.notes)) == (4, [])
+    trace = open_trace(tmp_path)
+    assert plain(records(trace, 3)) == plain(
+        [
+            Record("Irecv", 1000, 200, peer=ANY, tag=ANY, request=0),
+            Record("Isend", 1000, 200, peer=2, tag=7, bytes=4096, request=1),
+            Record("Waitall", 1000, 300, given=2, completions=[Completion(0, 2, 7, 4096), Completion(1)]),
+            Record("Comm_split", 1000, 400, newcomm=2, members=[3, 2]),
+            Record("Send", 1000, 200, peer=2, tag=3, comm=2, bytes=64),
+            Record("Bcast", 1000, 300, root=3, comm=2, bytes=800),
+            Record("Iallreduce", 1000, 200, bytes=8, request=0),
+            Record("Wait", 2200, 200, completions=[Completion(0)]),  # behind a test that told nothing
+            Record("Sendrecv", 1000, 300, peer=0, tag=9, bytes=100, peer2=2, tag2=9, bytes2=100),
+            Record("Allgather", 1000, 300, bytes=8, bytes2=8),
+            Record("finalize", 2400, 400),  # behind MPI_Comm_free
+        ]
+    )
+
+
+BETWEEN = """\
+INTER_COMM                             3  name: "between" <9>, Group A: "" <2>, Group B: "" <3>, \
+Common Communicator: "MPI_COMM_WORLD" <0>, Flags: {CREATE_DESTROY_EVENTS}
+"""
+
+
+def between(rank: int, root: str) -> str:
+    """A rank's events: an intercommunicator between the halves, and a broadcast over it."""
+    lines = [
+        ('ENTER', 100, 'Region: "MPI_Intercomm_create" <20>'),
+        ('COMM_CREATE', 101, 'Communicator: "between" <3>'),
+        ('MPI_COLLECTIVE_END', 102, 'Operation: CREATE_HANDLE, Communicator: "MPI_COMM_WORLD" <0>, Root: NONE, '
+                                    'Sent: 0, Received: 0'),
+        ('LEAVE', 103, 'Region: "MPI_Intercomm_create" <20>'),
+        ('ENTER', 104, 'Region: "MPI_Bcast" <8>'),
+        ('MPI_COLLECTIVE_END', 105, f'Operation: BCAST, Communicator: "between" <3>, Root: {root}, '
+                                    'Sent: 0, Received: 0'),
+        ('LEAVE', 106, 'Region: "MPI_Bcast" <8>'),
+        ('ENTER', 107, 'Region: "MPI_Ibarrier" <21>'),
+        ('NON_BLOCKING_COLLECTIVE_REQUEST', 108, 'Request: 1'),
+        ('LEAVE', 109, 'Region: "MPI_Ibarrier" <21>'),
+    ]  # fmt: skip
+    return "".join(f"{kind:32}{rank:17}{at:21}  {text}\n" for kind, at, text in lines)
+
+
+def test_otf2_of_an_intercommunicator(tmp_path: Path) -> None:
+    defined, _ = RECORDED.read_text().split("=== Events", 1)
+    text = defined + BETWEEN + "=== Events ===\n" + between(0, "SELF") + between(1, "THIS_GROUP")
+    text += between(2, '0 ("Master thread" <0>)')
+    brought = otf2.bring([written(tmp_path, text)], tmp_path)
+    assert list(brought.notes) == ["3 calls could not be told from their events, and are left out"]  # no end is told
+    trace = open_trace(tmp_path)
+    roots = []
+    for rank, sides in enumerate([([0, 1], [3, 2]), ([0, 1], [3, 2]), ([3, 2], [0, 1])]):
+        made, bcast = records(trace, rank)
+        assert (made.op, list(made.members), list(made.members2)) == ("Intercomm_create", *sides)
+        assert (bcast.op, bcast.comm) == ("Bcast", made.newcomm)
+        roots.append(bcast.root)
+    assert roots == [0, PROC_NULL, 0]

@@ -4,24 +4,27 @@
     MPI_SEND                  0      62047862183290  Receiver: 1 ("Master thread" <4>), Communicator: "" <0>, Tag: 0, …
 
 Events between the ENTER and the LEAVE of a region are one call. Peers are ranks of the communicator, and the location
-that stands behind each says which rank of the world that is. Computing is all time outside of MPI's regions.
+that stands behind each says which rank of the world that is. What a non-blocking collective was is told where it is
+complete: its text is read once more for that. Computing is all time outside of MPI's regions.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from wulf.trace.calls import BY_NAME, COLLECTIVES, COMPLETIONS, RECEIVES, SENDS
+from wulf.trace.calls import BY_NAME, COLLECTIVES, COMPLETIONS, NEW_COMMUNICATORS, QUIET, RECEIVES, SENDS
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported
 from wulf.trace.imports.building import Clock, Communicators, Ids, lines_of
 from wulf.trace.manifest import RANKS
-from wulf.trace.record import Completion, Record
+from wulf.trace.record import PROC_NULL, Completion, Record
 from wulf.trace.writer import RankWriter
 
 HELP = "OTF2, as `otf2-print -A traces.otf2` prints it: one text."
@@ -33,12 +36,15 @@ _ID = re.compile(r"<(\d+)>")
 _CLOCK = re.compile(r"CLOCK_PROPERTIES\s+Ticks per Seconds: (\d+)")
 _GROUP = re.compile(r"GROUP\s+(\d+)\s+Name: .*, Type: (\w+), Paradigm: (\w+), Flags: .*, \d+ Members:(.*)")
 _COMM = re.compile(r"COMM\s+(\d+)\s+Name: .*, Group: (.*), Parent: (.*)")
-_EVENT = re.compile(r"(MPI_\w+|ENTER|LEAVE)\s+(\d+)\s+(\d+)\s*(.*)")
+_INTER_COMM = re.compile(r"INTER_COMM\s+(\d+)\s+[Nn]ame: .*, Group A: (.*), Group B: (.*), Common Communicator: ")
+_EVENT = re.compile(r"(MPI_\w+|NON_BLOCKING_COLLECTIVE_\w+|COMM_CREATE|ENTER|LEAVE)\s+(\d+)\s+(\d+)\s*(.*)")
 _REGION = re.compile(r'Region: "(.*)" <\d+>')
 _PARTS = re.compile(r"(Receiver|Sender|Root): (?:(\d+) \((?:.*?<(\d+)>)?[^)]*\)|(UNDEFINED))")
 _NUMBERS = re.compile(r"(Tag|Length|Request|Sent|Received): (\d+)")
 _COMMUNICATOR = re.compile(r'Communicator: (?:".*?" <(\d+)>|(\d+))')
-_OPERATION = re.compile(r"Operation: (\w+)")
+_SPECIAL_ROOT = re.compile(r"Root: (SELF|THIS_GROUP)")
+
+STARTED, COMPLETE = "NON_BLOCKING_COLLECTIVE_REQUEST", "NON_BLOCKING_COLLECTIVE_COMPLETE"
 
 
 class Event(NamedTuple):
@@ -72,8 +78,9 @@ class Definitions:
     ticks: int = 0
     ranks: dict[int, int] = field(default_factory=dict)
     groups: dict[int, list[int]] = field(default_factory=dict)
-    members: dict[int, list[int]] = field(default_factory=dict)
-    _wanted: dict[int, int] = field(default_factory=dict)
+    sides: dict[int, list[list[int]]] = field(default_factory=dict)
+    """Communicator → its members; of an intercommunicator, those of both groups."""
+    _wanted: dict[int, list[int]] = field(default_factory=dict)
 
     def take(self, line: str) -> None:
         """A line of a definition."""
@@ -86,9 +93,9 @@ class Definitions:
             elif match[2] == "COMM_GROUP" and match[3] == "MPI":
                 self.groups[int(match[1])] = members
         elif match := _COMM.match(line):
-            group = _ID.search(match[2])
-            if group:
-                self._wanted[int(match[1])] = int(group[1])
+            self._wanted[int(match[1])] = [int(one) for one in _ID.findall(match[2])]
+        elif match := _INTER_COMM.match(line):
+            self._wanted[int(match[1])] = [int(one) for one in _ID.findall(match[2]) + _ID.findall(match[3])]
 
     def done(self, path: Path) -> None:
         """All definitions are there. FormatError where they are not."""
@@ -97,13 +104,42 @@ class Definitions:
                 f"{path} has no definitions of clock and MPI ranks before its events",
                 "print all of it: otf2-print -A traces.otf2 > trace.txt",
             )
-        for comm, group in self._wanted.items():
-            if group in self.groups:
-                self.members[comm] = [self.ranks.get(one, one) for one in self.groups[group]]
+        for comm, groups in self._wanted.items():
+            if groups and all(group in self.groups for group in groups):
+                self.sides[comm] = [[self.ranks.get(one, one) for one in self.groups[group]] for group in groups]
+
+    def members(self, comm: int, rank: int) -> tuple[list[int], list[int]] | None:
+        """Those on a rank's side of a communicator, and of an intercommunicator those on the other; None: not known."""
+        sides = self.sides.get(comm)
+        if sides is None or all(rank not in side for side in sides):
+            return None
+        own = next(side for side in sides if rank in side)
+        return own, next((side for side in sides if side is not own), [])
 
     def ns(self, ticks: int) -> int:
         """Nanoseconds, in whole numbers."""
         return ticks * NS // self.ticks
+
+
+@dataclass
+class Ends:
+    """How the non-blocking collectives of all locations ended, read from the whole text when the first one begins."""
+
+    path: Path
+
+    def next(self, location: int, request: int) -> Event | None:
+        """The end of the next one with that request; None: it never ended."""
+        known = self._known.get((location, request))
+        return known.popleft() if known else None
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int], deque[Event]]:
+        found = defaultdict[tuple[int, int], deque[Event]](deque)
+        for number, line in lines_of(self.path):
+            if line.startswith(COMPLETE) and (match := _EVENT.match(line)):
+                event = Event(match[1], int(match[2]), int(match[3]), match[4], number)
+                found[event.location, event.numbers().get("Request", -1)].append(event)
+        return found
 
 
 def bring(paths: Sequence[Path], folder: Path) -> Imported:
@@ -120,7 +156,7 @@ def bring(paths: Sequence[Path], folder: Path) -> Imported:
                 continue
             if not ranks:
                 definitions.done(path)
-                ranks = _opened(stack, folder, definitions)
+                ranks = _opened(stack, folder, definitions, Ends(path))
             one = ranks.get(int(event[2]))
             if one is not None:  # a location that is no rank's: a thread, a device
                 one.take(Event(event[1], int(event[2]), int(event[3]), event[4], number), path)
@@ -131,22 +167,22 @@ def bring(paths: Sequence[Path], folder: Path) -> Imported:
     return Imported(len(ranks), RANKS, notes)
 
 
-def _opened(stack: ExitStack, folder: Path, definitions: Definitions) -> dict[int, _Rank]:
+def _opened(stack: ExitStack, folder: Path, definitions: Definitions, ends: Ends) -> dict[int, _Rank]:
     size = len(definitions.ranks)
     found = {}
     for location, rank in definitions.ranks.items():
         out = stack.enter_context(RankWriter(folder, {"rank": rank, "size": size, "host": "", "mpi": "OTF2"}))
-        found[location] = _Rank(rank, size, definitions, out)
+        found[location] = _Rank(rank, size, definitions, ends, out)
     return found
 
 
 class _Rank:
     """One location's events as records; `lost` counts calls whose events do not tell what they did."""
 
-    def __init__(self, rank: int, size: int, definitions: Definitions, out: RankWriter) -> None:
-        self._rank, self._size, self._definitions, self._out = rank, size, definitions, out
+    def __init__(self, rank: int, size: int, definitions: Definitions, ends: Ends, out: RankWriter) -> None:
+        self._rank, self._size, self._definitions, self._ends, self._out = rank, size, definitions, ends, out
         self._clock, self._ids = Clock(), Ids()
-        world = next((comm for comm, members in definitions.members.items() if members == list(range(size))), 0)
+        world = next((comm for comm, sides in definitions.sides.items() if sides == [list(range(size))]), 0)
         self._communicators = Communicators(world)
         self._region: tuple[str, int] | None = None
         self._events: list[Event] = []
@@ -185,25 +221,51 @@ class _Rank:
             self._out.add(record)
 
     def _records(self, name: str) -> Iterator[Record]:
-        """The records of a call; new communicators first, since OTF2 has no event for them."""
+        """The records of a call; before it communicators that nothing told of."""
         by = {event.kind: event for event in self._events}
-        for event in self._events:
-            comm = event.communicator()
-            if comm is not None and self._communicators.number(comm) is None:
-                members = self._definitions.members.get(comm, [self._rank])
-                yield Record("found_comm", newcomm=self._communicators.add(comm), members=members)
+        if name in NEW_COMMUNICATORS and {"MPI_COLLECTIVE_END", "COMM_CREATE"} <= by.keys():
+            yield self._created(name, by["MPI_COLLECTIVE_END"], by["COMM_CREATE"])
+            return
+        if name in COLLECTIVES and STARTED in by:
+            end = self._ends.next(by[STARTED].location, by[STARTED].numbers()["Request"])
+            if end is None:
+                self.lost += 1
+                return
+            by["MPI_COLLECTIVE_END"] = end
+        yield from self._found([*self._events, *by.values()])
         if name == "Finalize":
             yield Record("finalize")
         elif name in COLLECTIVES and "MPI_COLLECTIVE_END" in by:
-            yield self._collective(name, by["MPI_COLLECTIVE_END"])
+            record = self._collective(name, by["MPI_COLLECTIVE_END"])
+            if STARTED in by:
+                record.request = self._ids.new(by[STARTED].numbers()["Request"])
+            yield record
         elif name in ("Sendrecv", "Sendrecv_replace") and {"MPI_SEND", "MPI_RECV"} <= by.keys():
             yield self._exchange(name, by["MPI_SEND"], by["MPI_RECV"])
         elif name in COMPLETIONS or (name in ("Start", "Startall")):
             yield from self._several(name)
         elif name in SENDS | RECEIVES and name in BY_NAME:
             yield from self._message(name)
-        elif self._events:
+        elif self._events and name not in QUIET:
             self.lost += 1
+
+    def _found(self, events: Sequence[Event]) -> Iterator[Record]:
+        for event in events:
+            comm = event.communicator()
+            if comm is not None and self._communicators.number(comm) is None:
+                yield self._new("found_comm", comm)
+
+    def _created(self, name: str, end: Event, made: Event) -> Record:
+        comm = made.communicator()
+        if comm is None:
+            raise ValueError("COMM_CREATE names no communicator")
+        record = self._new(name, comm)
+        record.comm = self._communicators.number(end.communicator()) or 0
+        return record
+
+    def _new(self, name: str, comm: int) -> Record:
+        own, others = self._definitions.members(comm, self._rank) or ([self._rank], [])
+        return Record(name, newcomm=self._communicators.add(comm), members=own, members2=others)
 
     def _message(self, name: str) -> Iterator[Record]:
         for event in self._events:
@@ -241,7 +303,7 @@ class _Rank:
                 yield self._told(Record("Isend", request=self._ids.new(request)), event)
             elif event.kind == "MPI_IRECV_REQUEST":
                 yield Record("Irecv", peer=-1, tag=-1, request=self._ids.new(request))
-            elif event.kind == "MPI_ISEND_COMPLETE":
+            elif event.kind in ("MPI_ISEND_COMPLETE", COMPLETE):
                 done.append(Completion(self._ids.done(request)))
             elif event.kind == "MPI_IRECV":
                 taken = self._told(Record("Recv"), event)
@@ -254,13 +316,12 @@ class _Rank:
     def _collective(self, name: str, event: Event) -> Record:
         """Score-P tells what went to and came from all ranks in all; here it is one rank's block, where that counts."""
         told = event.numbers()
-        members = self._definitions.members.get(event.communicator() or 0, list(range(self._size)))
-        many = max(1, len(members))
+        known = self._definitions.members(event.communicator() or 0, self._rank)
+        many = max(1, len(known[0])) if known else self._size
         given, taken = told["Sent"], told["Received"]
         record = Record(name, comm=self._communicators.number(event.communicator()) or 0, bytes=given, bytes2=taken)
-        location = event.partner()
         if "root" in BY_NAME[name].fields:
-            record.root = self._definitions.ranks.get(-1 if location is None else location, 0)
+            record.root = self._root(event)
         kind = COLLECTIVES[name]
         if kind == "bcast":
             record.bytes = taken or given // many
@@ -276,3 +337,10 @@ class _Rank:
             spread = taken if kind in ("gatherv", "allgatherv") else given
             record.counts = [spread // many] * many if spread else []
         return record
+
+    def _root(self, event: Event) -> int:
+        """In an intercommunicator the root names itself, and its neighbours name nobody."""
+        if special := _SPECIAL_ROOT.search(event.text):
+            return self._rank if special[1] == "SELF" else PROC_NULL
+        location = event.partner()
+        return self._definitions.ranks.get(-1 if location is None else location, 0)
