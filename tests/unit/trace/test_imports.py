@@ -204,6 +204,33 @@ def test_dumpi(tmp_path: Path) -> None:
                              "was split off"]  # fmt: skip
 
 
+def test_sends_that_are_done_at_once_have_one_handle_and_some_requests_are_never_told_of(tmp_path: Path) -> None:
+    """As libdumpi wrote under Open MPI 4.1.4, of Isend, Issend, Isend; it knows nothing of MPI_Iallreduce."""
+
+    def send(name: str, at: int, request: int) -> str:
+        return block(
+            name, at, at + 1, "int count=1", INT, "int dest=1", "int tag=5", WORLD, f"MPI_Request request=[{request}]"
+        )
+
+    text = block("MPI_Init", 1, 2) + send("MPI_Isend", 10, 2) + send("MPI_Issend", 12, 3) + send("MPI_Isend", 14, 2)
+    text += block(
+        "MPI_Waitall",
+        20,
+        21,
+        "int count=5",
+        "MPI_Request requests[5]=[2, 3, 2, 7, 1]",
+        "MPI_Status statuses[5]=<IGNORED>",
+    )
+    written(tmp_path, text + block("MPI_Finalize", 30, 31), "d-0000.txt")
+    written(tmp_path, block("MPI_Init", 1, 2) + block("MPI_Finalize", 3, 4), "d-0001.txt")
+    brought = dumpi.bring([tmp_path], tmp_path)
+    *sends, wait, _ = records(open_trace(tmp_path), 0)
+    assert [one.request for one in sends] == [0, 1, 2]
+    assert sorted(one.request for one in wait.completions if one.request is not None) == [0, 1, 2]
+    assert len(wait.completions) == 5
+    assert len(brought.notes) == 1 and "1 × end of a request whose beginning is not told" in brought.notes[0]
+
+
 def test_a_torn_text_of_dumpi_is_named(tmp_path: Path) -> None:
     text = dumpi_text()
     cut = written(tmp_path, text[text.index("MPI_Irecv entering") :].replace("int count=2\n", "", 1), "d-0000.txt")

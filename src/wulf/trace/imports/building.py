@@ -35,31 +35,38 @@ class Clock:
 
 
 class Ids:
-    """Small numbers for what a foreign trace calls by handles: the smallest that is free."""
+    """Small numbers for what a foreign trace calls by handles: the smallest that is free.
+
+    Several requests may have one handle at a time: Open MPI gives all sends that are done at once the same.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, int] = {}
+        self._known: dict[Hashable, list[int]] = {}
         self._free: list[int] = []
         self._next = 0
 
     def new(self, handle: Hashable) -> int:
-        """A number for a handle; one that is in use is given another number from now on."""
+        """A number for a handle."""
         if self._free:
             number = heapq.heappop(self._free)
         else:
             number, self._next = self._next, self._next + 1
-        self._known[handle] = number
+        self._known.setdefault(handle, []).append(number)
         return number
 
     def get(self, handle: Hashable) -> int | None:
-        """The number of a handle that is in use."""
-        return self._known.get(handle)
+        """The newest number of a handle that is in use."""
+        return self._known[handle][-1] if handle in self._known else None
 
     def done(self, handle: Hashable) -> int | None:
         """The same, and it is free again."""
-        number = self._known.pop(handle, None)
-        if number is not None:
-            heapq.heappush(self._free, number)
+        numbers = self._known.get(handle)
+        if numbers is None:
+            return None
+        number = numbers.pop()
+        if not numbers:
+            del self._known[handle]
+        heapq.heappush(self._free, number)
         return number
 
 

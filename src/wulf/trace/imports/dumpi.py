@@ -40,6 +40,9 @@ _NUMBER = re.compile(r"-?\d+")
 WORLD_HANDLE, SELF_HANDLE = 2, 3
 """dumpi/common/constants.h: error 0, null 1, then these."""
 
+NULL_REQUEST = 1
+"""The number of MPI_REQUEST_NULL."""
+
 ANY_SOURCE = -1
 """Its own number for MPI_ANY_SOURCE, and for any tag; anything else below zero is MPI_PROC_NULL or MPI_ROOT."""
 
@@ -265,6 +268,8 @@ class _Rank:
 
     def _one_done(self, handle: int, status: tuple[int, int, int, int] | None) -> Completion:
         request = self._ids.get(handle) if handle in self._templates else self._ids.done(handle)
+        if request is None and handle > NULL_REQUEST:
+            self._left_out["end of a request whose beginning is not told (a non-blocking collective, MPI_Imrecv)"] += 1
         if status is not None and self._wild.get(handle):
             return Completion(request, status[2], status[3])
         return Completion(request)
