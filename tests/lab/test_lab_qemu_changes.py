@@ -84,9 +84,12 @@ def session(made: Reached, node: str, *code: str, sudo: bool = False) -> Iterato
 def stand_still(made: lab.Lab, node: str, step: str) -> None:
     """Let an agent begin a change, and perhaps take it back, until it stands at the step: its data are on the disk."""
     with agent_left_alone(made, node, step) as begun:
-        begun.send("change_apply", campaign="c1", by="me@head", settings=CHANGES, confirm=LEASE, lease=LEASE)
+        apply = {"campaign": "c1", "by": "me@head", "settings": CHANGES, "confirm": LEASE, "lease": LEASE}
         if "undo" in step or "back" in step:
+            begun.ask("change_apply", **apply)  # a revert is refused while settings are being changed
             begun.send("change_revert", campaign="c1")
+        else:
+            begun.send("change_apply", **apply)
         assert wait_until(lambda: ask(made, node, f"test -e {AT}").returncode == 0, PATIENCE), f"{node}: never {step}"
 
 
