@@ -53,12 +53,12 @@ trips that no trace tells of. They are timed from there on, and what is predicte
 """
 
 PHYML = {"taxa": 5, "sites": 60, "bootstraps": 16, "seed": 7}
-"""What phyml-mpi has to do: trees that take little computing, of which each is sent as a text of 1.9 MiB. With 4 of them
-TCP's slow start, at the first, is a quarter of the run where the latency is long."""
+"""What phyml-mpi has to do: trees that take little computing, of which each is sent as a text of 1.9 MiB. With 4 of
+them TCP's slow start, at the first, is a quarter of the run where the latency is long."""
 
 CONGESTION = "net.ipv4.tcp_congestion_control=reno"
-"""On the lab's nodes, whatever this host has: bbr paces, which LogGP has no parameter for; cubic is often not allowed to
-a network namespace, and does the same where nothing is lost."""
+"""On the lab's nodes, whatever this host has: bbr paces, which LogGP has no parameter for; cubic is often not allowed
+to a network namespace, and does the same where nothing is lost."""
 
 REPEATS = 5
 LINKS = 2
