@@ -95,4 +95,5 @@ def dump(made: lab.Lab, *names: str) -> dict[str, dict[str, Any]]:
 
 
 def assert_as_before(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]]) -> None:
-    assert differences(before, after, []) == []
+    found = differences(before, after, [])
+    assert found == [], found
