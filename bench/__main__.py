@@ -42,7 +42,7 @@ SLOW_PARTS = {"survey", "sweep", "interval", "linpack", "trace"}
 """Left out by --quick, unless asked for."""
 
 ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "bench" / "results"
+RESULTS = machine.RESULTS
 PAGE = ROOT / "docs" / "benchmarks.md"
 
 BUSY = 0.25

@@ -27,6 +27,7 @@ from bench import machine
 from bench.docs import rewritten
 from bench.errors import BenchError
 from wulf.agent import facts
+from wulf.agent.counting import difference, snapshot
 from wulf.agent.machine import Machine
 from wulf.cluster.programs import find_program
 from wulf.core.errors import FOUND, OK, USAGE, WulfError
@@ -39,7 +40,6 @@ from wulf.stats.sigma_peak import Peak
 from wulf.stats.simulation import Claim
 
 PAGE = Path(__file__).parent.parent / "docs" / "cache-edges.md"
-RESULTS = Path(__file__).parent / "results"
 FILE = "edges.json"
 SEED = 20261121
 PER_OCTAVE = 3
@@ -47,7 +47,6 @@ REPLICATES = 8
 REPETITIONS = 3
 LEAST = 2048
 KIB = 1024
-STEAL = 7  # its field in /proc/stat
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="few campaigns, and no page")
     parser.add_argument("--sweep", action="store_true", help="sweep this machine, keep it under results; no page")
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="of the sweep")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where machines' sweeps lie")
+    parser.add_argument("--results", type=Path, default=machine.RESULTS, help="where machines' sweeps lie")
     asked = parser.parse_args(arguments)
     try:
         if asked.sweep:
@@ -186,26 +185,21 @@ def measure(times: int, chase: Path | None = None, rate: Path | None = None) -> 
     found = []
     for number in range(times):
         print(f"sweep {number + 1} of {times}", file=sys.stderr, flush=True)
-        load, before = os.getloadavg()[0], cpu_seconds()
+        load, before = os.getloadavg()[0], snapshot()
         program = find_program("wulf-node").path if chase is None or rate is None else None
         sizes = sizes_up_to(4 * last)
         records = sweep(chase or program or Path(), "chase", sizes, SEED + number, pages="huge")
         records += sweep(rate or program or Path(), "cpu-rate", sizes_up_to(2 * last), SEED + number)
-        took = [after - earlier for after, earlier in zip(cpu_seconds(), before, strict=True)]
+        spent = difference(before, snapshot())["cpu"]["all"]
         found.append(
             Repetition(
                 load=load,
-                stolen=took[STEAL] / max(sum(took), 1),
+                stolen=spent.get("steal", 0.0) / sum(spent.values()),
                 edges=edge_records(records, {"here": known}, "bench"),
                 peaks=sigma_peaks(records),
             )
         )
     return found
-
-
-def cpu_seconds() -> list[int]:
-    """Ticks of all CPUs since the start: user, nice, system, idle, iowait, irq, softirq, steal."""
-    return [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1 : STEAL + 2]]
 
 
 def measured_words(repetitions: Sequence[Repetition], here: dict[str, Any]) -> list[str]:

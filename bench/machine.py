@@ -12,6 +12,9 @@ from typing import Any
 
 from wulf import __version__
 
+RESULTS = Path(__file__).parent / "results"
+"""A folder a machine, named by `name_of`."""
+
 VERSIONS = {
     "sockperf": (("sockperf", "--version"), r"version (\S+)"),
     "NetPIPE": (("dpkg-query", "-W", "netpipe-tcp"), r"\s(\S+)"),  # it doesn't tell by itself

@@ -36,6 +36,10 @@ Error wrong_slot(const std::string& place, std::uint32_t slot, bool posts) {
 
 }  // namespace
 
+Error too_many_operations() {
+  return {"limit", "a program has room for 4,294,967,294 operations; this one has more"};
+}
+
 ProgramBuilder::ProgramBuilder(std::uint32_t ranks, std::int64_t compute) : ranks_(ranks), compute_(compute) {
   if (ranks == 0 || ranks == kAnyPeer) {
     throw bad_parameter("ranks", "a program of " + std::to_string(ranks) + " ranks can't be: give 1 or more");
@@ -55,7 +59,7 @@ void ProgramBuilder::add(std::uint32_t rank, OpKind kind, std::uint32_t arg, std
     stretches_.push_back({rank, static_cast<std::uint32_t>(kind_.size())});
   }
   if (kind_.size() >= kNone - 1) {
-    throw Error("limit", "a program has room for 4,294,967,294 operations; this one has more");
+    throw too_many_operations();
   }
   if (mark != 0 && mark_.empty()) {
     mark_.assign(kind_.size(), 0);

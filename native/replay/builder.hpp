@@ -4,9 +4,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/error.hpp"
 #include "replay/program.hpp"
 
 namespace wulf::replay {
+
+/// That a program has more operations than it has room for.
+[[nodiscard]] Error too_many_operations();
 
 /// Makes a program, operation by operation. Within a rank in its order; across ranks in any order, fastest
 /// and smallest where one rank is done before the next higher one begins.

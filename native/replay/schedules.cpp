@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kMostOps = kNone - 1;
 
 /// Writes a schedule's program, rank by rank. A schedule knows which of its sender's messages a receive gets,
-/// so that nothing has to be matched: half the time, and a third of the memory, of a ProgramBuilder's.
+/// so that nothing has to be matched: a quarter of a ProgramBuilder's time, and half of its memory.
 ///
 /// A `Kind` has a `name`; `before(rank, ranks)`, how many messages of a round all ranks below send; and
 /// `part(writer, rank)`, what a rank does in a round.
@@ -25,14 +25,14 @@ template <typename Kind>
 class Writer {
  public:
   Writer(const Schedule& schedule, std::int64_t compute)
-      : schedule_(schedule), duration_(scaled(schedule.compute, compute)) {
+      : schedule_(schedule), duration_(mul(compute, static_cast<std::uint64_t>(schedule.compute))) {
     const std::uint64_t own = schedule.compute > 0 ? schedule.ranks : 0;
-    const std::uint64_t a_round = (4 * Kind::before(schedule.ranks, schedule.ranks)) + own;
+    const std::uint64_t messages = Kind::before(schedule.ranks, schedule.ranks);
+    const std::uint64_t a_round = (4 * messages) + own;
     if (a_round > kMostOps / schedule.rounds) {
-      throw Error("limit", "a program has room for 4,294,967,294 operations; this one has more");
+      throw too_many_operations();
     }
-    reserve(a_round * schedule.rounds, Kind::before(schedule.ranks, schedule.ranks) * schedule.rounds,
-            own * schedule.rounds);
+    reserve(a_round * schedule.rounds, messages * schedule.rounds, own * schedule.rounds);
   }
 
   [[nodiscard]] Program program() {
@@ -82,11 +82,6 @@ class Writer {
   void wait_received(std::uint32_t message) { add(OpKind::kWaitRecv, message); }
 
  private:
-  static Picoseconds scaled(Picoseconds duration, std::int64_t compute) {
-    return compute == ProgramBuilder::kUnscaled ? duration
-                                                : mul(compute, static_cast<std::uint64_t>(duration));
-  }
-
   void reserve(std::size_t ops, std::size_t messages, std::size_t durations) {
     program_.first.reserve(schedule_.ranks + std::size_t{1});
     program_.kind.reserve(ops);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from bench import edges
+from bench import edges, machine
 from bench.docs import BEGIN, END
 
 from wulf.core.records import Record, Verdict
@@ -64,16 +64,12 @@ def test_a_machines_sweeps_are_kept_and_told_as_they_were(tmp_path: Path) -> Non
     assert edges.machines_words(tmp_path) == edges.measured_words([repetition()], HERE)
 
 
-def test_cpu_seconds_end_with_steal() -> None:
-    assert len(edges.cpu_seconds()) == edges.STEAL + 1
-
-
 def test_the_page_has_its_marks_and_its_tables() -> None:
     page = edges.PAGE.read_text()
     made = page[page.index(BEGIN) : page.index(END)]
     assert "### By simulation" in made
     assert "NO" not in made.split()
-    assert made.count("### On ") == len(list(edges.RESULTS.glob("*/edges.json")))
+    assert made.count("### On ") == len(list(machine.RESULTS.glob("*/edges.json")))
 
 
 def test_simulated_words_are_a_table() -> None:

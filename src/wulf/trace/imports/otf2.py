@@ -71,6 +71,12 @@ class Event(NamedTuple):
         return int(match[1] or match[2]) if match else None
 
 
+def event_of(line: str, number: int) -> Event | None:
+    """The event of a line; None: it is none that counts here."""
+    match = _EVENT.match(line)
+    return Event(match[1], int(match[2]), int(match[3]), match[4], number) if match else None
+
+
 @dataclass
 class Definitions:
     """What stands before the events: clock, locations of the ranks, and members of communicators as world ranks."""
@@ -136,8 +142,7 @@ class Ends:
     def _known(self) -> dict[tuple[int, int], deque[Event]]:
         found = defaultdict[tuple[int, int], deque[Event]](deque)
         for number, line in lines_of(self.path):
-            if line.startswith(COMPLETE) and (match := _EVENT.match(line)):
-                event = Event(match[1], int(match[2]), int(match[3]), match[4], number)
+            if line.startswith(COMPLETE) and (event := event_of(line, number)):
                 found[event.location, event.numbers().get("Request", -1)].append(event)
         return found
 
@@ -150,16 +155,16 @@ def bring(paths: Sequence[Path], folder: Path) -> Imported:
     ranks: dict[int, _Rank] = {}
     with ExitStack() as stack:
         for number, line in lines_of(path):
-            event = _EVENT.match(line)
+            event = event_of(line, number)
             if event is None:
                 definitions.take(line)
                 continue
             if not ranks:
                 definitions.done(path)
                 ranks = _opened(stack, folder, definitions, Ends(path))
-            one = ranks.get(int(event[2]))
+            one = ranks.get(event.location)
             if one is not None:  # a location that is no rank's: a thread, a device
-                one.take(Event(event[1], int(event[2]), int(event[3]), event[4], number), path)
+                one.take(event, path)
         if not ranks:
             raise FormatError(f"{path} holds no event of MPI", "is it the output of otf2-print -A?")
     lost = sum(one.lost for one in ranks.values())
@@ -232,7 +237,8 @@ class _Rank:
                 self.lost += 1
                 return
             by["MPI_COLLECTIVE_END"] = end
-        yield from self._found([*self._events, *by.values()])
+            self._events.append(end)
+        yield from self._found(self._events)
         if name == "Finalize":
             yield Record("finalize")
         elif name in COLLECTIVES and "MPI_COLLECTIVE_END" in by:
