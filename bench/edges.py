@@ -24,10 +24,11 @@ import numpy as np
 from pydantic import BaseModel
 
 from bench import machine
+from bench.calm import stolen_share
 from bench.docs import rewritten
 from bench.errors import BenchError
 from wulf.agent import facts
-from wulf.agent.counting import difference, snapshot
+from wulf.agent.counting import snapshot
 from wulf.agent.machine import Machine
 from wulf.cluster.programs import find_program
 from wulf.core.errors import FOUND, OK, USAGE, WulfError
@@ -190,11 +191,10 @@ def measure(times: int, chase: Path | None = None, rate: Path | None = None) -> 
         sizes = sizes_up_to(4 * last)
         records = sweep(chase or program or Path(), "chase", sizes, SEED + number, pages="huge")
         records += sweep(rate or program or Path(), "cpu-rate", sizes_up_to(2 * last), SEED + number)
-        spent = difference(before, snapshot())["cpu"]["all"]
         found.append(
             Repetition(
                 load=load,
-                stolen=spent.get("steal", 0.0) / sum(spent.values()),
+                stolen=stolen_share(before, snapshot()),
                 edges=edge_records(records, {"here": known}, "bench"),
                 peaks=sigma_peaks(records),
             )

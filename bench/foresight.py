@@ -21,8 +21,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from bench.calm import Calm
 from bench.docs import rewritten
 from bench.errors import BenchError
 from bench.mpi_farm import compiled
@@ -225,16 +227,18 @@ def predict(session: Session, trace: Path, measured: Mapping[str, float]) -> tup
     return [float(run["seconds"]) for run in answer["runs"]], float(loaded["coverage"]["share"])
 
 
-def contest(lab: Lab, session: Session, programs: Sequence[str], repeats: int, say: Callable[[str], None]) -> list[Row]:
+def contest(
+    lab: Lab, session: Session, programs: Sequence[str], repeats: int, calm: Calm, say: Callable[[str], None]
+) -> list[Row]:
     """Trace, predict, then run: settings in turn, each with all programs, so often as asked."""
     lab.set(TRACED)
     say("measuring what a message costs at the setting where programs are traced")
-    measured = lab.loggp()
+    measured = calm.measure(lab.loggp)
     say("  " + ", ".join(f"{part} {value:.3g}" for part, value in measured.items()))
     foretold = {}
     for program in (CONNECT, *programs):
         say(f"tracing {program}")
-        foretold[program] = predict(session, lab.trace(program), measured)
+        foretold[program] = predict(session, calm.measure(partial(lab.trace, program)), measured)
     for program in programs:
         if program != phyml.NAME:
             seconds, covered = foretold[program]
@@ -245,7 +249,7 @@ def contest(lab: Lab, session: Session, programs: Sequence[str], repeats: int, s
             lab.set(setting)
             for program in programs:
                 say(f"running {program}, {setting.name}, {turn + 1} of {repeats}")
-                times.setdefault((program, setting.name), []).append(lab.run(program))
+                times.setdefault((program, setting.name), []).append(calm.measure(partial(lab.run, program)))
     return [
         Row(program, setting.name, seconds, tuple(times[program, setting.name]), foretold[program][1])
         for program in programs
@@ -283,6 +287,10 @@ def _ordered(rows: Sequence[Row], program: str) -> bool:
     return all(one.predicted < other.predicted for one in own for other in own if max(one.runs) < min(other.runs))
 
 
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 all was run; 2 it could not be."""
     parser = argparse.ArgumentParser(prog="python -m bench.foresight", description=__doc__)
@@ -301,8 +309,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ):
             lab = Lab(up, options.mpi, Path(folder))
             chosen = options.programs or list(PROGRAMS)
-            rows = contest(lab, session, chosen, options.repeats, lambda text: print(text, file=sys.stderr, flush=True))
-        text = table(rows, options.ranks)
+            calm = Calm()
+            rows = contest(lab, session, chosen, options.repeats, calm, _say)
+        text = f"{table(rows, options.ranks)} {calm.words}"
         print(text)
         if options.docs:
             PAGE.write_text(rewritten(PAGE.read_text(), text))
