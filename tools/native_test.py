@@ -57,7 +57,7 @@ def check(shell: Shell, host: Host, places: Places, variant: Variant) -> str:
     if compiler is None:
         raise SetupError(f"{variant.compiler} is not installed", "make native-test as root installs it")
     folder = places.build / f"native-{variant.name}"
-    options = [f"-DCMAKE_CXX_COMPILER={compiler}", "-DWULF_TESTS=ON", *variant.options]
+    options = [f"-DCMAKE_CXX_COMPILER={compiler}", "-DWULF_TESTS=ON", "-DWULF_WERROR=ON", *variant.options]
     native.configure(shell, host, places, folder, options)
     must(shell, [str(native.tool(host, "cmake")), "--build", str(folder)], native.SEE_LOG)
     done = must(

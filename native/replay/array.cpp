@@ -4,11 +4,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 
 #include "core/error.hpp"
@@ -16,6 +19,9 @@
 
 namespace wulf::replay {
 namespace {
+
+/// Arrays of at least this many bytes have huge pages of their own: one is then a quarter full at least.
+constexpr std::size_t kHugeFrom = std::size_t{512} << 10U;
 
 /// Where large arrays go, and which of them lie in files.
 struct Spill {
@@ -57,6 +63,30 @@ void* mapped(const std::string& folder, std::size_t bytes) {
   return place;
 }
 
+constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
+
+/// Memory in huge pages, which the kernel gives hundreds of times as seldom, and a walk in no order needs
+/// fewer of than a TLB has places. A wish: where there are none, all goes on with small ones.
+void* in_huge_pages(std::size_t bytes) {
+  const std::size_t whole = whole_pages(bytes);
+  void* taken = mmap(nullptr, whole + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (taken == MAP_FAILED) {
+    throw std::bad_alloc();
+  }
+  // a huge page begins at a multiple of its size: what lies before the first, and behind the last, is
+  // returned
+  auto* const begin = static_cast<std::byte*>(taken);
+  const std::size_t before = (kHugePage - (std::bit_cast<std::uintptr_t>(taken) % kHugePage)) % kHugePage;
+  if (before > 0) {
+    munmap(begin, before);
+  }
+  munmap(begin + before + whole, kHugePage - before);
+  madvise(begin + before, whole, MADV_HUGEPAGE);
+  return begin + before;
+}
+
 }  // namespace
 
 void spill_arrays_to(const std::string& folder) {
@@ -76,6 +106,9 @@ void* take_array(std::size_t bytes) {
       return place;
     }
   }
+  if (bytes >= kHugeFrom) {
+    return in_huge_pages(bytes);
+  }
   return ::operator new (bytes, std::align_val_t{kArrayAlignment});
 }
 
@@ -87,17 +120,11 @@ void give_array_back(void* place, std::size_t bytes) noexcept {
       return;
     }
   }
-  ::operator delete (place, std::align_val_t{kArrayAlignment});
-}
-
-void wish_huge_pages(void* place, std::size_t bytes) noexcept {
-  constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* from = place;
-  std::size_t left = bytes;
-  if (bytes >= kHugePage && std::align(page, kHugePage, from, left) != nullptr) {
-    madvise(from, left, MADV_HUGEPAGE);
+  if (bytes >= kHugeFrom) {
+    munmap(place, whole_pages(bytes));
+    return;
   }
+  ::operator delete (place, std::align_val_t{kArrayAlignment});
 }
 
 }  // namespace wulf::replay

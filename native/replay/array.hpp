@@ -20,14 +20,10 @@ constexpr std::size_t kArrayAlignment = 64;
 /// Throws `spill` where no file can be made there.
 void spill_arrays_to(const std::string& folder);
 
-/// Memory, or a file's. Throws `spill` when there is no room in the file system, std::bad_alloc when there is
-/// none in memory.
+/// Memory, which is of huge pages where it is much and the kernel has them, or a file's. Throws `spill` when
+/// there is no room in the file system, std::bad_alloc when there is none in memory.
 [[nodiscard]] void* take_array(std::size_t bytes);
 void give_array_back(void* place, std::size_t bytes) noexcept;
-
-/// Asks for huge pages, which a walk in no order needs fewer of than a TLB has places. A wish: where the
-/// kernel has none, all goes on as it would.
-void wish_huge_pages(void* place, std::size_t bytes) noexcept;
 
 /// Memory of arrays that go by the size of a program.
 template <typename T>

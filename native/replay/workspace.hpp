@@ -20,13 +20,6 @@ struct LaneAllocator : ArrayAllocator<T> {
   template <typename U>
   explicit LaneAllocator(const LaneAllocator<U>& /*other*/) {}
 
-  [[nodiscard]] T* allocate(std::size_t count) {
-    T* place = ArrayAllocator<T>::allocate(count);
-    if constexpr (alignof(T) > alignof(Fine)) {
-      wish_huge_pages(place, count * sizeof(T));  // ranks go through messages in no order
-    }
-    return place;
-  }
   /// Leaves memory as it is: what is never used is then never fetched.
   template <typename U>
   void construct(U* place) {

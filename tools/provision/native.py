@@ -42,6 +42,7 @@ def build(runner: Runner, host: Host, places: Places, stamps: Stamps, *, tests: 
     runner.say("building the native probes" + (" and their tests" if tests else ""))
     start = time.monotonic()
     options = [f"-DWULF_TESTS={'ON' if tests else 'OFF'}", "-DCMAKE_BUILD_TYPE=Release"]
+    options += ["-DWULF_WERROR=ON"] if os.environ.get("CI") else []
     configure(runner, host, places, places.native, [*compiler_options(runner, host, places), *options])
     must(runner, [str(tool(host, "cmake")), "--build", str(places.native)], SEE_LOG)
     for program in PROGRAMS:
