@@ -18,8 +18,7 @@ Value = TypeVar("Value")
 def stolen_share(before: dict[str, Any], after: dict[str, Any]) -> float:
     """What the hypervisor gave to others, of all CPUs' time between two snapshots."""
     spent = difference(before, after)["cpu"]["all"]
-    total = sum(spent.values())
-    return float(spent.get("steal", 0.0) / total) if total else 0.0
+    return float(spent.get("steal", 0.0) / sum(spent.values()))
 
 
 class Calm:

@@ -36,8 +36,8 @@ from wulf.store.run import RunWriter, read_run
 from wulf.workflow.connect import Connected
 from wulf.workflow.coverage import coverage_finding
 from wulf.workflow.findings import find
+from wulf.workflow.measuring import QUICK_LOOKS
 from wulf.workflow.pairs import pair_cells
-from wulf.workflow.survey import QUICK_LOOKS
 
 NODES = 10_000
 LIMITS = {"planning": 5.0, "analysis": 30.0, "memory": 4.0 * 2**30}

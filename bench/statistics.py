@@ -19,11 +19,12 @@ from wulf.core.errors import FOUND, OK, USAGE, WulfError
 from wulf.measure.comparing import compare_runs
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import Progress, Unwatched
+from wulf.measure.watcher import Progress, Unwatched
 from wulf.report.selftest import markdown
 from wulf.stats.comparison import Judgement, PairedRule
 from wulf.store.run import RunWriter
 from wulf.workflow import survey
+from wulf.workflow.measuring import Effort
 from wulf.workflow.selftest import SEED, claims, speeds
 
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
@@ -108,7 +109,7 @@ def _against_itself(lab: labs.Lab, runs: Path, count: int) -> Counter[Judgement]
     for i in range(count):
         print(f"A/A {i + 1} of {count}", file=sys.stderr, flush=True)
         with RunWriter(runs / f"aa-{i}", "net-pingpong", {"seed": SEED + i}) as writer:
-            outcome = survey.versus(Inventory.from_lab(lab), arms, survey.Effort(), writer, SEED + i, rule=rule)
+            outcome = survey.versus(Inventory.from_lab(lab), arms, Effort(), writer, SEED + i, rule=rule)
         (finding,) = [f for f in outcome.run.findings if f.kind == "comparison"]
         verdicts[Judgement(finding.evidence[0].model_dump()["judgement"])] += 1
     return verdicts
@@ -116,7 +117,7 @@ def _against_itself(lab: labs.Lab, runs: Path, count: int) -> Counter[Judgement]
 
 def _slowed(lab: labs.Lab, runs: Path, before: str, after: str, expected: float, times: int) -> tuple[str, bool]:
     """One row: the same stream over a link at two known rates, two runs, one after the other, so many times."""
-    cell, effort = _cell("stream", seconds=0.2), survey.Effort(wish=0.01)
+    cell, effort = _cell("stream", seconds=0.2), Effort(wish=0.01)
     ratios, slower, inside = [], 0, 0
     for i in range(times):
         pair = []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wulf.apps.driver import Driver
     from wulf.cluster.mpi import WorldSpec
     from wulf.workflow.app import Request
-    from wulf.workflow.survey import Outcome
+    from wulf.workflow.measuring import Outcome
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,7 +104,7 @@ def measured(
         What runs it [`workflow.app.run_app`, which takes a Request].
     """
     from wulf.workflow.app import run_app
-    from wulf.workflow.survey import Effort
+    from wulf.workflow.measuring import Effort
 
     launch = taken(options)
     as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")

@@ -40,7 +40,7 @@ def blas(rows: int, blocks: tuple[int, ...], libraries: tuple[str, ...], runs: i
     fused multiply-adds, measured in between. The last column says how a program is given that library without root.
     """
     from wulf.workflow.app_blas import Wanted, compare_blas
-    from wulf.workflow.survey import Effort
+    from wulf.workflow.measuring import Effort
 
     as_json, out, seed = (options.pop(name) for name in ("as_json", "out", "seed"))
     effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")}, replicates=runs)

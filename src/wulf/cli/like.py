@@ -71,7 +71,7 @@ def run_like(
     """
     from wulf.measure.plan import Cell
     from wulf.workflow import like
-    from wulf.workflow.survey import Effort
+    from wulf.workflow.measuring import Effort
 
     if ranks:
         loop = tools.find_mpi(tool, pattern, both=bool(params.get("both")))

@@ -203,7 +203,7 @@ def loggp(
 def _measured(seconds: float, options: dict[str, Any]) -> tuple[Run, int]:
     """Measure PRTT over the nodes that the options name; the run, and how it ended."""
     from wulf.workflow.loggp import measure_loggp
-    from wulf.workflow.survey import Effort
+    from wulf.workflow.measuring import Effort
 
     launch = taken(options)
     _, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")

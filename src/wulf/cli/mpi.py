@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wulf.measure.probes import Pattern
-    from wulf.workflow.survey import Outcome
+    from wulf.workflow.measuring import Outcome
 
 COMMANDS = {
     "list": "wulf.cli.mpi_list:listing",
@@ -116,7 +116,7 @@ def measured(name: str, options: dict[str, Any], work: Callable[..., Outcome], *
     whole
         Print the report, rather than the records alone.
     """
-    from wulf.workflow.survey import Effort
+    from wulf.workflow.measuring import Effort
 
     launch = taken(options)
     as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")

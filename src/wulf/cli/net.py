@@ -163,13 +163,14 @@ def _measure(
     from wulf.report.terminal import print_records
     from wulf.stats.comparison import PairedRule
     from wulf.workflow import survey
+    from wulf.workflow.measuring import Effort
 
     probe.check_ends(transport, client, server)
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
     with _pair(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]
         with measuring(f"net-{pattern.name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            effort = survey.Effort(wish, budget, quick, watch)
+            effort = Effort(wish, budget, quick, watch)
             cell = Cell(0, client, server, transport, pattern.name, params, pattern.metrics)
             if versus is None:
                 outcome = survey.single(chosen, cell, effort, writer, drawn, watch=line)
@@ -224,8 +225,8 @@ def sweep(
     held out to within the wish: latency, bandwidth, half size and switch points with intervals.
     """
     from wulf.report.terminal import print_report
-    from wulf.workflow import survey
     from wulf.workflow import sweep as sweeping
+    from wulf.workflow.measuring import Effort, write_html
 
     probe = _probe()
     if like is not None:
@@ -242,9 +243,9 @@ def sweep(
         with measuring("net-sweep", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
             outcome = sweeping.sweep(
                 chosen, Cell(0, client, server, transport, "pingpong", params, pattern.metrics, "sweep"),
-                survey.Effort(wish, budget, quick, watch), writer, drawn, most=most, watch=line,
+                Effort(wish, budget, quick, watch), writer, drawn, most=most, watch=line,
             )  # fmt: skip
-            survey.write_html(outcome.run)
+            write_html(outcome.run)
     if as_json:
         echo_records(outcome.run.records)
     else:

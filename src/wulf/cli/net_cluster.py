@@ -12,13 +12,13 @@ from wulf.cli.options import colour_console, echo_records, inventory_of, measure
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wulf.workflow.survey import Outcome
+    from wulf.workflow.measuring import Outcome
 
 
 def _run(name: str, measure: Callable[..., Outcome], options: dict[str, Any]) -> int:
     """Measure over the nodes that the options name; print, and keep as a run."""
     from wulf.report.terminal import print_report
-    from wulf.workflow.survey import Effort
+    from wulf.workflow.measuring import Effort
 
     as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
     effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")})

@@ -59,7 +59,7 @@ def layers(
     """
     from wulf.report.terminal import print_report
     from wulf.workflow import layers as layering
-    from wulf.workflow.survey import Effort
+    from wulf.workflow.measuring import Effort
 
     given = {"bytes": size, "seconds": seconds, "cpu": cpu, "server_cpu": server_cpu}
     params = net_probe().check("pingpong", "tcp", {name: value for name, value in given.items() if value is not None})

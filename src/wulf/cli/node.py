@@ -115,7 +115,7 @@ _WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "
 
 
 def _effort(options: dict[str, Any]) -> Any:
-    from wulf.workflow.survey import Effort
+    from wulf.workflow.measuring import Effort
 
     return Effort(**{key: options[key] for key in ("wish", "budget", "quick", "watch")})
 

@@ -106,7 +106,7 @@ def _measured(quick: bool, only: str | None, names: Sequence[str], out: Path | N
 
     from wulf.cli.options import measuring
     from wulf.workflow import rates as workflow
-    from wulf.workflow.survey import Effort
+    from wulf.workflow.measuring import Effort
 
     if note := workflow.busy_note(os.getloadavg()[0], os.cpu_count() or 1):
         click.echo(f"note: {note}", err=True)

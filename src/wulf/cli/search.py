@@ -22,7 +22,7 @@ from wulf.core.errors import OK, UsageError
 if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
     from wulf.cluster.mpi import WorldSpec
-    from wulf.measure.runner import Watcher
+    from wulf.measure.watcher import Watcher
     from wulf.search.plan import Plan
     from wulf.store.run import RunWriter
     from wulf.workflow.search import Around, Knobs, Prepare, Searched

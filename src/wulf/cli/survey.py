@@ -42,7 +42,8 @@ def command(
     Without nodes: this machine.
     """
     from wulf.report.terminal import print_report
-    from wulf.workflow.survey import Effort, survey
+    from wulf.workflow.measuring import Effort
+    from wulf.workflow.survey import survey
 
     pair = parse_pair(sweep_pair)
     with inventory_of(**where) as inventory:

@@ -6,52 +6,25 @@ how far it is into a callback.
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from itertools import count
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from wulf.core.errors import NodeError
 from wulf.core.records import Record
 from wulf.measure.cell_state import CellState
 from wulf.measure.collect import Explain, Replicate, in_common, pairs_of, records_of, samples_of, sums_of, unexplained
+from wulf.measure.ends import Ends, Servers, Session, no_second_session
 from wulf.measure.plan import NET, Cell, Plan, order_pass
-from wulf.measure.starts import Start, Starter, report
-from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
+from wulf.measure.starts import Starter, report
+from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.stats.comparison import Comparison
 from wulf.store.run import utc_now
 
-__all__ = ["UNWATCHED", "Progress", "Runner", "Session", "Sink", "Unwatched", "Watcher", "no_second_session"]
-
-PEER_GRACE = 2.0
-"""Seconds in which a session whose client has lost it is known to have ended, too."""
-
-ANSWER_GRACE = 15.0
-"""Seconds that an answer may come later than its own measuring time and timeout before it counts as lost."""
-
 ATTEMPTS = 3
 """Failed replicates after which a cell is given up: once may be chance, three times is a fact."""
-
-
-class Session(Protocol):
-    """What the runner needs of a session (`wulf.cluster.session.Session`)."""
-
-    @property
-    def alive(self) -> bool:
-        """False once the program or the way to it is gone."""
-
-    def call(self, op: str, **fields: Any) -> Future[dict[str, Any]]:
-        """Send a request; the future fails with a NodeError."""
-
-
-def no_second_session(node: str) -> NoReturn:
-    """For callers that have none to offer."""
-    raise NodeError(node, "no second session is at hand")
 
 
 class Sink(Protocol):
@@ -64,15 +37,6 @@ class Sink(Protocol):
 
     def append_replicate(self, replicate: Mapping[str, Any]) -> None:
         """Keep what a probe answered."""
-
-
-Servers = dict[tuple[str, str, bool], dict[str, Any]]
-"""What is served: by node, transport, and whether in the node's second session; address, port and key."""
-
-
-def _where(cell: Cell) -> tuple[str, str, bool]:
-    """The server of a cell: on which node, of which transport, and whether it is in the node's second session."""
-    return cell.server, cell.transport, cell.client == cell.server
 
 
 class Runner:
@@ -119,23 +83,18 @@ class Runner:
     ) -> None:
         self._explain = explain
         self._plan = plan
-        self._sessions = sessions
-        self._programs = {NET: sessions, **(others or {})}
-        self._addresses = addresses
+        self._ends = Ends({NET: sessions, **(others or {})}, addresses, second, {} if servers is None else servers)
         self._sink = sink
-        self._second = second
         self._clock = clock
         self._watch = watch
         self._rule = plan.rule
         self._states = {cell.id: CellState(cell) for cell in plan.cells}
         self._open = dict(self._states)
-        self._servers = {} if servers is None else servers
         self._starter = Starter(sessions, clock) if plan.synchronised else None
         self._waves: dict[int, list[CellState]] = {}
         for state in self._states.values():
             if state.cell.wave is not None:
                 self._waves.setdefault(state.cell.wave, []).append(state)
-        self._lost: dict[tuple[str, str], str] = {}
         self._records: list[Record] = []
         self._done = 0
         self._ahead = sum(map(self._to_next_look, self._open.values()))
@@ -156,7 +115,7 @@ class Runner:
     @property
     def lost(self) -> Mapping[str, str]:
         """Nodes on which a program died while they were measured, and how."""
-        return {node: why for (_, node), why in self._lost.items()}
+        return self._ends.lost
 
     @property
     def records(self) -> list[Record]:
@@ -208,22 +167,29 @@ class Runner:
 
     def _measure_wave(self, wave: Sequence[Cell]) -> None:
         """One replicate of each cell of the wave, at the same time."""
-        ready = [cell for cell in wave if self._nodes_alive(cell) and self._server_ready(cell)]
+        ready = [cell for cell in wave if self._ready(cell)]
         if self._starter and len(ready) > 1:
             self._measure_together(ready, self._starter)
         else:
-            pending = [(cell, self._start(cell)) for cell in ready]
+            pending = [(cell, self._ends.begin(cell)) for cell in ready]
             for cell, future in pending:
-                self._take(cell, *self._answer(cell, future))
+                self._take(cell, *self._ends.answer(cell, future))
         for number in {cell.wave for cell in wave if cell.wave is not None}:
             self._end_wave(self._waves[number])
         self._report(wave)
 
+    def _ready(self, cell: Cell) -> bool:
+        """Give a cell up whose ends can't measure it."""
+        lacking = self._ends.lacking(cell)
+        if lacking:
+            self._close(cell, failure=lacking)
+        return not lacking
+
     def _measure_together(self, ready: Sequence[Cell], starter: Starter) -> None:
         """As above, from one agreed moment on; the replicates say how well that went."""
         starts = starter.agree(ready)
-        pending = [(cell, self._start(cell, starts.get(cell.id))) for cell in ready]
-        answers = {cell.id: self._answer(cell, future) for cell, future in pending}
+        pending = [(cell, self._ends.begin(cell, starts.get(cell.id))) for cell in ready]
+        answers = {cell.id: self._ends.answer(cell, future) for cell, future in pending}
         infos = {number: answer.get("info") or {} for number, (answer, _) in answers.items() if answer is not None}
         starter.learn(max((info.get("late_seconds", 0.0) for info in infos.values()), default=0.0))
         told = report(ready, starts, infos)
@@ -252,94 +218,6 @@ class Runner:
         for state in members:
             state.replicates = []
 
-    def _nodes_alive(self, cell: Cell) -> bool:
-        """Give the cell up if the program that measures it is gone on one of its nodes; others may still be there."""
-        for node in dict.fromkeys((cell.client, cell.server)):
-            session, key = self._programs.get(cell.program, {}).get(node), (cell.program, node)
-            if key not in self._lost and (session is None or not session.alive):
-                self._lost[key] = "it has no session" if session is None else self._why_dead(node, session)
-            if key in self._lost:
-                self._close(cell, failure=f"{node}: {self._lost[key]}")
-                return False
-        lacking = self._no_second(cell.server) if cell.program == NET and cell.client == cell.server else ""
-        if lacking:
-            self._close(cell, failure=f"{cell.server}: {lacking}")
-        return not lacking
-
-    def _no_second(self, node: str) -> str:
-        """Why a node that is measured with itself has no second session; empty where it has one."""
-        try:
-            session = self._second(node)
-        except NodeError as error:
-            return f"no second session could be opened there: {error.what.removeprefix(f'{node}: ')}"
-        return "" if session.alive else f"its second session ended: {self._why_dead(node, session)}"
-
-    def _why_dead(self, node: str, session: Session) -> str:
-        """How the session ended, in its own words: whatever it is asked now fails with them."""
-        try:
-            session.call("ping").result(timeout=ANSWER_GRACE)
-        except NodeError as error:
-            return error.what.removeprefix(f"{node}: ")
-        except FutureTimeout:
-            pass
-        return "its session ended"
-
-    def _server_ready(self, cell: Cell) -> bool:
-        """Have the server node serve the cell's transport; its key never leaves the two sessions."""
-        where, alone = _where(cell), cell.client == cell.server
-        if cell.program != NET or where in self._servers:
-            return True
-        key = secrets.token_hex(16)
-        address = self._addresses[cell.server]
-        session = self._second(cell.server) if alone else self._sessions[cell.server]
-        future = session.call("serve", transport=cell.transport, address=address, key=key)
-        answer, error = self._await(future, self._sessions[cell.server], NET, cell.server, ANSWER_GRACE)
-        if answer is None:
-            self._close(cell, failure=f"{cell.server} can't serve {cell.transport} on {address}: {error['message']}")
-            return False
-        self._servers[where] = {"address": answer["address"], "port": answer["port"], "key": key}
-        return True
-
-    def _start(self, cell: Cell, start: Start | None = None) -> Future[dict[str, Any]]:
-        params = dict(cell.params) if start is None else {**cell.params, "start_at": start.at}
-        if cell.program != NET:
-            return self._programs[cell.program][cell.client].call("run", probe=cell.pattern, params=params)
-        return self._sessions[cell.client].call(
-            "run",
-            pattern=cell.pattern,
-            transport=cell.transport,
-            **self._servers[_where(cell)],
-            params=params,
-        )
-
-    def _await(
-        self, future: Future[dict[str, Any]], session: Session, program: str, node: str, patience: float
-    ) -> tuple[dict[str, Any] | None, dict[str, str]]:
-        """The answer, or None and why there is none; a node whose session died is noted as lost."""
-        try:
-            return future.result(timeout=patience), {}
-        except FutureTimeout:
-            future.cancel()
-            return None, {"code": "no-answer", "message": f"no answer from {node} within {patience:g} s"}
-        except NodeError as error:
-            if not session.alive:
-                self._lost.setdefault((program, node), error.what.removeprefix(f"{node}: "))
-            return None, {"code": getattr(error, "code", "lost"), "message": error.what}
-
-    def _answer(self, cell: Cell, future: Future[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, str]]:
-        """What the cell's client answers, or None and why there is nothing."""
-        patience = cell.seconds + float(cell.params.get("timeout") or 0.0) + ANSWER_GRACE + cell.patience
-        session = self._programs[cell.program][cell.client]
-        answer, error = self._await(future, session, cell.program, cell.client, patience)
-        if error.get("code") == "peer-lost" and cell.program == NET and cell.client != cell.server:
-            server = self._sessions[cell.server]
-            until = time.monotonic() + PEER_GRACE
-            while server.alive and time.monotonic() < until:
-                time.sleep(0.02)
-            if not server.alive:  # the other end knows why
-                error["message"] += f"; {cell.server}: {self._why_dead(cell.server, server)}"
-        return answer, error
-
     def _take(
         self, cell: Cell, answer: dict[str, Any] | None, error: dict[str, str], start: dict[str, Any] | None = None
     ) -> None:
@@ -366,7 +244,9 @@ class Runner:
         self._ahead += self._to_next_look(state)
         self._done += 1
         if answer is None:
-            if self._nodes_alive(cell) and state.failed_now >= cell.attempts and not self._plan.endless:
+            if gone := self._ends.gone(cell):
+                self._close(cell, failure=gone)
+            elif state.failed_now >= cell.attempts and not self._plan.endless:
                 self._close(cell, failure=f"{state.failed} of {len(state.replicates)} attempts: {error['message']}")
         elif self._ends_alone(cell, state):
             self._close(cell)

@@ -24,12 +24,12 @@ from wulf.core.records import Param, Record
 from wulf.measure.mpi import folded
 from wulf.measure.plan import APP, Cell, Metric
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.app_outputs import keep_output
 from wulf.workflow.connect import Connected
+from wulf.workflow.measuring import Effort, Outcome, measure, write_html
 from wulf.workflow.mpi import LANE, launch_finding
-from wulf.workflow.survey import Effort, Outcome, measure, write_html
 
 ATTEMPTS = 3
 """Runs that may go wrong before an application is given up; no more than it is to be run at all."""

@@ -19,11 +19,11 @@ from wulf.core.records import Param
 from wulf.measure.blas import Found, Table, table_of
 from wulf.measure.plan import AGENT, NODE, Cell, Metric
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.app_peaks import peak_cells
 from wulf.workflow.connect import Connected
-from wulf.workflow.survey import Effort, Outcome, measure, write_html
+from wulf.workflow.measuring import Effort, Outcome, measure, write_html
 
 ROWS = 2000
 """Rows and columns of the product: most of a matrix's blocks are far from its end."""

@@ -19,13 +19,13 @@ from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
 from wulf.measure.plan import NODE, Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.app import ATTEMPTS, HOW, Apps, Request, driver_request
 from wulf.workflow.app_build import Source, build_hpl
 from wulf.workflow.app_peaks import peak_cells, share_records
 from wulf.workflow.connect import Connected
-from wulf.workflow.survey import Effort, Outcome, measure, write_html
+from wulf.workflow.measuring import Effort, Outcome, measure, write_html
 
 MEMORY_SHARE = 0.8
 """Of the nodes' memory, for the matrix of an N that nobody named; the system and the MPI need some, too."""

@@ -15,10 +15,10 @@ from wulf.core.records import Param, Record
 from wulf.measure.mpi import LINPACK, mpi_probe
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, read_run
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.mpi import Launch, Ranks, campaign
-from wulf.workflow.survey import Effort, Outcome
 
 OWN = "own"
 """wulf-mpi's portable code, in place of a library."""

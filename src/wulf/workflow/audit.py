@@ -28,8 +28,8 @@ from wulf.tune.readings import Readings, wanted
 from wulf.tune.setting import Aim, Setting
 from wulf.workflow.audit_findings import audit_findings, drift_findings
 from wulf.workflow.findings import find
+from wulf.workflow.measuring import Outcome, write_html
 from wulf.workflow.node_findings import classes_of
-from wulf.workflow.survey import Outcome, write_html
 
 PATIENCE = 60.0
 """Seconds for all nodes together to read facts or settings; one that hangs must not hold the others up for ever."""

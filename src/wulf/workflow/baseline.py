@@ -12,8 +12,8 @@ from wulf.core.errors import NodeError
 from wulf.core.findings import Finding, Severity
 from wulf.measure.bottleneck import figure
 from wulf.measure.collect import Explain, add_counters
+from wulf.measure.ends import Session
 from wulf.measure.rules import explainer
-from wulf.measure.runner import Session
 from wulf.measure.situation import End
 from wulf.store.run import Facts
 

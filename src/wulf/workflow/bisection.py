@@ -13,14 +13,14 @@ from wulf.core.records import Record
 from wulf.core.units import show, show_interval
 from wulf.measure.plan import Cell, Pair
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.stats.intervals import Estimate, few_mean_interval
 from wulf.stats.outliers import LEAST_RATIO, slow_nodes
 from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
+from wulf.workflow.measuring import Effort, Outcome, measure, write_html
 from wulf.workflow.pairs import STREAM, needs, start_finding
 from wulf.workflow.standing_out import node_finding
-from wulf.workflow.survey import Effort, Outcome, measure, write_html
 from wulf.workflow.waves import CLUSTER, Scribe, by_wave, estimate_of, pooled, ratio, rule_of, shares
 
 HALVINGS, STEPS = 4, 8

@@ -17,10 +17,10 @@ from wulf.cluster.programs import Program, agent_program, find_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
 from wulf.core.records import Param
+from wulf.measure.ends import Session as Measuring
+from wulf.measure.ends import no_second_session
 from wulf.measure.plan import AGENT
 from wulf.measure.probes import Probe
-from wulf.measure.runner import Session as Measuring
-from wulf.measure.runner import no_second_session
 from wulf.store.run import Facts
 
 FACTS_TIMEOUT = 30.0

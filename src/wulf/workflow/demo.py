@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from wulf import lab as labs
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, OK
-from wulf.measure.runner import Watcher
+from wulf.measure.watcher import Watcher
 from wulf.store.run import RunWriter
-from wulf.workflow.survey import Effort, Outcome, survey
+from wulf.workflow.measuring import Effort, Outcome
+from wulf.workflow.survey import survey
 
 BUDGET = 90.0
 """Seconds of measuring: on a busy machine, wider intervals rather than a longer wait."""

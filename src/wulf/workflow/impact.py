@@ -17,9 +17,10 @@ from wulf.cluster.mpi import Installed
 from wulf.cluster.mpi.spec import layout
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, UsageError, WulfError
 from wulf.lab import Lab
+from wulf.measure.ends import Servers
 from wulf.measure.mpi import folded
 from wulf.measure.plan import Plan
-from wulf.measure.runner import UNWATCHED, Servers, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.model.impact import BEFORE, Quantity, impact_of
 from wulf.store.run import RunWriter
 from wulf.tune.campaign import CONFIRM_SECONDS, DELTA

@@ -15,7 +15,7 @@ from wulf.core.errors import LabError, UsageError
 from wulf.lab import Lab, LabNode
 from wulf.lab.emulation import OPTIONS, parse
 from wulf.lab.rates import show as show_rate
-from wulf.measure.runner import UNWATCHED, Progress, Watcher
+from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.model.impact import AFTER, ARMS, BEFORE
 from wulf.tune.arms import Arm, Stage, Step
 from wulf.tune.values import Level

@@ -13,13 +13,13 @@ from wulf.core.records import Record
 from wulf.core.units import show, show_interval
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.stats.intervals import Estimate
 from wulf.stats.outliers import LEAST_RATIO, odd_ones
 from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
+from wulf.workflow.measuring import Effort, Outcome, measure, write_html
 from wulf.workflow.pairs import STREAM, needs, start_finding
-from wulf.workflow.survey import Effort, Outcome, measure, write_html
 from wulf.workflow.waves import Scribe, by_wave, estimate_of, jain, pooled, ratio, rule_of, shares
 
 MOST_SENDERS = 63

@@ -24,11 +24,11 @@ from wulf.measure.layers import (
 )
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
 from wulf.workflow.layers_mpi import MpiLayer
-from wulf.workflow.survey import Effort, Outcome, detached, measure, write_html
+from wulf.workflow.measuring import Effort, Outcome, detached, measure, write_html
 
 PATTERN = "pingpong"
 

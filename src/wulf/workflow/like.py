@@ -11,13 +11,13 @@ from wulf.core.records import Param, Record, Verdict
 from wulf.measure.mpi import mpi_probe
 from wulf.measure.plan import Cell, Plan
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
 from wulf.measure.tool import QUICK, Loop, Measured
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.stats.stopping import WidthRule
 from wulf.store.run import Run, RunWriter, read_run, utc_now
 from wulf.workflow.connect import Connected
+from wulf.workflow.measuring import RANKS, Effort, Outcome, detached, measure
 from wulf.workflow.mpi import Ranks
-from wulf.workflow.survey import RANKS, Effort, Outcome, detached, measure
 
 
 @dataclass(frozen=True)

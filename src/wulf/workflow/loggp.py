@@ -11,13 +11,13 @@ from wulf.core.records import Param, Record
 from wulf.measure.mpi import mpi_probe
 from wulf.measure.plan import MPI, NET, Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.model.loggp import Delayed, LogGP, fit_loggp
 from wulf.report.figures import usable
 from wulf.report.names import fold
 from wulf.store.run import Run, RunWriter
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.mpi import Launch, Ranks, campaign
-from wulf.workflow.survey import Effort, Outcome
 
 PROBE, PHASE = "loggp", "loggp"
 PRTT, DELAY, RTT = "prtt", "delay", "rtt"

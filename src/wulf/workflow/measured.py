@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
 from wulf.measure.collect import Replicate
+from wulf.measure.ends import Servers
 from wulf.measure.plan import Cell, Plan
-from wulf.measure.runner import Runner, Servers, Watcher
+from wulf.measure.runner import Runner
+from wulf.measure.watcher import Watcher
 from wulf.stats.comparison import Comparison
 from wulf.store.run import RunWriter
 from wulf.workflow.baseline import Baseline

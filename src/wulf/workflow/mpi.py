@@ -19,10 +19,10 @@ from wulf.core.records import Param, Record
 from wulf.measure.mpi import EACH, SHARED, mpi_probe, subject_of, work_seconds
 from wulf.measure.plan import MPI, Cell
 from wulf.measure.probes import Pattern, Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
-from wulf.workflow.survey import RANKS, Effort, Outcome, measure, write_html
+from wulf.workflow.measuring import RANKS, Effort, Outcome, measure, write_html
 
 LANE = "mpi"
 """All ranks are one program: what they measure is never measured at the same time."""

@@ -12,12 +12,12 @@ from wulf.measure.mpi import mpi_probe
 from wulf.measure.mpi_farm import FARM, METG, PROBE, Design, points_of
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.model.farm import next_spin
 from wulf.report.mpi_farm import study_lines
 from wulf.store.run import RunWriter, read_run
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.mpi import Launch, Ranks, campaign
-from wulf.workflow.survey import Effort, Outcome
 
 FIRST_SPINS = (1e-6, 1e-5, 1e-4)
 """Seconds: from below a message's cost within a node to above one over a network."""

@@ -41,12 +41,12 @@ from wulf.measure.mpi import mpi_probe
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
 from wulf.measure.rules_file import read_variables, write_rules
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, StoreError
 from wulf.workflow.connect import Connected
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.mpi import Launch, Ranks, campaign, hung_after
 from wulf.workflow.mpi_whole import COLLECTIVE, SIZES, collective_cells, guideline_findings, told_apart
-from wulf.workflow.survey import Effort, Outcome
 
 NAMES = {RULES: "collectives.conf", "environment": "collectives.env"}
 """Of the file, by its kind."""

@@ -23,10 +23,10 @@ from wulf.measure.mpi import mpi_probe
 from wulf.measure.mpi_pairs import pair_records
 from wulf.measure.plan import MPI, Cell, Plan
 from wulf.measure.probes import Pattern, Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, read_run, utc_now
+from wulf.workflow.measuring import LOOKS, Effort, Outcome
 from wulf.workflow.mpi import Launch, Ranks, campaign
-from wulf.workflow.survey import LOOKS, Effort, Outcome
 from wulf.workflow.sweep import Sweep, first_sizes
 
 COLLECTIVE, BARRIER = "collective", "barrier"

@@ -17,11 +17,11 @@ from wulf.measure.node_rows import GROUPS, table
 from wulf.measure.node_shape import shape_of
 from wulf.measure.plan import AGENT, NET, NODE, Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import Facts, RunWriter
 from wulf.workflow.connect import Connected
+from wulf.workflow.measuring import Effort, Outcome, measure, write_html
 from wulf.workflow.node_findings import node_findings
-from wulf.workflow.survey import Effort, Outcome, measure, write_html
 
 LOOKS = (8,)
 """Replicates of every cell: hundreds of figures wait for no single one, so that the time is known beforehand."""

@@ -15,11 +15,12 @@ from wulf.core.units import show
 from wulf.measure.pairing import ALL_NODES, SAMPLED_ROUNDS, Coverage, all_rounds, coverage, matchings
 from wulf.measure.plan import Cell, Pair
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
 from wulf.workflow.coverage import coverage_finding, coverage_words
-from wulf.workflow.survey import PINGPONG_SECONDS, STREAM_SECONDS, Effort, Outcome, measure, write_html
+from wulf.workflow.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.survey import PINGPONG_SECONDS, STREAM_SECONDS
 
 WARMUP_SECONDS = 0.1
 """Of a stream among many: slow start, and whoever was told of the start last."""

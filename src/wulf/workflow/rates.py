@@ -11,7 +11,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure.node_rows import rows_of, table
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.rates.errors import RatesError
 from wulf.rates.machine import Identity, differences, identity, read_identity
 from wulf.rates.places import VARIABLE
@@ -19,8 +19,8 @@ from wulf.rates.publishing import Published, publish, rates_of
 from wulf.rates.rate import Rate
 from wulf.rates.reading import load
 from wulf.store.run import Facts, Run, RunWriter, utc_now
+from wulf.workflow.measuring import Effort
 from wulf.workflow.node import node_survey
-from wulf.workflow.survey import Effort
 
 REPORTED = {"mem.l1.size": "cpu.l1d_size", "mem.l2.size": "cpu.l2_size", "mem.l3.size": "cpu.l3_size"}
 """Rates that the operating system reports, where they were not measured or could not be told: rate → fact."""

@@ -17,7 +17,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, UsageError
 from wulf.core.errors import OK as FINE
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.mpi import folded
-from wulf.measure.runner import UNWATCHED, Progress, Watcher
+from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.search.history import History
 from wulf.search.journal import NAME, Journal, conduct
 from wulf.search.plan import LEAST_BLOCKS, Plan

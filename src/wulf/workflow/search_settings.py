@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError, WulfError
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.search.space import Space
 from wulf.search.trial import FAILED, Outcome, Trial
 from wulf.store.run import RunWriter

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from wulf.measure.runner import UNWATCHED, Progress, Watcher
+from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.model import loggp_simulation as messages
 from wulf.model import simulation as models
 from wulf.stats.changes import change_points

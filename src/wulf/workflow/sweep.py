@@ -11,12 +11,12 @@ from wulf.core.records import Param, Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.stats.piecewise import LEAST_SIZES, Curve, Interval, Line, fit, next_sizes, unexplained
 from wulf.store.run import RunWriter, utc_now
 from wulf.workflow.anchors import anchor_sizes, drift_finding, drifts, phase_of, round_of
 from wulf.workflow.connect import Connected
-from wulf.workflow.survey import Effort, Outcome, measure
+from wulf.workflow.measuring import Effort, Outcome, measure
 
 ROUNDS = 6
 """Of looking closer, at most."""

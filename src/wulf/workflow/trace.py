@@ -15,7 +15,7 @@ from wulf.agent.mpi.profile import mpi_of
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
 from wulf.core.errors import FOUND, OK, UsageError
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.trace.errors import TraceError
 from wulf.trace.manifest import manifest_of, write_manifest

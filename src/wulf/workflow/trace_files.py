@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import FOUND, OK, UsageError
-from wulf.measure.runner import UNWATCHED, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, find_run
 from wulf.trace.errors import TraceError
 from wulf.trace.exports import export_named

@@ -19,7 +19,7 @@ from wulf.cluster.mpi.opening import is_local, open_agents
 from wulf.cluster.session import Session
 from wulf.core.errors import UsageError
 from wulf.core.units import show
-from wulf.measure.runner import Watcher
+from wulf.measure.watcher import Watcher
 from wulf.trace.errors import TraceError
 from wulf.workflow.app import Request as Application
 from wulf.workflow.impact import Ready, ready_of

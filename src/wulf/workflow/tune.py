@@ -13,9 +13,10 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import agent_program
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, UsageError, WulfError
+from wulf.measure.ends import Servers
 from wulf.measure.mpi import mpi_probe
 from wulf.measure.plan import Plan
-from wulf.measure.runner import UNWATCHED, Servers, Watcher
+from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.tune.campaign import lease_of
 from wulf.workflow.connect import Connected, connect

@@ -14,7 +14,7 @@ from typing import Any
 
 from wulf.core.errors import WulfError
 from wulf.core.records import Param
-from wulf.measure.runner import UNWATCHED, Progress, Watcher
+from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.stats.comparison import Comparison
 from wulf.tune.arms import Arm, Stage, Step, confirm_stage, main_stage, sweep_stage
 from wulf.tune.campaign import Campaign, change_of, stages_of, texts_of

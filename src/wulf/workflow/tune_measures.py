@@ -17,9 +17,10 @@ from wulf.apps.command import reader
 from wulf.apps.ran import judge
 from wulf.core.errors import NodeError, UsageError, WulfError
 from wulf.core.records import Param, Record, Verdict
+from wulf.measure.ends import Servers
 from wulf.measure.plan import Cell, Plan
 from wulf.measure.probes import Probe
-from wulf.measure.runner import Runner, Servers
+from wulf.measure.runner import Runner
 from wulf.store.run import RunWriter, utc_now
 from wulf.tune.deciding import Metric
 from wulf.tune.setting import Aim

@@ -11,11 +11,11 @@ from wulf.cluster.inventory import Inventory
 from wulf.core.records import Param
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
-from wulf.measure.runner import Progress, Unwatched
+from wulf.measure.watcher import Progress, Unwatched
 from wulf.measure.watching import PHASE, Explain, Moment, Watching, moment_of, no_verdict
 from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
-from wulf.workflow.survey import Effort, Outcome, measure
+from wulf.workflow.measuring import Effort, Outcome, measure
 
 STREAM_SECONDS, STREAM_WARMUP = 0.1, 0.05
 """A stream long enough for a figure, and short, since it fills the link that somebody may need."""

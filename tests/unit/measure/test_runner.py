@@ -12,7 +12,8 @@ from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError
 from wulf.core.records import Verdict
 from wulf.measure.plan import Cell, Plan
-from wulf.measure.runner import Progress, Runner, Unwatched
+from wulf.measure.runner import Runner
+from wulf.measure.watcher import Progress, Unwatched
 from wulf.stats.comparison import Judgement, PairedRule
 
 

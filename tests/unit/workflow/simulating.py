@@ -14,7 +14,7 @@ from wulf.cluster.programs import Program
 from wulf.cluster.simulated import SimulatedCluster
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
-from wulf.workflow.survey import Effort, Outcome
+from wulf.workflow.measuring import Effort, Outcome
 
 QUICK = Effort(wish=0.5, quick=True)
 

@@ -20,7 +20,7 @@ from wulf.store.run import RunWriter
 from wulf.tune.setting import Aim
 from wulf.workflow import audit as auditing
 from wulf.workflow.audit import cluster_interfaces, is_cluster, read_baseline, roles_of
-from wulf.workflow.survey import Outcome
+from wulf.workflow.measuring import Outcome
 
 Audit = Callable[..., Outcome]
 

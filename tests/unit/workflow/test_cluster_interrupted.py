@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wulf.measure.runner import Progress, Unwatched
+from wulf.measure.watcher import Progress, Unwatched
 from wulf.workflow.bisection import bisection
 from wulf.workflow.incast import incast
 from wulf.workflow.pairs import pairs

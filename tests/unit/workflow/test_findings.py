@@ -11,7 +11,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
 from wulf.core.findings import Severity
 from wulf.core.records import Record, Verdict
 from wulf.workflow.findings import find
-from wulf.workflow.survey import exit_code_of
+from wulf.workflow.measuring import exit_code_of
 
 
 def record(subject: str, value: float | None, pattern: str = "stream", **changes: object) -> Record:

@@ -22,8 +22,8 @@ from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
 from wulf.workflow import layers as layering
 from wulf.workflow.layers import Layers, layer_ends, layers
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.recover import load
-from wulf.workflow.survey import Effort, Outcome
 
 COST = {"null": 3e-8, "shm": 4e-7, "pipe": 6e-6, "unix": 7e-6, "unixgram": 7e-6, "udp": 12e-6, "tcp": 15e-6}
 """Round trips within one node, in seconds; the wire adds 4 µs."""

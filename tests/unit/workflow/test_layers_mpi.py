@@ -24,8 +24,8 @@ from wulf.workflow import connect as connecting
 from wulf.workflow import mpi
 from wulf.workflow.layers import Layers, layers
 from wulf.workflow.layers_mpi import MpiLayer
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.mpi import Launch, Ranks
-from wulf.workflow.survey import Effort, Outcome
 
 __all__ = ["probes"]  # a fixture
 

@@ -19,8 +19,8 @@ from wulf.measure import mpi as measuring
 from wulf.store.run import Run
 from wulf.workflow import mpi
 from wulf.workflow.loggp import CONGESTION, DELAYED, MESSAGES, SIZES, measure_loggp, measured_of
+from wulf.workflow.measuring import Outcome
 from wulf.workflow.mpi import Launch
-from wulf.workflow.survey import Outcome
 
 __all__ = ["probes"]  # a fixture
 

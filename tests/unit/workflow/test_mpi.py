@@ -22,9 +22,9 @@ from wulf.measure.plan import Cell
 from wulf.workflow import connect as connecting
 from wulf.workflow import mpi
 from wulf.workflow.like import Wanted, measured, repeat
+from wulf.workflow.measuring import Outcome
 from wulf.workflow.mpi import Launch, Ranks, launch_finding, ranks_text, single
 from wulf.workflow.mpi_whole import collectives, looks_for, onesided, pairs, sweep
-from wulf.workflow.survey import Outcome
 
 __all__ = ["probes"]  # a fixture
 

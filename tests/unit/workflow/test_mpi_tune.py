@@ -18,9 +18,9 @@ from wulf.measure.algorithms import choice_of
 from wulf.measure.guidelines import Call
 from wulf.measure.rules_file import Rule, read_rules
 from wulf.workflow import mpi, mpi_tune
+from wulf.workflow.measuring import Outcome
 from wulf.workflow.mpi import Launch
 from wulf.workflow.mpi_tune import tune_collectives
-from wulf.workflow.survey import Outcome
 
 __all__ = ["probes"]  # a fixture
 

@@ -13,14 +13,15 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.simulated import SimulatedCluster
-from wulf.measure.runner import Progress, Unwatched
+from wulf.measure.watcher import Progress, Unwatched
 from wulf.store.run import Run, RunWriter
 from wulf.workflow import connect as connecting
 from wulf.workflow.bisection import bisection
 from wulf.workflow.incast import incast
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.pairs import pairs
 from wulf.workflow.resume import MOST_CHANGES, lacks_nothing, resumed_notes
-from wulf.workflow.survey import Effort, Outcome, survey
+from wulf.workflow.survey import survey
 
 QUICK = Effort(wish=0.5, quick=True)
 

@@ -15,12 +15,13 @@ from wulf.cluster.programs import Program
 from wulf.cluster.simulated import Fault, SimulatedCluster
 from wulf.core.records import Verdict
 from wulf.measure.plan import Cell
-from wulf.measure.runner import UNWATCHED, Progress, Unwatched, Watcher
+from wulf.measure.watcher import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
 from wulf.workflow import survey as surveying
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.recover import load
-from wulf.workflow.survey import SWEEP_SIZES, Effort, Outcome, single, survey
+from wulf.workflow.survey import SWEEP_SIZES, single, survey
 
 QUICK = Effort(wish=0.5, quick=True)
 

@@ -14,11 +14,11 @@ from wulf.cluster.programs import Program
 from wulf.cluster.simulated import SimulatedCluster
 from wulf.core.findings import Severity
 from wulf.measure.plan import Cell, Metric, Plan
-from wulf.measure.runner import Unwatched
+from wulf.measure.watcher import Unwatched
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.recover import load
-from wulf.workflow.survey import Effort, Outcome
 from wulf.workflow.sweep import first_sizes, sweep
 
 CELL = Cell(0, "n1", "n2", "tcp", "pingpong", {"bytes": 1, "seconds": 0.01}, (Metric("rtt", "s"),), "sweep")

@@ -17,7 +17,7 @@ from tests.unit.trace.making import made, pingpong
 from wulf.apps.ran import OK, Ran
 from wulf.cluster.mpi.installed import Installed
 from wulf.core.errors import FOUND, UsageError, WulfError
-from wulf.measure.runner import UNWATCHED
+from wulf.measure.watcher import UNWATCHED
 from wulf.store.run import RunWriter, read_run
 from wulf.trace.errors import TraceError
 from wulf.trace.manifest import read_manifest

@@ -17,8 +17,8 @@ from wulf.measure.plan import Plan
 from wulf.measure.watching import Moment, Watching
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
+from wulf.workflow.measuring import Outcome
 from wulf.workflow.recover import load
-from wulf.workflow.survey import Outcome
 from wulf.workflow.watch import Pace, WatchPlan, watch
 
 
