@@ -69,7 +69,7 @@ class Limits:
     max_age
         Seconds; younger rates are not measured again.
     seconds
-        After so long no further batch is begun.
+        After so long no further batch is begun; the first always is, however long a slow host takes to get there.
     """
 
     max_load: float = 0.1
@@ -163,7 +163,7 @@ def refresh(
     names = stale(wanted(), rates(), account.tried, limits.max_age, began) if why is None else []
     while why is None:
         account = account.earned(host.now(), limits.share).paid(host.overhead())
-        why = _reason_to_end(host, names, limits, account, host.now() - began)
+        why = _reason_to_end(host, names, limits, account, host.now() - began if measured else 0.0)
         if why is None:
             batch, names = names[:BATCH], names[BATCH:]
             account, why = _one_batch(host, batch, limits, account)

@@ -172,6 +172,17 @@ def test_it_ends_in_time() -> None:
     assert len(done.measured) == 3 * BATCH
 
 
+def test_a_slow_host_that_is_late_for_its_first_batch_measures_it_all_the_same() -> None:
+    host = Simulated(lambda: 2.0)
+
+    def slowly() -> list[str]:
+        host.clock += 10
+        return WANTED
+
+    done = refresh(host, slowly, lambda: host.rates, Limits(seconds=1.0), Account(at=START, credit=500.0, since=START))
+    assert (done.why, len(done.measured)) == (Why.TIME, BATCH)
+
+
 def test_a_clock_that_jumps_earns_nothing_or_a_day() -> None:
     account = Account(at=START, credit=1.0)
     assert account.earned(START - 1e6, 0.01).credit == 1.0
