@@ -7,6 +7,7 @@ import json
 import sys
 import sysconfig
 import tarfile
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,7 @@ TREE = "/opt/wulf"
 PACKAGES = [
     *("numpy", "numpy.libs", "scipy", "scipy.libs", "pydantic", "pydantic_core", "annotated_types", "ClusterShell"),
     *("typing_inspection", "typing_extensions.py", "click", "rich", "pygments", "markdown_it", "mdurl", "yaml"),
+    *("pyroute2", f"pyroute2-{version('pyroute2')}.dist-info"),  # which version it is, the agent's bundle says
 ]
 WULF = f'#!/bin/sh\nPYTHONPATH={TREE} exec python3 -m wulf.cli.main "$@"\n'
 UNITS = Path(__file__).parents[2] / "packaging" / "systemd"
