@@ -22,7 +22,7 @@ TEST_CASE("every array begins with a line of a cache") {
 
 TEST_CASE("a large array begins with a huge page") {
   CHECK(address_of(Array<std::uint32_t>(kHugePage / 4 / sizeof(std::uint32_t))) % kHugePage == 0);
-  CHECK(address_of(Array<std::uint32_t>(3 * kHugePage + 1)) % kHugePage == 0);
+  CHECK(address_of(Array<std::uint32_t>((3 * kHugePage) + 1)) % kHugePage == 0);
 }
 
 TEST_CASE("an array keeps what it holds as it grows from one kind of memory to the other") {
