@@ -11,6 +11,7 @@ MOST_STOLEN = 0.01
 """Of all CPUs' time, what others may have during a measurement that counts."""
 
 ATTEMPTS = 5
+"""Steal comes in bursts: a short measurement falls between two of them."""
 
 Value = TypeVar("Value")
 

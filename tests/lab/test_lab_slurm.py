@@ -166,7 +166,9 @@ def test_a_submitted_job_that_is_preempted_goes_on_by_itself(slurm: labs.Lab, tm
     assert wait_until(lambda: replicates(out) > 5, PATIENCE_S), (out / "job.log").read_text()
     first = jobs(slurm)[0].split()[0]
     assert on(slurm, "srun", "--partition=main", "-N3", "--exclusive", "true").returncode == 0
-    assert wait_until(ended(out, "interrupted"), PATIENCE_S)
+    assert wait_until(ended(out, "interrupted"), PATIENCE_S), (out / "run.json").read_text() + (
+        out / "job.log"
+    ).read_text()
     before = replicates(out)
     assert "PREEMPTION" in (out / "job.log").read_text()
     on(slurm, "scontrol", "update", f"JobId={first}", "StartTime=now")  # or else it rests for two minutes
