@@ -16,7 +16,7 @@ from rich.console import Console
 
 from bench import docs, interval, limits, linpack, local, machine, mpi, mpi_farm, net, node, replay, rows, table, trace
 from bench.blocks import Effort
-from bench.context import Context
+from bench.context import Context, say
 from bench.errors import BenchError
 from bench.rows import Row
 from wulf.core.errors import INTERRUPTED, USAGE, WulfError
@@ -94,7 +94,7 @@ def _run(asked: Sequence[str], quick: bool, seed: int | None) -> None:
     chosen = [name for name in PARTS if (name in asked if asked else not (quick and name in SLOW_PARTS))]
     bounds = QUICK if quick else FULL
     effort = Effort(int(bounds["blocks"]), bounds["wish"], began + bounds["seconds"])
-    context = Context(quick, effort, random.Random(drawn), lambda text: print(text, file=sys.stderr, flush=True))
+    context = Context(quick, effort, random.Random(drawn), say)
     with context.stack:
         found = {name: PARTS[name](context) for name in chosen}
     measured = [row for name in reversed(PARTS) for row in found.get(name, [])]

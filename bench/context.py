@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import functools
 import random
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from bench.blocks import Effort
 from bench.pair import Pair
+
+
+def say(text: str) -> None:
+    """For the person who waits: on standard error, at once."""
+    print(text, file=sys.stderr, flush=True)
 
 
 @dataclass

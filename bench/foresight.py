@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.calm import Calm
+from bench.context import say
 from bench.docs import rewritten
 from bench.errors import BenchError
 from bench.mpi_farm import compiled
@@ -287,10 +288,6 @@ def _ordered(rows: Sequence[Row], program: str) -> bool:
     return all(one.predicted < other.predicted for one in own for other in own if max(one.runs) < min(other.runs))
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 all was run; 2 it could not be."""
     parser = argparse.ArgumentParser(prog="python -m bench.foresight", description=__doc__)
@@ -310,7 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lab = Lab(up, options.mpi, Path(folder))
             chosen = options.programs or list(PROGRAMS)
             calm = Calm()
-            rows = contest(lab, session, chosen, options.repeats, calm, _say)
+            rows = contest(lab, session, chosen, options.repeats, calm, say)
         text = f"{table(rows, options.ranks)} {calm.words}"
         print(text)
         if options.docs:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from bench import parse
 from bench.blocks import Contest, Effort, run_blocks
+from bench.context import say
 from bench.pair import Pair, Placement, placements
 from wulf.core.records import Param
 from wulf.core.units import show
@@ -126,7 +127,7 @@ def main(arguments: Sequence[str]) -> None:
         known = contests(pair, placements()[0])
         found = [contest for contest in known if contest.peer_name in (arguments[1:] or [contest.peer_name])]
         effort = Effort(BLOCKS, WISH, time.monotonic() + seconds)
-        run_blocks(found, effort, random.Random(), lambda text: print(text, file=sys.stderr, flush=True))
+        run_blocks(found, effort, random.Random(), say)
         for row in (contest.row() for contest in found):
             interval = f"{row.low:.3f}–{row.high:.3f}" if row.low and row.high else row.peer_name
             ratio = f"{row.ratio:.3f}" if row.ratio else "–"

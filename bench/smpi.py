@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import smpi_cluster
+from bench.context import say
 from bench.docs import rewritten
 from bench.errors import BenchError
 from bench.foresight import PATIENCE
@@ -220,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ):
             smpi = Smpi(Path(folder))
             programs, sizes = chosen.programs or PROGRAMS, chosen.ranks or SIZES
-            rows = contest(smpi, session, programs, sizes, lambda text: print(text, file=sys.stderr, flush=True))
+            rows = contest(smpi, session, programs, sizes, say)
         text = table(rows)
         print(text)
         if chosen.docs:
