@@ -25,13 +25,16 @@ FIRST_COST = 30.0
 FORGETTING = 0.2
 """How fast the expected cost follows batches that cost less; it follows dearer ones at once."""
 
+AGAIN = 3600.0
+"""Seconds after which rates whose measuring failed have their turn again: what failed may be mended by then."""
+
 BATCH = 8
 """Rates measured by one child process: what is lost when the load rises meanwhile."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """CPU seconds earned and not yet spent, at a Unix time; `tried`: rate → when it was last attempted."""
+    """CPU seconds earned and not yet spent, at a Unix time; `tried`: rate → from when an attempt at it counts."""
 
     at: float
     credit: float = 0.0
@@ -49,11 +52,11 @@ class Account:
         """Without the CPU seconds spent; the credit may fall below 0, and is then earned first."""
         return replace(self, credit=self.credit - seconds, spent=self.spent + seconds)
 
-    def settled(self, reserved: float, seconds: float, names: Sequence[str], now: float) -> Account:
-        """After a batch: what was reserved for it becomes what it cost, and its rates were tried."""
+    def settled(self, reserved: float, seconds: float, names: Sequence[str], tried: float) -> Account:
+        """After a batch: what was reserved for it becomes what it cost, and its rates count as tried at that time."""
         expected = max(seconds, self.cost + FORGETTING * (seconds - self.cost))
         paid = self.paid(seconds - reserved)
-        return replace(paid, cost=expected, tried={**self.tried, **dict.fromkeys(names, now)})
+        return replace(paid, cost=expected, tried={**self.tried, **dict.fromkeys(names, tried)})
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,8 @@ def _one_batch(host: Host, names: Sequence[str], limits: Limits, account: Accoun
     host.save(account)
     batch = host.measure(names, limits.max_load)
     tried = () if batch.ended is Why.STOPPED else names
-    account = account.settled(reserved, batch.cpu_seconds, tried, host.now())
+    now = host.now()
+    counts_from = now - max(limits.max_age - AGAIN, 0.0) if batch.ended is Why.FAILED else now
+    account = account.settled(reserved, batch.cpu_seconds, tried, counts_from)
     host.save(account)
     return account, batch.ended

@@ -13,7 +13,7 @@ import pytest
 
 from tests.unit.rates.making import LATENCY, SIZE
 from wulf.rates.rate import Rate
-from wulf.workflow.refresh import BATCH, DAY, Account, Batch, Limits, Outcome, Why, refresh, stale
+from wulf.workflow.refresh import AGAIN, BATCH, DAY, Account, Batch, Limits, Outcome, Why, refresh, stale
 
 START = 1_770_000_000.0
 WANTED = [f"rate.{number}" for number in range(150)]
@@ -139,14 +139,18 @@ def test_a_batch_is_paid_for_before_it_begins() -> None:
     assert host.saved[-1].credit == pytest.approx(70, abs=1)
 
 
-def test_a_program_that_fails_ends_it_and_has_had_its_turn() -> None:
+def test_a_program_that_fails_ends_it_and_has_its_turn_again_after_an_hour() -> None:
     class Failing(Simulated):
         def measure(self, names: Sequence[str], max_load: float) -> Batch:
             return Batch(2.0, Why.FAILED)
 
-    done = refresh(Failing(lambda: 1.0), lambda: WANTED, lambda: {}, Limits(), Account(at=START, credit=100.0))
+    limits, account = Limits(), Account(at=START, credit=100.0)
+    done = refresh(Failing(lambda: 1.0), lambda: WANTED, lambda: {}, limits, account)
     assert (done.why, done.measured) == (Why.FAILED, ())
-    assert set(done.account.tried) == set(WANTED[:BATCH])
+    tried = done.account.tried
+    assert set(tried) == set(WANTED[:BATCH])
+    assert stale(WANTED[:BATCH], {}, tried, limits.max_age, START + 0.9 * AGAIN) == []
+    assert stale(WANTED, {}, tried, limits.max_age, START + 1.1 * AGAIN) == [*WANTED[BATCH:], *WANTED[:BATCH]]
 
 
 @pytest.mark.parametrize(("credit", "idle"), [(100.0, False), (0.0, True)])
