@@ -1,7 +1,8 @@
-"""Part `replay`: wulf-replay's engine A: operations a second, many networks at once, and schedules beside LogGOPSim.
+"""Part `replay`: wulf-replay's engines: operations and events a second, many networks at once, a million ranks, and
+schedules beside LogGOPSim.
 
-Both sides are whole processes that get one schedule and tell its time. LogGOPSim reads its schedule from a file that
-its own generator made beforehand; wulf-replay makes it in memory.
+There, both sides are whole processes that get one schedule and tell its time. LogGOPSim reads its schedule from a file
+that its own generator made beforehand; wulf-replay makes it in memory.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ SCHEDULES = {
 LEAST_RATE = 30e6
 """Operations a second and core that engine A promises on one network."""
 
+LEAST_EVENTS = 5e6
+"""Events a second and core that engine B promises, contention or not."""
+
 MOST_TIMES = 8.0
 """So many times of one network that 64 of them may take."""
 
@@ -53,10 +57,29 @@ NETWORK: dict[str, Any] = {
 }  # fmt: skip
 """LogGOPSim's own defaults."""
 
+FAT_TREE: dict[str, Any] = {"kind": "fat-tree", "ports": 64, "levels": 3, "oversubscription": 2,
+                            "bytes_per_second": 12.5e9}  # fmt: skip
+"""88,064 hosts, which share the links between switches."""
+
+FLOWS = {
+    "dissemination": {"kind": "dissemination", "ranks": 16384, "bytes": 65536},
+    "ring": {"kind": "ring", "ranks": 4096, "bytes": 65536, "rounds": 50},
+}
+"""Schedules whose every message flows over the fat tree's links: all at the same time, and one after the other."""
+
+MILLION = {"dissemination": 1 << 20, "binary-tree": 1 << 20}
+"""Ranks of the largest schedules."""
+
 
 def measure(context: Context) -> list[Row]:
     """All rows of the part."""
     rows = [row for name in SCHEDULES for row in _speed(context, name)]
+    rows += [_events(context, name, schedule_of(name), "NICs alone", NETWORK) for name in SCHEDULES]
+    shared = {**NETWORK, "topology": FAT_TREE}
+    rows += [
+        _events(context, name, schedule, "64 KiB flow over a fat tree", shared) for name, schedule in FLOWS.items()
+    ]
+    rows += [_million(context, name, ranks) for name, ranks in MILLION.items()]
     folder = os.environ.get(LOGGOPSIM)
     if not folder:
         return [*rows, *_missing()]
@@ -66,8 +89,13 @@ def measure(context: Context) -> list[Row]:
     return [*rows, *(contest.row() for contest in contests)]
 
 
+def schedule_of(name: str) -> dict[str, Any]:
+    """As a session loads it."""
+    return {"kind": name, "ranks": SCHEDULES[name][1], "bytes": 1}
+
+
 def _load(session: Session, name: str) -> dict[str, Any]:
-    return session.request("load", schedule={"kind": name, "ranks": SCHEDULES[name][1], "bytes": 1})
+    return session.request("load", schedule=schedule_of(name))
 
 
 def _replay(session: Session, program: int, networks: int) -> float:
@@ -75,6 +103,13 @@ def _replay(session: Session, program: int, networks: int) -> float:
     began = time.perf_counter()
     session.request("replay", program=program, networks=[NETWORK] * networks, parts=False, threads=1)
     return time.perf_counter() - began
+
+
+def _event(session: Session, program: int, network: dict[str, Any]) -> float:
+    """Seconds an event of one replay by engine B."""
+    began = time.perf_counter()
+    found = session.request("replay", program=program, networks=[network], engine="b", parts=False, threads=1)
+    return (time.perf_counter() - began) / int(found["runs"][0]["events"])
 
 
 def _speed(context: Context, name: str) -> Iterator[Row]:
@@ -88,6 +123,23 @@ def _speed(context: Context, name: str) -> Iterator[Row]:
     what = f"replay {name}, {SCHEDULES[name][1]} ranks"
     yield limited(f"{what}: time an operation, 1 core", "s", [one / loaded["ops"] for one, _ in pairs], 1 / LEAST_RATE)
     yield limited(f"{what}: {MANY} networks, in times of one", "1", [many / one for one, many in pairs], MOST_TIMES)
+
+
+def _events(context: Context, name: str, schedule: dict[str, Any], what: str, network: dict[str, Any]) -> Row:
+    """Time an event of engine B."""
+    with Session([str(find_program("wulf-replay").path)]) as session:
+        program = session.request("load", schedule=schedule)["program"]
+        taken = [_event(session, program, network) for _ in range(context.effort.blocks)]
+    title = f"replay {name}, {schedule['ranks']} ranks, engine B, {what}: time an event, 1 core"
+    return limited(title, "s", taken, 1 / LEAST_EVENTS)
+
+
+def _million(context: Context, name: str, ranks: int) -> Row:
+    """Time an operation of a million ranks, loading apart."""
+    with Session([str(find_program("wulf-replay").path)]) as session:
+        loaded = session.request("load", schedule={"kind": name, "ranks": ranks, "bytes": 1})
+        taken = [_replay(session, loaded["program"], 1) / loaded["ops"] for _ in range(context.effort.blocks)]
+    return limited(f"replay {name}, {ranks} ranks: time an operation, 1 core", "s", taken, 1 / LEAST_RATE)
 
 
 def _contest(folder: Path, scratch: Path, name: str, context: Context) -> Contest:

@@ -1,7 +1,5 @@
 #include "node/pages.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -12,12 +10,12 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/huge_pages.hpp"
 #include "core/memory.hpp"
 
 namespace wulf::node {
 namespace {
 
-constexpr std::size_t kHuge = 2U << 20U;
 constexpr std::size_t kKibi = 1024;
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
@@ -48,18 +46,12 @@ Param pages_param() {
 
 Pages::Pages(std::size_t bytes, const std::string& kind) : bytes_(bytes), kind_(kind) {
   check_memory(bytes);
-  mapped_ = ((std::max<std::size_t>(bytes, 1) + kHuge - 1) / kHuge * kHuge) + kHuge;
-  mapping_ =
-      mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping_ == MAP_FAILED) {
-    mapping_ = nullptr;
+  data_ = static_cast<std::byte*>(map_aligned(bytes));
+  if (data_ == nullptr) {
     throw system_error("limit", "cannot map " + std::to_string(bytes) + " B", errno);
   }
-  const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
-  data_ = static_cast<std::byte*>(mapping_) + ((kHuge - (address % kHuge)) % kHuge);
   if (kind != "default") {
-    // refused where the kernel has no huge pages: info() tells what came of it
-    (void)madvise(mapping_, mapped_, kind == "huge" ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    wish_huge_pages(data_, bytes, kind == "huge");  // info() tells what came of it
   }
   std::memset(data_, 1, bytes);
 }
@@ -67,29 +59,19 @@ Pages::Pages(std::size_t bytes, const std::string& kind) : bytes_(bytes), kind_(
 Pages::Pages(Pages&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
-      mapping_(std::exchange(other.mapping_, nullptr)),
-      mapped_(std::exchange(other.mapped_, 0)),
       kind_(std::move(other.kind_)) {}
 
 Pages& Pages::operator=(Pages&& other) noexcept {
   if (this != &other) {
-    release();
+    unmap_aligned(data_, bytes_);
     data_ = std::exchange(other.data_, nullptr);
     bytes_ = std::exchange(other.bytes_, 0);
-    mapping_ = std::exchange(other.mapping_, nullptr);
-    mapped_ = std::exchange(other.mapped_, 0);
     kind_ = std::move(other.kind_);
   }
   return *this;
 }
 
-Pages::~Pages() { release(); }
-
-void Pages::release() noexcept {
-  if (mapping_ != nullptr) {
-    munmap(mapping_, mapped_);
-  }
-}
+Pages::~Pages() { unmap_aligned(data_, bytes_); }
 
 Json Pages::info() const {
   std::ifstream file("/proc/self/smaps");

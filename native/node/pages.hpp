@@ -43,12 +43,8 @@ class Pages {
   [[nodiscard]] Json info() const;
 
  private:
-  void release() noexcept;
-
   std::byte* data_ = nullptr;  ///< aligned to 2 MiB
   std::size_t bytes_ = 0;
-  void* mapping_ = nullptr;
-  std::size_t mapped_ = 0;
   std::string kind_;
 };
 

@@ -4,18 +4,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <bit>
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <set>
 
 #include "core/error.hpp"
 #include "core/file.hpp"
+#include "core/huge_pages.hpp"
 
 namespace wulf::replay {
 namespace {
@@ -63,28 +61,15 @@ void* mapped(const std::string& folder, std::size_t bytes) {
   return place;
 }
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-
-std::size_t whole_pages(std::size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
-
 /// Memory in huge pages, which the kernel gives hundreds of times as seldom, and a walk in no order needs
-/// fewer of than a TLB has places. A wish: where there are none, all goes on with small ones.
+/// fewer of than a TLB has places.
 void* in_huge_pages(std::size_t bytes) {
-  const std::size_t whole = whole_pages(bytes);
-  void* taken = mmap(nullptr, whole + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (taken == MAP_FAILED) {
+  void* place = map_aligned(bytes);
+  if (place == nullptr) {
     throw std::bad_alloc();
   }
-  // a huge page begins at a multiple of its size: what lies before the first, and behind the last, is
-  // returned
-  auto* const begin = static_cast<std::byte*>(taken);
-  const std::size_t before = (kHugePage - (std::bit_cast<std::uintptr_t>(taken) % kHugePage)) % kHugePage;
-  if (before > 0) {
-    munmap(begin, before);
-  }
-  munmap(begin + before + whole, kHugePage - before);
-  madvise(begin + before, whole, MADV_HUGEPAGE);
-  return begin + before;
+  wish_huge_pages(place, bytes);
+  return place;
 }
 
 }  // namespace
@@ -121,7 +106,7 @@ void give_array_back(void* place, std::size_t bytes) noexcept {
     }
   }
   if (bytes >= kHugeFrom) {
-    munmap(place, whole_pages(bytes));
+    unmap_aligned(place, bytes);
     return;
   }
   ::operator delete (place, std::align_val_t{kArrayAlignment});

@@ -44,6 +44,7 @@ void TimeOrdered<Time>::drain() {
   run_ready();
   while (!queue_.empty()) {
     const Event event = queue_.pop();
+    ++events_;
     check(event.time);
     take(event);
     run_ready();
@@ -328,6 +329,7 @@ void TimeOrdered<Time>::refuse_deadlock() const {
 template <typename Time>
 Run TimeOrdered<Time>::result(bool ends) const {
   Run run;
+  run.events = events_;
   for (const Rank& rank : ranks_) {
     if (rank.clock.at > run.time) {
       run.time = rank.clock.at;

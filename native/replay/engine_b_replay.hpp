@@ -121,6 +121,7 @@ class TimeOrdered {
   Transfers transfers_;
   CostTable costs_;
   EventQueue queue_;
+  std::uint64_t events_ = 0;  ///< taken so far
   std::vector<Rank> ranks_;
   std::vector<Message> messages_;
   std::vector<Time> left_;  ///< by message: a rendezvous' last byte has left; empty where all are eager

@@ -14,7 +14,8 @@ Json described(const Run& run, const Network& network, const RunOptions& options
   Json json{{"network", network.name},
             {"seconds", to_seconds(run.time)},
             {"ps", run.time},
-            {"inversions", run.inversions}};
+            {"inversions", run.inversions},
+            {"events", run.events}};
   if (options.ends) {
     json["ranks"] = run.ends;
   }

@@ -73,6 +73,20 @@ def test_a_round_trip_is_two_messages(session: Session, engine: str) -> None:
     assert "ranks" not in run
 
 
+def test_engine_b_counts_what_it_took_in_the_order_of_time(session: Session) -> None:
+    """Of an eager message its arrival; of one that flows its beginning, its end and its arrival."""
+    program = loaded(session, "pingpong", 2)
+    assert events(session, program, NETWORK, "a") == 0
+    assert events(session, program, NETWORK, "b") == 2
+    star = {**NETWORK, "topology": {"kind": "star", "bytes_per_second": 10**9, "flow_bytes": 0}}
+    assert events(session, program, star, "b") - events(session, program, NETWORK, "b") >= 2 * 2
+
+
+def events(session: Session, program: int, network: dict[str, Any], engine: str) -> int:
+    (run,) = asked(session, "replay", program=program, networks=[network], engine=engine)["runs"]
+    return int(run["events"])
+
+
 def test_networks_are_answered_in_their_order(session: Session) -> None:
     program = loaded(session, "ring", 5)
     networks = [{"name": str(x), "inter": {**INTER, "latency_ps": x}} for x in range(11)]

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+
+namespace wulf {
+
+/// What a huge page of this architecture's default size holds.
+constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+
+/// Fresh anonymous memory of at least `bytes`, which begins and ends at multiples of kHugePage, so that the
+/// kernel can lay all of it on huge pages. Null, and errno is set, where it gives none. Whether it does lie
+/// on them is the system's choice, and madvise's.
+[[nodiscard]] void* map_aligned(std::size_t bytes) noexcept;
+
+/// Returns what map_aligned gave for so many bytes; nothing for null.
+void unmap_aligned(void* place, std::size_t bytes) noexcept;
+
+/// Asks for huge pages (or for none, where `wanted` is false) under such memory. A wish: where the kernel has
+/// none, it is refused in silence, and the memory lies on small ones.
+void wish_huge_pages(void* place, std::size_t bytes, bool wanted = true) noexcept;
+
+}  // namespace wulf
