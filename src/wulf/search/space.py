@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from random import Random
 
@@ -129,6 +129,22 @@ class Space:
             if value not in known[name].values:
                 raise UsageError(f"{name} = {value!r} is not offered", f"values: {said(known[name].values)}")
         return tuple(named.get(knob.name, knob.default) for knob in self.knobs)
+
+    def without(self, refused: Collection[tuple[str, Param]]) -> Space:
+        """Less these values of knobs, by name; a default stays, whatever is said of it.
+
+        Raises
+        ------
+        UsageError
+            No knob has two values left.
+        """
+        gone = {(name, repr(value)) for name, value in refused}  # 1 is not True
+        left = [
+            tuple(v for v in knob.values if v == knob.default or (knob.name, repr(v)) not in gone)
+            for knob in self.knobs
+        ]  # fmt: skip
+        knobs = tuple(replace(knob, values=values) for knob, values in zip(self.knobs, left, strict=True))
+        return replace(self, knobs=knobs)
 
     def broken(self, config: Config) -> str:
         """The first condition that it does not meet; empty where it meets all."""

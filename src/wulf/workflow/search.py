@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
@@ -73,6 +73,9 @@ class Knobs(Protocol):
     """What of the nodes is changed for a trial (`wulf.workflow.search_settings.Knobs`)."""
 
     def visit(self, trial: Trial, run: Callable[[], Outcome], /) -> Outcome: ...
+
+    @property
+    def impossible(self) -> Collection[tuple[str, Param]]: ...
 
     @property
     def undone(self) -> bool: ...
@@ -196,16 +199,23 @@ def run_search(
         writer.write_json("fingerprint.json", facts)
         old = Journal.resume(path) if path.exists() else None
         task = prepare(apps, facts, old.plan if old else None)
-        with old or Journal.begin(path, task.plan, {"name": task.name, **task.about}) as journal:
-            try:
-                with around(task.plan, old is not None) if around else nullcontext() as knobs:
+        try:
+            with around(task.plan, old is not None) if around else nullcontext() as knobs:
+                if knobs is not None and old is None:
+                    task = _possible(task, knobs.impossible)
+                with old or Journal.begin(path, task.plan, {"name": task.name, **task.about}) as journal:
                     visit: dict[str, Any] = {} if knobs is None else {"visit": knobs.visit}
                     runner = Runner(apps, task, writer, done=len(journal.recorded), watch=watch, **visit)
                     found = conduct(journal, runner)
-            except KeyboardInterrupt:
-                writer.finish("interrupted", exit_code=INTERRUPTED)
-                raise
+        except KeyboardInterrupt:
+            writer.finish("interrupted", exit_code=INTERRUPTED)
+            raise
     return _finished(found, task, journal.about, writer, knobs)
+
+
+def _possible(task: Task, impossible: Collection[tuple[str, Param]]) -> Task:
+    """Without what no node can have: every run of it would fail, and tell nothing of the other knobs."""
+    return replace(task, plan=replace(task.plan, space=task.plan.space.without(impossible)))
 
 
 def _finished(

@@ -6,13 +6,14 @@ to, when its controller is silent, or dies; and the next run begins from what wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError, WulfError
+from wulf.core.records import Param
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.search.space import Space
 from wulf.search.trial import FAILED, Outcome, Trial
@@ -43,12 +44,12 @@ class SettingKnobs(Conductor):
     Attributes
     ----------
     refused
-        (setting, value as Python writes it) → why no node can have that value.
+        (setting, value) → why no node can have that value.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        self.refused: dict[tuple[str, str], str] = {}
+        self.refused: dict[tuple[str, Value], str] = {}
 
     def try_all(self, values: Mapping[str, Sequence[Value]]) -> None:
         """Every value on the canary alone, and then on all nodes; what can't be written is remembered.
@@ -64,7 +65,7 @@ class SettingKnobs(Conductor):
                 self._outcomes[name] = Written()
                 if not self._works(Factor(name, (name,), levels), level):
                     why = self._outcomes[name].reason or "it stays what it was"
-                    self.refused[name, repr(value)] = f"{self._text(name, value)} can't be set: {why}"
+                    self.refused[name, value] = f"{self._text(name, value)} can't be set: {why}"
                 elif self._outcomes[name].what == CLAMPED:
                     self.told.notes.append(f"{name}: {self._outcomes[name].reason}")
 
@@ -76,7 +77,7 @@ class SettingKnobs(Conductor):
         WulfError
             A node is lost, or not all could be taken back.
         """
-        bad = next((why for (name, value), why in self.refused.items() if repr(wanted.get(name)) == value), "")
+        bad = next((why for name, value in wanted.items() if (why := self.refused.get((name, value)))), "")
         if bad:
             return Outcome(FAILED, None, 0.0, reason=bad)
         arm = Arm(", ".join(self._text(*one) for one in wanted.items()), "combined", {"": Level(tuple(wanted.items()))})
@@ -131,6 +132,11 @@ class Knobs:
         """A trial with the settings that its configuration wants."""
         values = cast("Mapping[str, Value]", self.space.named(trial.config))  # a setting is never None
         return self.arms.visit({name: values[name] for name in self.space.settings}, run)
+
+    @property
+    def impossible(self) -> Collection[tuple[str, Param]]:
+        """(setting, value) that no node can have."""
+        return self.arms.refused.keys()
 
     @property
     def undone(self) -> bool:

@@ -120,6 +120,15 @@ def test_own_files_that_are_wrong_name_field_and_value(change, said):
     assert said in error.value.what
 
 
+def test_a_space_is_without_what_is_refused_but_for_defaults():
+    space = Space((Knob("a", (1, 2, 4), 1), Knob("b", (True, False), True)))
+    left = space.without([("a", 2), ("a", 1), ("b", 0), ("c", 4)])
+    assert left.knobs == (Knob("a", (1, 4), 1), Knob("b", (True, False), True))
+    assert space.without([("b", False)]).knobs[1].values == (True,)
+    with pytest.raises(UsageError, match="nothing to search"):
+        space.without([("a", 2), ("a", 4), ("b", False)])
+
+
 def test_own_file_errors_name_the_file(tmp_path: Path):
     path = tmp_path / "my.toml"
     with pytest.raises(UsageError, match=r"my.toml can't be read"):

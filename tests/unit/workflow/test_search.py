@@ -168,7 +168,7 @@ class FakeKnobs:
     """Settings of nodes that are a dictionary."""
 
     def __init__(self, *, undone=True):
-        self.state, self.undone, self.closed = {}, undone, False
+        self.state, self.undone, self.closed, self.impossible = {}, undone, False, ()
 
     def visit(self, trial, run):
         self.state = {"block": trial.config[0]}
@@ -205,6 +205,30 @@ def test_every_run_is_within_its_settings_and_what_is_not_undone_is_said(searche
     refused = [one for one in done.result["failed"] if "can't be set" in one["reason"]]
     assert all("block=256" in one["configuration"] for one in refused)
     assert ("Settings of nodes" in [one.heading for one in search_view(done.result).sections]) == (not undone)
+
+
+def test_what_no_node_can_have_is_never_tried_nor_after_a_kill(searched, tmp_path):
+    knobs, blocks = FakeKnobs(), set()
+    knobs.impossible = [("block", 256), ("block", 64)]
+
+    @contextmanager
+    def around(plan, resumed):
+        yield knobs
+
+    def program(job):
+        blocks.add(int(job.command[1]))
+        if len(blocks) == 3 and not resumed:
+            raise KeyboardInterrupt
+        return solve(job)
+
+    task, resumed = own_task(own_of(OWN, {}), EFFORT, WorldSpec()), False
+    with pytest.raises(KeyboardInterrupt):
+        searched(task, Apps(program), around=around)
+    resumed = True
+    done = searched(task, Apps(program), resume=True, around=around)
+    assert not blocks & {64, 256}
+    assert done.result["winner"] == {"block": 128, "threads": 2}
+    assert not [one for one in done.result["failed"] if "block=256" in one["configuration"]]
 
 
 def test_cost_is_time_or_the_time_that_work_takes():
