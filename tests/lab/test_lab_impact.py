@@ -12,12 +12,13 @@ from click.testing import CliRunner
 from tests.lab.conftest import settings
 from wulf import lab
 from wulf.cli.main import cli
+from wulf.lab.inside.node import SSH_PORT
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1800)]
 
 CONNECTS = (
     "import socket, time; at = time.monotonic(); "
-    "[socket.create_connection(('10.77.0.2', 22)).close() for _ in range(20)]; "
+    f"[socket.create_connection(('10.77.0.2', {SSH_PORT})).close() for _ in range(20)]; "
     "print('each took', (time.monotonic() - at) / 20)"
 )
 """An application whose time is the network's: connections from n1 to n2's sshd."""

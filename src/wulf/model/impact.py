@@ -67,8 +67,8 @@ class Impact:
     ----------
     rows
         The application first.
-    failed
-        Arm → verdict → how often.
+    failed, reasons
+        Arm → verdict → how often, and why it was the first time.
     answers
         Arm → the different answers seen; empty where none is compared.
     same_answers
@@ -79,6 +79,7 @@ class Impact:
 
     rows: tuple[Row, ...]
     failed: Mapping[str, Mapping[str, int]]
+    reasons: Mapping[str, Mapping[str, str]]
     answers: Mapping[str, tuple[str, ...]]
     same_answers: bool | None
     claim: str
@@ -106,8 +107,11 @@ def impact_of(
     failed = {arm: _failures(visits, arm) for arm in ARMS}
     answers = {arm: tuple(dict.fromkeys(v.answer for v in _right(visits, arm) if v.answer is not None)) for arm in ARMS}
     same = _same(answers)
+    reasons = {arm: _reasons(visits, arm) for arm in ARMS}
     claim, why = _claim(rows[0], failed, same)
-    return Impact(rows, failed, answers, same, claim, why)
+    if visits and all(visit.verdict != "ok" for visit in visits):
+        claim, why = VOID, f"every run failed: {visits[0].reason or visits[0].verdict}"
+    return Impact(rows, failed, reasons, answers, same, claim, why)
 
 
 def _right(visits: Sequence[Visit], arm: str) -> list[Visit]:
@@ -137,6 +141,12 @@ def _values(visits: Sequence[Visit], name: str, arm: str) -> dict[int, float]:
 def _failures(visits: Sequence[Visit], arm: str) -> dict[str, int]:
     verdicts = [visit.verdict for visit in visits if visit.arm == arm and visit.verdict != "ok"]
     return {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
+
+
+def _reasons(visits: Sequence[Visit], arm: str) -> dict[str, str]:
+    """Verdict → the first reason given for it."""
+    bad = [visit for visit in visits if visit.arm == arm and visit.verdict != "ok"]
+    return {visit.verdict: visit.reason for visit in reversed(bad)}
 
 
 def _same(answers: Mapping[str, tuple[str, ...]]) -> bool | None:

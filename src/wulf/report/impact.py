@@ -104,7 +104,8 @@ def _mean(row: Object, arm: str) -> str:
 def _runs(result: Object) -> Iterator[str]:
     for arm, verdicts in result["failed"].items():
         for verdict, count in verdicts.items():
-            yield f"{arm}: {plural(count, 'run')} without a figure ({verdict})"
+            reason = result.get("reasons", {}).get(arm, {}).get(verdict)  # runs of before it was kept have none
+            yield f"{arm}: {plural(count, 'run')} without a figure ({verdict}{f': {reason}' if reason else ''})"
     same = result["same_answers"]
     if same is True:
         yield f"Every answer was the same in both arms: {result['answers']['before'][0]}"

@@ -137,12 +137,14 @@ def impact(inventory: Inventory, request: Request, writer: RunWriter, *, watch: 
 
 
 def exit_code_of(told: Told, result: Mapping[str, Any]) -> int:
-    """0 measured and undone; 1 void, or not all as before; 3 a node was lost; 130 interrupted."""
+    """0 measured and undone; 1 void, or not all as before; 3 a node was lost, or no run ended well; 130 interrupted."""
     if told.state == "interrupted":
         return INTERRUPTED
     if told.state == "failed" or any(one.outcome == "unknown" for one in told.leftovers):
         return INCOMPLETE
     undone = not told.leftovers and result.get("same", True) is not False
+    if undone and told.state == "complete" and not any(result["rows"][0]["n"].values()):
+        return INCOMPLETE
     return OK if undone and result["claim"] != "void" else FOUND
 
 

@@ -22,6 +22,7 @@ def impact_object(found: Impact, told: Told, profiles: Mapping[str, Profiled]) -
         "state": told.state, "claim": found.claim, "why": found.why,
         "rows": [_row(row) for row in found.rows],
         "failed": {arm: dict(some) for arm, some in found.failed.items()},
+        "reasons": {arm: dict(some) for arm, some in found.reasons.items()},
         "same_answers": found.same_answers,
         "answers": {arm: [one[:MOST_LETTERS] for one in some[:MOST_ANSWERS]] for arm, some in found.answers.items()},
         "profiles": {arm: _profile(profiles[arm]) for arm in ARMS if arm in profiles},

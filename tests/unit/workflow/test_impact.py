@@ -136,6 +136,17 @@ def test_an_application_that_fails_in_one_arm_is_said_and_no_gain_claimed(bad: R
     assert exit_code_of(told, impact_object(impact, told, {})) == FOUND
 
 
+def test_an_application_that_never_runs_is_said_with_its_words() -> None:
+    bad = Ran(FAILED, "it ended with status 1; its last words: Connection refused", (), seconds=1.0)
+    _, _, measure, arms, _ = settings_campaign(fails={BEFORE: bad, AFTER: bad})
+    told = arms.run()
+    impact = judged(measure)
+    assert (impact.claim, impact.why) == ("void", f"every run failed: {bad.reason}")
+    found = impact_object(impact, told, {})
+    assert found["reasons"] == {BEFORE: {FAILED: bad.reason}, AFTER: {FAILED: bad.reason}}
+    assert exit_code_of(told, found) == INCOMPLETE
+
+
 def test_different_answers_in_both_arms_are_said_and_no_gain_claimed() -> None:
     _, _, measure, arms, _ = settings_campaign(says={BEFORE: "answer 42", AFTER: "answer 41"})
     told = arms.run()
@@ -241,7 +252,10 @@ def test_a_link_that_can_not_be_taken_back_is_told() -> None:
 
 
 def test_exit_codes() -> None:
-    assert exit_code_of(Told("complete"), {"claim": "faster", "same": True}) == 0
-    assert exit_code_of(Told("complete"), {"claim": "void", "same": True}) == FOUND
-    assert exit_code_of(Told("complete"), {"claim": "faster", "same": False}) == FOUND
-    assert exit_code_of(Told("interrupted"), {"claim": "faster"}) == 130
+    some, none = [{"n": {BEFORE: 6, AFTER: 6}}], [{"n": {BEFORE: 0, AFTER: 0}}]
+    assert exit_code_of(Told("complete"), {"claim": "faster", "same": True, "rows": some}) == 0
+    assert exit_code_of(Told("complete"), {"claim": "void", "same": True, "rows": some}) == FOUND
+    assert exit_code_of(Told("complete"), {"claim": "faster", "same": False, "rows": some}) == FOUND
+    assert exit_code_of(Told("complete"), {"claim": "void", "same": False, "rows": none}) == FOUND
+    assert exit_code_of(Told("complete"), {"claim": "void", "same": True, "rows": none}) == INCOMPLETE
+    assert exit_code_of(Told("interrupted"), {"claim": "faster", "rows": some}) == 130
