@@ -19,6 +19,15 @@ namespace {
 constexpr std::size_t kKibi = 1024;
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
+std::byte* mapped(std::size_t bytes) {
+  check_memory(bytes);
+  void* place = map_aligned(bytes);
+  if (place == nullptr) {
+    throw system_error("limit", "cannot map " + std::to_string(bytes) + " B", errno);
+  }
+  return static_cast<std::byte*>(place);
+}
+
 }  // namespace
 
 std::size_t available_memory(const std::string& root) { return memory_left(root).value_or(kNoLimit); }
@@ -44,12 +53,7 @@ Param pages_param() {
           {"default", "small", "huge"}};
 }
 
-Pages::Pages(std::size_t bytes, const std::string& kind) : bytes_(bytes), kind_(kind) {
-  check_memory(bytes);
-  data_ = static_cast<std::byte*>(map_aligned(bytes));
-  if (data_ == nullptr) {
-    throw system_error("limit", "cannot map " + std::to_string(bytes) + " B", errno);
-  }
+Pages::Pages(std::size_t bytes, const std::string& kind) : data_(mapped(bytes)), bytes_(bytes), kind_(kind) {
   if (kind != "default") {
     wish_huge_pages(data_, bytes, kind == "huge");  // info() tells what came of it
   }

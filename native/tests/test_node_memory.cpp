@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,10 +12,12 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/affinity.hpp"
 #include "core/error.hpp"
+#include "core/huge_pages.hpp"
 #include "node/caches.hpp"
 #include "node/chase.hpp"
 #include "node/line_size.hpp"
@@ -195,6 +199,16 @@ TEST_CASE("pages tell what they lie on") {
   CHECK(info.at("small").get<std::size_t>() < 2 * kBytes);
   const wulf::Json huge = Pages(kBytes, "huge").info();  // where the kernel gives none, all are small
   CHECK(huge.at("small").get<std::size_t>() + huge.at("huge").get<std::size_t>() >= kBytes);
+}
+
+TEST_CASE("pages keep their place as they are moved, and give way to others") {
+  Pages pages(std::size_t{3} << 20U, "default");
+  const std::byte* const place = pages.data();
+  Pages moved(std::move(pages));
+  CHECK(moved.data() == place);
+  moved = Pages(0, "huge");
+  CHECK(moved.size() == 0);
+  CHECK(std::bit_cast<std::uintptr_t>(moved.data()) % wulf::kHugePage == 0);
 }
 
 TEST_CASE("caches are read by level, instructions' left out, shared ones counted once") {
