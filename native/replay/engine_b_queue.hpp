@@ -25,7 +25,7 @@ class EventQueue {
 
   void push(Event event) {
     if (event.time == last_) {
-      add_late(event);
+      add_late(event.key);
     } else {
       add(event);
     }
@@ -36,12 +36,12 @@ class EventQueue {
     if (sorted_.empty() && late_.empty()) {
       refill();
     }
-    if (late_.empty() || (!sorted_.empty() && sorted_.back().key <= late_.front().key)) {
-      const Event event = sorted_.back();
+    if (late_.empty() || (!sorted_.empty() && sorted_.back() <= late_.front())) {
+      const std::uint64_t key = sorted_.back();
       sorted_.pop_back();
-      return event;
+      return {last_, key};
     }
-    return take_late();
+    return {last_, take_late()};
   }
 
  private:
@@ -54,14 +54,15 @@ class EventQueue {
     filled_ |= 1ULL << bucket;
   }
 
-  void add_late(Event event);
-  [[nodiscard]] Event take_late();
+  void add_late(std::uint64_t key);
+  [[nodiscard]] std::uint64_t take_late();
   void refill();
 
   Picoseconds last_ = 0;
-  std::uint64_t filled_ = 0;   ///< a bit for each bucket that holds something
-  std::vector<Event> sorted_;  ///< of time last_; the first one last
-  std::vector<Event> late_;    ///< of time last_, added since: a binary heap
+  std::uint64_t filled_ = 0;           ///< a bit for each bucket that holds something
+  std::vector<std::uint64_t> sorted_;  ///< keys of time last_; the first one last
+  std::vector<std::uint64_t> spare_;   ///< for their sort
+  std::vector<std::uint64_t> late_;    ///< keys of time last_, added since: a binary heap
   std::array<std::vector<Event>, kBuckets> buckets_;
 };
 
