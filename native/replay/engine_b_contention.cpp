@@ -14,7 +14,7 @@ void TimeOrdered<Time>::end_transfers(Picoseconds now) {
   through_.clear();
   pauses_.clear();
   transfers_.end(now, through_, pauses_);
-  events_ += through_.size() + pauses_.size();
+  events_ += std::max<std::size_t>(through_.size() + pauses_.size(), 1) - 1;  // each end is an event
   for (const std::uint32_t message : through_) {
     deliver(message, now);
   }

@@ -26,7 +26,7 @@ struct Parts {
 struct Run {
   Picoseconds time = 0;           ///< when the last rank ended
   std::uint64_t inversions = 0;   ///< engine A: waits for messages that NICs may serve in another order
-  std::uint64_t events = 0;       ///< engine B: what it took in the order of time; each end of a flow counts
+  std::uint64_t events = 0;       ///< engine B: what it took in the order of time; each end of a flow is one
   std::vector<Picoseconds> ends;  ///< of each rank; only where asked for
   Parts parts;                    ///< only where asked for
 };
