@@ -12,9 +12,9 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench.blocks import Contest, run_blocks
 from bench.context import Context
@@ -71,6 +71,13 @@ MILLION = {"dissemination": 1 << 20, "binary-tree": 1 << 20}
 """Ranks of the largest schedules."""
 
 
+class Timed(NamedTuple):
+    """Seconds of a replay, and its answer for each network."""
+
+    seconds: float
+    runs: list[dict[str, Any]]
+
+
 def measure(context: Context) -> list[Row]:
     """All rows of the part."""
     rows = [row for name in SCHEDULES for row in _speed(context, name)]
@@ -94,32 +101,25 @@ def schedule_of(name: str) -> dict[str, Any]:
     return {"kind": name, "ranks": SCHEDULES[name][1], "bytes": 1}
 
 
-def _load(session: Session, name: str) -> dict[str, Any]:
-    return session.request("load", schedule=schedule_of(name))
+def _load(session: Session, schedule: dict[str, Any]) -> dict[str, Any]:
+    return session.request("load", schedule=schedule)
 
 
-def _replay(session: Session, program: int, networks: int) -> float:
-    """Seconds of one replay by one thread."""
+def _replay(session: Session, program: int, networks: Sequence[dict[str, Any]], engine: str = "a") -> Timed:
+    """One replay by one thread."""
     began = time.perf_counter()
-    session.request("replay", program=program, networks=[NETWORK] * networks, parts=False, threads=1)
-    return time.perf_counter() - began
-
-
-def _event(session: Session, program: int, network: dict[str, Any]) -> float:
-    """Seconds an event of one replay by engine B."""
-    began = time.perf_counter()
-    found = session.request("replay", program=program, networks=[network], engine="b", parts=False, threads=1)
-    return (time.perf_counter() - began) / int(found["runs"][0]["events"])
+    found = session.request("replay", program=program, networks=networks, engine=engine, parts=False, threads=1)
+    return Timed(time.perf_counter() - began, found["runs"])
 
 
 def _speed(context: Context, name: str) -> Iterator[Row]:
     """Time an operation on one network, and of many networks in times of one; each pair one after the other."""
     with Session([str(find_program("wulf-replay").path)]) as session:
-        loaded = _load(session, name)
+        loaded = _load(session, schedule_of(name))
         pairs = []
         for _ in range(context.effort.blocks):
-            one = _replay(session, loaded["program"], 1)
-            pairs.append((one, _replay(session, loaded["program"], MANY)))
+            one = _replay(session, loaded["program"], [NETWORK]).seconds
+            pairs.append((one, _replay(session, loaded["program"], [NETWORK] * MANY).seconds))
     what = f"replay {name}, {SCHEDULES[name][1]} ranks"
     yield limited(f"{what}: time an operation, 1 core", "s", [one / loaded["ops"] for one, _ in pairs], 1 / LEAST_RATE)
     yield limited(f"{what}: {MANY} networks, in times of one", "1", [many / one for one, many in pairs], MOST_TIMES)
@@ -128,8 +128,9 @@ def _speed(context: Context, name: str) -> Iterator[Row]:
 def _events(context: Context, name: str, schedule: dict[str, Any], what: str, network: dict[str, Any]) -> Row:
     """Time an event of engine B."""
     with Session([str(find_program("wulf-replay").path)]) as session:
-        program = session.request("load", schedule=schedule)["program"]
-        taken = [_event(session, program, network) for _ in range(context.effort.blocks)]
+        program = _load(session, schedule)["program"]
+        found = [_replay(session, program, [network], "b") for _ in range(context.effort.blocks)]
+        taken = [one.seconds / one.runs[0]["events"] for one in found]
     title = f"replay {name}, {schedule['ranks']} ranks, engine B, {what}: time an event, 1 core"
     return limited(title, "s", taken, 1 / LEAST_EVENTS)
 
@@ -137,8 +138,9 @@ def _events(context: Context, name: str, schedule: dict[str, Any], what: str, ne
 def _million(context: Context, name: str, ranks: int) -> Row:
     """Time an operation of a million ranks, loading apart."""
     with Session([str(find_program("wulf-replay").path)]) as session:
-        loaded = session.request("load", schedule={"kind": name, "ranks": ranks, "bytes": 1})
-        taken = [_replay(session, loaded["program"], 1) / loaded["ops"] for _ in range(context.effort.blocks)]
+        loaded = _load(session, {"kind": name, "ranks": ranks, "bytes": 1})
+        found = [_replay(session, loaded["program"], [NETWORK]) for _ in range(context.effort.blocks)]
+        taken = [one.seconds / loaded["ops"] for one in found]
     return limited(f"replay {name}, {ranks} ranks: time an operation, 1 core", "s", taken, 1 / LEAST_RATE)
 
 
@@ -165,7 +167,7 @@ def _ours(name: str) -> float:
     """Seconds from the start of a session to its end."""
     began = time.perf_counter()
     with Session([str(find_program("wulf-replay").path)]) as session:
-        _replay(session, _load(session, name)["program"], 1)
+        _replay(session, _load(session, schedule_of(name))["program"], [NETWORK])
     return time.perf_counter() - began
 
 

@@ -14,7 +14,8 @@ void TimeOrdered<Time>::end_transfers(Picoseconds now) {
   through_.clear();
   pauses_.clear();
   transfers_.end(now, through_, pauses_);
-  events_ += std::max<std::size_t>(through_.size() + pauses_.size(), 1) - 1;  // each end is an event
+  // taken together, of ends at one time each is an event
+  events_ += std::max<std::size_t>(through_.size() + pauses_.size(), 1) - 1;
   for (const std::uint32_t message : through_) {
     deliver(message, now);
   }

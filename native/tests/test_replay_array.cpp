@@ -2,13 +2,12 @@
 #include <cstdint>
 #include <numeric>
 
+#include "core/huge_pages.hpp"
 #include "replay/array.hpp"
 #include "tests/catch.hpp"
 
 namespace wulf::replay {
 namespace {
-
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 
 std::uintptr_t address_of(const Array<std::uint32_t>& array) {
   return std::bit_cast<std::uintptr_t>(array.data());

@@ -256,21 +256,16 @@ def improvement(made: lab.Lab, blocks: int = 8) -> float:
 
 def round_trip(made: lab.Lab) -> float:
     """Seconds, by one short measurement of the pair."""
-    words = [
-        sys.executable,
-        "-m",
-        "wulf.cli.main",
-        "net",
-        "pingpong",
-        "n1",
-        "n2",
-        "--lab",
-        "--seconds",
-        "0.5",
-        "--json",
-    ]
+    words = ["net", "pingpong", "n1", "n2", "--lab", "--seconds", "0.5", "--json"]
     env = os.environ | {"WULF_LAB": made.name}
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=env)
+    done = subprocess.run(
+        [sys.executable, "-m", "wulf.cli.main", *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=env,
+    )
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in done.stdout.splitlines()]
     (found,) = [one["value"] for one in records if one["metric"] == "rtt"]

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "core/huge_pages.hpp"
 #include "node/chase.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"
@@ -8,7 +9,6 @@ namespace wulf::node {
 namespace {
 
 constexpr std::int64_t kMostEntries = 1 << 22;
-constexpr std::size_t kHuge = 2U << 20U;
 
 /// The places of `count` lines, one in each stretch of `step` bytes, in random order. The i-th lies on the
 /// i-th line of its page, so that they spread over a cache's sets as if they lay side by side.
@@ -40,7 +40,7 @@ class Tlb final : public Probe {
   [[nodiscard]] Outcome measure(const Json& params) const override {
     const auto entries = params.at("entries").get<std::size_t>();
     const auto kind = params.at("pages").get<std::string>();
-    const std::size_t page = kind == "huge" ? kHuge : static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t page = kind == "huge" ? kHugePage : static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const double seconds = params.at("seconds").get<double>() / 2;
     const Pages pages(entries * page, kind);
     const Json lies_on = pages.info();

@@ -4,6 +4,7 @@ own figures. Pure functions of visits.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
@@ -108,9 +109,7 @@ def impact_of(
     answers = {arm: tuple(dict.fromkeys(v.answer for v in _right(visits, arm) if v.answer is not None)) for arm in ARMS}
     same = _same(answers)
     reasons = {arm: _reasons(visits, arm) for arm in ARMS}
-    claim, why = _claim(rows[0], failed, same)
-    if visits and all(visit.verdict != "ok" for visit in visits):
-        claim, why = VOID, f"every run failed: {visits[0].reason or visits[0].verdict}"
+    claim, why = _claim(rows[0], failed, reasons, same)
     return Impact(rows, failed, reasons, answers, same, claim, why)
 
 
@@ -138,15 +137,17 @@ def _values(visits: Sequence[Visit], name: str, arm: str) -> dict[int, float]:
     return {block: value for block, value in found.items() if value is not None and value > 0}
 
 
+def _bad(visits: Sequence[Visit], arm: str) -> list[Visit]:
+    return [visit for visit in visits if visit.arm == arm and visit.verdict != "ok"]
+
+
 def _failures(visits: Sequence[Visit], arm: str) -> dict[str, int]:
-    verdicts = [visit.verdict for visit in visits if visit.arm == arm and visit.verdict != "ok"]
-    return {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
+    return dict(Counter(visit.verdict for visit in _bad(visits, arm)))
 
 
 def _reasons(visits: Sequence[Visit], arm: str) -> dict[str, str]:
     """Verdict → the first reason given for it."""
-    bad = [visit for visit in visits if visit.arm == arm and visit.verdict != "ok"]
-    return {visit.verdict: visit.reason for visit in reversed(bad)}
+    return {visit.verdict: visit.reason for visit in reversed(_bad(visits, arm))}
 
 
 def _same(answers: Mapping[str, tuple[str, ...]]) -> bool | None:
@@ -156,13 +157,18 @@ def _same(answers: Mapping[str, tuple[str, ...]]) -> bool | None:
     return len({*answers[BEFORE], *answers[AFTER]}) == 1
 
 
-def _claim(row: Row, failed: Mapping[str, Mapping[str, int]], same: bool | None) -> tuple[str, str]:
+def _claim(
+    row: Row, failed: Mapping[str, Mapping[str, int]], reasons: Mapping[str, Mapping[str, str]], same: bool | None
+) -> tuple[str, str]:
     """A wrong answer never counts as fast, and neither does an arm in which a run failed and the others did not."""
     if same is False:
         return VOID, "the two arms' answers differ: times of different answers are not compared"
     wrong = {arm: some["wrong"] for arm, some in failed.items() if "wrong" in some}
     if wrong:
         return VOID, f"answers are wrong ({_told(wrong)}): times of wrong answers are not compared"
+    if any(failed.values()) and not any(row.n.values()):
+        verdict, reason = next(pair for some in reasons.values() for pair in some.items())
+        return VOID, f"every run failed: {reason or verdict}"
     alone = {arm: sum(some.values()) for arm, some in failed.items() if some}
     if len(alone) == 1:
         (arm,) = alone

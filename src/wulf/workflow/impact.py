@@ -143,7 +143,8 @@ def exit_code_of(told: Told, result: Mapping[str, Any]) -> int:
     if told.state == "failed" or any(one.outcome == "unknown" for one in told.leftovers):
         return INCOMPLETE
     undone = not told.leftovers and result.get("same", True) is not False
-    if undone and told.state == "complete" and not any(result["rows"][0]["n"].values()):
+    wrong = any("wrong" in some for some in result["failed"].values())
+    if undone and not wrong and not any(result["rows"][0]["n"].values()):
         return INCOMPLETE
     return OK if undone and result["claim"] != "void" else FOUND
 

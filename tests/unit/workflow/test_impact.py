@@ -13,7 +13,7 @@ import pytest
 
 from tests.unit.workflow.test_tune_campaign import CATALOGUE, NAMES, Lab
 from wulf.apps.driver import Figure
-from wulf.apps.ran import FAILED, OK, TIMEOUT, Ran
+from wulf.apps.ran import FAILED, OK, TIMEOUT, WRONG, Ran
 from wulf.core.errors import FOUND, INCOMPLETE, NodeError, UsageError
 from wulf.core.records import Record
 from wulf.lab.labs import LabNode
@@ -147,6 +147,15 @@ def test_an_application_that_never_runs_is_said_with_its_words() -> None:
     assert exit_code_of(told, found) == INCOMPLETE
 
 
+def test_an_application_that_is_always_wrong_is_found_and_not_called_incomplete() -> None:
+    bad = Ran(WRONG, "its answer is wrong: residual: 20", (), seconds=1.0)
+    _, _, measure, arms, _ = settings_campaign(fails={BEFORE: bad, AFTER: bad})
+    told = arms.run()
+    impact = judged(measure)
+    assert impact.claim == "void" and "answers are wrong" in impact.why
+    assert exit_code_of(told, impact_object(impact, told, {})) == FOUND
+
+
 def test_different_answers_in_both_arms_are_said_and_no_gain_claimed() -> None:
     _, _, measure, arms, _ = settings_campaign(says={BEFORE: "answer 42", AFTER: "answer 41"})
     told = arms.run()
@@ -253,9 +262,9 @@ def test_a_link_that_can_not_be_taken_back_is_told() -> None:
 
 def test_exit_codes() -> None:
     some, none = [{"n": {BEFORE: 6, AFTER: 6}}], [{"n": {BEFORE: 0, AFTER: 0}}]
-    assert exit_code_of(Told("complete"), {"claim": "faster", "same": True, "rows": some}) == 0
-    assert exit_code_of(Told("complete"), {"claim": "void", "same": True, "rows": some}) == FOUND
-    assert exit_code_of(Told("complete"), {"claim": "faster", "same": False, "rows": some}) == FOUND
-    assert exit_code_of(Told("complete"), {"claim": "void", "same": False, "rows": none}) == FOUND
-    assert exit_code_of(Told("complete"), {"claim": "void", "same": True, "rows": none}) == INCOMPLETE
-    assert exit_code_of(Told("interrupted"), {"claim": "faster", "rows": some}) == 130
+    assert exit_code_of(Told("complete"), {"claim": "faster", "same": True, "failed": {}, "rows": some}) == 0
+    assert exit_code_of(Told("complete"), {"claim": "void", "same": True, "failed": {}, "rows": some}) == FOUND
+    assert exit_code_of(Told("complete"), {"claim": "faster", "same": False, "failed": {}, "rows": some}) == FOUND
+    assert exit_code_of(Told("complete"), {"claim": "void", "same": False, "failed": {}, "rows": none}) == FOUND
+    assert exit_code_of(Told("complete"), {"claim": "void", "same": True, "failed": {}, "rows": none}) == INCOMPLETE
+    assert exit_code_of(Told("interrupted"), {"claim": "faster", "failed": {}, "rows": some}) == 130
