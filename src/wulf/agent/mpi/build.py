@@ -161,7 +161,7 @@ def _precompiled(folder: Path, mpicxx: str, flags: list[str]) -> list[str]:
     if not known or shutil.disk_usage(folder).free < PRECOMPILED_ROOM:
         return []
     try:
-        _run([mpicxx, *flags, "-x", "c++-header", HEADER, "-o", f"{HEADER}.gch"], folder)
+        _run([mpicxx, *flags, "-c", "-x", "c++-header", HEADER, "-o", f"{HEADER}.gch"], folder)
     except Refused:
         return []  # each file reads it by itself, and says what is wrong with it
     return ["-include", HEADER]
