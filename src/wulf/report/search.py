@@ -9,6 +9,7 @@ from wulf.core.units import show, show_interval
 from wulf.report.model_view import Columns, Section, View
 from wulf.report.names import plural
 from wulf.report.search_preflight import change, preflight_sections, settings_lines
+from wulf.search.space import configuration_text
 
 Object = Mapping[str, Any]
 """As search.json, or --json, has it."""
@@ -78,14 +79,10 @@ def _gain(compared: Object | None) -> str:
     return change(compared["speedup"], compared["speedup_low"], compared["speedup_high"])
 
 
-def _configuration(values: Object) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())
-
-
 def _best_lines(result: Object) -> list[str]:
     if result["winner"] is None:
         return []
-    lines = [_configuration(result["winner"])]
+    lines = [configuration_text(result["winner"])]
     if result["sure"] is not None:
         lines.append(
             f"Chance that no other of {result['configurations']:,} configurations is faster by more than "
@@ -121,7 +118,7 @@ def _short(values: Object, result: Object) -> str:
     """What differs from the winner; the winner as such."""
     winner = result["winner"] or {}
     differing = {name: value for name, value in values.items() if winner.get(name) != value}
-    return _configuration(differing) if differing else "the best configuration"
+    return configuration_text(differing) if differing else "the best configuration"
 
 
 def _path(result: Object) -> Columns | None:
@@ -129,7 +126,7 @@ def _path(result: Object) -> Columns | None:
         return None
     unit, rows = result["unit"], []
     for number, one in enumerate(result["path"]):
-        changed = _configuration(one["changed"]) if number else next(iter(result["baselines"]))
+        changed = configuration_text(one["changed"]) if number else next(iter(result["baselines"]))
         step = one.get("step")
         told = "" if step is None else ("proven" if step["judgement"] in PROVEN else step["judgement"])
         rows.append([changed, show(one["figure"]["value"], unit) if one["figure"]["value"] else "–",
@@ -143,7 +140,9 @@ def _path_lines(result: Object) -> list[str]:
     if len(result["path"]) < 2:
         return []
     if "figure" not in result["path"][0]:
-        return [f"{number}. {_configuration(one['changed'])}" for number, one in enumerate(result["path"]) if number]
+        return [
+            f"{number}. {configuration_text(one['changed'])}" for number, one in enumerate(result["path"]) if number
+        ]
     idle = [", ".join(one["changed"]) for one in result["path"][1:] if one["step"]["judgement"] not in PROVEN]
     return [f"Changed without proof that it matters: {', '.join(idle)}."] if idle else []
 

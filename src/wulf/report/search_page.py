@@ -8,12 +8,13 @@ from typing import Any
 from wulf.report.charts import Chart, hover, label
 from wulf.report.outcome import CHART, Outcome
 from wulf.report.search import search_view, steps_of
+from wulf.search.space import configuration_text
 
 
 def path_chart(result: Mapping[str, Any]) -> Chart:
     """The gain on the start after each step."""
     steps = steps_of(result)
-    names = [" ".join(f"{name}={value}" for name, value in one["changed"].items()) for one in steps]
+    names = [configuration_text(one["changed"]) for one in steps]
     totals = [one["total"] for one in steps]
     series = {
         "name": "gain on the start",

@@ -39,7 +39,7 @@ from typing import Any
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Param
-from wulf.search.space import Knob, Space
+from wulf.search.space import Knob, Space, written
 
 PLACE = re.compile(r"\{([A-Za-z_][\w.]*)\}")
 """A placeholder; what else stands in braces is left as it is."""
@@ -97,14 +97,7 @@ class Own:
 
 
 def _fill(text: str, values: Mapping[str, Param]) -> str:
-    return PLACE.sub(lambda m: _text(values[m[1]]) if m[1] in values else m[0], text)
-
-
-def _text(value: Param) -> str:
-    """As a program takes it: 1000, not 1000.0; true, not True."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return PLACE.sub(lambda m: written(values[m[1]]) if m[1] in values else m[0], text)
 
 
 def read_own(path: Path, settings: Mapping[str, Any] | None = None) -> Own:
@@ -145,7 +138,7 @@ def own_of(found: Mapping[str, Any], catalogue: Mapping[str, Any]) -> Own:
     size_name, sizes, power = _sizes(found.get("sizes"))
     knobs = [_knob(name, given) for name, given in found.get("parameters", {}).items()]
     knobs += [_setting(name, values, catalogue) for name, values in found.get("settings", {}).items()]
-    variables = {str(k): _text(v) for k, v in found.get("environment", {}).items()}
+    variables = {str(k): written(v) for k, v in found.get("environment", {}).items()}
     own_variables = {
         given["environment"]: f"{{{name}}}"
         for name, given in found.get("parameters", {}).items()

@@ -9,7 +9,7 @@ from math import exp, log
 import numpy as np
 
 from wulf.search.history import History
-from wulf.search.space import Config, Space
+from wulf.search.space import Config, Space, written
 from wulf.stats.comparison import Judgement
 
 SURE = 1.96
@@ -92,7 +92,9 @@ def knob_effects(history: History, winner: Config) -> list[KnobEffect]:
         low, high = change - SURE * sd, change + SURE * sd
         none = log(1 + plan.delta)
         told = True if low > none else False if high <= none else None
-        found.append(KnobEffect(knob.name, str(best[at]), str(worst[at]), exp(change), exp(low), exp(high), told))
+        found.append(
+            KnobEffect(knob.name, written(best[at]), written(worst[at]), exp(change), exp(low), exp(high), told)
+        )
     return sorted(found, key=lambda one: -one.ratio)
 
 

@@ -62,9 +62,21 @@ class Knob:
         return tuple((v - low) / (high - low) for v in scaled)
 
 
+def written(value: Param) -> str:
+    """A value as programs and `--settings` take it: 1000, not 1000.0; true, not True."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def configuration_text(values: Mapping[str, Param]) -> str:
+    """Knobs and their values for a person: `nb=128 grid=1x2`."""
+    return " ".join(f"{name}={written(value)}" for name, value in values.items())
+
+
 def said(values: Sequence[Param]) -> str:
     """Values for a person, the first few."""
-    shown = ", ".join(map(str, values[:12]))
+    shown = ", ".join(map(written, values[:12]))
     return f"{shown}, …" if len(values) > 12 else shown
 
 
@@ -193,7 +205,7 @@ class Space:
     def text(self, config: Config) -> str:
         """For a person: name=value, those that differ from the default first of all knobs that can vary."""
         pairs = [(k.name, v, v != k.default) for k, v in zip(self.knobs, config, strict=True) if len(k.values) > 1]
-        return " ".join(f"{name}={value}" for name, value, _ in sorted(pairs, key=lambda pair: not pair[2]))
+        return configuration_text({name: value for name, value, _ in sorted(pairs, key=lambda pair: not pair[2])})
 
 
 def _dealt(values: Sequence[Param], count: int, random: Random) -> list[Param]:

@@ -11,7 +11,7 @@ from wulf.core.errors import UsageError
 from wulf.search.expression import Expression
 from wulf.search.own import own_of, read_own
 from wulf.search.screening import screening_runs
-from wulf.search.space import Knob, Space
+from wulf.search.space import Knob, Space, configuration_text
 
 GOOD = {
     "command": "./solve --block {block} -n {n}",
@@ -127,6 +127,13 @@ def test_a_space_is_without_what_is_refused_but_for_defaults():
     assert space.without([("b", False)]).knobs[1].values == (True,)
     with pytest.raises(UsageError, match="nothing to search"):
         space.without([("a", 2), ("a", 4), ("b", False)])
+
+
+def test_values_are_said_as_they_are_given():
+    """`--settings nic.tso=true:false` takes them, and a program's own file."""
+    one = Space((Knob("nic.tso", (True, False), default=False), Knob("scale", (1000.0, 0.5), default=0.5)))
+    assert one.text((True, 0.5)) == "nic.tso=true scale=0.5"
+    assert configuration_text({"nic.tso": False, "scale": 1000.0}) == "nic.tso=false scale=1000"
 
 
 def test_own_file_errors_name_the_file(tmp_path: Path):
