@@ -9,7 +9,7 @@ from typing import Any
 from wulf.core.errors import UsageError
 from wulf.search.space import Config, Knob, Space
 
-VERSION = 1
+VERSION = 2
 """Of the strategy: a journal of another can't be gone on with, for its steps would be others."""
 
 LEAST_BLOCKS = 6
