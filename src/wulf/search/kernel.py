@@ -158,7 +158,10 @@ def conditioned(alike: Alike, z: Floats, y: Floats, s: Scales) -> tuple[Floats, 
 
 
 def likeliest(alike: Alike, z: Floats, y: Floats, start: Scales) -> Scales:
-    """Scales by coordinate ascent over factors: deterministic, and near enough."""
+    """Scales by coordinate ascent over factors: deterministic, and near enough.
+
+    Their likelihood is Gauss's: a straggler makes `noise` greater than it is of the other runs.
+    """
     best, found = start, _evidence(alike, z, y, start)
     for _ in range(ROUNDS):
         before = found
