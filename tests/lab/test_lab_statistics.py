@@ -85,7 +85,7 @@ def test_a_link_slowed_by_a_known_rate_is_found_with_its_size(wulf: Any, pair: l
     assert row["verdict"] == "slower"
     known = 0.002 + taken.lost  # of 95 % intervals, one in twenty misses by a little
     assert row["low"] - known <= 0.75 <= row["high"] + known, (row, taken)
-    assert row["high"] - row["low"] < 0.05 + taken.lost
+    assert row["high"] - row["low"] < 0.05 + 2 * taken.lost  # each of the two runs may have lost so much, or nothing
     page = tmp_path / "change.html"
     shown = wulf("compare", "before", "after", "--html", str(page))
     found = re.search(r"n1>n2 tcp stream +-(\d+\.\d\d)%", shown.stdout)
