@@ -49,7 +49,7 @@ class Surrogate:
     """
 
     def __init__(self, space: Space, sizes: Sequence[float], power: float) -> None:
-        self._space, self._sizes, self._power = space, tuple(sizes), power
+        self._sizes, self._power = tuple(sizes), power
         self._values = [correlation(knob) for knob in space.knobs if len(knob.values) > 1]
         self._columns = [i for i, knob in enumerate(space.knobs) if len(knob.values) > 1]
         self._places = [{repr(v): n for n, v in enumerate(space.knobs[i].values)} for i in self._columns]
