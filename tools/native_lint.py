@@ -38,7 +38,7 @@ def tidy_problems(places: Places, host: Host, shell: Shell) -> list[str]:
     if not stale:
         return []
     folder = places.build / "native-tidy"
-    options = [*native.compiler_options(shell, host, places), "-DWULF_TESTS=ON"]
+    options = [*native.compiler_options(shell, host, places), "-DWULF_TESTS=ON", "-DWULF_UNITY=OFF"]
     native.configure(shell, host, places, folder, options)
     of_mpi = mpi_options(places, host, shell)
     if not of_mpi:
@@ -95,8 +95,8 @@ def mpi_options(places: Places, host: Host, shell: Shell) -> list[str]:
     else:
         return []
     folder = places.build / "native-tidy-mpi"
-    options = ["-DWULF_MPI=ON", "-DWULF_TESTS=OFF", "-DWULF_STATIC=OFF", f"-DCMAKE_CXX_COMPILER={compiler}"]
-    native.configure(shell, host, places, folder, options)
+    options = ["-DWULF_MPI=ON", "-DWULF_TESTS=OFF", "-DWULF_STATIC=OFF", "-DWULF_UNITY=OFF"]
+    native.configure(shell, host, places, folder, [*options, f"-DCMAKE_CXX_COMPILER={compiler}"])
     show = subprocess.run([str(compiler), "-show"], capture_output=True, text=True, check=True).stdout
     headers = [f"--extra-arg=-isystem{word[2:]}" for word in shlex.split(show) if word.startswith("-I")]
     return ["-p", str(folder), *headers]

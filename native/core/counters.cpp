@@ -32,11 +32,17 @@ constexpr std::array<Source, 8> kSources{{
     {"/proc/net/dev", "nic", proc_text::parse_interfaces},
 }};
 
+/// A counter's 64 bits, whatever its sign.
+std::uint64_t bits_of(const Json& count) {
+  return count.is_unsigned() ? count.get<std::uint64_t>()
+                             : static_cast<std::uint64_t>(count.get<std::int64_t>());
+}
+
 Json difference(const Json& before, const Json& after) {
-  if (!after.is_number_float()) {
+  if (after.is_integer()) {
     // Unsigned, since counters wrap: the difference of any two is defined then.
-    const std::uint64_t earlier = before.is_number() ? before.get<std::uint64_t>() : 0;
-    return static_cast<std::int64_t>(after.get<std::uint64_t>() - earlier);
+    const std::uint64_t earlier = before.is_integer() ? bits_of(before) : 0;
+    return static_cast<std::int64_t>(bits_of(after) - earlier);
   }
   // Clock ticks as seconds: to the microsecond, so that 0.01 does not become 0.00999999.
   constexpr double kMicro = 1e6;
@@ -80,20 +86,20 @@ Json CounterTexts::parse() const {
 Json counters_delta(const Json& before, const Json& after) {
   Json delta = Json::object();
   static const Json kNothing = nullptr;
-  for (const auto& item : after.items()) {
-    const auto found = before.find(item.key());
-    const Json& earlier = found == before.end() ? kNothing : *found;
+  for (const auto& [name, later] : after.members()) {
+    const Json* found = before.find(name);
+    const Json& earlier = found == nullptr ? kNothing : *found;
     Json change;
-    if (item.value().is_object()) {
-      change = counters_delta(earlier, item.value());
-    } else if (item.value().is_number()) {
-      change = difference(earlier, item.value());
+    if (later.is_object()) {
+      change = counters_delta(earlier, later);
+    } else if (later.is_number()) {
+      change = difference(earlier, later);
     } else {
-      change = item.value();
+      change = later;
     }
     const bool unchanged = (change.is_number() && change == 0) || (change.is_object() && change.empty());
     if (!unchanged) {
-      delta[item.key()] = std::move(change);
+      delta[name] = std::move(change);
     }
   }
   return delta;

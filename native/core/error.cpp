@@ -4,14 +4,6 @@
 
 namespace wulf {
 
-Json Error::to_json() const {
-  Json json{{"code", code_}, {"message", what()}};
-  if (!field_.empty()) {
-    json["field"] = field_;
-  }
-  return json;
-}
-
 Error bad_parameter(std::string field, const std::string& message) {
   return {"bad-parameter", message, std::move(field)};
 }

@@ -2,9 +2,7 @@
 
 #include <stdexcept>
 #include <string>
-#include <string_view>
-
-#include "core/json.hpp"
+#include <utility>
 
 namespace wulf {
 
@@ -18,9 +16,6 @@ class Error : public std::runtime_error {
 
   [[nodiscard]] const std::string& code() const { return code_; }
   [[nodiscard]] const std::string& field() const { return field_; }
-
-  /// {"code": …, "message": …, "field": …}; the last only where there is one.
-  [[nodiscard]] Json to_json() const;
 
  private:
   std::string code_;

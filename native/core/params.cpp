@@ -24,7 +24,7 @@ std::string type_name(ParamType type) {
 bool has_type(const Json& value, ParamType type) {
   switch (type) {
     case ParamType::kInt:
-      return value.is_number_integer();
+      return value.is_integer();
     case ParamType::kFloat:
       return value.is_number();
     case ParamType::kBool:
@@ -113,27 +113,27 @@ Json resolve(const std::vector<Param>& params, const Json& given) {
   Json values = Json::object();
   for (const Param& param : params) {
     names.push_back(param.name);
-    const auto found = given.find(param.name);
-    if (found != given.end()) {
+    const Json* found = given.find(param.name);
+    if (found != nullptr) {
       check(param, *found);
     }
-    values[param.name] = found == given.end() ? param.preset : *found;
+    values[param.name] = found == nullptr ? param.preset : *found;
   }
   refuse_unknown_fields(given, names);
   return values;
 }
 
 void refuse_unknown_fields(const Json& object, const std::vector<std::string>& known) {
-  for (const auto& item : object.items()) {
-    if (std::find(known.begin(), known.end(), item.key()) == known.end()) {
-      throw bad_parameter(item.key(), "there is no '" + item.key() + "' here; known: " + joined(known));
+  for (const auto& [name, value] : object.members()) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw bad_parameter(name, "there is no '" + name + "' here; known: " + joined(known));
     }
   }
 }
 
 std::string text_field(const Json& object, const std::string& name) {
-  const auto found = object.find(name);
-  if (found == object.end()) {
+  const Json* found = object.find(name);
+  if (found == nullptr) {
     throw bad_parameter(name, "'" + name + "' is missing: give a string");
   }
   if (!found->is_string()) {
@@ -143,8 +143,8 @@ std::string text_field(const Json& object, const std::string& name) {
 }
 
 std::int64_t int_field(const Json& object, const std::string& name, std::int64_t min, std::int64_t max) {
-  const auto found = object.find(name);
-  if (found == object.end()) {
+  const Json* found = object.find(name);
+  if (found == nullptr) {
     throw bad_parameter(name, "'" + name + "' is missing: give an integer");
   }
   const Param limits{name, ParamType::kInt, "", min, min, max, ""};

@@ -1,11 +1,12 @@
 #include "core/program.hpp"
 
+#include <getopt.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
+#include <array>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -35,25 +36,56 @@ void keep_memory_small() {
   std::_Exit(0);
 }
 
+constexpr int kUsageError = 2;
+
+std::string usage(const Program& program) {
+  return program.help + "\nUsage: " + program.name +
+         " [OPTION]\n\n"
+         "Without an option: a session. Requests are JSON Lines on stdin, such as\n"
+         "{\"id\": 1, \"op\": \"describe\"}; it ends when stdin closes.\n\n"
+         "  --describe  print what this program can do, as one JSON object\n"
+         "  --version   print name and version\n"
+         "  --help      print this\n";
+}
+
+int print(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? 1 : 0;
+}
+
+/// What the command line asks for; returns the exit status.
+int obey(const Program& program, int argc, char** argv) {
+  constexpr std::array<option, 4> kOptions{{{"describe", no_argument, nullptr, 'd'},
+                                            {"version", no_argument, nullptr, 'v'},
+                                            {"help", no_argument, nullptr, 'h'},
+                                            {nullptr, 0, nullptr, 0}}};
+  const int chosen = getopt_long(argc, argv, "h", kOptions.data(), nullptr);
+  const bool more = optind < argc;
+  if (chosen == -1 && !more) {
+    serve_session(program);
+  }
+  if (chosen == 'h') {
+    return print(usage(program));
+  }
+  if (chosen == 'v' && !more) {
+    return print(program.name + " " + WULF_VERSION + "\n");
+  }
+  if (chosen == 'd' && !more) {
+    return print(description(program).dump() + "\n");
+  }
+  if (more) {
+    (void)std::fprintf(stderr, "%s: there is no argument '%s' here\n", program.name.c_str(), argv[optind]);
+  }
+  (void)std::fputs(usage(program).c_str(), stderr);
+  return kUsageError;
+}
+
 }  // namespace
 
 int run_program(const Program& program, int argc, char** argv) {
-  CLI::App app{program.help +
-                   "\n\nWithout arguments: a session. Requests are JSON Lines on stdin, such as\n"
-                   "{\"id\": 1, \"op\": \"describe\"}; it ends when stdin closes.",
-               program.name};
-  bool describe = false;
-  app.add_flag("--describe", describe, "Print what this program can do, as one JSON object");
-  app.set_version_flag("--version", program.name + " " + WULF_VERSION);
-  CLI11_PARSE(app, argc, argv);
   try {
-    if (!describe) {
-      serve_session(program);
-    }
-    std::cout << description(program).dump() << '\n';
-    return 0;
+    return obey(program, argc, argv);
   } catch (const std::exception& error) {
-    std::cerr << program.name << ": " << error.what() << '\n';
+    (void)std::fprintf(stderr, "%s: %s\n", program.name.c_str(), error.what());
     return 1;
   }
 }

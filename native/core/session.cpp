@@ -17,19 +17,19 @@ Json answer_head(const Json& id, bool ok) { return {{"id", id}, {"ok", ok}}; }
 
 /// The request's id, or null where it has none that can be answered to.
 Json id_of(const Json& request) {
-  const auto id = request.find("id");
-  return id != request.end() && id->is_number_integer() ? *id : Json(nullptr);
+  const Json* id = request.find("id");
+  return id != nullptr && id->is_integer() ? *id : Json(nullptr);
 }
 
 Json parse(const LineSplitter::Line& line) {
   if (line.too_long) {
     throw Error("limit", "the request is longer than " + std::to_string(Session::kLongestLine) + " bytes");
   }
-  Json request = parse_json(line.text);
-  if (!request.is_object()) {
+  std::optional<Json> request = parse_json(line.text);
+  if (!request || !request->is_object()) {
     throw Error("bad-json", R"(a request is one JSON object a line, such as {"id": 1, "op": "ping"})");
   }
-  return request;
+  return std::move(*request);
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ Session::~Session() {
 
 void Session::print(const Json& line) {
   // Text from outside may be no UTF-8: replaced rather than thrown over.
-  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = line.dump() + "\n";
   const std::lock_guard lock(output_);
   if (!write_all(out_, text)) {
     eventfd_write(output_lost_, 1);
@@ -123,11 +123,11 @@ void Session::dispatch(const LineSplitter::Line& line) {
     if (id.is_null()) {
       throw bad_parameter("id", "a request needs an 'id' that is an integer");
     }
-    const auto op = request.find("op");
+    const Json* op = request.find("op");
     const auto found =
-        op != request.end() && op->is_string() ? operations_.find(op->get<std::string>()) : operations_.end();
+        op != nullptr && op->is_string() ? operations_.find(op->get<std::string>()) : operations_.end();
     if (found == operations_.end()) {
-      throw Error("unknown-op", "there is no operation " + (op == request.end() ? "(no 'op')" : op->dump()) +
+      throw Error("unknown-op", "there is no operation " + (op == nullptr ? "(no 'op')" : op->dump()) +
                                     R"(; {"op": "describe"} lists them)");
     }
     start(found->second, request);
@@ -162,7 +162,7 @@ void Session::answer(const Operation& operation, const Json& request) {
 void Session::refuse(const Json& id, const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
   Json line = answer_head(id, false);
-  line["error"] = known != nullptr ? known->to_json() : Error("internal", error.what()).to_json();
+  line["error"] = to_json(known != nullptr ? *known : Error("internal", error.what()));
   print(line);
 }
 

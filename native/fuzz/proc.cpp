@@ -25,7 +25,7 @@ void proc(const std::uint8_t* data, std::size_t size) {
   const Json before = parse(std::string(text.substr(0, half)));
   const Json after = parse(half == std::string_view::npos ? "" : std::string(text.substr(half + 1)));
   const Json delta = counters_delta(before, after);
-  (void)delta.dump(-1, ' ', false, Json::error_handler_t::replace);
+  (void)delta.dump();
 }
 
 }  // namespace wulf::fuzz

@@ -218,7 +218,7 @@ Setting asked_for(const Json& request) {
   if (!request.contains("delay")) {
     return {};
   }
-  Setting setting = parse_setting({{"delay", request["delay"]}});
+  Setting setting = parse_setting({{"delay", request.at("delay")}});
   if (setting.delay >= kPatience * kSecond) {
     throw bad_parameter("delay", "delay must be below " + std::to_string(kPatience) + " s");
   }

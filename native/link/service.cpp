@@ -12,8 +12,8 @@ namespace {
 
 /// One end, {"netns": path, "device": name}, made.
 File open_end(const Json& request, const std::string& field) {
-  const auto found = request.find(field);
-  if (found == request.end() || !found->is_object()) {
+  const Json* found = request.find(field);
+  if (found == nullptr || !found->is_object()) {
     throw bad_parameter(
         field, field + R"( must be an object such as {"netns": "/proc/1/ns/net", "device": "eth0"})");
   }

@@ -6,7 +6,7 @@ namespace wulf::mpi {
 namespace {
 
 // The probes' own messages have tags from 10 on.
-constexpr int kOrder = 1;
+constexpr int kOrderTag = 1;
 constexpr int kReady = 2;
 
 }  // namespace
@@ -14,7 +14,7 @@ constexpr int kReady = 2;
 void Crew::tell(const Order& order) const {
   const std::array<std::int64_t, 3> words{order.count, order.what, order.extra};
   for (const int follower : followers_) {
-    MPI_Send(words.data(), static_cast<int>(words.size()), MPI_INT64_T, follower, kOrder, comm_);
+    MPI_Send(words.data(), static_cast<int>(words.size()), MPI_INT64_T, follower, kOrderTag, comm_);
   }
   for (std::size_t i = 0; order.count > 0 && i < followers_.size(); ++i) {
     MPI_Recv(nullptr, 0, MPI_BYTE, followers_[i], kReady, comm_, MPI_STATUS_IGNORE);
@@ -23,7 +23,7 @@ void Crew::tell(const Order& order) const {
 
 Order Crew::told() const {
   std::array<std::int64_t, 3> words{};
-  MPI_Recv(words.data(), static_cast<int>(words.size()), MPI_INT64_T, leader_, kOrder, comm_,
+  MPI_Recv(words.data(), static_cast<int>(words.size()), MPI_INT64_T, leader_, kOrderTag, comm_,
            MPI_STATUS_IGNORE);
   return {words[0], words[1], words[2]};
 }

@@ -8,8 +8,6 @@
 namespace wulf::mpi {
 namespace {
 
-using namespace farm;
-
 /// What all ways of being a master share: dealing out, and taking results in.
 class Dealer {
  public:
@@ -37,7 +35,7 @@ class Dealer {
   void start() {
     started_ = now();
     for (int worker = 1; worker <= plan_.workers; ++worker) {
-      MPI_Send(nullptr, 0, MPI_BYTE, worker, kGo, world_.comm());
+      MPI_Send(nullptr, 0, MPI_BYTE, worker, farm::kGo, world_.comm());
     }
   }
 
@@ -64,11 +62,12 @@ MasterTally plain_master(Dealer& dealer, int workers, std::uint32_t* inputs, std
   while (active > 0) {
     MPI_Status status;
     MPI_Recv(results, dealer.capacity(), MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, dealer.comm(), &status);
-    if (status.MPI_TAG == kResult) {
+    if (status.MPI_TAG == farm::kResult) {
       dealer.take(results, status);
     }
     const int count = dealer.next(inputs);
-    MPI_Send(inputs, count, MPI_UINT32_T, status.MPI_SOURCE, count > 0 ? kWork : kQuit, dealer.comm());
+    MPI_Send(inputs, count, MPI_UINT32_T, status.MPI_SOURCE, count > 0 ? farm::kWork : farm::kQuit,
+             dealer.comm());
     active -= count > 0 ? 0 : 1;
   }
   return dealer.finish();
@@ -84,14 +83,14 @@ class AsyncMaster {
         inputs_(inputs),
         results_(results),
         idle_(yielding),
-        receives_(static_cast<std::size_t>(plan.workers) * kDepth, MPI_REQUEST_NULL),
+        receives_(static_cast<std::size_t>(plan.workers) * farm::kDepth, MPI_REQUEST_NULL),
         sends_(receives_.size(), MPI_REQUEST_NULL),
         ready_(receives_.size()),
         statuses_(receives_.size()) {}
 
   MasterTally run() {
     dealer_.start();
-    for (std::size_t slot = 0; slot < receives_.size(); slot += kDepth) {
+    for (std::size_t slot = 0; slot < receives_.size(); slot += farm::kDepth) {
       receive(slot);
     }
     while (true) {
@@ -116,8 +115,8 @@ class AsyncMaster {
 
  private:
   void answer(std::size_t slot, const MPI_Status& status) {
-    if (status.MPI_TAG == kGreeting) {
-      for (std::size_t each = slot; each < slot + kDepth; ++each) {
+    if (status.MPI_TAG == farm::kGreeting) {
+      for (std::size_t each = slot; each < slot + farm::kDepth; ++each) {
         if (give(each)) {
           receive(each);
         }
@@ -136,8 +135,8 @@ class AsyncMaster {
     MPI_Wait(&sends_[slot], MPI_STATUS_IGNORE);  // over long since: its results have come
     std::uint32_t* inputs = inputs_ + (slot * batch_);
     const int count = dealer_.next(inputs);
-    MPI_Isend(inputs, count, MPI_UINT32_T, worker(slot), count > 0 ? kWork : kQuit, dealer_.comm(),
-              &sends_[slot]);
+    MPI_Isend(inputs, count, MPI_UINT32_T, worker(slot), count > 0 ? farm::kWork : farm::kQuit,
+              dealer_.comm(), &sends_[slot]);
     return count > 0;
   }
 
@@ -149,7 +148,7 @@ class AsyncMaster {
   [[nodiscard]] std::byte* result(std::size_t slot) const {
     return results_ + (slot * batch_ * kDigestBytes);
   }
-  [[nodiscard]] static int worker(std::size_t slot) { return 1 + static_cast<int>(slot / kDepth); }
+  [[nodiscard]] static int worker(std::size_t slot) { return 1 + static_cast<int>(slot / farm::kDepth); }
   [[nodiscard]] int length() const { return static_cast<int>(receives_.size()); }
 
   Dealer& dealer_;
@@ -165,7 +164,7 @@ class AsyncMaster {
 
 /// Batches under way at a time, all workers together; one for the master that does it all itself.
 std::size_t slots(const FarmPlan& plan) {
-  return plan.async ? static_cast<std::size_t>(std::max(1, plan.workers)) * kDepth : 1;
+  return plan.async ? static_cast<std::size_t>(std::max(1, plan.workers)) * farm::kDepth : 1;
 }
 
 }  // namespace
@@ -179,16 +178,16 @@ FarmMaster::FarmMaster(const World& world, const FarmPlan& plan, Work& work)
 
 void FarmMaster::order(int rank, FarmOrder order, std::int64_t count) const {
   const std::array<std::int64_t, 2> text{static_cast<std::int64_t>(order), count};
-  MPI_Send(text.data(), static_cast<int>(sizeof(text)), MPI_CHAR, rank, kOrder, world_.comm());
+  MPI_Send(text.data(), static_cast<int>(sizeof(text)), MPI_CHAR, rank, farm::kOrder, world_.comm());
 }
 
 double FarmMaster::echo(int worker, std::int64_t trips) const {
   order(worker, FarmOrder::kEcho, trips);
-  MPI_Recv(nullptr, 0, MPI_BYTE, worker, kAwake, world_.comm(), MPI_STATUS_IGNORE);
+  MPI_Recv(nullptr, 0, MPI_BYTE, worker, farm::kAwake, world_.comm(), MPI_STATUS_IGNORE);
   const Nanoseconds start = now();
   for (std::int64_t i = 0; i < trips; ++i) {
-    MPI_Send(nullptr, 0, MPI_UINT32_T, worker, kWork, world_.comm());
-    MPI_Recv(nullptr, 0, MPI_BYTE, worker, kResult, world_.comm(), MPI_STATUS_IGNORE);
+    MPI_Send(nullptr, 0, MPI_UINT32_T, worker, farm::kWork, world_.comm());
+    MPI_Recv(nullptr, 0, MPI_BYTE, worker, farm::kResult, world_.comm(), MPI_STATUS_IGNORE);
   }
   return to_seconds(now() - start) / static_cast<double>(trips);
 }
@@ -217,7 +216,7 @@ Digest FarmMaster::sum_by_all(std::uint32_t units) const {
   Digest sum = expected_sum(work_, mine.first, mine.count);
   for (int rank = 1; rank < world_.size(); ++rank) {
     Digest part{};
-    MPI_Recv(part.data(), kDigestBytes, MPI_BYTE, rank, kShare, world_.comm(), MPI_STATUS_IGNORE);
+    MPI_Recv(part.data(), kDigestBytes, MPI_BYTE, rank, farm::kShare, world_.comm(), MPI_STATUS_IGNORE);
     fold(sum, part);
   }
   return sum;
@@ -239,12 +238,12 @@ MasterTally FarmMaster::run(std::uint32_t units) {
     order(worker, FarmOrder::kFarm);
   }
   for (int worker = 1; worker <= plan_.workers; ++worker) {
-    MPI_Recv(nullptr, 0, MPI_BYTE, worker, kAwake, world_.comm(), MPI_STATUS_IGNORE);
+    MPI_Recv(nullptr, 0, MPI_BYTE, worker, farm::kAwake, world_.comm(), MPI_STATUS_IGNORE);
   }
   if (!plan_.async) {
     return plain_master(dealer, plan_.workers, inputs_.data(), results_.data());
   }
-  return AsyncMaster(dealer, plan_, inputs_.data(), results_.data(), crowded(world_)).run();
+  return AsyncMaster(dealer, plan_, inputs_.data(), results_.data(), farm::crowded(world_)).run();
 }
 
 std::vector<WorkerTally> FarmMaster::tallies() const {

@@ -14,8 +14,6 @@
 namespace wulf::mpi {
 namespace {
 
-using namespace farm;
-
 /// Counts what a worker does, reading the clock in every `stride`-th batch alone.
 class Tally {
  public:
@@ -73,7 +71,7 @@ WorkerTally plain_worker(const World& world, const FarmPlan& plan, Work& work, s
   const auto capacity = static_cast<int>(plan.batch);
   SampledTime waited(tally.stride());
   const Nanoseconds start = now();
-  MPI_Send(nullptr, 0, MPI_BYTE, 0, kGreeting, world.comm());
+  MPI_Send(nullptr, 0, MPI_BYTE, 0, farm::kGreeting, world.comm());
   while (true) {
     const bool timed = waited.due();
     const Nanoseconds before = timed ? now() : 0;
@@ -84,13 +82,13 @@ WorkerTally plain_worker(const World& world, const FarmPlan& plan, Work& work, s
     } else {
       waited.skip();
     }
-    if (status.MPI_TAG == kQuit) {
+    if (status.MPI_TAG == farm::kQuit) {
       break;
     }
     int count = 0;
     MPI_Get_count(&status, MPI_UINT32_T, &count);
     tally.compute(work, inputs, count, results);
-    MPI_Send(results, count * static_cast<int>(kDigestBytes), MPI_BYTE, 0, kResult, world.comm());
+    MPI_Send(results, count * static_cast<int>(kDigestBytes), MPI_BYTE, 0, farm::kResult, world.comm());
   }
   return tally.finish(to_seconds(now() - start), waited.seconds());
 }
@@ -104,20 +102,20 @@ class AsyncWorker {
         work_(work),
         inputs_(inputs),
         results_(results),
-        idle_(crowded(world)),
+        idle_(farm::crowded(world)),
         tally_(work.seconds(), plan.batch) {}
 
   WorkerTally run() {
     const Nanoseconds start = now();
-    for (std::size_t slot = 0; slot < kDepth; ++slot) {
+    for (std::size_t slot = 0; slot < farm::kDepth; ++slot) {
       receive(slot);
     }
-    MPI_Send(nullptr, 0, MPI_BYTE, 0, kGreeting, comm_);
-    int open = kDepth;
-    for (std::size_t slot = 0; open > 0; slot = (slot + 1) % kDepth) {
+    MPI_Send(nullptr, 0, MPI_BYTE, 0, farm::kGreeting, comm_);
+    int open = farm::kDepth;
+    for (std::size_t slot = 0; open > 0; slot = (slot + 1) % farm::kDepth) {
       open -= turn(slot) ? 0 : 1;
     }
-    MPI_Waitall(kDepth, sends_.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(farm::kDepth, sends_.data(), MPI_STATUSES_IGNORE);
     return tally_.finish(to_seconds(now() - start), idle_.seconds());
   }
 
@@ -130,7 +128,7 @@ class AsyncWorker {
       MPI_Test(&receives_.at(slot), &arrived, &status);
       return arrived != 0;
     });
-    if (status.MPI_TAG == kQuit) {
+    if (status.MPI_TAG == farm::kQuit) {
       return false;
     }
     int count = 0;
@@ -138,7 +136,8 @@ class AsyncWorker {
     MPI_Wait(&sends_.at(slot), MPI_STATUS_IGNORE);
     std::byte* results = results_ + (slot * batch_ * kDigestBytes);
     tally_.compute(work_, inputs_ + (slot * batch_), count, results);
-    MPI_Isend(results, count * static_cast<int>(kDigestBytes), MPI_BYTE, 0, kResult, comm_, &sends_.at(slot));
+    MPI_Isend(results, count * static_cast<int>(kDigestBytes), MPI_BYTE, 0, farm::kResult, comm_,
+              &sends_.at(slot));
     receive(slot);
     return true;
   }
@@ -155,13 +154,13 @@ class AsyncWorker {
   std::byte* results_;
   Idle idle_;
   Tally tally_;
-  std::array<MPI_Request, kDepth> receives_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  std::array<MPI_Request, kDepth> sends_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  std::array<MPI_Request, farm::kDepth> receives_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  std::array<MPI_Request, farm::kDepth> sends_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 };
 
 /// Rank 0's next order and its count, waited for asleep: a rank that is not measured must not take a CPU.
 std::array<std::int64_t, 2> next_order(const World& world) {
-  const std::string text = receive_asleep(world.comm(), 0, kOrder);
+  const std::string text = receive_asleep(world.comm(), 0, farm::kOrder);
   std::array<std::int64_t, 2> order{};
   text.copy(reinterpret_cast<char*>(order.data()), sizeof(order));  // NOLINT: as the master sent it
   return order;
@@ -184,7 +183,7 @@ FarmWorker::FarmWorker(const World& world, const FarmPlan& plan, Work& work)
     : world_(world),
       plan_(plan),
       work_(work),
-      inputs_(static_cast<std::size_t>(kDepth) * plan.batch),
+      inputs_(static_cast<std::size_t>(farm::kDepth) * plan.batch),
       results_(inputs_.size() * kDigestBytes) {}
 
 void FarmWorker::run() {
@@ -210,22 +209,22 @@ void FarmWorker::run() {
 }
 
 void FarmWorker::echo(std::int64_t trips) {
-  MPI_Send(nullptr, 0, MPI_BYTE, 0, kAwake, world_.comm());
+  MPI_Send(nullptr, 0, MPI_BYTE, 0, farm::kAwake, world_.comm());
   for (std::int64_t i = 0; i < trips; ++i) {
-    MPI_Recv(nullptr, 0, MPI_UINT32_T, 0, kWork, world_.comm(), MPI_STATUS_IGNORE);
-    MPI_Send(nullptr, 0, MPI_BYTE, 0, kResult, world_.comm());
+    MPI_Recv(nullptr, 0, MPI_UINT32_T, 0, farm::kWork, world_.comm(), MPI_STATUS_IGNORE);
+    MPI_Send(nullptr, 0, MPI_BYTE, 0, farm::kResult, world_.comm());
   }
 }
 
 void FarmWorker::check(std::int64_t units) {
   const Batch mine = share(static_cast<std::uint32_t>(units), world_.rank(), world_.size());
   const Digest part = expected_sum(work_, mine.first, mine.count);
-  MPI_Send(part.data(), kDigestBytes, MPI_BYTE, 0, kShare, world_.comm());
+  MPI_Send(part.data(), kDigestBytes, MPI_BYTE, 0, farm::kShare, world_.comm());
 }
 
 void FarmWorker::farm() {
-  MPI_Send(nullptr, 0, MPI_BYTE, 0, kAwake, world_.comm());
-  MPI_Recv(nullptr, 0, MPI_BYTE, 0, kGo, world_.comm(), MPI_STATUS_IGNORE);
+  MPI_Send(nullptr, 0, MPI_BYTE, 0, farm::kAwake, world_.comm());
+  MPI_Recv(nullptr, 0, MPI_BYTE, 0, farm::kGo, world_.comm(), MPI_STATUS_IGNORE);
   tally_ = plan_.async ? AsyncWorker(world_, plan_, work_, inputs_.data(), results_.data()).run()
                        : plain_worker(world_, plan_, work_, inputs_.data(), results_.data());
 }

@@ -7,7 +7,7 @@
 namespace wulf::mpi {
 namespace {
 
-constexpr int kTag = 61;
+constexpr int kPanelTag = 61;
 
 /// MPI's operation: the better one of two candidates, each one element of a type of all its words.
 void keep_better(void* in, void* kept, int* /*count*/, MPI_Datatype* type) {
@@ -40,8 +40,8 @@ class Together : public Agreement {
 
   void best(Candidate& candidate) override {
     if (ranks_ == 2) {
-      MPI_Sendrecv(candidate.words().data(), 1, type_, 1 - rank_, kTag, other_.words().data(), 1, type_,
-                   1 - rank_, kTag, comm_, MPI_STATUS_IGNORE);
+      MPI_Sendrecv(candidate.words().data(), 1, type_, 1 - rank_, kPanelTag, other_.words().data(), 1, type_,
+                   1 - rank_, kPanelTag, comm_, MPI_STATUS_IGNORE);
       if (Candidate::is_better(other_.words().data(), candidate.words().data())) {
         std::swap(candidate.words(), other_.words());
       }
@@ -143,7 +143,7 @@ void LuPanel::hand_on() {
 }
 
 void LuPanel::receive() {
-  MPI_Recv(memory_.data(), elements_under_way(), MPI_DOUBLE, source(), kTag, grid_.across(),
+  MPI_Recv(memory_.data(), elements_under_way(), MPI_DOUBLE, source(), kPanelTag, grid_.across(),
            MPI_STATUS_IGNORE);
   here_ = true;
   forward();
@@ -153,11 +153,11 @@ void LuPanel::receive() {
 void LuPanel::forward() {
   const int columns = grid_.columns();
   if (place() != 1 && place() + 1 < columns) {
-    MPI_Send(memory_.data(), elements_under_way(), MPI_DOUBLE, (grid_.column() + 1) % columns, kTag,
+    MPI_Send(memory_.data(), elements_under_way(), MPI_DOUBLE, (grid_.column() + 1) % columns, kPanelTag,
              grid_.across());
   }
   if (place() == 0 && columns > 2) {
-    MPI_Send(memory_.data(), elements_under_way(), MPI_DOUBLE, (grid_.column() + 2) % columns, kTag,
+    MPI_Send(memory_.data(), elements_under_way(), MPI_DOUBLE, (grid_.column() + 2) % columns, kPanelTag,
              grid_.across());
   }
   for (std::size_t i = 0; i < pivots_.size(); ++i) {
@@ -169,7 +169,7 @@ void LuPanel::forward() {
 bool LuPanel::pump() {
   if (!here_) {
     int under_way = 0;
-    MPI_Iprobe(source(), kTag, grid_.across(), &under_way, MPI_STATUS_IGNORE);
+    MPI_Iprobe(source(), kPanelTag, grid_.across(), &under_way, MPI_STATUS_IGNORE);
     if (under_way != 0) {
       receive();
     }

@@ -120,7 +120,7 @@ std::vector<Param> length_params(const std::string& operation) {
 
 Length length_of(const Json& params) {
   Length length;
-  length.seconds = params.at("seconds");
+  length.seconds = params.at("seconds").get<double>();
   length.warmup = params.value("warmup", 0);
   if (params.contains("iterations")) {
     length.iterations = optional_value<std::int64_t>(params, "iterations");

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMebi = 1 << 20;
 
 /// Of what is left, some is for everybody else.
-constexpr double kShare = 0.9;
+constexpr double kShareOfMemory = 0.9;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void require_memory(const World& world, std::uint64_t bytes) {
     together += world.places()[rank].host == host ? wanted[rank] : 0;
   }
   const auto left = memory_left();
-  if (!left || static_cast<double>(together) <= static_cast<double>(*left) * kShare) {
+  if (!left || static_cast<double>(together) <= static_cast<double>(*left) * kShareOfMemory) {
     world.agree(nullptr);
     return;
   }

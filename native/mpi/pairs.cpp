@@ -10,7 +10,7 @@ std::vector<Param> pair_params(int preset) {
 }
 
 std::pair<int, int> pair_of(const World& world, const Json& params) {
-  const int a = params.at("a");
+  const auto a = params.at("a").get<int>();
   const int b = optional_value<int>(params, "b").value_or(world.size() - 1);
   for (const auto& [name, rank] : {std::pair{"a", a}, std::pair{"b", b}}) {
     if (rank >= world.size()) {
@@ -30,7 +30,7 @@ Outcome handed_over(const World& world, int leader, const Outcome& mine) {
   if (!world.root()) {
     return {};
   }
-  return {json.at("metrics"), json.at("seconds"), json.at("info")};
+  return {json.at("metrics"), json.at("seconds").get<double>(), json.at("info")};
 }
 
 Pairs::Pairs(const World& world, const Json& params, std::vector<RankPair> pairs, int width)
@@ -41,8 +41,8 @@ Pairs::Pairs(const World& world, const Json& params, std::vector<RankPair> pairs
   for (const auto& [first, second] : pairs_) {
     if (world.rank() == first || world.rank() == second) {
       first_ = world.rank() == first;
-      end_ = std::make_unique<End>(world, Manner::of(params), params.at("bytes"), world.rank(),
-                                   first_ ? second : first, width);
+      end_ = std::make_unique<End>(world, Manner::of(params), params.at("bytes").get<std::size_t>(),
+                                   world.rank(), first_ ? second : first, width);
     }
   }
 }
@@ -79,7 +79,7 @@ Outcome Pairs::outcome_of(const Batches& batches) const {
   outcome.seconds = batches.spent();
   Json ranks = Json::array();
   for (const auto& [first, second] : pairs_) {
-    ranks.push_back({first, second});
+    ranks.push_back(Json::array({first, second}));
   }
   outcome.info = {{"pairs", std::move(ranks)}, {"batch", batches.count()}};
   return outcome;

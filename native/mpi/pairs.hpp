@@ -79,7 +79,7 @@ class PairProbe : public Probe {
   }
   [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
     const std::vector<RankPair> pairs{pair_of(world, params)};
-    require_memory_of(world, pairs, memory_of(Manner::of(params), params.at("bytes"), 1));
+    require_memory_of(world, pairs, memory_of(Manner::of(params), params.at("bytes").get<std::size_t>(), 1));
     return std::make_unique<T>(world, params, pairs);
   }
 };

@@ -65,7 +65,7 @@ Json counters_at_ends(const World& world, const std::vector<int>& ends, const Js
   const std::vector<std::string> all = world.to_root(is_end ? mine.dump() : "");
   Json counters = Json::object();
   for (std::size_t i = 0; world.root() && i < ends.size() && i < kNames.size(); ++i) {
-    counters[kNames.at(i)] = parse_json(all.at(static_cast<std::size_t>(ends[i])));
+    counters[kNames.at(i)] = Json::parse(all.at(static_cast<std::size_t>(ends[i])));
   }
   return counters;
 }
@@ -104,7 +104,7 @@ Json bind(const World& world, const Json& json) {
                                 "a list of one CPU for each of the " + std::to_string(ranks) + " ranks");
           }
           const Json& mine = cpus.at(static_cast<std::size_t>(world.rank()));
-          if (!mine.is_number_integer()) {
+          if (!mine.is_integer()) {
             throw bad_parameter("cpus", "not the number of a CPU: " + mine.dump());
           }
           pin_to_cpu(mine.get<int>(), "cpus");
@@ -190,7 +190,7 @@ void serve_follower(const World& world) {
       return;
     }
     try {
-      (void)together(world, parse_json(text));
+      (void)together(world, Json::parse(text));
     } catch (const AgreedError&) {
       continue;  // rank 0 answers with the same
     }

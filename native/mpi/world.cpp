@@ -28,10 +28,11 @@ World::World() {
   const Json mine = {{"host", host_name()}, {"pid", getpid()}, {"cpus", cpu_list(allowed_cpus())}};
   Json all = Json::array();
   for (const std::string& text : to_root(mine.dump())) {
-    all.push_back(parse_json(text));
+    all.push_back(Json::parse(text));
   }
-  for (const Json& place : parse_json(from_root(all.dump()))) {
-    places_.push_back({place.at("host"), place.at("pid"), place.at("cpus")});
+  for (const Json& place : Json::parse(from_root(all.dump()))) {
+    places_.push_back({place.at("host").get<std::string>(), place.at("pid").get<pid_t>(),
+                       place.at("cpus").get<std::string>()});
   }
 }
 
@@ -50,14 +51,14 @@ void World::agree(const Error* error) const {
   if (first == size_) {
     return;
   }
-  std::string text = error != nullptr ? error->to_json().dump() : "";
+  std::string text = error != nullptr ? to_json(*error).dump() : "";
   auto length = static_cast<int>(text.size());
   MPI_Bcast(&length, 1, MPI_INT, first, control_);
   text.resize(static_cast<std::size_t>(length));
   MPI_Bcast(text.data(), length, MPI_CHAR, first, control_);
-  const Json json = parse_json(text);
-  throw AgreedError(json.at("code"), name_of(first) + ": " + json.at("message").get<std::string>(),
-                    json.value("field", ""));
+  const Json json = Json::parse(text);
+  throw AgreedError(json.at("code").get<std::string>(),
+                    name_of(first) + ": " + json.at("message").get<std::string>(), json.value("field", ""));
 }
 
 void World::meet() const {
@@ -79,7 +80,7 @@ Json World::hand_over(int from, const Json& json) const {
   if (!root()) {
     return nullptr;
   }
-  return from == 0 ? json : parse_json(receive_asleep(control_, from, kTag));
+  return from == 0 ? json : Json::parse(receive_asleep(control_, from, kTag));
 }
 
 std::string World::from_root(const std::string& text) const {

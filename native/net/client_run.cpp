@@ -13,7 +13,7 @@
 namespace wulf::net {
 namespace {
 
-struct Request {
+struct Asked {
   const Pattern& pattern;
   const Transport& transport;
   Json params;
@@ -32,9 +32,9 @@ void check_start(const Json& params) {
   }
 }
 
-Request read_request(const Json& json) {
+Asked read_request(const Json& json) {
   refuse_unknown_fields(json, {"id", "op", "pattern", "transport", "address", "port", "key", "params"});
-  Request request{find_part<Pattern>(json, "pattern"), find_part<Transport>(json, "transport"), {}, {}, {}};
+  Asked request{find_part<Pattern>(json, "pattern"), find_part<Transport>(json, "transport"), {}, {}, {}};
   request.params = request.pattern.settle(json.value("params", Json::object()), request.transport);
   if (const auto cpu = optional_value<int>(request.params, "cpu")) {
     check_cpu(*cpu, "cpu");
@@ -56,7 +56,7 @@ std::uint64_t random_number() {
 }
 
 /// Opens the control connection; the server checks key and parameters.
-std::unique_ptr<Peer> open_peer(const Request& request, Header header) {
+std::unique_ptr<Peer> open_peer(const Asked& request, Header header) {
   if (!request.transport.spec().has_server) {
     return std::make_unique<NullPeer>();
   }
@@ -126,7 +126,7 @@ Json answer(Outcome outcome) {
 void check_run(const Json& json) { (void)read_request(json); }
 
 Json run_replicate(const Json& json) {
-  const Request request = read_request(json);
+  const Asked request = read_request(json);
   Header header{.key = request.key, .run = random_number(), .pattern = request.pattern.name()};
   ClientRun run(request.transport, request.address, request.params, open_peer(request, header));
   header.kind = Kind::kData;

@@ -18,8 +18,8 @@ constexpr std::size_t kLongestMessage = std::size_t{16} << 20U;  // the counters
 
 /// The message, unless it is the other side's error: then that is thrown here.
 Json or_throw(Json message) {
-  const auto error = message.find("error");
-  if (error == message.end() || !error->is_object()) {
+  const Json* error = message.find("error");
+  if (error == nullptr || !error->is_object()) {
     return message;
   }
   throw Error(error->value("code", "internal"), error->value("message", "the server gave no reason"),
@@ -37,7 +37,7 @@ Control::Control(Socket socket, double send_timeout)
 }
 
 void Control::send(const Json& message) {
-  const std::string text = message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = message.dump() + "\n";
   std::string_view left = text;
   while (!left.empty()) {
     const ssize_t sent = ::send(socket_.fd(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -57,8 +57,8 @@ std::optional<Json> Control::poll() {
   std::array<char, 16384> buffer{};
   while (true) {
     if (const auto line = lines_.next()) {
-      Json message = parse_json(line->text);
-      if (!message.is_object()) {
+      std::optional<Json> message = parse_json(line->text);
+      if (!message || !message->is_object()) {
         throw Error("peer-lost", "the peer sent what is no message of this protocol");
       }
       return message;

@@ -25,13 +25,13 @@ Json cpu_times() {
 double busy_share(const Json& times) {
   double all = 0;
   double idle = 0;
-  for (const auto& item : times.items()) {
-    if (item.key() == "guest" || item.key() == "guest_nice") {
+  for (const auto& [kind, time] : times.members()) {
+    if (kind == "guest" || kind == "guest_nice") {
       continue;
     }
-    const auto value = item.value().get<double>();
+    const auto value = time.get<double>();
     all += value;
-    idle += item.key() == "idle" || item.key() == "iowait" ? value : 0;
+    idle += kind == "idle" || kind == "iowait" ? value : 0;
   }
   return all > 0 ? 1 - (idle / all) : 0;
 }
@@ -79,8 +79,8 @@ void During::watch() {
 void During::sample() {
   for (std::size_t i = 0; i < std::min(lanes_.size(), kSampled); ++i) {
     const Json gauges = lanes_[i].channel->state().value("gauges", Json::object());
-    for (const auto& item : gauges.items()) {
-      gauges_[item.key()].push_back(item.value().get<double>());
+    for (const auto& [name, value] : gauges.members()) {
+      gauges_[name].push_back(value.get<double>());
     }
   }
   ++samples_;
@@ -89,9 +89,9 @@ void During::sample() {
 void During::sample_cpus() {
   Json times = cpu_times();
   const Json spent = counters_delta(cpus_, times);
-  for (const auto& item : spent.items()) {
-    double& most = busy_[item.key()];
-    most = std::max(most, busy_share(item.value()));
+  for (const auto& [cpu, used] : spent.members()) {
+    double& most = busy_[cpu];
+    most = std::max(most, busy_share(used));
   }
   cpus_ = std::move(times);
 }
@@ -100,11 +100,9 @@ Json During::counts() const {
   Json sum = Json::object();
   for (const Lane& lane : lanes_) {
     const Json counts = lane.channel->state().value("counts", Json::object());
-    for (const auto& item : counts.items()) {
-      sum[item.key()] =
-          item.value().is_number_float()
-              ? Json(sum.value(item.key(), 0.0) + item.value().get<double>())
-              : Json(sum.value(item.key(), std::uint64_t{0}) + item.value().get<std::uint64_t>());
+    for (const auto& [name, count] : counts.members()) {
+      sum[name] = count.is_integer() ? Json(sum.value(name, std::uint64_t{0}) + count.get<std::uint64_t>())
+                                     : Json(sum.value(name, 0.0) + count.get<double>());
     }
   }
   return sum.empty() ? Json(nullptr) : sum;
@@ -112,11 +110,10 @@ Json During::counts() const {
 
 Json During::tcp() const {
   Json added = counts();
-  for (const auto& item : first_.items()) {
-    Json& value = added[item.key()];
-    value = item.value().is_number_float()
-                ? Json(value.get<double>() - item.value().get<double>())
-                : Json(value.get<std::uint64_t>() - item.value().get<std::uint64_t>());
+  for (const auto& [name, first] : first_.members()) {
+    Json& value = added[name];
+    value = first.is_integer() ? Json(value.get<std::uint64_t>() - first.get<std::uint64_t>())
+                               : Json(value.get<double>() - first.get<double>());
   }
   Json gauges = Json::object();
   for (const auto& [name, values] : gauges_) {
@@ -133,7 +130,10 @@ Json During::end() {
     json["tcp"] = tcp();
   }
   if (!busy_.empty()) {
-    json["busy"] = busy_;
+    Json& busy = json["busy"];
+    for (const auto& [cpu, share] : busy_) {
+      busy[cpu] = share;
+    }
   }
   return json;
 }

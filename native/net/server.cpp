@@ -187,7 +187,7 @@ Json Server::read_params(const Socket& socket, const Header& header, Nanoseconds
   if (!read_exactly(socket.fd(), std::as_writable_bytes(std::span(text)), deadline)) {
     return nullptr;
   }
-  return parse_json(text);
+  return parse_json(text).value_or(nullptr);
 }
 
 void Server::open_run(Socket socket, const Header& header, const Json& params) {
@@ -198,7 +198,7 @@ void Server::open_run(Socket socket, const Header& header, const Json& params) {
     run = make_run(control, header, params);
   } catch (const Error& error) {
     try {
-      control.send({{"error", error.to_json()}});
+      control.send({{"error", to_json(error)}});
     } catch (const Error&) {
       return;  // gone meanwhile
     }

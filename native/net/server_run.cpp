@@ -45,7 +45,7 @@ void ServerRun::attend() noexcept {
 
 void ServerRun::tell(const Error& error) noexcept {
   try {
-    answer({{"error", error.to_json()}});
+    answer({{"error", to_json(error)}});
   } catch (const std::exception&) {
     return;  // the client has gone meanwhile: nobody is left to be told
   }

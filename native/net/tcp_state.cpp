@@ -71,7 +71,7 @@ static_assert(offsetof(tcp_info, tcpi_rtt) == 68 && offsetof(tcp_info, tcpi_min_
 using Answer = std::array<std::byte, 256>;
 
 template <typename Fields>
-Json read(const Fields& fields, const Answer& answer, std::size_t length) {
+Json values_of(const Fields& fields, const Answer& answer, std::size_t length) {
   Json json = Json::object();
   for (const Field& field : fields) {
     if (field.offset + field.size > length) {
@@ -106,7 +106,7 @@ Json tcp_state(int socket) {
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, answer.data(), &length) != 0) {
     length = 0;
   }
-  return {{"counts", read(kCounts, answer, length)}, {"gauges", read(kGauges, answer, length)}};
+  return {{"counts", values_of(kCounts, answer, length)}, {"gauges", values_of(kGauges, answer, length)}};
 }
 
 }  // namespace wulf::net

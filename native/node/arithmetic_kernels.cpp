@@ -79,7 +79,7 @@ constexpr ArithmeticKernel kernel(std::string_view type, std::string_view op) {
           .policy = Choice<T, Op>::policy};
 }
 
-constexpr std::array kKernels{
+constexpr std::array kArithmeticKernels{
     kernel<std::int32_t, Bit>("int", "bit"),      kernel<std::int32_t, Add>("int", "add"),
     kernel<std::int32_t, Multiply>("int", "mul"), kernel<std::int32_t, Divide>("int", "div"),
     kernel<std::int32_t, Modulo>("int", "mod"),   kernel<std::int64_t, Bit>("int64", "bit"),
@@ -93,6 +93,6 @@ constexpr std::array kKernels{
 
 }  // namespace
 
-std::span<const ArithmeticKernel> arithmetic_kernels() noexcept { return kKernels; }
+std::span<const ArithmeticKernel> arithmetic_kernels() noexcept { return kArithmeticKernels; }
 
 }  // namespace wulf::node

@@ -8,9 +8,9 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::uint64_t kUnrolled = 64;
+constexpr std::uint64_t kUnrolledAdds = 64;
 
-/// `rounds` times kUnrolled additions, each of which needs the last one's sum.
+/// `rounds` times kUnrolledAdds additions, each of which needs the last one's sum.
 void add(std::uint64_t rounds) noexcept {
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -36,7 +36,7 @@ double dependent_adds_per_second() noexcept {
     add(kRounds);
     best = std::min(best, std::max<Nanoseconds>(now() - start, 1));
   }
-  return static_cast<double>(kRounds * kUnrolled) / to_seconds(best);
+  return static_cast<double>(kRounds * kUnrolledAdds) / to_seconds(best);
 }
 
 }  // namespace wulf::node

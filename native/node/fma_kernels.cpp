@@ -58,7 +58,7 @@ bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cp
 bool has_sse2() noexcept { return true; }  // part of x86-64
 
 constexpr std::size_t kSums = 12;
-constexpr std::array kKernels{
+constexpr std::array kFmaKernels{
     FmaKernel{"avx512", "double", 64, kSums, true, fused_avx512_double, has_avx512},
     FmaKernel{"avx512", "float", 64, kSums, true, fused_avx512_float, has_avx512},
     FmaKernel{"avx2", "double", 32, kSums, true, fused_avx2_double, has_avx2},
@@ -98,7 +98,7 @@ void fused_neon_float(const std::byte* in, std::byte* out, std::uint64_t rounds)
 }
 bool has_neon() noexcept { return true; }  // part of aarch64
 
-constexpr std::array kKernels{
+constexpr std::array kFmaKernels{
     FmaKernel{"neon", "double", 16, kMostSums, true, fused_neon_double, has_neon},
     FmaKernel{"neon", "float", 16, kMostSums, true, fused_neon_float, has_neon},
 };
@@ -111,7 +111,7 @@ constexpr std::array kKernels{
 
 }  // namespace
 
-std::span<const FmaKernel> fma_kernels() noexcept { return kKernels; }
+std::span<const FmaKernel> fma_kernels() noexcept { return kFmaKernels; }
 
 std::size_t lanes(const FmaKernel& kernel) noexcept {
   return kernel.width / (kernel.type == "float" ? sizeof(float) : sizeof(double));

@@ -110,9 +110,11 @@ Json osnoise(const std::string& root, int cpu) {
   std::string text(kMost, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  Json found = parse_osnoise(text, cpu);
-  return found.is_null() ? no_value("1", "osnoise runs, but has said nothing of this CPU yet")
-                         : Json{{"unit", "1"}, {"value", found.at("share")}, {"of", std::move(found)}};
+  const Json found = parse_osnoise(text, cpu);
+  if (found.is_null()) {
+    return no_value("1", "osnoise runs, but has said nothing of this CPU yet");
+  }
+  return {{"unit", "1"}, {"value", found.at("share")}, {"of", found}};
 }
 
 }  // namespace wulf::node

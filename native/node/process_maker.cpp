@@ -73,12 +73,12 @@ bool make_one(std::string_view how, char* const* words, Reply& reply) {
   }
 }
 
-struct Pipe {
+struct Ends {
   File in;
   File out;
 };
 
-Pipe make_pipe() {
+Ends make_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw Unavailable("no pipe can be made", errno);
@@ -98,8 +98,8 @@ ProcessMaker::ProcessMaker(const std::string& how, const std::vector<std::string
     line.push_back(text.data());
   }
   line.push_back(nullptr);
-  Pipe requests = make_pipe();
-  Pipe replies = make_pipe();
+  Ends requests = make_pipe();
+  Ends replies = make_pipe();
   maker_.emplace_back([&] {
     const bool joined =
         dup2(requests.in.fd(), STDIN_FILENO) >= 0 && dup2(replies.out.fd(), STDOUT_FILENO) >= 0;

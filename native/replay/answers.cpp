@@ -14,8 +14,8 @@ Json number(Fine numerator, Fine denominator) {
 }
 
 bool flag_field(const Json& request, const std::string& name, bool preset) {
-  const auto found = request.find(name);
-  if (found == request.end()) {
+  const Json* found = request.find(name);
+  if (found == nullptr) {
     return preset;
   }
   if (!found->is_boolean()) {
@@ -25,8 +25,8 @@ bool flag_field(const Json& request, const std::string& name, bool preset) {
 }
 
 Network network_field(const Json& request, std::uint32_t ranks) {
-  const auto found = request.find("network");
-  if (found == request.end()) {
+  const Json* found = request.find("network");
+  if (found == nullptr) {
     throw bad_parameter("network", "'network' is missing: give an object");
   }
   return parse_network(*found, ranks);

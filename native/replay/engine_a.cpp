@@ -132,7 +132,7 @@ class EngineA final : public Engine {
   }
 };
 
-const Registered<Engine> registered{std::make_unique<EngineA>()};
+const Registered<Engine> registered_engine_a{std::make_unique<EngineA>()};
 
 }  // namespace
 

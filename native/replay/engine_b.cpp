@@ -26,7 +26,7 @@ class EngineB final : public Engine {
   }
 };
 
-const Registered<Engine> registered{std::make_unique<EngineB>()};
+const Registered<Engine> registered_engine_b{std::make_unique<EngineB>()};
 
 }  // namespace
 

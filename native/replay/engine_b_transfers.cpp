@@ -39,9 +39,8 @@ std::unique_ptr<Topology> implied_topology(const Network& network, std::uint32_t
   if (!network.receiver_gap || network.inter.byte_fp <= 0) {
     return nullptr;
   }
-  constexpr Work kPicosecondsPerSecond = 1'000'000'000'000;
   const auto gap = static_cast<Work>(network.inter.byte_fp);
-  const Work rate = ((kPicosecondsPerSecond << kFractionBits) + gap - 1) / gap;
+  const Work rate = ((Work{kPerSecond} << kFractionBits) + gap - 1) / gap;
   return make_star(std::vector<std::uint64_t>(hosts, static_cast<std::uint64_t>(rate)));
 }
 

@@ -7,8 +7,6 @@
 namespace wulf::replay {
 namespace {
 
-constexpr std::uint64_t kPicosecondsPerSecond = 1'000'000'000'000;
-
 /// How long so much work takes, rounded down.
 Picoseconds duration(Work work, std::uint64_t rate) {
   if (work == 0 || rate == kAnyRate) {
@@ -21,7 +19,7 @@ Picoseconds duration(Work work, std::uint64_t rate) {
 }  // namespace
 
 std::uint64_t to_rate(std::uint64_t bytes_per_second) {
-  const Work rate = (static_cast<Work>(bytes_per_second) << kWorkBits) / kPicosecondsPerSecond;
+  const Work rate = (static_cast<Work>(bytes_per_second) << kWorkBits) / kPerSecond;
   return rate >= kAnyRate ? kAnyRate - 1 : static_cast<std::uint64_t>(rate);
 }
 

@@ -19,14 +19,14 @@ class StepReader {
  public:
   StepReader(const Json& step, std::uint32_t rank, std::size_t number)
       : step_(step), rank_(rank), number_(number) {
-    if (!step.is_array() || step.empty() || !step[0].is_string()) {
+    if (!step.is_array() || step.empty() || !step.at(0).is_string()) {
       throw wrong(
           "must be a list such as "
           R"(["send", peer, bytes, tag, slot])");
     }
   }
 
-  [[nodiscard]] std::string kind() const { return step_[0].get<std::string>(); }
+  [[nodiscard]] std::string kind() const { return step_.at(0).get<std::string>(); }
 
   void expect(std::size_t values) const {
     if (step_.size() != values + 1) {
@@ -35,8 +35,8 @@ class StepReader {
   }
 
   [[nodiscard]] std::int64_t value(std::size_t place, std::int64_t most) const {
-    const Json& given = step_[place];
-    if (!given.is_number_integer() || given.get<std::int64_t>() < 0 || given.get<std::int64_t>() > most) {
+    const Json& given = step_.at(place);
+    if (!given.is_integer() || given.get<std::int64_t>() < 0 || given.get<std::int64_t>() > most) {
       throw wrong("must have an integer from 0 to " + std::to_string(most) + " as its value " +
                   std::to_string(place));
     }
@@ -44,7 +44,7 @@ class StepReader {
   }
 
   /// null: any.
-  [[nodiscard]] bool any(std::size_t place) const { return step_[place].is_null(); }
+  [[nodiscard]] bool any(std::size_t place) const { return step_.at(place).is_null(); }
 
   [[nodiscard]] Error wrong(const std::string& what) const {
     return bad_parameter("ranks", "step " + std::to_string(number_) + " of rank " + std::to_string(rank_) +
@@ -113,12 +113,13 @@ class GivenProgram final : public Source {
     const Json& ranks = value.at("ranks");
     ProgramBuilder builder(static_cast<std::uint32_t>(ranks.size()), compute);
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
-      if (!ranks[rank].is_array()) {
-        throw bad_parameter("ranks", "rank " + std::to_string(rank) + " is " + ranks[rank].dump() +
+      const Json& steps = ranks.at(rank);
+      if (!steps.is_array()) {
+        throw bad_parameter("ranks", "rank " + std::to_string(rank) + " is " + steps.dump() +
                                          ", but must be a list of steps");
       }
-      for (std::size_t i = 0; i < ranks[rank].size(); ++i) {
-        add(builder, rank, StepReader(ranks[rank][i], rank, i));
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        add(builder, rank, StepReader(steps.at(i), rank, i));
       }
     }
     Loaded loaded;
@@ -127,7 +128,7 @@ class GivenProgram final : public Source {
   }
 };
 
-const Registered<Source> registered{std::make_unique<GivenProgram>()};
+const Registered<Source> registered_given_program{std::make_unique<GivenProgram>()};
 
 }  // namespace
 }  // namespace wulf::replay

@@ -12,8 +12,6 @@
 namespace wulf::replay {
 namespace {
 
-constexpr Picoseconds kPerNanosecond = 1000;
-
 /// Puts one rank's operations into a sequence.
 class GoalSequence {
  public:
@@ -146,7 +144,7 @@ class GoalSource final : public Source {
   }
 };
 
-const Registered<Source> registered{std::make_unique<GoalSource>()};
+const Registered<Source> registered_goal_source{std::make_unique<GoalSource>()};
 
 }  // namespace
 

@@ -62,7 +62,7 @@ class TraceSource final : public Source {
   }
 };
 
-const Registered<Source> registered{std::make_unique<TraceSource>()};
+const Registered<Source> registered_trace_source{std::make_unique<TraceSource>()};
 
 }  // namespace
 

@@ -11,7 +11,6 @@ namespace {
 /// A sum of doubles reads two operands and writes one from and to memory, three bytes of traffic a byte; a
 /// core moves some 30 GB/s (STREAM on servers of 2020). "reduction" says it where it was measured.
 constexpr double kReductionSeconds = 1e-10;
-constexpr double kPicosecondsPerSecond = 1e12;
 
 const std::map<std::string, std::string>& families() {
   static const std::map<std::string, std::string> table{
@@ -36,7 +35,7 @@ std::uint64_t block_of(const std::string& op, const Call& call) {
 }
 
 std::int64_t fixed_point(double seconds) {
-  return std::llround(seconds * kPicosecondsPerSecond * static_cast<double>(1U << kFractionBits));
+  return std::llround(seconds * kPerSecond * static_cast<double>(1U << kFractionBits));
 }
 
 }  // namespace
@@ -48,7 +47,7 @@ std::string family_of(const std::string& op) {
 
 CollectiveRules::CollectiveRules(const Json& collectives, const std::string& mpi)
     : library_(&library_of(mpi)), reduction_fp_(fixed_point(kReductionSeconds)) {
-  for (const auto& [op, value] : collectives.items()) {
+  for (const auto& [op, value] : collectives.members()) {
     take(op, value);
   }
 }
@@ -62,7 +61,7 @@ void CollectiveRules::take(const std::string& op, const Json& value) {
     return;
   }
   if (op == "eager") {
-    if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<std::int64_t>() < 0)) {
+    if (!value.is_unsigned()) {
       throw bad_parameter(op, "eager is " + value.dump() + ", but must be bytes");
     }
     eager_bytes_ = value.get<std::uint64_t>();

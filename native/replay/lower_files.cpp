@@ -9,8 +9,6 @@
 namespace wulf::replay {
 namespace {
 
-constexpr std::size_t kNamed = 10;
-
 std::string path_of(const std::string& folder, std::uint32_t rank) {
   std::array<char, 32> name{};
   (void)std::snprintf(name.data(), name.size(), "rank-%06u.wtr", rank);
@@ -50,20 +48,21 @@ Error RankFile::damaged(const std::string& what) const {
 }
 
 void RankFile::read_header() {
-  const Json header = parse_json(reader_->header());
+  const Json header = parse_json(reader_->header()).value_or(nullptr);
   const auto whole = [&](const char* name) {
-    return header.is_object() && header.contains(name) && header[name].is_number_unsigned();
+    const Json* found = header.find(name);
+    return found != nullptr && found->is_unsigned();
   };
   if (!whole("rank") || !whole("size")) {
     throw damaged("its header does not say its rank and the number of ranks");
   }
-  if (header["rank"] != rank_) {
-    throw damaged("it is that of rank " + header["rank"].dump());
+  if (header.at("rank") != rank_) {
+    throw damaged("it is that of rank " + header.at("rank").dump());
   }
-  ranks_ = header["size"].get<std::uint32_t>();
-  cost_ns_ = whole("cost_ns") ? header["cost_ns"].get<std::uint64_t>() : 0;
+  ranks_ = header.at("size").get<std::uint32_t>();
+  cost_ns_ = whole("cost_ns") ? header.at("cost_ns").get<std::uint64_t>() : 0;
   if (header.contains("mpi")) {
-    mpi_ = header["mpi"].is_string() ? header["mpi"].get<std::string>() : header["mpi"].dump();
+    mpi_ = header.at("mpi").is_string() ? header.at("mpi").get<std::string>() : header.at("mpi").dump();
   }
 }
 
@@ -96,6 +95,7 @@ std::optional<std::string> RankFile::cut() const {
 }
 
 std::uint32_t ranks_of_trace(const std::string& folder) {
+  constexpr std::size_t kNamed = 10;
   const std::uint32_t ranks = RankFile(folder, 0).ranks();
   std::string missing;
   std::size_t count = 0;

@@ -15,14 +15,14 @@ bool is_buffered(Op op) { return op == Op::Bsend || op == Op::Ibsend || op == Op
 
 }  // namespace
 
-Envelope RankLowering::sent(const Record& record) {
+NamedMessage RankLowering::sent(const Record& record) {
   const std::uint32_t comm = comms_.at(record.comm).id;
   return {record.peer, tag_of(comm, record.tag), record.bytes, true, false, comm};
 }
 
 /// Whom a receive took its message from; where the trace does not tell, whom it was posted for, perhaps
 /// anybody.
-Envelope RankLowering::received(const Record& record) {
+NamedMessage RankLowering::received(const Record& record) {
   const std::uint32_t comm = comms_.at(record.comm).id;
   if (trace::has(record.op, trace::Field::actual) && record.source != trace::any) {
     return {record.source, tag_of(comm, record.source_tag), record.bytes, false, false, comm};
@@ -33,7 +33,7 @@ Envelope RankLowering::received(const Record& record) {
 }
 
 /// Where the sender of this receive's message waits to hear of it: the message's bytes.
-std::optional<std::uint64_t> RankLowering::awaits_answer(const Envelope& envelope) {
+std::optional<std::uint64_t> RankLowering::awaits_answer(const NamedMessage& envelope) {
   if (shared_.survey.synchronous.empty()) {
     return std::nullopt;
   }
@@ -47,12 +47,12 @@ std::optional<std::uint64_t> RankLowering::awaits_answer(const Envelope& envelop
   return found == sent->second.end() ? std::nullopt : std::optional(found->second);
 }
 
-void RankLowering::answer(const Envelope& envelope) {
+void RankLowering::answer(const NamedMessage& envelope) {
   emitter_.wait(emitter_.send(static_cast<std::uint32_t>(envelope.peer), 0, envelope.tag | kAnswer));
 }
 
 /// Posts, and gives the slots to wait for, in their order.
-std::vector<std::uint32_t> RankLowering::post(const Envelope& envelope, bool synchronous, bool at_once) {
+std::vector<std::uint32_t> RankLowering::post(const NamedMessage& envelope, bool synchronous, bool at_once) {
   const bool anybody = !envelope.sends && envelope.peer == trace::any;
   if (envelope.peer < 0 && !anybody) {
     if (envelope.peer == trace::elsewhere) {
@@ -66,7 +66,7 @@ std::vector<std::uint32_t> RankLowering::post(const Envelope& envelope, bool syn
 
 /// A synchronous send waits for an answer. One that a network makes wait for its receive asks for it ahead:
 /// an answer after the message would be a way to and fro that the rendezvous has gone already.
-std::vector<std::uint32_t> RankLowering::post_send(const Envelope& envelope, bool synchronous) {
+std::vector<std::uint32_t> RankLowering::post_send(const NamedMessage& envelope, bool synchronous) {
   const auto peer = static_cast<std::uint32_t>(envelope.peer);
   if (!synchronous) {
     return {emitter_.send(peer, envelope.bytes, envelope.tag)};
@@ -83,7 +83,7 @@ std::vector<std::uint32_t> RankLowering::post_send(const Envelope& envelope, boo
 /// `at_once`: the wait follows, so that the answer to a synchronous send comes when the message, or the
 /// question ahead of it, is there. Of a receive that is only posted it goes at once: a later one might wait
 /// for what the sender does only after it.
-std::vector<std::uint32_t> RankLowering::post_receive(const Envelope& envelope, bool at_once) {
+std::vector<std::uint32_t> RankLowering::post_receive(const NamedMessage& envelope, bool at_once) {
   const bool anybody = envelope.peer == trace::any;
   if (anybody || envelope.tag == kAnyTag) {
     shared_.coverage.note_once(
@@ -125,8 +125,8 @@ void RankLowering::receive(const Record& record) {
 }
 
 void RankLowering::exchange(const Record& record) {
-  const Envelope out = sent(record);
-  Envelope in = received(record);
+  const NamedMessage out = sent(record);
+  NamedMessage in = received(record);
   in.bytes = record.bytes2;
   const std::vector<std::uint32_t> receives = post(in, false, false);
   const std::vector<std::uint32_t> sends = post(out, false, false);
@@ -138,7 +138,7 @@ void RankLowering::exchange(const Record& record) {
   }
 }
 
-void RankLowering::begin(Request& request, Envelope envelope, bool synchronous) {
+void RankLowering::begin(Request& request, NamedMessage envelope, bool synchronous) {
   const std::uint64_t number = begun_++;
   request.active = true;
   const auto& fates = shared_.survey.fates[rank_];

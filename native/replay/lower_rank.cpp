@@ -8,7 +8,6 @@ namespace {
 using trace::Op;
 using trace::Record;
 
-constexpr Picoseconds kPerNanosecond = 1000;
 constexpr std::uint64_t kContextBytes = 4;  ///< ranks agree on a new communicator's number: an int
 constexpr std::uint64_t kColourBytes = 8;   ///< colour and key, which a split gathers
 

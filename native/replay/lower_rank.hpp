@@ -53,22 +53,22 @@ class RankLowering {
   void take_creation(const trace::Record& record);
 
   // lower_messages.cpp
-  [[nodiscard]] Envelope sent(const trace::Record& record);
-  [[nodiscard]] Envelope received(const trace::Record& record);
-  [[nodiscard]] std::vector<std::uint32_t> post(const Envelope& envelope, bool synchronous, bool at_once);
+  [[nodiscard]] NamedMessage sent(const trace::Record& record);
+  [[nodiscard]] NamedMessage received(const trace::Record& record);
+  [[nodiscard]] std::vector<std::uint32_t> post(const NamedMessage& envelope, bool synchronous, bool at_once);
   void send(const trace::Record& record);
   void receive(const trace::Record& record);
   void exchange(const trace::Record& record);
   void begin(const trace::Record& record);
-  void begin(Request& request, Envelope envelope, bool synchronous);
+  void begin(Request& request, NamedMessage envelope, bool synchronous);
   void make_persistent(const trace::Record& record);
   void start(const trace::Record& record);
   void complete(const trace::Record& record);
   void free_request(const trace::Record& record);
-  [[nodiscard]] std::vector<std::uint32_t> post_send(const Envelope& envelope, bool synchronous);
-  [[nodiscard]] std::vector<std::uint32_t> post_receive(const Envelope& envelope, bool at_once);
-  [[nodiscard]] std::optional<std::uint64_t> awaits_answer(const Envelope& envelope);
-  void answer(const Envelope& envelope);
+  [[nodiscard]] std::vector<std::uint32_t> post_send(const NamedMessage& envelope, bool synchronous);
+  [[nodiscard]] std::vector<std::uint32_t> post_receive(const NamedMessage& envelope, bool at_once);
+  [[nodiscard]] std::optional<std::uint64_t> awaits_answer(const NamedMessage& envelope);
+  void answer(const NamedMessage& envelope);
 
   // lower_calls.cpp
   void collective(const trace::Record& record);

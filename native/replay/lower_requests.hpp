@@ -12,7 +12,7 @@
 namespace wulf::replay {
 
 /// A message between two ranks, as a call names it.
-struct Envelope {
+struct NamedMessage {
   std::int32_t peer = trace::nobody;  ///< in the world
   std::uint64_t tag = 0;
   std::uint64_t bytes = 0;
@@ -25,7 +25,7 @@ struct Envelope {
 struct Request {
   std::vector<std::uint32_t> slots;  ///< waited for in this order
   std::unique_ptr<PendingCollective> collective;
-  std::optional<Envelope> persistent;  ///< what its start posts
+  std::optional<NamedMessage> persistent;  ///< what its start posts
   bool active = false;
   bool buffered = false;  ///< its bytes are copied: nobody waits for it
 

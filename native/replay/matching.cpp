@@ -9,7 +9,6 @@ namespace wulf::replay {
 namespace {
 
 constexpr std::size_t kFew = 32;  ///< so many messages are searched faster than hashed
-constexpr std::size_t kNamed = 10;
 
 std::uint64_t mixed(std::uint32_t from, std::uint64_t tag) {
   // multipliers of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014)
@@ -217,6 +216,7 @@ std::string Matching::describe_post(std::uint32_t rank, std::uint32_t op) const 
 }
 
 void Matching::refuse_unmatched() {
+  constexpr std::size_t kNamed = 10;
   if (lonely_.empty()) {
     return;
   }

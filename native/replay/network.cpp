@@ -56,7 +56,7 @@ LinkClass parse_class(const Json& json, const std::string& name) {
 /// A list of each rank's host, or how many ranks in a row share one: a million ranks would not fit into a
 /// line.
 std::vector<std::uint32_t> parse_hosts(const Json& json, std::uint32_t ranks) {
-  if (json.is_number_integer() && json.get<std::int64_t>() > 0) {
+  if (json.is_integer() && json.get<std::int64_t>() > 0) {
     const auto together = json.get<std::uint64_t>();
     std::vector<std::uint32_t> hosts(ranks);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -74,7 +74,7 @@ std::vector<std::uint32_t> parse_hosts(const Json& json, std::uint32_t ranks) {
   std::vector<std::uint32_t> hosts;
   hosts.reserve(ranks);
   for (const Json& host : json) {
-    if (!host.is_number_integer() || host.get<std::int64_t>() < 0 || host.get<std::int64_t>() >= kNone) {
+    if (!host.is_integer() || host.get<std::int64_t>() < 0 || host.get<std::int64_t>() >= kNone) {
       throw bad_parameter("hosts",
                           "hosts has " + host.dump() + ", but must hold the number of each rank's host");
     }
@@ -113,8 +113,8 @@ Network parse_network(const Json& json, std::uint32_t ranks) {
 }
 
 std::vector<Network> parse_networks(const Json& request, std::uint32_t ranks) {
-  const auto found = request.find("networks");
-  if (found == request.end() || !found->is_array() || found->empty()) {
+  const Json* found = request.find("networks");
+  if (found == nullptr || !found->is_array() || found->empty()) {
     throw bad_parameter("networks", "'networks' must be a list of one network or more");
   }
   std::vector<Network> networks;

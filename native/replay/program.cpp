@@ -6,8 +6,6 @@
 namespace wulf::replay {
 namespace {
 
-constexpr double kPicosecondsPerSecond = 1e12;
-
 std::string of_message(const Program& program, std::uint32_t message, bool sends) {
   const Messages& messages = program.messages;
   return std::to_string(program.bytes_of(message)) + " B " + (sends ? "to rank " : "from rank ") +
@@ -60,7 +58,7 @@ std::uint64_t Program::total_bytes() const {
 
 double Program::compute_seconds() const {
   return static_cast<double>(std::accumulate(durations.begin(), durations.end(), Picoseconds{0})) /
-         kPicosecondsPerSecond;
+         kPerSecond;
 }
 
 }  // namespace wulf::replay

@@ -9,6 +9,8 @@
 namespace wulf::replay {
 
 using Picoseconds = std::int64_t;
+constexpr Picoseconds kPerNanosecond = 1000;
+constexpr Picoseconds kPerSecond = 1'000'000'000'000;
 
 constexpr std::uint32_t kAnyPeer = UINT32_MAX;  ///< a receive takes whoever sends; engine B alone can
 constexpr std::uint64_t kAnyTag = UINT64_MAX;

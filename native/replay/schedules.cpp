@@ -238,11 +238,11 @@ constexpr std::array<KindOf, sizeof...(Kinds)> table() {
   return {KindOf{Kinds::name, written<Kinds>}...};
 }
 
-constexpr auto kKinds = table<Dissemination, BinaryTree, LinearAlltoall, Ring, Pingpong, Incast>();
+constexpr auto kScheduleKinds = table<Dissemination, BinaryTree, LinearAlltoall, Ring, Pingpong, Incast>();
 
 const KindOf& kind_of(const std::string& kind) {
   std::string known;
-  for (const KindOf& each : kKinds) {
+  for (const KindOf& each : kScheduleKinds) {
     if (kind == each.name) {
       return each;
     }
@@ -284,7 +284,7 @@ class Scheduled final : public Source {
   static constexpr Picoseconds kLongest = 1'000'000'000'000'000;  // 1000 s
 };
 
-const Registered<Source> registered{std::make_unique<Scheduled>()};
+const Registered<Source> registered_scheduled{std::make_unique<Scheduled>()};
 
 }  // namespace
 

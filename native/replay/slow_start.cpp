@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kInitialSegments = 10;  // RFC 6928; Linux's TCP_INIT_CWND since 2.6.39
 constexpr std::int64_t kSegmentBytes =
     1448;  // 1500 B of Ethernet, IPv4 and TCP headers with timestamps taken off
-constexpr std::int64_t kMostBytes = 1LL << 40U;
+constexpr std::int64_t kLargestWindow = 1LL << 40U;
 constexpr std::int64_t kMostPicoseconds = 3'600'000'000'000'000;  // an hour
 
 std::uint64_t key_of(std::uint32_t from, std::uint32_t to) {
@@ -22,8 +22,8 @@ const std::vector<Param>& params() {
   static const std::vector<Param> all{
       {"initial_segments", ParamType::kInt, "1", kInitialSegments, 1, 1 << 20U,
        "segments of the first window"},
-      {"mss", ParamType::kInt, "B", kSegmentBytes, 1, kMostBytes, "bytes of a segment"},
-      {"max_window", ParamType::kInt, "B", nullptr, 1, kMostBytes, "the largest window; null = no limit"},
+      {"mss", ParamType::kInt, "B", kSegmentBytes, 1, kLargestWindow, "bytes of a segment"},
+      {"max_window", ParamType::kInt, "B", nullptr, 1, kLargestWindow, "the largest window; null = no limit"},
       {"rtt_ps", ParamType::kInt, "ps", nullptr, 1, kMostPicoseconds, "round trip; null = twice the latency"},
       {"idle_restart_ps", ParamType::kInt, "ps", nullptr, 1, kMostPicoseconds,
        "retransmission timeout, each of which halves the window of a connection that idles; null = it "

@@ -30,7 +30,7 @@ Json read_description(const std::string& path) {
                                              " can't be read: name one that exists "
                                              "on the host where wulf-replay runs");
   }
-  Json json = parse_json(std::string(std::istreambuf_iterator<char>(file), {}));
+  Json json = parse_json(std::string(std::istreambuf_iterator<char>(file), {})).value_or(nullptr);
   if (!json.is_object()) {
     throw bad_parameter("topology.path", "The topology's file " + path + " holds no JSON object");
   }
@@ -96,9 +96,7 @@ std::uint64_t rate_field(const Json& json, const std::string& name) {
 }
 
 std::uint32_t whole_of(const Json& value, const std::string& field, std::uint32_t min, std::uint32_t max) {
-  const bool whole =
-      value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
-  if (!whole || value.get<std::uint64_t>() < min || value.get<std::uint64_t>() > max) {
+  if (!value.is_unsigned() || value.get<std::uint64_t>() < min || value.get<std::uint64_t>() > max) {
     throw bad_parameter(field, field + " has " + value.dump() + ", but each must be an integer from " +
                                    std::to_string(min) + " to " + std::to_string(max));
   }
@@ -106,8 +104,8 @@ std::uint32_t whole_of(const Json& value, const std::string& field, std::uint32_
 }
 
 const Json& list_field(const Json& json, const std::string& name) {
-  const auto found = json.find(name);
-  if (found == json.end() || !found->is_array() || found->empty()) {
+  const Json* found = json.find(name);
+  if (found == nullptr || !found->is_array() || found->empty()) {
     throw bad_parameter("topology." + name, "topology." + name + " must be a list with at least one element");
   }
   return *found;

@@ -104,7 +104,8 @@ std::vector<Level> levels_of(const Json& json) {
   std::vector<Level> made;
   made.reserve(down.size());
   for (std::size_t l = 0; l < down.size(); ++l) {
-    made.push_back({whole_of(down[l], "topology.down", 1, kMost), whole_of(up[l], "topology.up", 1, kMost)});
+    made.push_back(
+        {whole_of(down.at(l), "topology.down", 1, kMost), whole_of(up.at(l), "topology.up", 1, kMost)});
   }
   return made;
 }

@@ -44,7 +44,7 @@ TEST_CASE("defaults fill in what is not given") {
 TEST_CASE("a choice is one of those there are") {
   CHECK(resolve(kParams, {{"way", "back"}})["way"] == "back");
   CHECK(blamed({{"way", "up"}}, {"up", "out, back"}) == "way");
-  CHECK(kParams.back().describe()["choices"] == Json({"out", "back"}));
+  CHECK(kParams.back().describe()["choices"] == Json::array({"out", "back"}));
 }
 
 TEST_CASE("given values count, at their limits too") {

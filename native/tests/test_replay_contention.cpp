@@ -205,7 +205,7 @@ TEST_CASE("replay contention: a slow host slows its own messages alone") {
     builder.add_wait(to, 0);
   }
   Network network = star_network();
-  network.topology["bytes_per_second"] = {kRate, kRate / 4, kRate, kRate};
+  network.topology["bytes_per_second"] = Json::array({kRate, kRate / 4, kRate, kRate});
   const Run run = run_b(builder.finish(), network, {.ends = true});
   CHECK(run.ends[1] == kSend + (4 * kStretch) + kLatency + kReceive);
   CHECK(run.ends[3] == kSend + kStretch + kLatency + kReceive);
@@ -269,7 +269,7 @@ TEST_CASE("replay contention: a wrong topology is refused by name") {
            {R"({"kind": "file", "path": "/nowhere"})", "topology.path"},
            {R"([])", "topology"}}) {
     Network network = plain_network();
-    network.topology = parse_json(text);
+    network.topology = Json::parse(text);
     INFO(text);
     try {
       (void)run_b(incast(2, 10), network, {});

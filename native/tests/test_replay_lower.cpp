@@ -299,7 +299,7 @@ TEST_CASE("collectives with processes outside of the trace are kept as they were
   REQUIRE(loaded.left_out.front().what == "MPI_Allreduce");
 }
 
-Json ways(const std::string& text) { return parse_json(text); }
+Json ways(const std::string& text) { return Json::parse(text); }
 
 TEST_CASE("collectives go by the library's choice, or by the one that is asked for") {
   const std::vector<std::vector<Record>> four(4, {collective(Op::Allreduce, 8)});

@@ -18,7 +18,7 @@ Network tcp_network(const char* settings = R"({"initial_segments": 2, "mss": 500
   Network network;
   network.inter.latency = kLatency;
   network.inter.byte_fp = kByte << kFractionBits;
-  network.slow_start = parse_json(settings);
+  network.slow_start = Json::parse(settings);
   return network;
 }
 

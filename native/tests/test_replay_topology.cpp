@@ -33,18 +33,18 @@ std::uint64_t slowest(const Topology& topology, const Path& path) {
 }
 
 TEST_CASE("replay topology: a star's host has a way up and a way down") {
-  const auto star = make_topology(parse_json(R"({"kind": "star", "bytes_per_second": [10, 20, 30]})"), 3);
+  const auto star = make_topology(Json::parse(R"({"kind": "star", "bytes_per_second": [10, 20, 30]})"), 3);
   CHECK(way(*star, 0, 1) == Path{0, 3});
   CHECK(way(*star, 1, 0) == Path{2, 1});
   CHECK(slowest(*star, way(*star, 2, 1)) == 20);
   const auto shared = make_topology(
-      parse_json(R"({"kind": "star", "bytes_per_second": 10, "backplane_bytes_per_second": 15})"), 3);
+      Json::parse(R"({"kind": "star", "bytes_per_second": 10, "backplane_bytes_per_second": 15})"), 3);
   CHECK(way(*shared, 0, 1) == Path{0, 6, 3});
 }
 
 TEST_CASE("replay topology: hosts may stand anywhere") {
-  const auto star =
-      make_topology(parse_json(R"({"kind": "star", "bytes_per_second": [1, 2, 3], "positions": [2, 0]})"), 2);
+  const auto star = make_topology(
+      Json::parse(R"({"kind": "star", "bytes_per_second": [1, 2, 3], "positions": [2, 0]})"), 2);
   CHECK(way(*star, 0, 1) == Path{4, 1});
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("replay topology: a fat tree has the places and the links that its swi
   // k^3/4 hosts of k-port switches in 3 levels, with as many links at each level (Al-Fares et al., SIGCOMM
   // 2008)
   const auto tree = make_topology(
-      parse_json(R"({"kind": "fat-tree", "ports": 4, "levels": 3, "bytes_per_second": 10})"), 16);
+      Json::parse(R"({"kind": "fat-tree", "ports": 4, "levels": 3, "bytes_per_second": 10})"), 16);
   CHECK(tree->places() == 16);
   CHECK(tree->rates().size() == std::size_t{2} * 3 * 16);
   CHECK(way(*tree, 0, 1).size() == 2);
@@ -63,7 +63,7 @@ TEST_CASE("replay topology: a fat tree has the places and the links that its swi
 TEST_CASE("replay topology: in a full fat tree, a shift of all hosts shares no link") {
   // what d-mod-k is for: Zahavi, J. Parallel Distrib. Comput. 72 (2012)
   const auto tree = make_topology(
-      parse_json(R"({"kind": "fat-tree", "ports": 8, "levels": 3, "bytes_per_second": 10})"), 128);
+      Json::parse(R"({"kind": "fat-tree", "ports": 8, "levels": 3, "bytes_per_second": 10})"), 128);
   for (std::uint32_t shift = 1; shift < 128; ++shift) {
     std::map<LinkId, int> users;
     for (std::uint32_t host = 0; host < 128; ++host) {
@@ -79,7 +79,7 @@ TEST_CASE("replay topology: in a full fat tree, a shift of all hosts shares no l
 
 TEST_CASE("replay topology: oversubscription takes from the ways up; spread ways are one") {
   const auto tree =
-      make_topology(parse_json(R"({"kind": "fat-tree", "ports": 8, "levels": 2, "oversubscription": 3,
+      make_topology(Json::parse(R"({"kind": "fat-tree", "ports": 8, "levels": 2, "oversubscription": 3,
                                                  "bytes_per_second": 10})"),
                     48);
   CHECK(tree->places() == 48);  // 6 hosts a leaf, 8 leaves
@@ -89,7 +89,7 @@ TEST_CASE("replay topology: oversubscription takes from the ways up; spread ways
   }
   CHECK(up.size() == 2);
   const auto spread =
-      make_topology(parse_json(R"({"kind": "fat-tree", "ports": 8, "levels": 2, "oversubscription": 3,
+      make_topology(Json::parse(R"({"kind": "fat-tree", "ports": 8, "levels": 2, "oversubscription": 3,
                                                    "bytes_per_second": 10, "routing": "spread"})"),
                     48);
   CHECK(way(*spread, 0, 7).at(1) == way(*spread, 5, 40).at(1));
@@ -97,7 +97,7 @@ TEST_CASE("replay topology: oversubscription takes from the ways up; spread ways
 }
 
 TEST_CASE("replay topology: a fat tree by its levels' sizes") {
-  const auto tree = make_topology(parse_json(R"({"kind": "fat-tree", "down": [2, 3], "up": [1, 4],
+  const auto tree = make_topology(Json::parse(R"({"kind": "fat-tree", "down": [2, 3], "up": [1, 4],
                                                  "bytes_per_second": 10, "host_bytes_per_second": 5})"),
                                   6);
   CHECK(tree->places() == 6);
@@ -107,7 +107,7 @@ TEST_CASE("replay topology: a fat tree by its levels' sizes") {
 
 TEST_CASE("replay topology: a torus goes the shorter way round, dimension by dimension") {
   const auto torus =
-      make_topology(parse_json(R"({"kind": "torus", "dims": [4, 5, 2], "bytes_per_second": 10})"), 40);
+      make_topology(Json::parse(R"({"kind": "torus", "dims": [4, 5, 2], "bytes_per_second": 10})"), 40);
   CHECK(torus->places() == 40);
   const auto at = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) { return (((x * 5) + y) * 2) + z; };
   CHECK(way(*torus, at(0, 0, 0), at(3, 4, 1)).size() == 3);
@@ -131,7 +131,7 @@ const char* const kGraph = R"({"kind": "graph", "hosts": ["a", "b", "c"],
   "routes": [["b", "s", "u", "c"]]})";
 
 TEST_CASE("replay topology: a graph's ways are the shortest, or those that are given") {
-  const auto graph = make_topology(parse_json(kGraph), 3);
+  const auto graph = make_topology(Json::parse(kGraph), 3);
   CHECK(slowest(*graph, way(*graph, 0, 1)) == 10);
   CHECK(way(*graph, 0, 1).size() == 2);
   CHECK(way(*graph, 1, 2) == Path{2, 6, 10});
@@ -167,7 +167,7 @@ TEST_CASE("replay topology: what can't be is refused by name") {
             "topology.links.bytes_per_second"}}) {
     INFO(text);
     try {
-      (void)make_topology(parse_json(text), 12);
+      (void)make_topology(Json::parse(text), 12);
       FAIL("no error");
     } catch (const Error& error) {
       CHECK(error.code() == "bad-parameter");
@@ -177,7 +177,7 @@ TEST_CASE("replay topology: what can't be is refused by name") {
 }
 
 TEST_CASE("replay topology: hosts without a way between them are named") {
-  const auto graph = make_topology(parse_json(R"({"kind": "graph", "hosts": ["east", "west"],
+  const auto graph = make_topology(Json::parse(R"({"kind": "graph", "hosts": ["east", "west"],
                      "links": [{"from": "east", "to": "s", "bytes_per_second": 1}]})"),
                                    2);
   try {

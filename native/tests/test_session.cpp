@@ -89,8 +89,9 @@ TEST_CASE("what goes wrong is answered with a code") {
 }
 
 TEST_CASE("a line beyond the limit is refused, and the next one served") {
-  const auto answers =
-      converse(std::string(60000, 'x') + "\n{\"id\": 1, \"op\": \"ping\"}\n", example_operations());
+  std::string text(60000, 'x');
+  text += "\n{\"id\": 1, \"op\": \"ping\"}\n";
+  const auto answers = converse(text, example_operations());
   REQUIRE(answers.size() == 2);
   CHECK(answers[0]["error"]["code"] == "bad-json");
   LineSplitter lines(8);

@@ -15,17 +15,17 @@ namespace {
 /// Fortran's integers, of libraries with 32 bits and with 64: it is passed by address, and its lower half
 /// stands first on all architectures that MPIs are installed on.
 using Integer = std::int64_t;
-using Length = std::size_t;  ///< of a text, as gfortran passes it behind all else
+using TextLength = std::size_t;  ///< of a text, as gfortran passes it behind all else
 
 using Gemm = void (*)(const char*, const char*, const Integer*, const Integer*, const Integer*, const double*,
                       const double*, const Integer*, const double*, const Integer*, const double*, double*,
-                      const Integer*, Length, Length);
+                      const Integer*, TextLength, TextLength);
 using Gemv = void (*)(const char*, const Integer*, const Integer*, const double*, const double*,
                       const Integer*, const double*, const Integer*, const double*, double*, const Integer*,
-                      Length);
+                      TextLength);
 using Trsm = void (*)(const char*, const char*, const char*, const char*, const Integer*, const Integer*,
-                      const double*, const double*, const Integer*, double*, const Integer*, Length, Length,
-                      Length, Length);
+                      const double*, const double*, const Integer*, double*, const Integer*, TextLength,
+                      TextLength, TextLength, TextLength);
 using Largest = int (*)(const Integer*, const double*, const Integer*);
 
 /// A function of a library in any of the forms in which it may be named: plain, with 64-bit integers, and as

@@ -63,7 +63,7 @@ class Sha1Work final : public Work {
 };
 
 /// A chain of multiplications and additions, each of which waits for the one before.
-void spin(std::uint64_t iterations) noexcept {
+void spin_for(std::uint64_t iterations) noexcept {
   std::uint64_t x = iterations;
   for (std::uint64_t i = 0; i < iterations; ++i) {
     x = (x * 6364136223846793005U) + 1442695040888963407U;
@@ -75,13 +75,13 @@ class SpinWork final : public Work {
  public:
   explicit SpinWork(double seconds) : seconds_(seconds) {
     constexpr std::uint64_t kCalibration = 1U << 18U;  // a third of a millisecond
-    const double each = least_seconds([] { spin(kCalibration); }) / static_cast<double>(kCalibration);
+    const double each = least_seconds([] { spin_for(kCalibration); }) / static_cast<double>(kCalibration);
     iterations_ = static_cast<std::uint64_t>(std::llround(seconds / each));
   }
 
   void done(std::span<const std::uint32_t> inputs, std::byte* digests) override {
     for (const std::uint32_t input : inputs) {
-      spin(iterations_);
+      spin_for(iterations_);
       rebuild(input, {digests, kDigestBytes});
       digests += kDigestBytes;
     }

@@ -52,7 +52,7 @@ template <int kWide, int kVectors, int kAcross>
   }
 }
 
-struct Kind {
+struct MultiplyKind {
   int rows;
   int columns;
   OwnMultiply::Tile tile;
@@ -69,7 +69,7 @@ void tile_128(int k, const double* a, const double* b, double* c, int ldc) { til
   tile<8, 3, 8>(k, a, b, c, ldc);
 }
 
-Kind kind() {
+MultiplyKind kind() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f")) {
     return {24, 8, tile_512};
@@ -80,7 +80,7 @@ Kind kind() {
   return {4, 4, tile_128};
 }
 #else
-Kind kind() { return {4, 4, tile_128}; }
+MultiplyKind kind() { return {4, 4, tile_128}; }
 #endif
 
 int rounded(int count, int step) { return (count + step - 1) / step * step; }
@@ -88,7 +88,7 @@ int rounded(int count, int step) { return (count + step - 1) / step * step; }
 }  // namespace
 
 OwnMultiply::OwnMultiply() {
-  const Kind chosen = kind();
+  const MultiplyKind chosen = kind();
   rows_ = chosen.rows;
   columns_ = chosen.columns;
   tile_ = chosen.tile;

@@ -9,7 +9,7 @@
 namespace wulf::mpi {
 namespace {
 
-constexpr double kNano = 1e-9;
+constexpr double kToNano = 1e-9;
 
 /// What a rank found, and the truth where it is known.
 struct Found {
@@ -28,13 +28,13 @@ class ClockCheck : public Replicate {
  public:
   ClockCheck(const World& world, const Json& params)
       : world_(world),
-        seconds_(params.at("seconds")),
+        seconds_(params.at("seconds").get<double>()),
         planted_(params.at("planted_offset").get<double>() != 0 ||
                  params.at("planted_skew").get<double>() != 0) {
     const bool odd = world.rank() % 2 == 1;
-    clock_ = odd && planted_
-                 ? planted_clock(now, from_seconds(params.at("planted_offset")), params.at("planted_skew"))
-                 : Clock(now);
+    clock_ = odd && planted_ ? planted_clock(now, from_seconds(params.at("planted_offset").get<double>()),
+                                             params.at("planted_skew").get<double>())
+                             : Clock(now);
   }
 
   Outcome measure() override {
@@ -45,12 +45,12 @@ class ClockCheck : public Replicate {
     const std::vector<Residual> again = residuals(world_.comm(), clock_, shared);
     const ClockModel& model = shared.model();
     const Sighting missed = missed_by(shared);
-    const Found mine{.offset = static_cast<double>(model.offset) * kNano,
+    const Found mine{.offset = static_cast<double>(model.offset) * kToNano,
                      .skew = model.skew,
-                     .error = static_cast<double>(model.error) * kNano,
+                     .error = static_cast<double>(model.error) * kToNano,
                      .skew_error = model.skew_error,
-                     .missed_by = static_cast<double>(missed.ahead) * kNano,
-                     .missed_error = static_cast<double>(missed.error) * kNano,
+                     .missed_by = static_cast<double>(missed.ahead) * kToNano,
+                     .missed_error = static_cast<double>(missed.error) * kToNano,
                      .shared = shared.shared() ? 1.0 : 0.0};
     std::vector<Found> all(world_.root() ? static_cast<std::size_t>(world_.size()) : 0);
     MPI_Gather(&mine, kFields, MPI_DOUBLE, all.data(), kFields, MPI_DOUBLE, 0, world_.comm());
@@ -83,18 +83,19 @@ class ClockCheck : public Replicate {
       drift = std::max(drift, std::abs(each.skew));
       residual = std::max(residual, std::abs(again[i].seconds));
       shared = shared && each.shared == 1;
-      ranks.push_back({{"rank", i},
-                       {"shared", each.shared == 1},
-                       {"offset", each.offset},
-                       {"skew", each.skew},
-                       {"error", each.error},
-                       {"skew_error", each.skew_error},
-                       {"residual", again[i].seconds},
-                       {"residual_error", again[i].error}});
+      Json rank{{"rank", i},
+                {"shared", each.shared == 1},
+                {"offset", each.offset},
+                {"skew", each.skew},
+                {"error", each.error},
+                {"skew_error", each.skew_error},
+                {"residual", again[i].seconds},
+                {"residual_error", again[i].error}};
       if (planted_) {
-        ranks.back()["missed_by"] = each.missed_by;
-        ranks.back()["missed_error"] = each.missed_error;
+        rank["missed_by"] = each.missed_by;
+        rank["missed_error"] = each.missed_error;
       }
+      ranks.push_back(std::move(rank));
     }
     Outcome outcome;
     const auto n = all.size();
@@ -140,7 +141,7 @@ class ClockProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<ClockProbe>()};
+const Registered<Probe> registered_clock_probe{std::make_unique<ClockProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

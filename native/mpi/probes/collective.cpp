@@ -46,10 +46,10 @@ class Collective : public Replicate {
   Collective(const World& world, const Json& params, const Operation& operation, const Group& group)
       : world_(world),
         operation_(operation),
-        start_(start_of(params.at("start"))),
-        start_name_(params.at("start")),
-        seconds_(params.at("seconds")),
-        verified_(params.at("verified")),
+        start_(start_of(params.at("start").get<std::string>())),
+        start_name_(params.at("start").get<std::string>()),
+        seconds_(params.at("seconds").get<double>()),
+        verified_(params.at("verified").get<bool>()),
         group_(group) {
     if (group.rank < group.ranks) {
       operands_ = operands(operation, group);
@@ -162,11 +162,11 @@ class CollectiveProbe : public Probe {
   }
 
   [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
-    const Operation& chosen = operation(params.at("op"));
+    const Operation& chosen = operation(params.at("op").get<std::string>());
     const Group group{.ranks = optional_value<int>(params, "ranks").value_or(world.size()),
                       .rank = world.rank(),
-                      .root = params.at("root"),
-                      .bytes = params.at("bytes")};
+                      .root = params.at("root").get<int>(),
+                      .bytes = params.at("bytes").get<std::size_t>()};
     if (group.ranks > world.size()) {
       throw bad_parameter("ranks", std::to_string(group.ranks) + " ranks are more than the " +
                                        std::to_string(world.size()) + " that there are");
@@ -183,7 +183,7 @@ class CollectiveProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<CollectiveProbe>()};
+const Registered<Probe> registered_collective_probe{std::make_unique<CollectiveProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -23,11 +23,12 @@ FarmPlan plan_of(const World& world, const Json& params) {
                                        std::to_string(workers + 1) + " ranks, and there are " +
                                        std::to_string(world.size()));
   }
-  return {workers, params.at("batch"), params.at("style") == "async"};
+  return {workers, params.at("batch").get<std::uint32_t>(), params.at("style") == "async"};
 }
 
 std::unique_ptr<Work> work_of(const Json& params) {
-  return params.at("unit") == "sha1" ? sha1_work(params.at("bytes")) : spin_work(params.at("spin_seconds"));
+  return params.at("unit") == "sha1" ? sha1_work(params.at("bytes").get<std::size_t>())
+                                     : spin_work(params.at("spin_seconds").get<double>());
 }
 
 double median(std::vector<double> values) {
@@ -187,10 +188,10 @@ class Farm : public Replicate {
   /// Computed once for each work and number of units: a session repeats them.
   [[nodiscard]] const Expected& expected(std::uint32_t units) const {
     constexpr double kSerialSeconds = 2.0;
-    static std::map<std::tuple<std::string, Json, std::uint32_t>, Expected> known;
+    static std::map<std::tuple<std::string, std::size_t, std::uint32_t>, Expected> known;
     const bool spin = params_.at("unit") == "spin";
     const auto key = std::make_tuple(params_.at("unit").get<std::string>(),
-                                     spin ? Json(nullptr) : params_.at("bytes"), units);
+                                     spin ? std::size_t{0} : params_.at("bytes").get<std::size_t>(), units);
     const auto found = known.find(key);
     if (found != known.end()) {
       return found->second;
@@ -267,7 +268,7 @@ class FarmProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<FarmProbe>()};
+const Registered<Probe> registered_farm_probe{std::make_unique<FarmProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

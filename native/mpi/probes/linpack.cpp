@@ -49,18 +49,19 @@ class Linpack : public Replicate {
       : grid_(std::move(grid)),
         blas_(std::move(blas)),
         params_(params),
-        lu_(*grid_, params.at("n"), params.at("nb"), params.at("lookahead"), *blas_) {}
+        lu_(*grid_, params.at("n").get<int>(), params.at("nb").get<int>(), params.at("lookahead").get<int>(),
+            *blas_) {}
 
   Outcome measure() override {
     const auto seed = params_.at("seed").get<std::uint64_t>();
-    const double seconds = params_.at("seconds");
+    const auto seconds = params_.at("seconds").get<double>();
     std::vector<double> times;
     std::vector<double> rates;
     double spent = 0;
     while (times.empty() || spent < seconds) {
-      lu_.fill(seed, planted(params_.at("plant")));
+      lu_.fill(seed, planted(params_.at("plant").get<std::string>()));
       times.push_back(solved());
-      rates.push_back(operations(params_.at("n")) / times.back());
+      rates.push_back(operations(params_.at("n").get<int>()) / times.back());
       spent += times.back();  // the same sum on every rank
     }
     const LuCheck check = lu_.check(seed);
@@ -108,7 +109,7 @@ class Linpack : public Replicate {
               {"blas", blas_->identity().name},
               {"blas_version", blas_->identity().version},
               {"threads", nullptr},
-              {"memory_per_rank", Lu::bytes(*grid_, params_.at("n"), params_.at("nb"))},
+              {"memory_per_rank", Lu::bytes(*grid_, params_.at("n").get<int>(), params_.at("nb").get<int>())},
               {"x", {{"sum", check.sum}, {"weighted", check.weighted}}},
               {"rank_0_seconds",
                {{"panel", times.panel},
@@ -184,12 +185,12 @@ class LinpackProbe : public Probe {
   [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
     const Grid shape = grid_of(params, world.size());
     auto grid = std::make_shared<LuGrid>(world, shape.rows, shape.columns, params.at("order") == "row");
-    require_memory(world, Lu::bytes(*grid, params.at("n"), params.at("nb")));
+    require_memory(world, Lu::bytes(*grid, params.at("n").get<int>(), params.at("nb").get<int>()));
     std::unique_ptr<Blas> blas;
     std::unique_ptr<Replicate> replicate;
     std::optional<Error> wrong;
     try {
-      blas = load_blas(optional_value<std::string>(params, "blas"), params.at("threads"));
+      blas = load_blas(optional_value<std::string>(params, "blas"), params.at("threads").get<int>());
       replicate = std::make_unique<Linpack>(grid, std::move(blas), params);
     } catch (const Error& error) {
       wrong = error;
@@ -201,7 +202,7 @@ class LinpackProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<LinpackProbe>()};
+const Registered<Probe> registered_linpack_probe{std::make_unique<LinpackProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -10,7 +10,7 @@
 namespace wulf::mpi {
 namespace {
 
-constexpr int kTag = 9;
+constexpr int kLogGpTag = 9;
 
 /// PRTT(n, d, s): n messages of s bytes with d seconds between them, and one answer to the last (Hoefler,
 /// Lichei and Rehm, Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, IPDPS 2007).
@@ -21,9 +21,9 @@ class Prtt : public Replicate {
         sender_(pair.first),
         receiver_(pair.second),
         crew_(world, sender_, {receiver_}),
-        length_{params.at("seconds"), std::nullopt},
-        messages_(params.at("messages")),
-        delay_(from_seconds(params.at("delay"))),
+        length_{params.at("seconds").get<double>(), std::nullopt},
+        messages_(params.at("messages").get<std::int64_t>()),
+        delay_(from_seconds(params.at("delay").get<double>())),
         buffer_(takes_part() ? params.at("bytes").get<std::size_t>() : 0) {}
 
   Outcome measure() override {
@@ -48,7 +48,7 @@ class Prtt : public Replicate {
     outcome.metrics["prtt"] = batches.time();
     outcome.metrics["delay"] = {{"unit", "s"}, {"value", waited()}};
     outcome.seconds = batches.spent();
-    outcome.info = {{"ranks", {sender_, receiver_}}, {"batch", batches.count()}};
+    outcome.info = {{"ranks", Json::array({sender_, receiver_})}, {"batch", batches.count()}};
     return outcome;
   }
 
@@ -72,9 +72,9 @@ class Prtt : public Replicate {
     }
   }
 
-  void send(int to) { MPI_Send(buffer_.data(), length(), MPI_BYTE, to, kTag, world_.comm()); }
+  void send(int to) { MPI_Send(buffer_.data(), length(), MPI_BYTE, to, kLogGpTag, world_.comm()); }
   void receive(int from) {
-    MPI_Recv(buffer_.data(), length(), MPI_BYTE, from, kTag, world_.comm(), MPI_STATUS_IGNORE);
+    MPI_Recv(buffer_.data(), length(), MPI_BYTE, from, kLogGpTag, world_.comm(), MPI_STATUS_IGNORE);
   }
 
   /// Busy, as a program that computes between its messages; not even the clock is read where there is none.
@@ -138,7 +138,7 @@ class LogGPProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<LogGPProbe>()};
+const Registered<Probe> registered_log_g_p_probe{std::make_unique<LogGPProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -98,9 +98,9 @@ class OneSided : public Replicate {
       : world_(world),
         pair_(pair_of(world, params)),
         kind_(kind),
-        sync_(params.at("sync")),
+        sync_(params.at("sync").get<std::string>()),
         bytes_(params.at("bytes").get<std::size_t>()),
-        width_(params.at("window")),
+        width_(params.at("window").get<int>()),
         length_(length_of(params)),
         crew_(world, pair_.first, {pair_.second}) {
     allocate();
@@ -163,8 +163,8 @@ class OneSided : public Replicate {
     outcome.metrics["throughput"] = bytes_ > 0 ? many.rate("B/s", static_cast<double>(bytes_) * width_)
                                                : no_value("B/s", "messages of 0 B carry nothing");
     outcome.seconds = single.spent() + many.spent();
-    outcome.info = {{"pairs", {{pair_.first, pair_.second}}},
-                    {"batch", {single.count(), many.count()}},
+    outcome.info = {{"pairs", Json::array({Json::array({pair_.first, pair_.second})})},
+                    {"batch", Json::array({single.count(), many.count()})},
                     {"window", width_}};
     return outcome;
   }

@@ -15,7 +15,7 @@ class Overlap : public Pairs {
   Overlap(const World& world, const Json& params, const std::vector<RankPair>& pairs)
       : Pairs(world, params, pairs, 1),
         compute_(optional_value<double>(params, "compute")),
-        tests_(params.at("tests")) {}
+        tests_(params.at("tests").get<int>()) {}
 
  private:
   static constexpr std::int64_t kComm = 0;
@@ -55,7 +55,7 @@ class Overlap : public Pairs {
       const auto body = [this](const Order& order) { take_part(order); };
       batches.add(timed(crew(), {count, kComm}, body), count);
     }
-    return batches.time().at("value");
+    return batches.time().at("value").get<double>();
   }
 
   [[nodiscard]] static std::int64_t steps_for(double seconds) {
@@ -121,7 +121,7 @@ class OverlapProbe : public PairProbe<Overlap> {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<OverlapProbe>()};
+const Registered<Probe> registered_overlap_probe{std::make_unique<OverlapProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -14,13 +14,13 @@
 namespace wulf::mpi {
 namespace {
 
-constexpr int kTag = 41;
+constexpr int kPairTag = 41;
 
 /// Ping-pong between every two ranks, in rounds of disjoint pairs. No barrier is between the rounds: every
 /// rank has one partner at a time anyway, and a fast pair need not wait for a slow one.
-class Pairs : public Replicate {
+class AllPairs : public Replicate {
  public:
-  Pairs(const World& world, const Json& params)
+  AllPairs(const World& world, const Json& params)
       : world_(world),
         rounds_(rounds_of_pairs(world.size())),
         seconds_(params.at("seconds").get<double>() / rounds_),
@@ -50,9 +50,9 @@ class Pairs : public Replicate {
     fill(out_, {{world_.rank(), partner, bytes}});
     std::fill(in_.begin(), in_.end(), std::byte{0});
     const int length = static_cast<int>(bytes);
-    const auto send = [&] { MPI_Send(out_.data(), length, MPI_BYTE, partner, kTag, world_.comm()); };
+    const auto send = [&] { MPI_Send(out_.data(), length, MPI_BYTE, partner, kPairTag, world_.comm()); };
     const auto receive = [&] {
-      MPI_Recv(in_.data(), length, MPI_BYTE, partner, kTag, world_.comm(), MPI_STATUS_IGNORE);
+      MPI_Recv(in_.data(), length, MPI_BYTE, partner, kPairTag, world_.comm(), MPI_STATUS_IGNORE);
     };
     if (world_.rank() < partner) {
       const Crew crew(world_, world_.rank(), {partner});
@@ -65,7 +65,7 @@ class Pairs : public Replicate {
         }
       });
       crew.tell({0});
-      row_.push_back({partner, batches.time().at("value")});
+      row_.push_back(Json::array({partner, batches.time().at("value")}));
     } else {
       const Crew crew(world_, partner, {world_.rank()});
       follow(
@@ -89,7 +89,7 @@ class Pairs : public Replicate {
     Json matrix = Json::array();
     for (std::size_t rank = 0; rank + 1 < rows.size(); ++rank) {
       std::vector<double> row(rows.size() - rank - 1);
-      for (const Json& entry : parse_json(rows[rank])) {
+      for (const Json& entry : Json::parse(rows[rank])) {
         row.at(entry.at(0).get<std::size_t>() - rank - 1) =
             std::round(entry.at(1).get<double>() * kDigits) / kDigits;
       }
@@ -126,11 +126,11 @@ class PairsProbe : public Probe {
              "there and back: the median over pairs of each pair's median; info.matrix has all"}};
   }
   [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
-    return std::make_unique<Pairs>(world, params);
+    return std::make_unique<AllPairs>(world, params);
   }
 };
 
-const Registered<Probe> registered{std::make_unique<PairsProbe>()};
+const Registered<Probe> registered_pairs_probe{std::make_unique<PairsProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -54,7 +54,7 @@ class PingPingProbe : public PairProbe<PingPing> {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<PingPingProbe>()};
+const Registered<Probe> registered_ping_ping_probe{std::make_unique<PingPingProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -14,7 +14,7 @@
 namespace wulf::mpi {
 namespace {
 
-constexpr int kTag = 51;
+constexpr int kBlockTag = 51;
 constexpr std::uint64_t kA = 1;
 constexpr std::uint64_t kC = 2;
 
@@ -44,7 +44,11 @@ struct Parcel {
 class Transpose : public Replicate {
  public:
   Transpose(const World& world, const Json& params, const Matrix& matrix)
-      : world_(world), matrix_(matrix), seconds_(params.at("seconds")), a_(filled(kA)), c_(filled(kC)) {
+      : world_(world),
+        matrix_(matrix),
+        seconds_(params.at("seconds").get<double>()),
+        a_(filled(kA)),
+        c_(filled(kC)) {
     for (int other = 0; other < world.size(); ++other) {
       add_parcel(out_, other, blocks_between(matrix, world.rank(), other));
       add_parcel(in_, other, blocks_between(matrix, other, world.rank()));
@@ -92,7 +96,7 @@ class Transpose : public Replicate {
     for (std::size_t i = 0; i < in_.size(); ++i) {
       if (in_[i].rank != world_.rank()) {
         MPI_Irecv(in_[i].elements.data(), static_cast<int>(in_[i].elements.size()), MPI_DOUBLE, in_[i].rank,
-                  kTag, world_.comm(), &receives[i]);
+                  kBlockTag, world_.comm(), &receives[i]);
       }
     }
     for (std::size_t i = 0; i < out_.size(); ++i) {
@@ -102,7 +106,7 @@ class Transpose : public Replicate {
         add_packed(matrix_, world_.rank(), parcel.elements, parcel.blocks, c_);
       } else {
         MPI_Isend(parcel.elements.data(), static_cast<int>(parcel.elements.size()), MPI_DOUBLE, parcel.rank,
-                  kTag, world_.comm(), &sends[i]);
+                  kBlockTag, world_.comm(), &sends[i]);
       }
     }
     add_arrivals(receives);
@@ -190,13 +194,13 @@ class TransposeProbe : public Probe {
 
   [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
     const std::optional<std::string> given = optional_value<std::string>(params, "grid");
-    const Matrix matrix{params.at("n"), params.at("nb"),
+    const Matrix matrix{params.at("n").get<int>(), params.at("nb").get<int>(),
                         given ? grid_of(*given, world.size()) : Grid::squarest(world.size())};
     return std::make_unique<Transpose>(world, params, matrix);
   }
 };
 
-const Registered<Probe> registered{std::make_unique<TransposeProbe>()};
+const Registered<Probe> registered_transpose_probe{std::make_unique<TransposeProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

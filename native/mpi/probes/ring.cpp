@@ -113,17 +113,17 @@ double timed(const World& world, Sides& sides, int loops, Send send) {
 }
 
 /// Every rank sends to both its neighbours in a ring, as HPCC's and b_eff's (Rabenseifner, Koniges, 2001).
-class Ring : public Replicate {
+class RingReplicate : public Replicate {
  public:
-  Ring(const World& world, const Json& params)
+  RingReplicate(const World& world, const Json& params)
       : world_(world),
         random_(params.at("order") == "random"),
-        seed_(params.at("seed")),
+        seed_(params.at("seed").get<std::uint64_t>()),
         rings_(optional_value<int>(params, "rings")),
-        seconds_(params.at("seconds")),
-        short_(world, params.at("latency_bytes")),
-        long_(world, params.at("throughput_bytes")),
-        long_bytes_(params.at("throughput_bytes")) {}
+        seconds_(params.at("seconds").get<double>()),
+        short_(world, params.at("latency_bytes").get<std::size_t>()),
+        long_(world, params.at("throughput_bytes").get<std::size_t>()),
+        long_bytes_(params.at("throughput_bytes").get<double>()) {}
 
   Outcome measure() override {
     const Nanoseconds start = now();
@@ -232,11 +232,11 @@ class RingProbe : public Probe {
   }
   [[nodiscard]] int least_ranks() const override { return 1; }
   [[nodiscard]] std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const override {
-    return std::make_unique<Ring>(world, params);
+    return std::make_unique<RingReplicate>(world, params);
   }
 };
 
-const Registered<Probe> registered{std::make_unique<RingProbe>()};
+const Registered<Probe> registered_ring_probe{std::make_unique<RingProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -6,7 +6,7 @@ namespace {
 /// More ranks than two are told one after another when to begin: a batch is so long that it does not show.
 constexpr Nanoseconds kLongBatch = 10 * kBatch;
 
-int width_of(const Json& params) { return params.at("window"); }
+int width_of(const Json& params) { return params.at("window").get<int>(); }
 bool both_of(const Json& params) { return params.value("both", false); }
 
 /// Throws bad-parameter where there are not so many pairs, or where the pair is named beside them.
@@ -157,7 +157,8 @@ class WindowProbe : public Probe {
                                       " sends both ways: a ready send needs a receive that is posted "
                                       "already, and MPI_Sendrecv has standard sends alone");
     }
-    require_memory_of(world, pairs, memory_of(manner, params.at("bytes"), width_of(params)));
+    require_memory_of(world, pairs,
+                      memory_of(manner, params.at("bytes").get<std::size_t>(), width_of(params)));
     return std::make_unique<Stream>(world, params, pairs);
   }
 

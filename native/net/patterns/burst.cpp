@@ -108,7 +108,7 @@ class Burst final : public ClientTimed {
   }
 };
 
-const Registered<Pattern> registered{std::make_unique<Burst>()};
+const Registered<Pattern> registered_burst{std::make_unique<Burst>()};
 
 }  // namespace
 }  // namespace wulf::net

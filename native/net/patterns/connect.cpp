@@ -31,7 +31,7 @@ Pass to_pass(const Json& json) {
     throw bad_parameter("pass", "pass must be a list of 16 numbers");
   }
   for (std::size_t i = 0; i < pass.size(); ++i) {
-    pass[i] = static_cast<std::byte>(json[i].get<std::uint8_t>());
+    pass[i] = static_cast<std::byte>(json.at(i).get<std::uint8_t>());
   }
   return pass;
 }
@@ -196,7 +196,7 @@ class Connect final : public ClientTimed {
   }
 };
 
-const Registered<Pattern> registered{std::make_unique<Connect>()};
+const Registered<Pattern> registered_connect{std::make_unique<Connect>()};
 
 }  // namespace
 }  // namespace wulf::net

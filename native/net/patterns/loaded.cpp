@@ -178,7 +178,7 @@ class Loaded final : public ClientTimed {
   }
 };
 
-const Registered<Pattern> registered{std::make_unique<Loaded>()};
+const Registered<Pattern> registered_loaded{std::make_unique<Loaded>()};
 
 }  // namespace
 }  // namespace wulf::net

@@ -145,7 +145,7 @@ class OneWay final : public ClientTimed {
   }
 };
 
-const Registered<Pattern> registered{std::make_unique<OneWay>()};
+const Registered<Pattern> registered_one_way{std::make_unique<OneWay>()};
 
 }  // namespace
 }  // namespace wulf::net

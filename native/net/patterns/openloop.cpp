@@ -248,7 +248,7 @@ class OpenLoop final : public ClientTimed {
   }
 };
 
-const Registered<Pattern> registered{std::make_unique<OpenLoop>()};
+const Registered<Pattern> registered_open_loop{std::make_unique<OpenLoop>()};
 
 }  // namespace
 }  // namespace wulf::net

@@ -71,7 +71,7 @@ class PingPong final : public ClientTimed {
   }
 };
 
-const Registered<Pattern> registered{std::make_unique<PingPong>()};
+const Registered<Pattern> registered_ping_pong{std::make_unique<PingPong>()};
 
 }  // namespace
 }  // namespace wulf::net

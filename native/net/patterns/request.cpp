@@ -129,7 +129,7 @@ class Request final : public ClientTimed {
   }
 };
 
-const Registered<Pattern> registered{std::make_unique<Request>()};
+const Registered<Pattern> registered_request{std::make_unique<Request>()};
 
 }  // namespace
 }  // namespace wulf::net

@@ -296,7 +296,7 @@ void Stream::serve(Lane& lane, const Json& params, bool datagrams) const {
   Outflow(params, datagrams).send(lane, never);
 }
 
-const Registered<Pattern> registered{std::make_unique<Stream>()};
+const Registered<Pattern> registered_stream{std::make_unique<Stream>()};
 
 }  // namespace
 }  // namespace wulf::net

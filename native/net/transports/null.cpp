@@ -34,7 +34,7 @@ class NullTransport final : public Transport {
   }
 };
 
-const Registered<Transport> registered{std::make_unique<NullTransport>()};
+const Registered<Transport> registered_null_transport{std::make_unique<NullTransport>()};
 
 }  // namespace
 }  // namespace wulf::net

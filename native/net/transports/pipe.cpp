@@ -126,7 +126,7 @@ class PipeTransport final : public Transport {
   }
 };
 
-const Registered<Transport> registered{std::make_unique<PipeTransport>()};
+const Registered<Transport> registered_pipe_transport{std::make_unique<PipeTransport>()};
 
 }  // namespace
 }  // namespace wulf::net

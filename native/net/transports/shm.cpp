@@ -139,7 +139,7 @@ class ShmTransport final : public Transport {
   }
 };
 
-const Registered<Transport> registered{std::make_unique<ShmTransport>()};
+const Registered<Transport> registered_shm_transport{std::make_unique<ShmTransport>()};
 
 }  // namespace
 }  // namespace wulf::net

@@ -108,7 +108,7 @@ class TcpTransport final : public Transport {
   }
 };
 
-const Registered<Transport> registered{std::make_unique<TcpTransport>()};
+const Registered<Transport> registered_tcp_transport{std::make_unique<TcpTransport>()};
 
 }  // namespace
 }  // namespace wulf::net

@@ -109,7 +109,7 @@ class UdpTransport final : public Transport {
   }
 };
 
-const Registered<Transport> registered{std::make_unique<UdpTransport>()};
+const Registered<Transport> registered_udp_transport{std::make_unique<UdpTransport>()};
 
 }  // namespace
 }  // namespace wulf::net

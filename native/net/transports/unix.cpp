@@ -37,7 +37,7 @@ class UnixTransport final : public Transport {
   }
 };
 
-const Registered<Transport> registered{std::make_unique<UnixTransport>()};
+const Registered<Transport> registered_unix_transport{std::make_unique<UnixTransport>()};
 
 }  // namespace
 }  // namespace wulf::net

@@ -58,7 +58,7 @@ class UnixDatagramTransport final : public Transport {
   }
 };
 
-const Registered<Transport> registered{std::make_unique<UnixDatagramTransport>()};
+const Registered<Transport> registered_unix_datagram_transport{std::make_unique<UnixDatagramTransport>()};
 
 }  // namespace
 }  // namespace wulf::net

@@ -74,7 +74,7 @@ class Arithmetic final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Arithmetic>()};
+const Registered<Probe> registered_arithmetic{std::make_unique<Arithmetic>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -11,8 +11,6 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::int64_t kMostBytes = 1LL << 44U;
-
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
   for (const StreamKernel& kernel : stream_kernels()) {
@@ -117,6 +115,7 @@ class Bandwidth final : public Probe {
   Bandwidth() : Probe("bandwidth", "memory", "throughput of loops over arrays of doubles, as STREAM") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
+    constexpr std::int64_t kMostBytes = 1LL << 44U;
     return {{"bytes", ParamType::kInt, "B", 1 << 25U, 512, kMostBytes,
              "of each array; the threads divide it among them"},
             {"kernel", ParamType::kStr, "", "triad", nullptr, nullptr,
@@ -186,7 +185,7 @@ class Bandwidth final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Bandwidth>()};
+const Registered<Probe> registered_bandwidth{std::make_unique<Bandwidth>()};
 
 }  // namespace
 }  // namespace wulf::node

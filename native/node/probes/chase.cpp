@@ -7,7 +7,6 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::int64_t kMostBytes = 1LL << 38U;  // 2³² lines, which is as many as are numbered
 constexpr std::int64_t kMostStride = 1LL << 30U;
 
 Chains link(const Pages& pages, std::size_t line, const Json& params, Random& random) {
@@ -34,6 +33,7 @@ class Chase final : public Probe {
   Chase() : Probe("chase", "memory", "latency of loads that each need the last one's value") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
+    constexpr std::int64_t kMostBytes = 1LL << 38U;  // 2³² lines, which is as many as are numbered
     return {{"bytes", ParamType::kInt, "B", 1 << 25U, 64, kMostBytes, "working set"},
             pages_param(),
             {"stride", ParamType::kInt, "B", 0, 0, kMostStride,
@@ -64,7 +64,7 @@ class Chase final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Chase>()};
+const Registered<Probe> registered_chase{std::make_unique<Chase>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -50,7 +50,7 @@ bool take(int fd) noexcept {
   return syscall(SYS_read, fd, &token, sizeof token) == sizeof token;
 }
 
-void add_up(std::span<const std::uint64_t> words) noexcept {
+void touch(std::span<const std::uint64_t> words) noexcept {
   std::uint64_t sum = 0;
   for (const std::uint64_t word : words) {
     sum += word;
@@ -83,7 +83,7 @@ int serve(std::vector<Pipe>& pipes, std::size_t own, std::size_t bytes, int cpu)
   const std::span<const std::uint64_t> words(static_cast<const std::uint64_t*>(memory),
                                              bytes / sizeof(std::uint64_t));
   while (take(pipes[own].in.fd())) {
-    add_up(words);
+    touch(words);
     if (!pass(pipes[next].out.fd())) {
       break;
     }
@@ -109,7 +109,7 @@ class Ring {
     if (!pass(pipes_[1].out.fd()) || !take(pipes_[0].in.fd())) {
       throw Unavailable("a process of the ring has ended before its time");
     }
-    add_up(words_);
+    touch(words_);
   }
 
  private:
@@ -127,7 +127,7 @@ Samples time_alone(const std::vector<Pipe>& pipes, std::span<const std::uint64_t
           if (!pass(pipes[at].out.fd()) || !take(pipes[at].in.fd())) {
             throw Unavailable("a token does not go through a pipe", errno);
           }
-          add_up(words);
+          touch(words);
           at = at + 1 < pipes.size() ? at + 1 : 0;
         }
       },
@@ -145,7 +145,7 @@ Samples time_ring(Ring& ring, std::size_t processes, double seconds) {
       .split(processes);
 }
 
-void check_memory(std::size_t processes, std::size_t bytes) {
+void check_memory_of(std::size_t processes, std::size_t bytes) {
   const std::size_t free = available_memory();
   if (bytes > free / processes) {
     throw Error("limit",
@@ -177,7 +177,7 @@ class ContextSwitch final : public Probe {
     const auto processes = params.at("processes").get<std::size_t>();
     const auto bytes = params.at("bytes").get<std::size_t>();
     const auto seconds = params.at("seconds").get<double>();
-    check_memory(processes, bytes);
+    check_memory_of(processes, bytes);
     const std::vector<int> cpus =
         place(params.at("placement").get<std::string>(), params.at("cpu").get<int>(), processes);
     private_files();
@@ -207,7 +207,7 @@ class ContextSwitch final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<ContextSwitch>()};
+const Registered<Probe> registered_context_switch{std::make_unique<ContextSwitch>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -141,7 +141,7 @@ class CoreToCore final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<CoreToCore>()};
+const Registered<Probe> registered_core_to_core{std::make_unique<CoreToCore>()};
 
 }  // namespace
 }  // namespace wulf::node

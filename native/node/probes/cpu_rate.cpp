@@ -88,7 +88,7 @@ class CpuRate final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<CpuRate>()};
+const Registered<Probe> registered_cpu_rate{std::make_unique<CpuRate>()};
 
 }  // namespace
 }  // namespace wulf::node

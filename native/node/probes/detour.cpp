@@ -101,7 +101,7 @@ class Detour final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Detour>()};
+const Registered<Probe> registered_detour{std::make_unique<Detour>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -65,7 +65,7 @@ class Fft final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Fft>()};
+const Registered<Probe> registered_fft{std::make_unique<Fft>()};
 
 }  // namespace
 }  // namespace wulf::node

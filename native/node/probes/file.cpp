@@ -117,7 +117,7 @@ class FileProbe final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<FileProbe>()};
+const Registered<Probe> registered_file_probe{std::make_unique<FileProbe>()};
 
 }  // namespace
 }  // namespace wulf::node

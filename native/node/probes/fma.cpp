@@ -57,12 +57,12 @@ class Work {
 };
 
 /// The kernel asked for, or why there is none.
-struct Choice {
+struct Chosen {
   const FmaKernel* kernel = nullptr;
   std::string reason;
 };
 
-Choice choose(const std::string& isa, const std::string& type) {
+Chosen choose(const std::string& isa, const std::string& type) {
   bool built = false;
   for (const FmaKernel& kernel : fma_kernels()) {
     if (kernel.type == type && (isa == "auto" || isa == kernel.isa)) {
@@ -99,7 +99,7 @@ class Fma final : public Probe {
   }
 
   [[nodiscard]] Outcome measure(const Json& params) const override {
-    const Choice choice = choose(params.at("isa").get<std::string>(), params.at("type").get<std::string>());
+    const Chosen choice = choose(params.at("isa").get<std::string>(), params.at("type").get<std::string>());
     const std::vector<int> cpus = team_cpus(params.at("threads").get<int>(), params.at("cpu").get<int>());
     if (choice.kernel == nullptr) {
       return {.metrics = {{"rate", no_value("flop/s", choice.reason)}}};
@@ -132,7 +132,7 @@ class Fma final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Fma>()};
+const Registered<Probe> registered_fma{std::make_unique<Fma>()};
 
 }  // namespace
 }  // namespace wulf::node

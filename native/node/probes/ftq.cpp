@@ -68,7 +68,7 @@ class Ftq final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Ftq>()};
+const Registered<Probe> registered_ftq{std::make_unique<Ftq>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -105,7 +105,7 @@ class Futex final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Futex>()};
+const Registered<Probe> registered_futex{std::make_unique<Futex>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -124,7 +124,7 @@ class IoUringProbe final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<IoUringProbe>()};
+const Registered<Probe> registered_io_uring_probe{std::make_unique<IoUringProbe>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -68,9 +68,9 @@ Json counts_on(const Json& delta, const char* key, const std::string& cpu) {
   }
   Json counts = Json::object();
   const Json kinds = delta.value(key, Json::object());
-  for (const auto& kind : kinds.items()) {
-    if (kind.value().contains(cpu)) {
-      counts[kind.key()] = kind.value().at(cpu);
+  for (const auto& [kind, of_cpu] : kinds.members()) {
+    if (of_cpu.contains(cpu)) {
+      counts[kind] = of_cpu.at(cpu);
     }
   }
   return {{"unit", "1"}, {"value", std::move(counts)}};
@@ -125,7 +125,7 @@ class KernelNoise final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<KernelNoise>()};
+const Registered<Probe> registered_kernel_noise{std::make_unique<KernelNoise>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kBlock = 1024;
 constexpr std::size_t kLongest = 256;  ///< the longest distance
-constexpr std::size_t kStep = 256;  ///< between the places where blocks' first loads lie; no line is longer
+constexpr std::size_t kBlockStep =
+    256;  ///< between the places where blocks' first loads lie; no line is longer
 constexpr std::size_t kUsualL1 = 32768;   ///< where the system does not say
 constexpr std::size_t kBytesABlock = 21;  ///< of the first cache: three lines for one that it holds
 
@@ -27,7 +28,7 @@ Samples time_pairs(const Pages& pages, std::size_t distance, double seconds) {
   std::vector<std::size_t> places;
   for (const std::size_t block : shuffled(pages.size() / kBlock, random)) {
     // blocks begin at different lines, or all would fall into a few sets of a cache
-    const std::size_t start = (block * kBlock) + (block % 3 * kStep);
+    const std::size_t start = (block * kBlock) + (block % 3 * kBlockStep);
     places.push_back(start);
     places.push_back(start + distance);
   }
@@ -72,7 +73,7 @@ class LineSize final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<LineSize>()};
+const Registered<Probe> registered_line_size{std::make_unique<LineSize>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -7,7 +7,6 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::int64_t kMostBytes = 1LL << 38U;
 constexpr std::int64_t kMostDelay = 1'000'000;
 
 /// Reads line after line, with `delay` turns of an empty loop between two.
@@ -41,6 +40,7 @@ class LoadedLatency final : public Probe {
       : Probe("loaded-latency", "memory", "latency of dependent loads while other CPUs read memory") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
+    constexpr std::int64_t kMostBytes = 1LL << 38U;
     return {{"bytes", ParamType::kInt, "B", 1 << 26U, 4096, kMostBytes,
              "of the memory of the chase, and of each reader's own"},
             {"threads", ParamType::kInt, "1", 0, 0, 8192, "readers; 0 = one on every other CPU allowed"},
@@ -104,7 +104,7 @@ class LoadedLatency final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<LoadedLatency>()};
+const Registered<Probe> registered_loaded_latency{std::make_unique<LoadedLatency>()};
 
 }  // namespace
 }  // namespace wulf::node

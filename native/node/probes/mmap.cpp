@@ -12,9 +12,8 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::size_t kStep = std::size_t{16} << 10U;  ///< lmbench's PSIZE
-constexpr std::size_t kPart = 10;                      ///< lmbench's N: a tenth of the file is touched
-constexpr std::int64_t kMostBytes = 1LL << 40U;
+constexpr std::size_t kPageStep = std::size_t{16} << 10U;  ///< lmbench's PSIZE
+constexpr std::size_t kPart = 10;                          ///< lmbench's N: a tenth of the file is touched
 
 /// Maps the file, writes to every 16 KiB of its first tenth, and unmaps it.
 void map_and_touch(int file, std::size_t bytes) {
@@ -23,7 +22,7 @@ void map_and_touch(int file, std::size_t bytes) {
     throw system_error("limit", "cannot map a file of " + std::to_string(bytes) + " B", errno);
   }
   auto* memory = static_cast<volatile char*>(place);
-  for (std::size_t at = 0; at < bytes / kPart; at += kStep) {
+  for (std::size_t at = 0; at < bytes / kPart; at += kPageStep) {
     memory[at] = 1;
   }
   munmap(place, bytes);
@@ -35,7 +34,8 @@ class Mmap final : public Probe {
   Mmap() : Probe("mmap", "memory", "mapping a file, touching a tenth of it, and unmapping it") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
-    return {{"bytes", ParamType::kInt, "B", 1 << 23U, kStep, kMostBytes, "of the file"}, folder_param()};
+    constexpr std::int64_t kMostBytes = 1LL << 40U;
+    return {{"bytes", ParamType::kInt, "B", 1 << 23U, kPageStep, kMostBytes, "of the file"}, folder_param()};
   }
 
   [[nodiscard]] std::vector<Metric> metrics() const override {
@@ -55,13 +55,13 @@ class Mmap final : public Probe {
         params.at("seconds").get<double>());
     return {.metrics = {{"latency", samples.metric()}},
             .seconds = samples.spent(),
-            .info = {{"touches", ((bytes / kPart) + kStep - 1) / kStep},
+            .info = {{"touches", ((bytes / kPart) + kPageStep - 1) / kPageStep},
                      {"counts", "mmap of a shared file, a store to every 16 KiB of its first tenth, munmap"},
                      {"folder", file.folder()}}};
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Mmap>()};
+const Registered<Probe> registered_mmap{std::make_unique<Mmap>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -13,7 +13,6 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::int64_t kMostBytes = 1LL << 38U;
 constexpr std::size_t kLeastBytes = std::size_t{64} << 20U;
 
 int node_of(const Json& params) {
@@ -74,6 +73,7 @@ class Numa final : public Probe {
   Numa() : Probe("numa", "memory", "latency and read throughput of the memory of one NUMA node") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
+    constexpr std::int64_t kMostBytes = 1LL << 38U;
     return {{"memory_node", ParamType::kInt, "1", 0, 0, 1023, "whose memory"},
             {"bytes", ParamType::kInt, "B", nullptr, 1 << 16U, kMostBytes,
              "working set (default: four times the last cache, at least 64 MiB)"},
@@ -119,7 +119,7 @@ class Numa final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Numa>()};
+const Registered<Probe> registered_numa{std::make_unique<Numa>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -187,7 +187,7 @@ class PageFault final : public Probe {
   }
 
   [[nodiscard]] Outcome measure(const Json& params) const override {
-    const double seconds = params.at("seconds").get<double>();
+    const auto seconds = params.at("seconds").get<double>();
     const auto kind = params.at("kind").get<std::string>();
     if (kind == "protection") {
       return measure_protection(seconds);
@@ -212,7 +212,7 @@ class PageFault final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<PageFault>()};
+const Registered<Probe> registered_page_fault{std::make_unique<PageFault>()};
 
 }  // namespace
 }  // namespace wulf::node

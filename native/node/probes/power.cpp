@@ -37,7 +37,7 @@ class Power final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Power>()};
+const Registered<Probe> registered_power{std::make_unique<Power>()};
 
 }  // namespace
 }  // namespace wulf::node

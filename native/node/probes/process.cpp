@@ -110,7 +110,7 @@ class Process final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Process>()};
+const Registered<Probe> registered_process{std::make_unique<Process>()};
 
 }  // namespace
 }  // namespace wulf::node

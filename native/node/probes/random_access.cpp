@@ -11,7 +11,6 @@
 namespace wulf::node {
 namespace {
 
-constexpr std::int64_t kMostBytes = 1LL << 44U;
 constexpr double kMostWrong = 0.01;  ///< of the words: HPCC's rule
 
 struct Run {
@@ -49,6 +48,7 @@ class RandomAccess final : public Probe {
   RandomAccess() : Probe("random-access", "cpu", "updates of random words of a table, as HPCC's") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
+    constexpr std::int64_t kMostBytes = 1LL << 44U;
     return {{"bytes", ParamType::kInt, "B", 1 << 26U, 1024, kMostBytes,
              "table; the power of two at or below is used"},
             threads_param(1),
@@ -90,7 +90,7 @@ class RandomAccess final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<RandomAccess>()};
+const Registered<Probe> registered_random_access{std::make_unique<RandomAccess>()};
 
 }  // namespace
 }  // namespace wulf::node

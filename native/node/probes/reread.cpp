@@ -139,7 +139,7 @@ class Reread final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Reread>()};
+const Registered<Probe> registered_reread{std::make_unique<Reread>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -170,7 +170,7 @@ class Select final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Select>()};
+const Registered<Probe> registered_select{std::make_unique<Select>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -38,7 +38,7 @@ class Sha1 final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Sha1>()};
+const Registered<Probe> registered_sha1{std::make_unique<Sha1>()};
 
 }  // namespace
 }  // namespace wulf::node

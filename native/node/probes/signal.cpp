@@ -21,9 +21,9 @@ void install() {
 }
 
 /// The handler while it is needed; what was there before comes back.
-class Handler {
+class OwnHandler {
  public:
-  Handler() {
+  OwnHandler() {
     sigaction(kSignal, nullptr, &before_);
     install();
     sigset_t own;
@@ -31,11 +31,11 @@ class Handler {
     sigaddset(&own, kSignal);
     pthread_sigmask(SIG_UNBLOCK, &own, &mask_);
   }
-  Handler(const Handler&) = delete;
-  Handler& operator=(const Handler&) = delete;
-  Handler(Handler&&) = delete;
-  Handler& operator=(Handler&&) = delete;
-  ~Handler() {
+  OwnHandler(const OwnHandler&) = delete;
+  OwnHandler& operator=(const OwnHandler&) = delete;
+  OwnHandler(OwnHandler&&) = delete;
+  OwnHandler& operator=(OwnHandler&&) = delete;
+  ~OwnHandler() {
     pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
     sigaction(kSignal, &before_, nullptr);
   }
@@ -88,14 +88,14 @@ class Signal final : public Probe {
   }
 
   [[nodiscard]] Outcome measure(const Json& params) const override {
-    const Handler handler;
+    const OwnHandler handler;
     const auto seconds = params.at("seconds").get<double>();
     const Samples samples = params.at("action") == "install" ? time_install(seconds) : time_handle(seconds);
     return {.metrics = {{"latency", samples.metric()}}, .seconds = samples.spent(), .info = Json::object()};
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Signal>()};
+const Registered<Probe> registered_signal{std::make_unique<Signal>()};
 
 }  // namespace
 }  // namespace wulf::node

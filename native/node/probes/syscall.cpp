@@ -107,7 +107,7 @@ class Syscall final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Syscall>()};
+const Registered<Probe> registered_syscall{std::make_unique<Syscall>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -45,7 +45,7 @@ class Tlb final : public Probe {
     const Pages pages(entries * page, kind);
     const Json lies_on = pages.info();
     Json info{{"pages", lies_on}, {"page", {{"unit", "B"}, {"value", page}}}};
-    if (kind == "huge" && lies_on.at("small") > 0) {
+    if (kind == "huge" && lies_on.at("small") != 0) {
       const std::string reason = "the system gave small pages for " + lies_on.at("small").dump() + " of " +
                                  std::to_string(pages.size()) +
                                  " B: see /sys/kernel/mm/transparent_hugepage/enabled, and free memory";
@@ -67,7 +67,7 @@ class Tlb final : public Probe {
   }
 };
 
-const Registered<Probe> registered{std::make_unique<Tlb>()};
+const Registered<Probe> registered_tlb{std::make_unique<Tlb>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -1,7 +1,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/fold.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::allreduce_doubling {
 namespace {
 
 void expand(const Call& call, Steps& steps) {
@@ -22,4 +22,4 @@ const Registered<Algorithm> registered{algorithm(
     "allreduce", "recursive-doubling", "whole vectors between pairs at doubling distances", expand)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::allreduce_doubling

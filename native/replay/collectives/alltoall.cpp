@@ -1,6 +1,6 @@
 #include "replay/collectives/algorithm.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::alltoall {
 namespace {
 
 void own_block(const Call& call, Steps& steps) {
@@ -43,4 +43,4 @@ const Registered<Algorithm> by_pairs{
     algorithm("alltoall", "pairwise", "one partner after the other", pairwise)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::alltoall

@@ -1,7 +1,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/tree.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::barrier {
 namespace {
 
 void dissemination(const Call& call, Steps& steps) {
@@ -72,4 +72,4 @@ const Registered<Algorithm> by_ring{
     algorithm("barrier", "double-ring", "twice around the ring", double_ring)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::barrier

@@ -1,6 +1,6 @@
 #include "replay/collectives/algorithm.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::bruck_alltoall {
 namespace {
 
 /// Blocks of numbers with a certain bit go on together (Bruck and others 1997); all blocks are equal.
@@ -29,4 +29,4 @@ const Registered<Algorithm> registered{
     algorithm("alltoall", "bruck", "log2 rounds of half the data each; of equal blocks", expand)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::bruck_alltoall

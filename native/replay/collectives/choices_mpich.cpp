@@ -7,7 +7,7 @@
 // communicators.
 
 namespace wulf::replay {
-namespace {
+namespace mpich {
 
 constexpr std::uint64_t kShortBroadcast = 12289;
 constexpr std::uint64_t kLongBroadcast = 524289;
@@ -47,8 +47,8 @@ constexpr auto kDecisions = std::to_array<Decision>({{"barrier", false, kBarrier
                                                      {"scan", false, kDoubling},
                                                      {"exscan", false, kDoubling}});
 
-}  // namespace
+}  // namespace mpich
 
-const Library kMpich{"mpich", "MPICH 4.0.2, coll/mpir/generic.json", kDecisions};
+const Library kMpich{"mpich", "MPICH 4.0.2, coll/mpir/generic.json", mpich::kDecisions};
 
 }  // namespace wulf::replay

@@ -9,7 +9,7 @@
 // to between two ranks.
 
 namespace wulf::replay {
-namespace {
+namespace openmpi {
 
 constexpr auto kBarrier = std::to_array<Choice>({{4, 0, "recursive-doubling"},
                                                  {8, 0, "linear"},
@@ -290,8 +290,8 @@ constexpr auto kDecisions = std::to_array<Decision>({{"barrier", false, kBarrier
                                                      {"scan", false, kLinear},
                                                      {"exscan", false, kLinear}});
 
-}  // namespace
+}  // namespace openmpi
 
-const Library kOpenMpi{"openmpi", "Open MPI 4.1.4, coll_tuned_decision_fixed.c", kDecisions};
+const Library kOpenMpi{"openmpi", "Open MPI 4.1.4, coll_tuned_decision_fixed.c", openmpi::kDecisions};
 
 }  // namespace wulf::replay

@@ -2,7 +2,7 @@
 
 #include "replay/collectives/algorithm.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::gather {
 namespace {
 
 void own_block(const Call& call, Steps& steps) {
@@ -74,4 +74,4 @@ const Registered<Algorithm> by_tree{
     algorithm("gather", "binomial", "up a binomial tree; of equal blocks", binomial)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::gather

@@ -1,6 +1,6 @@
 #include "replay/collectives/algorithm.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::neighbor {
 namespace {
 
 /// Block i of what is given goes to the i-th destination; block i of what is taken comes from the i-th
@@ -23,4 +23,4 @@ void expand(const Call& call, Steps& steps) {
 const Registered<Algorithm> registered{algorithm("neighbor", "linear", "everything posted at once", expand)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::neighbor

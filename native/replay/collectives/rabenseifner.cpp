@@ -1,7 +1,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/fold.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::rabenseifner {
 namespace {
 
 /// Blocks [first, last).
@@ -102,4 +102,4 @@ const Registered<Algorithm> of_reduce{
     algorithm("reduce", "rabenseifner", "reduce-scatter by halving, then gather", reduce)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::rabenseifner

@@ -1,7 +1,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/tree.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::reduce_and_bcast {
 namespace {
 
 template <Tree (*kTree)(const Call&)>
@@ -20,4 +20,4 @@ const Registered<Algorithm> linear{
     algorithm("allreduce", "linear", "reduce at rank 0, then broadcast by it", expand<linear_tree>)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::reduce_and_bcast

@@ -1,7 +1,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/fold.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::reduce_scatter {
 namespace {
 
 /// A rank's own block lies where the vector lay that it is a part of.
@@ -86,4 +86,4 @@ const Registered<Algorithm> by_doubling{algorithm("reduce_scatter", "recursive-d
                                                   "as an allreduce of the whole vector", recursive_doubling)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::reduce_scatter

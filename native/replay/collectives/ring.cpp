@@ -1,7 +1,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/allgather.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::ring {
 namespace {
 
 /// Block i ends, reduced of all ranks, at rank i.
@@ -37,4 +37,4 @@ const Registered<Algorithm> of_reduce_scatter{
     algorithm("reduce_scatter", "ring", "each block around the ring, reduced at every rank", reduce_scatter)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::ring

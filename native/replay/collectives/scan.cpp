@@ -1,6 +1,6 @@
 #include "replay/collectives/algorithm.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::scan {
 namespace {
 
 /// Each rank adds what comes from the one before. `kInclusive`: with its own.
@@ -65,4 +65,4 @@ const Registered<Algorithm> exscan_doubling{
     algorithm("exscan", "recursive-doubling", "pairs at doubling distances", recursive_doubling<false>)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::scan

@@ -1,7 +1,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/tree.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::scatter {
 namespace {
 
 template <bool kOneByOne>
@@ -45,4 +45,4 @@ const Registered<Algorithm> by_tree{
     algorithm("scatter", "binomial", "down a binomial tree; of equal blocks", binomial)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::scatter

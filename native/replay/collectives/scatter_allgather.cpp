@@ -2,7 +2,7 @@
 #include "replay/collectives/allgather.hpp"
 #include "replay/collectives/tree.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::scatter_allgather {
 namespace {
 
 void with_ring(const Call& call, Steps& steps) {
@@ -29,4 +29,4 @@ const Registered<Algorithm> doubling{
               with_doubling)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::scatter_allgather

@@ -3,7 +3,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/tree.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::split_binary {
 namespace {
 
 /// One half of the message goes down to the odd numbers, the other to the even ones; then neighbours exchange
@@ -47,4 +47,4 @@ const Registered<Algorithm> registered{
               "each half down its own half of a binary tree, then neighbours exchange", expand)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::split_binary

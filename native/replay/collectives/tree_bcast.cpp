@@ -1,7 +1,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/tree.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::tree_bcast {
 namespace {
 
 /// Open MPI's k-nomial broadcast has radix 4 unless it is told another (coll_base_functions.h).
@@ -26,4 +26,4 @@ const Registered<Algorithm> knomial{
     algorithm("bcast", "knomial", "down a tree of radix 4", broadcast<radix_tree>)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::tree_bcast

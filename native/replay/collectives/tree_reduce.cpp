@@ -1,7 +1,7 @@
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/tree.hpp"
 
-namespace wulf::replay {
+namespace wulf::replay::tree_reduce {
 namespace {
 
 template <Tree (*kTree)(const Call&)>
@@ -18,4 +18,4 @@ const Registered<Algorithm> binomial{
     algorithm("reduce", "binomial", "up a binomial tree", reduce<binomial_tree>)};
 
 }  // namespace
-}  // namespace wulf::replay
+}  // namespace wulf::replay::tree_reduce

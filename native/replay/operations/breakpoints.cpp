@@ -26,17 +26,18 @@ Fine unit_of(Over over) { return over == Over::kByte ? Fine{1} << kFineBits : Fi
 Json meeting(const Line& left, const Line& right, Fine unit) {
   const Fine across = left.base - right.base;
   const Fine steeper = right.slope - left.slope;
-  return {number(across, steeper), number((left.base * steeper) + (left.slope * across), steeper * unit)};
+  return Json::array(
+      {number(across, steeper), number((left.base * steeper) + (left.slope * across), steeper * unit)});
 }
 
 Json points(const std::vector<Segment>& segments, std::int64_t to, Fine unit) {
   const Segment& first = segments.front();
-  Json list = Json::array({{first.from, number(first.line.at(first.from), unit)}});
+  Json list = Json::array({Json::array({first.from, number(first.line.at(first.from), unit)})});
   for (std::size_t i = 1; i < segments.size(); ++i) {
     list.push_back(meeting(segments[i - 1].line, segments[i].line, unit));
   }
   if (to > first.from) {
-    list.push_back({to, number(segments.back().line.at(to), unit)});
+    list.push_back(Json::array({to, number(segments.back().line.at(to), unit)}));
   }
   return list;
 }
@@ -67,7 +68,7 @@ class Breakpoints final : public Question {
   }
 };
 
-const Registered<Question> registered{std::make_unique<Breakpoints>()};
+const Registered<Question> registered_breakpoints{std::make_unique<Breakpoints>()};
 
 }  // namespace
 }  // namespace wulf::replay

@@ -16,7 +16,7 @@ class Drop final : public Question {
   }
 };
 
-const Registered<Question> registered{std::make_unique<Drop>()};
+const Registered<Question> registered_drop{std::make_unique<Drop>()};
 
 }  // namespace
 }  // namespace wulf::replay

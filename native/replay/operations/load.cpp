@@ -75,7 +75,7 @@ class Load final : public Question {
   }
 };
 
-const Registered<Question> registered{std::make_unique<Load>()};
+const Registered<Question> registered_load{std::make_unique<Load>()};
 
 }  // namespace
 }  // namespace wulf::replay

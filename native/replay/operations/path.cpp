@@ -148,7 +148,7 @@ class Path final : public Question {
   }
 };
 
-const Registered<Question> registered{std::make_unique<Path>()};
+const Registered<Question> registered_path{std::make_unique<Path>()};
 
 }  // namespace
 }  // namespace wulf::replay

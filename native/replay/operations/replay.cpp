@@ -62,7 +62,7 @@ class Replay final : public Question {
   }
 };
 
-const Registered<Question> registered{std::make_unique<Replay>()};
+const Registered<Question> registered_replay{std::make_unique<Replay>()};
 
 }  // namespace
 }  // namespace wulf::replay

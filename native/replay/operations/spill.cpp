@@ -20,7 +20,7 @@ class SpillQuestion final : public Question {
   }
 };
 
-const Registered<Question> registered{std::make_unique<SpillQuestion>()};
+const Registered<Question> registered_spill_question{std::make_unique<SpillQuestion>()};
 
 }  // namespace
 }  // namespace wulf::replay

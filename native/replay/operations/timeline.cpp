@@ -11,14 +11,14 @@
 namespace wulf::replay {
 namespace {
 
-constexpr std::array kKinds{"compute", "overhead", "waiting"};
+constexpr std::array kSpentOn{"compute", "overhead", "waiting"};
 enum class Kind : std::uint8_t { kCompute, kOverhead, kWaiting };
 
 /// What some ranks do, bucket by bucket, in ps of all of them together.
 class Row {
  public:
   Row(std::size_t buckets, Picoseconds width)
-      : width_(width), sums_(kKinds.size() * buckets), buckets_(buckets) {}
+      : width_(width), sums_(kSpentOn.size() * buckets), buckets_(buckets) {}
 
   /// Shares a stretch of time out to its buckets.
   void add(Kind kind, Picoseconds begin, Picoseconds end) {
@@ -31,9 +31,10 @@ class Row {
   }
 
   void describe_into(Json& json) const {
-    for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
+    for (std::size_t kind = 0; kind < kSpentOn.size(); ++kind) {
       const auto begin = sums_.begin() + static_cast<std::ptrdiff_t>(kind * buckets_);
-      json[kKinds.at(kind)] = std::vector<Picoseconds>(begin, begin + static_cast<std::ptrdiff_t>(buckets_));
+      json[kSpentOn.at(kind)] =
+          std::vector<Picoseconds>(begin, begin + static_cast<std::ptrdiff_t>(buckets_));
     }
   }
 
@@ -131,7 +132,7 @@ class Timeline final : public Question {
   }
 };
 
-const Registered<Question> registered{std::make_unique<Timeline>()};
+const Registered<Question> registered_timeline{std::make_unique<Timeline>()};
 
 }  // namespace
 }  // namespace wulf::replay

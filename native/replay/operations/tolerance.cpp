@@ -78,7 +78,7 @@ class ToleranceQuestion final : public Question {
   }
 };
 
-const Registered<Question> registered{std::make_unique<ToleranceQuestion>()};
+const Registered<Question> registered_tolerance_question{std::make_unique<ToleranceQuestion>()};
 
 }  // namespace
 }  // namespace wulf::replay

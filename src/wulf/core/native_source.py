@@ -15,7 +15,7 @@ NAME = "wulf-mpi-source.zip"
 
 PATTERNS = ("mpi/*.[ch]pp", "mpi/probes/*.[ch]pp", "mpi/plain/*.[ch]pp", "core/*.[ch]pp")
 LEFT_OUT = ("core/program.cpp",)
-"""The command line of the other programs, which needs CLI11."""
+"""The command line of the other programs: wulf-mpi's is MPI_Init's first."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip can name: files' own times would change the digest
 _JSON = ("/usr/include", "/usr/local/include")

@@ -1,53 +1,57 @@
-"""json.hpp is read once for all files where the compiler can keep it, and by each of them where it can't."""
+"""Sources are compiled together, and nothing but what was built is kept on the node."""
 
 from __future__ import annotations
 
-import shutil
+import zipfile
 from pathlib import Path
-from types import SimpleNamespace
-
-import pytest
 
 from wulf.agent.mpi import build
 
-GCC = "g++ (Debian 12.2.0) 12.2.0\\nCopyright (C) 2022 Free Software Foundation, Inc."
-CLANG = "Debian clang version 14.0.6"
+COMPILER = """#!/bin/sh
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -o) echo built >"$2"; shift;;
+    *.cpp) echo "$1: $(cat "$1")" >>{asked};;
+  esac
+  shift
+done
+"""
 
 
-def compiler(folder: Path, says: str, status: int = 0) -> str:
-    """A compiler that notes what it is asked for."""
+def compiler(folder: Path) -> str:
+    """A compiler that makes what it is asked for, and notes each source with its text."""
     path = folder / "mpicxx"
-    version = f'[ "$1" = --version ] && printf "{says}\\n" && exit'
-    path.write_text(f'#!/bin/sh\n{version}\necho "$@" >>asked\nexit {status}\n')
+    path.write_text(COMPILER.format(asked=folder / "asked"))
     path.chmod(0o755)
     return str(path)
 
 
-def test_gcc_reads_it_once(tmp_path: Path) -> None:
-    flags = build._precompiled(tmp_path, compiler(tmp_path, GCC), ["-O2"])
-    assert flags == ["-include", "nlohmann/json.hpp"]
-    assert (tmp_path / "asked").read_text() == "-O2 -c -x c++-header nlohmann/json.hpp -o nlohmann/json.hpp.gch\n"
+def test_twelve_sources_are_compiled_as_one_and_the_longest_alone(tmp_path: Path) -> None:
+    names = [f"mpi/{number:02}.cpp" for number in range(14)]
+    made = build._together(tmp_path, ["core/json.cpp", *names], 12)
+    assert made == ["core/json.cpp", "together-0.cpp", "together-1.cpp"]
+    assert (tmp_path / made[1]).read_text().splitlines() == [f'#include "{name}"' for name in names[:12]]
+    assert (tmp_path / made[2]).read_text().splitlines() == [f'#include "{name}"' for name in names[12:]]
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
-def test_a_wrapper_that_adds_its_libraries_keeps_it_too(tmp_path: Path) -> None:
-    """As every MPI's does: without -c, GCC takes the header for a program's only source, and fails to link it."""
-    wrapper = tmp_path / "mpicxx"
-    wrapper.write_text('#!/bin/sh\nexec g++ "$@" -lm\n')
-    wrapper.chmod(0o755)
-    header = tmp_path / build.HEADER
-    header.parent.mkdir()
-    header.write_text("inline int known() { return 7; }\n")
-    flags = build._precompiled(tmp_path, str(wrapper), ["-O2"])
-    assert flags == ["-include", build.HEADER]
-    header.write_text("#error read again\n")
-    (tmp_path / "user.cpp").write_text("int seven = known();\n")
-    build._run([str(wrapper), "-O2", *flags, "-c", "user.cpp", "-o", "user.o"], tmp_path)
+def test_what_was_built_is_all_that_is_kept(tmp_path: Path) -> None:
+    source = tmp_path / "cache/source.zip"
+    source.parent.mkdir()
+    with zipfile.ZipFile(source, "w") as archive:
+        for name in ("core/json.cpp", "mpi/main.cpp", "mpi/probe.cpp"):
+            archive.writestr(name, f"// {name}\n")
+    target = source.parent / "key/wulf-mpi"
+    build._build(target, source, compiler(tmp_path), build.PROGRAM, [])
+    assert target.read_text() == "built\n"
+    kept = {str(path.relative_to(source.parent)) for path in source.parent.rglob("*") if path.is_file()}
+    assert kept == {"source.zip", "key/wulf-mpi"}
+    asked = (tmp_path / "asked").read_text()
+    assert "core/json.cpp: // core/json.cpp" in asked
+    assert 'together-0.cpp: #include "mpi/main.cpp"\n#include "mpi/probe.cpp"' in asked
 
 
-@pytest.mark.parametrize(("says", "status", "free"), [(CLANG, 0, 1 << 40), (GCC, 1, 1 << 40), (GCC, 0, 1 << 20)])
-def test_another_compiler_a_failing_one_and_a_full_disk_do_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, status: int, free: int
-) -> None:
-    monkeypatch.setattr(build.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
-    assert build._precompiled(tmp_path, compiler(tmp_path, says, status), ["-O2"]) == []
+def test_a_library_is_built_source_by_source(tmp_path: Path) -> None:
+    assert build._together(tmp_path, ["trace/a.cpp", "trace/b.cpp"], build.TRACE.together) == [
+        "trace/a.cpp",
+        "trace/b.cpp",
+    ]
