@@ -15,7 +15,7 @@ from typing import Any
 from provision import elf, native
 from provision.packages import Host
 from provision.places import Places
-from provision.runner import SetupError, Shell, must
+from provision.runner import SetupError, Shell
 from provision.stamps import Stamps
 
 ARCH = "aarch64"
@@ -33,7 +33,8 @@ def build(shell: Shell, host: Host, places: Places) -> Path:
     folder, target = places.build / f"native-{ARCH}", places.programs.parent / ARCH
     system = ["-DCMAKE_SYSTEM_NAME=Linux", f"-DCMAKE_SYSTEM_PROCESSOR={ARCH}", f"-DCMAKE_CXX_COMPILER={compiler}"]
     native.configure(shell, host, places, folder, [*system, "-DWULF_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Release"])
-    must(shell, [str(native.tool(host, "cmake")), "--build", str(folder)], native.SEE_LOG)
+    shell.say(f"building the native probes for {ARCH}")
+    native.compile_all(shell, host, folder)
     target.mkdir(parents=True, exist_ok=True)
     for name in native.PROGRAMS:
         if trouble := elf.problem(folder / name, ARCH):

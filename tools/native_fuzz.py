@@ -19,7 +19,7 @@ from pathlib import Path
 from provision import native
 from provision.packages import Host
 from provision.places import Places
-from provision.runner import SetupError, Shell, must
+from provision.runner import SetupError, Shell
 
 TARGETS = ("session", "header", "proc")
 LIMITS = ("-max_len=4096", "-timeout=20", "-rss_limit_mb=1024")
@@ -68,7 +68,8 @@ def build(shell: Shell, host: Host, places: Places, how: Build) -> None:
     options += ["-DWULF_STATIC=OFF", "-DWULF_TESTS=OFF", "-DWULF_FUZZ=ON", f"-DWULF_SANITIZE={how.sanitizers}"]
     native.configure(shell, host, places, folder, options)
     wanted = [f"fuzz-{name}" for name in TARGETS]
-    must(shell, [str(native.tool(host, "cmake")), "--build", str(folder), "--target", *wanted], native.SEE_LOG)
+    shell.say(f"building the fuzz targets: {' '.join(wanted)}")
+    native.compile_all(shell, host, folder, "--target", *wanted)
 
 
 def run(fuzzer: Fuzzer, options: list[str], folders: list[Path]) -> tuple[int, str]:

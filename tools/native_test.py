@@ -60,7 +60,8 @@ def check(shell: Shell, host: Host, places: Places, variant: Variant) -> str:
     folder = places.build / f"native-{variant.name}"
     options = [f"-DCMAKE_CXX_COMPILER={compiler}", "-DWULF_TESTS=ON", "-DWULF_WERROR=ON", *variant.options]
     native.configure(shell, host, places, folder, options)
-    must(shell, [str(native.tool(host, "cmake")), "--build", str(folder)], native.SEE_LOG)
+    shell.say(f"building the native tests: {variant.name}")
+    native.compile_all(shell, host, folder)
     done = must(
         shell, [str(folder / "wulf-native-tests")], "the test's own message says what is wrong", env=SANITIZER_ENV
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 from provision import elf
 from provision.packages import Host
 from provision.places import Places
+from provision.progress import Ninja
 from provision.runner import Runner, SetupError, must
 from provision.stamps import Stamps, digest
 
@@ -45,7 +46,7 @@ def build(runner: Runner, host: Host, places: Places, stamps: Stamps, *, tests: 
     # said either way: CMake's cache would keep what the last build was told
     options += [f"-DWULF_WERROR={'ON' if os.environ.get('CI') == 'true' else 'OFF'}"]
     configure(runner, host, places, places.native, [*compiler_options(runner, host, places), *options])
-    must(runner, [str(tool(host, "cmake")), "--build", str(places.native)], SEE_LOG)
+    compile_all(runner, host, places.native)
     for program in PROGRAMS:
         install(runner, places.native / program, places.programs / program)
     stamps.set(step, key)
@@ -63,6 +64,11 @@ def configure(runner: Runner, host: Host, places: Places, folder: Path, options:
     must(runner, command, SEE_LOG)
     folder.mkdir(parents=True, exist_ok=True)
     note.write_text(compiler)
+
+
+def compile_all(runner: Runner, host: Host, folder: Path, *options: str) -> None:
+    """Compile what a folder was configured for."""
+    must(runner, [str(tool(host, "cmake")), "--build", str(folder), *options], SEE_LOG, count=Ninja())
 
 
 def tool(host: Host, name: str) -> Path:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import IO, Protocol, TextIO
+
+from provision.progress import BETWEEN_LOOKS_S, Count, Display, Nothing
 
 TAIL_LINES = 20
 
@@ -41,7 +45,14 @@ class Done:
 class Runner(Protocol):
     """Runs commands and tells the user what is going on."""
 
-    def run(self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Done: ...
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        count: Count | None = None,
+    ) -> Done: ...
 
     def say(self, text: str) -> None: ...
 
@@ -53,9 +64,10 @@ def must(
     *,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
+    count: Count | None = None,
 ) -> Done:
     """Run a command; raise SetupError with its last lines when it fails."""
-    done = runner.run(argv, env=env, cwd=cwd)
+    done = runner.run(argv, env=env, cwd=cwd, count=count)
     if not done.ok:
         raise SetupError(f"{' '.join(argv)} failed with status {done.status}:\n{tail(done.output)}", next_step)
     return done
@@ -66,19 +78,27 @@ def tail(output: str, lines: int = TAIL_LINES) -> str:
 
 
 class Shell:
-    """The real runner. Commands get no stdin; a terminal shows the newest line of their output while they run."""
+    """The real runner. Commands get no stdin; what takes long says how far it is, under the words last said."""
 
     def __init__(self, log: TextIO, screen: TextIO = sys.stderr) -> None:
         self._log = log
         self._screen = screen
-        self._live = screen.isatty()
+        self._doing = "at work"
 
     def say(self, text: str) -> None:
+        self._doing = text
         self._log.write(f"# {text}\n")
         self._screen.write(f"wulf: {text}\n")
         self._screen.flush()
 
-    def run(self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Done:
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        count: Count | None = None,
+    ) -> Done:
         self._log.write(f"$ {' '.join(argv)}\n")
         self._log.flush()
         try:
@@ -89,27 +109,42 @@ class Shell:
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **(env or {})},
                 cwd=cwd,
-                text=True,
-                errors="replace",
             )
         except OSError as error:
             self._log.write(f"{error}\n")
             return Done(127, str(error))
         with process:
-            output = self._follow(process)
+            assert process.stdout is not None
+            display = Display(self._doing, count or Nothing(), self._screen, time.monotonic)
+            output = self._follow(process.stdout, display)
         self._log.write(f"= status {process.returncode}\n")
         return Done(process.returncode, output)
 
-    def _follow(self, process: subprocess.Popen[str]) -> str:
-        assert process.stdout is not None
-        lines, shown = [], time.monotonic()
-        for line in process.stdout:
-            lines.append(line)
-            self._log.write(line)
-            if self._live and time.monotonic() - shown > 0.2:
-                shown = time.monotonic()
-                self._screen.write(f"\r\x1b[K  {line.strip()[:100]}")
-                self._screen.flush()
-        if self._live:
-            self._screen.write("\r\x1b[K")
+    def _follow(self, stdout: IO[bytes], display: Display) -> str:
+        lines = []
+        for line in _lines_or_silence(stdout):
+            if line:
+                lines.append(line)
+                self._log.write(line)
+                display.read(line)
+            else:
+                display.look()
+        display.end()
         return "".join(lines)
+
+
+def _lines_or_silence(stdout: IO[bytes]) -> Iterator[str]:
+    """Yield a command's lines, and an empty text whenever none has come for a moment."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    rest = ""
+    while True:
+        if not select.select([stdout], [], [], BETWEEN_LOOKS_S)[0]:
+            yield ""
+            continue
+        got = os.read(stdout.fileno(), 1 << 16)
+        *whole, rest = (rest + decoder.decode(got, final=not got)).split("\n")
+        yield from (line + "\n" for line in whole)
+        if not got:
+            if rest:
+                yield rest
+            return

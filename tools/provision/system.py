@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from provision import progress
 from provision.packages import INSTALL, Host, Need, names
 from provision.runner import Runner, must
 from provision.services import allowed, servers_stay_off
@@ -125,11 +126,12 @@ class Apt:
             *APT_OPTIONS,
             *packages,
         ]
-        if self._runner.run(command).ok:
+        if self._runner.run(command, count=progress.Apt()).ok:
             return
         # A package that left the archive since the lists were fetched: fetch them and try once more.
         self._update(force=True)
-        must(self._runner, command, "mend what apt-get says above (sources? network? disk?), then run make again")
+        advice = "mend what apt-get says above (sources? network? disk?), then run make again"
+        must(self._runner, command, advice, count=progress.Apt())
 
     def _unknown(self, needs: Sequence[Need]) -> set[str]:
         wanted = names(needs, "debian")

@@ -12,6 +12,7 @@ REPO = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(REPO / "tools"))
 
 from provision.packages import Host  # noqa: E402 - the path comes first
+from provision.progress import Count  # noqa: E402
 from provision.runner import Done  # noqa: E402
 
 
@@ -29,7 +30,14 @@ class Script:
     def call(self, words: Sequence[str], answer: Callable[[Sequence[str]], Done]) -> None:
         self.rules.append((tuple(words), answer))
 
-    def run(self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Done:
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        count: Count | None = None,
+    ) -> Done:
         self.commands.append(list(argv))
         for words, answer in self.rules:
             if tuple(argv[: len(words)]) == words:

@@ -129,16 +129,19 @@ def _bring_source(session: Session, place: str, part: Part) -> str:
 
 def _watch(session: Session, asked: Future[dict[str, Any]], mpi: Installed, say: Say, name: str) -> dict[str, Any]:
     """The build's answer, telling meanwhile how far it is."""
-    deadline = time.monotonic() + COMPILE_TIMEOUT
+    began = time.monotonic()
     last = None
     while not wait([asked], LOOK_INTERVAL).done:
-        if time.monotonic() > deadline:
+        elapsed = time.monotonic() - began
+        if elapsed > COMPILE_TIMEOUT:
             what = f"{name} was not built within {COMPILE_TIMEOUT:g} s"
             raise NodeError(session.node.name, what, "is the node overloaded?")
         progress = session.request("mpi_progress")
-        if progress["of"] and progress["done"] != last:
-            last = progress["done"]
-            say(f"building {name} with {mpi.title} on {session.node}: {progress['done']} of {progress['of']}")
+        done, whole = progress["done"], progress["of"]
+        if whole and done != last:
+            last = done
+            left = f", {elapsed / done * (whole - done):.0f} s left" if done else ""
+            say(f"building {name} with {mpi.title} on {session.node}: {done} of {whole}{left}")
     return asked.result()
 
 
