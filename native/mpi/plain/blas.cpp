@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "core/error.hpp"
@@ -28,12 +29,20 @@ using Trsm = void (*)(const char*, const char*, const char*, const char*, const 
                       TextLength, TextLength, TextLength);
 using Largest = int (*)(const Integer*, const double*, const Integer*);
 
+/// Whose function it is: Fortran's takes its arguments by address, C's by value.
+enum class Language { kFortran, kC };
+
 /// A function of a library in any of the forms in which it may be named: plain, with 64-bit integers, and as
-/// the wheels of NumPy and SciPy carry it. Null where there is none.
-void* function(void* library, const std::string& name, bool fortran = true) {
-  const std::string last = fortran ? "_" : "";
+/// the wheels of NumPy and SciPy carry it. Null where there is none. A library with 64-bit integers may have a
+/// function of C's in either language's form: openblas_set_num_threads64_ and, for Fortran, ..._64_.
+void* function(void* library, const std::string& name, Language language = Language::kFortran) {
+  constexpr std::array<const char*, 3> kFortranForms{"_", "_64_", "64_"};
+  constexpr std::array<const char*, 2> kForms{"", "64_"};
+  const std::span<const char* const> forms = language == Language::kFortran
+                                                 ? std::span<const char* const>(kFortranForms)
+                                                 : std::span<const char* const>(kForms);
   for (const char* before : {"", "scipy_"}) {
-    for (const std::string& after : {last, std::string("_64_"), std::string("64_")}) {
+    for (const char* after : forms) {
       std::string form = before;
       form += name;
       form += after;
@@ -60,7 +69,7 @@ std::string file_of(void* library, const std::string& wanted) {
 std::string version_of(void* library) {
   using Text = const char* (*)();
   for (const char* each : {"openblas_get_config", "bli_info_get_version_str"}) {
-    const auto ask = as<Text>(function(library, each, /*fortran=*/false));
+    const auto ask = as<Text>(function(library, each, Language::kC));
     const char* said = ask != nullptr ? ask() : nullptr;
     if (said != nullptr) {
       return said;
@@ -78,8 +87,8 @@ std::optional<int> use_threads(void* library, int count) {
        {"MKL_Set_Num_Threads", "MKL_Get_Max_Threads"},
        {"bli_thread_set_num_threads", "bli_thread_get_num_threads"}}};
   for (const auto& [set, get] : kNames) {
-    const auto ask = as<Set>(function(library, set, /*fortran=*/false));
-    const auto said = as<Get>(function(library, get, /*fortran=*/false));
+    const auto ask = as<Set>(function(library, set, Language::kC));
+    const auto said = as<Get>(function(library, get, Language::kC));
     if (ask != nullptr && said != nullptr) {
       ask(count);
       return said();

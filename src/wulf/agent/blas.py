@@ -104,12 +104,19 @@ def choosing(path: str) -> dict[str, str]:
     return {"LD_PRELOAD": path}
 
 
+def label(path: str) -> str:
+    """openblas-pthread, of Debian's folders; else the file's name."""
+    file = Path(path)
+    return file.parent.name if file.name.startswith("libblas.so") else file.name
+
+
 def blas_find(also: Any = ()) -> dict[str, Any]:
-    """{"op": "blas_find", "also": [path]}: BLAS libraries, and the variables that choose each: [{"path", "choose"}].
+    """{"op": "blas_find", "also": [path]}: BLAS libraries, their labels, and the variables that choose each: [{"path",
+    "label", "choose"}].
 
     Answered "also": those of the paths asked for that are files.
     """
-    libraries = [{"path": path, "choose": choosing(path)} for path in find()]
+    libraries = [{"path": path, "label": label(path), "choose": choosing(path)} for path in find()]
     return {"libraries": libraries, "also": [path for path in also if os.path.isfile(path)]}  # noqa: PTH113
 
 

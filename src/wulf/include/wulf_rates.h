@@ -7,7 +7,7 @@
 
    Reads the file that `wulf rates publish` writes: the one that WULF_RATES names, else /run/wulf/rates.json, else
    $XDG_CACHE_HOME/wulf/rates.json or ~/.cache/wulf/rates.json; the first that exists decides. Each call reads the file:
-   keep what you get. Takes at most 1 MiB of memory, for the length of the call; writes nothing; safe in threads as long
+   keep what you get. Takes at most 2 MiB of memory, for the length of the call; writes nothing; safe in threads as long
    as none changes the environment or the locale. A setuid program should name its file: wulf_rates_get_from.
 
    SPDX-License-Identifier: Apache-2.0 */
@@ -234,20 +234,24 @@ static inline size_t wulf_rates_digits(struct wulf_rates_text *in) {
 
 /* strtod(3) of `count` characters, whatever the locale's decimal point is. */
 static inline double wulf_rates_strtod(const char *text, size_t count) {
-  char copy[576];
+  char usual[64], *copy = usual;
   const char *point = (const char *)memchr(text, '.', count);
   const char *local = localeconv()->decimal_point;
   size_t before = point ? (size_t)(point - text) : count, width = point ? strlen(local) : 0;
   size_t after = point ? count - before - 1 : 0;
-  if (before + width + after >= sizeof copy) return NAN;
+  double value;
+  if (before + width + after >= sizeof usual) copy = (char *)malloc(before + width + after + 1);
+  if (copy == NULL) return NAN;
   memcpy(copy, text, before);
   memcpy(copy + before, local, width);
   if (after) memcpy(copy + before + width, point + 1, after);
   copy[before + width + after] = '\0';
-  return strtod(copy, NULL);
+  value = strtod(copy, NULL);
+  if (copy != usual) free(copy);
+  return value;
 }
 
-/* A number of at most 512 characters that is finite; `whole` (or NULL) says whether it is written as an integer. */
+/* A number that is finite; `whole` (or NULL) says whether it is written as an integer. */
 static inline int wulf_rates_number(struct wulf_rates_text *in, double *value, int *whole) {
   const char *began;
   wulf_rates_space(in);
@@ -270,7 +274,6 @@ static inline int wulf_rates_number(struct wulf_rates_text *in, double *value, i
     if (in->at < in->end && (*in->at == '+' || *in->at == '-')) ++in->at;
     if (wulf_rates_digits(in) == 0) return 0;
   }
-  if (in->at - began > 512) return 0;
   *value = wulf_rates_strtod(began, (size_t)(in->at - began));
   return 1;
 }

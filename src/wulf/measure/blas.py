@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from typing import Any
 
+from wulf.agent.blas import label
+from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure.plan import AGENT
 
@@ -24,9 +26,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """openblas-pthread, of Debian's folders; else the file's name."""
-        path = PurePath(self.path)
-        return path.parent.name if path.name.startswith("libblas.so") else path.name
+        return label(self.path)
 
     @property
     def plain(self) -> bool:
@@ -39,6 +39,37 @@ class Row:
         """Its fastest NB; None where it has no rate."""
         there = [record for record in self.rates.values() if record.value is not None]
         return max(there, key=lambda record: record.value or 0.0) if there else None
+
+
+def path_of(wanted: str, answer: Mapping[str, Any]) -> str | None:
+    """Where a node has the library of this path or label; None: nowhere.
+
+    Parameters
+    ----------
+    answer
+        What the node's agent answered to `blas_find`, asked also for `wanted`.
+    """
+    there = {name: library["path"] for library in answer["libraries"] for name in (library["label"], library["path"])}
+    return there.get(wanted) or (wanted if wanted in answer["also"] else None)
+
+
+def common_path(wanted: str, answers: Mapping[str, Mapping[str, Any]]) -> str:
+    """The one path at which all nodes have the library of this path or label.
+
+    Raises
+    ------
+    UsageError
+        A node lacks it, or has it elsewhere than the others.
+    """
+    paths = {node: path_of(wanted, answer) for node, answer in answers.items()}
+    for node, path in paths.items():
+        if path is None:
+            there = ", ".join(library["label"] for library in answers[node]["libraries"])
+            raise UsageError(f"the BLAS {wanted!r} is not there on {node}", f"it has: {there or 'none'}")
+    if len(set(paths.values())) > 1:
+        where = ", ".join(f"{path} on {node}" for node, path in paths.items())
+        raise UsageError(f"the BLAS {wanted!r} is not at one path on all nodes: {where}", "name one by its path")
+    return str(next(iter(paths.values()), wanted))
 
 
 @dataclass

@@ -26,6 +26,7 @@ from wulf.rates.rate import Rate, parse_rate, unix_time
 SCHEMA = 1
 MAX_BYTES = 1 << 20
 """A file of a thousand rates has 200 KB; a longer one than this is none of ours (the C reader has the same limit)."""
+MOST_DIGITS = 4300
 
 PUBLISH = "`wulf rates publish` measures this machine and writes it anew"
 
@@ -136,7 +137,9 @@ def _read(path: Path) -> bytes:
 def parse(path: Path, text: bytes) -> Rates:
     """The rates in the bytes of a file; `path` is for the errors, which are those of `load`."""
     try:
-        content = json.loads(text.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_unique)
+        content = json.loads(
+            text.decode("utf-8"), parse_constant=_no_constant, parse_int=_whole, object_pairs_hook=_unique
+        )
         if not isinstance(content, dict):
             raise ValueError("not an object")
         if type(content.get("schema")) is int and content["schema"] != SCHEMA:
@@ -146,6 +149,11 @@ def parse(path: Path, text: bytes) -> Rates:
         return _from_json(path, content)
     except (ValueError, RecursionError) as error:
         raise RatesTornError(f"{path} is torn, or no rates file: {error}", PUBLISH) from error
+
+
+def _whole(digits: str) -> int | float:
+    """Python makes no integer of more than 4300 digits; as a double it is infinite, and so for no rate."""
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
 def _no_constant(word: str) -> NoReturn:

@@ -16,7 +16,7 @@ from wulf.cluster.programs import agent_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.records import Param
-from wulf.measure.blas import Found, Table, table_of
+from wulf.measure.blas import Found, Table, path_of, table_of
 from wulf.measure.plan import AGENT, NODE, Cell, Metric
 from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
@@ -84,10 +84,8 @@ def libraries_of(inventory: Inventory, only: Sequence[str] = ()) -> Found:
     found: dict[str, dict[str, Mapping[str, str]]] = {}
     for node, answer in answers.items():
         all_of_them = {library["path"]: library["choose"] for library in answer["libraries"]}
-        named = {path: all_of_them.get(path, {"LD_PRELOAD": path}) for path in only}
-        found[node] = {path: named[path] for path in only if path in [*all_of_them, *answer["also"]]}
-        if not only:
-            found[node] = all_of_them
+        named = [path for wanted in only if (path := path_of(wanted, answer))]
+        found[node] = {path: all_of_them.get(path, {"LD_PRELOAD": path}) for path in named} if only else all_of_them
     if not any(found.values()):
         what = f"no node has {' or '.join(only)}" if only else "no node has a BLAS library that wulf finds"
         raise UsageError(what, "install one (Debian: libopenblas0, libblis4, libatlas3-base), or name one by --library")

@@ -17,6 +17,7 @@ from wulf.cluster.mpi.spec import counts, layout
 from wulf.core.errors import UsageError
 from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
+from wulf.measure.blas import common_path
 from wulf.measure.plan import NODE, Cell
 from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
@@ -119,7 +120,7 @@ def completed(given: Mapping[str, Param], asked: Asked, connected: Connected, ap
     dat = hpl.dat_of(params, len(places))
     dat.check(len(places), memory or None)
     (params["p"], params["q"]), *_ = dat.grids
-    _check_blas(params["blas"], apps)
+    params["blas"] = _blas_path(params["blas"], apps)
     note = threads_note(int(str(params["threads"])), counts(places), connected.fingerprint)
     if note and note not in connected.notes:
         connected.notes.append(note)
@@ -143,18 +144,15 @@ def _fact(fingerprint: Mapping[str, Mapping[str, Any]], node: str, name: str) ->
     return fingerprint.get(node, {}).get(name, {}).get("value")
 
 
-def _check_blas(path: Param, apps: Applications) -> None:
+def _blas_path(path: Param, apps: Applications) -> str | None:
     if path is None:
-        return
+        return None
     if "scipy_openblas" in str(path):
         raise UsageError(
             f"blas = {str(path)!r} gives its functions names of its own, which no program looks for",
             "name another: `wulf app blas` lists those that there are",
         )
-    for node, answer in apps.ask("blas_find", FIND_BLAS, also=[str(path)]).items():
-        there = [library["path"] for library in answer["libraries"]]
-        if str(path) not in [*there, *answer["also"]]:
-            raise UsageError(f"blas = {str(path)!r} is not there on {node}", f"it has: {', '.join(there) or 'none'}")
+    return common_path(str(path), apps.ask("blas_find", FIND_BLAS, also=[str(path)]))
 
 
 def threads_note(threads: int, ranks: Mapping[str, int], fingerprint: Mapping[str, Mapping[str, Any]]) -> str:

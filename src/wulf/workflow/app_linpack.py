@@ -12,6 +12,7 @@ from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import agent_program
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
+from wulf.measure.blas import common_path, path_of
 from wulf.measure.mpi import LINPACK, mpi_probe
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
@@ -62,14 +63,35 @@ def fastest_common(answers: Mapping[str, Mapping[str, Any]]) -> Choice:
 
 def choose(inventory: Inventory) -> Choice:
     """Have every node try its libraries; those that can't be asked are found out where the ranks are launched."""
+    params = {"n": BLAS_ROWS, "seconds": BLAS_SECONDS}
+    return fastest_common(_answers(inventory, "run", probe="dgemm", params=params))
+
+
+def named(inventory: Inventory, wanted: str) -> Choice:
+    """The library that was asked for by path, by the label that `wulf app blas` prints, or as the linker knows it.
+
+    Raises
+    ------
+    UsageError
+        A node lacks it, or has it elsewhere than the others.
+    """
+    why = "as it was named"
+    if wanted == OWN:
+        return Choice(OWN, why)
+    answers = _answers(inventory, "blas_find", also=[wanted])
+    sought_by_linker = "/" not in wanted and ".so" in wanted
+    if sought_by_linker and not any(path_of(wanted, answer) for answer in answers.values()):
+        return Choice(wanted, why)
+    return Choice(common_path(wanted, answers), why)
+
+
+def _answers(inventory: Inventory, op: str, **request: Any) -> dict[str, dict[str, Any]]:
+    """What each node's agent answers; those that can't be reached are left out."""
     with make_launcher(inventory) as launcher:
         opened = launcher.open(inventory.nodes, agent_program())
         try:
-            asked = {
-                node: session.call("run", probe="dgemm", params={"n": BLAS_ROWS, "seconds": BLAS_SECONDS})
-                for node, session in opened.sessions.items()
-            }
-            return fastest_common({node: future.result(BLAS_TIMEOUT) for node, future in asked.items()})
+            asked = {node: session.call(op, **request) for node, session in opened.sessions.items()}
+            return {node: future.result(BLAS_TIMEOUT) for node, future in asked.items()}
         finally:
             opened.close()
 
@@ -92,18 +114,20 @@ def linpack(
         Of the probe, checked. Without `blas` the nodes' libraries are tried first, and the best common one is taken.
     """
     launch.check(mpi_probe().pattern(LINPACK), len(inventory.nodes))
-    given, why = dict(params), "as it was named"
+    given = dict(params)
     if given.get("blas") is None:
         watch.say("looking for the fastest BLAS that all nodes have")
         choice = choose(inventory)
-        given["blas"], why = choice.path, choice.why
+    else:
+        choice = named(inventory, str(given["blas"]))
+    given["blas"] = choice.path
 
     def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
         return [ranks.cell(0, probe, LINPACK, given)]
 
     def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
         infos = [each["info"] for each in read_run(writer.path).replicates if each["ok"]]
-        return [], [solved_finding(infos, why)] if infos else []
+        return [], [solved_finding(infos, choice.why)] if infos else []
 
     return campaign(
         inventory, launch, effort, writer, seed,

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from wulf.cluster.applications import Applications, Found
-from wulf.core.errors import NodeError, UsageError
-from wulf.measure.blas import Row
+from wulf.core.errors import NodeError
+from wulf.measure.blas import Row, common_path
 from wulf.search.preflight import Arm, Preflight, Rate, Standing, compare
 
 ROWS = 1000
@@ -59,7 +59,7 @@ def choose_blas(
     Parameters
     ----------
     wanted
-        Paths, or OWN, or ALL; none: ALL, if the program can be given another library at all.
+        Paths or labels, or OWN, or ALL; none: ALL, if the program can be given another library at all.
 
     Raises
     ------
@@ -84,12 +84,9 @@ def choose_blas(
 def _paths(apps: Applications, named: Sequence[str]) -> tuple[str, ...]:
     """The libraries to try: as named and there on all nodes, or all that all nodes have."""
     answers = apps.ask("blas_find", FIND_BLAS, also=list(named))
-    there = [{*(lib["path"] for lib in one["libraries"]), *one["also"]} for one in answers.values()]
+    there = [{library["path"] for library in one["libraries"]} for one in answers.values()]
     common = set.intersection(*there) if there else set()
-    for path in named:
-        if path not in common:
-            raise UsageError(f"--blas {path} is not there on all nodes", f"they have: {', '.join(sorted(common))}")
-    return tuple(named or sorted(common))
+    return tuple(common_path(each, answers) for each in named) or tuple(sorted(common))
 
 
 def _product(apps: Applications, arm: Arm) -> Rate:

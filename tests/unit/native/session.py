@@ -12,7 +12,12 @@ import threading
 from pathlib import Path
 from typing import Any, Self
 
+from tests.processes import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[3]
+STANDSTILL = 20.0
+"""Seconds without anything moving, which a busy machine does not reach either."""
+
 KEY = "00112233445566778899aabbccddeeff"
 OTHER_KEY = "00112233445566778899aabbccddeefe"
 
@@ -48,7 +53,7 @@ class Session:
         self._last = 0
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        self.hello = self._next(10)
+        self.hello = self._next(PATIENCE)
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -73,7 +78,7 @@ class Session:
         self.write(json.dumps({"id": self._last, "op": op, **fields}) + "\n")
         return self._last
 
-    def wait(self, number: int | None, timeout: float = 30) -> dict[str, Any]:
+    def wait(self, number: int | None, timeout: float = PATIENCE) -> dict[str, Any]:
         """The answer to that request, whatever else arrives before it."""
         while number not in self._answers:
             line = self._next(timeout)
@@ -87,7 +92,7 @@ class Session:
         """Closes stdin; returns the exit status."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        return self.process.wait(timeout=10)
+        return self.process.wait(timeout=PATIENCE)
 
     def __enter__(self) -> Self:
         return self
@@ -123,7 +128,7 @@ class Pair:
         }
 
     def start(self, pattern: str, **params: Any) -> int:
-        return self.client.send("run", pattern=pattern, **self.target, params=params)
+        return self.client.send("run", pattern=pattern, **self.target, params={"timeout": STANDSTILL, **params})
 
     def run(self, pattern: str, **params: Any) -> dict[str, Any]:
         return self.client.wait(self.start(pattern, **params))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.unit.native.mpi_session import MpiSession, each_mpi
+from tests.unit.native.mpi_session import MpiSession, each_mpi, installed
 
 GRIDS = {1: ("1x1",), 2: ("1x2", "2x1"), 3: ("1x3",), 4: ("2x2",), 6: ("3x2",)}
 """Ranks → grids."""
@@ -81,6 +82,21 @@ def test_what_is_said_of_a_run(kind: str) -> None:
         flops = 2 / 3 * 300**3 + 3 / 2 * 300**2
         assert metrics["rate"]["value"] * metrics["time"]["value"] == pytest.approx(flops)
         assert list(metrics) == ["rate", "time"]
+
+
+@pytest.mark.parametrize("package", ["numpy", "scipy"])
+def test_it_computes_with_the_libraries_that_wheels_carry(package: str) -> None:
+    """NumPy's has integers of 64 bits, SciPy's of 32: their C and Fortran functions differ in a suffix alone."""
+    carried = sorted(Path(np.__file__).parents[1].glob(f"{package}.libs/libscipy_openblas*.so"))
+    if not carried:
+        pytest.skip(f"{package} here is no wheel with a BLAS of its own")
+    with MpiSession(installed()[0], 2) as session:
+        info = solve(session, n=70, nb=32, p=1, q=2, blas=str(carried[0]), threads=1)["info"]
+        assert info["blas"] == str(carried[0])
+        assert info["threads"] == 1
+        assert "OpenBLAS" in info["blas_version"]
+        expected = solution(70, 1)
+        assert info["x"]["sum"] == pytest.approx(expected.sum())
 
 
 @each_mpi

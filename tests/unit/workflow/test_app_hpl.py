@@ -26,7 +26,7 @@ class Apps:
     nodes = ("n1", "n2")
 
     def ask(self, op: str, patience: float, **fields: Any) -> dict[str, Any]:
-        there = [{"path": "/l/openblas/libblas.so.3", "choose": {}}]
+        there = [{"path": "/l/openblas/libblas.so.3", "label": "openblas", "choose": {}}]
         also = {"n1": fields["also"], "n2": []}
         return {name: {"libraries": there, "also": also[name]} for name in self.nodes}
 

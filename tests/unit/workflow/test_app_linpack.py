@@ -59,9 +59,11 @@ def test_a_solution_is_labelled_and_its_worst_residual_said() -> None:
     )
 
 
-@pytest.mark.parametrize(("named", "path"), [(None, "/lib/best"), ("/lib/mine", "/lib/mine")])
-def test_the_nodes_are_asked_only_where_no_library_was_named(
-    named: str | None, path: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("wanted", "path"), [(None, "/lib/best"), ("mine", "/lib/mine"), (OWN, OWN), ("libblas.so.3", "libblas.so.3")]
+)
+def test_the_best_library_is_taken_unless_one_is_named(
+    wanted: str | None, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells: list[dict[str, Any]] = []
 
@@ -69,12 +71,18 @@ def test_the_nodes_are_asked_only_where_no_library_was_named(
         make(SimpleNamespace(cell=lambda number, probe, name, params: cells.append(params)), mpi_probe())
 
     def choose(_: Any) -> Choice:
-        assert named is None
+        assert wanted is None
         return Choice("/lib/best", "the only one that all nodes have")
 
     monkeypatch.setattr(app_linpack, "campaign", campaign)
+
+    def answers(*_: Any, **__: Any) -> dict[str, Any]:
+        library = {"path": "/lib/mine", "label": "mine"}
+        return {node: {"libraries": [library], "also": []} for node in ("n1", "n2")}
+
     monkeypatch.setattr(app_linpack, "choose", choose)
-    params = {"n": 10, **({"blas": named} if named else {})}
+    monkeypatch.setattr(app_linpack, "_answers", answers)
+    params = {"n": 10, **({"blas": wanted} if wanted else {})}
     inventory: Any = SimpleNamespace(nodes=["n1", "n2"])
     app_linpack.linpack(inventory, Launch(), Any, Any, 1, params=params)  # type: ignore[arg-type]
     assert cells == [{"n": 10, "blas": path}]

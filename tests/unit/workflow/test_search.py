@@ -370,7 +370,7 @@ class BlasApps(Apps):
         if op == "facts":
             return super().ask(op, _patience)
         if op == "blas_find":
-            libraries = [{"path": path, "choose": {}} for path in [*RATES, "/b/broken"]]
+            libraries = [{"path": path, "label": path, "choose": {}} for path in [*RATES, "/b/broken"]]
             return {node: {"libraries": libraries, "also": fields["also"]} for node in self.nodes}
         assert (op, fields["probe"]) == ("run", "dgemm")
         self.products.append(fields["params"])
@@ -438,7 +438,7 @@ def test_own_blas_is_not_measured_and_a_named_one_must_be_there(searched):
     apps = BlasApps(xhpl)
     assert "preflight" not in searched(hpl_task(asked), apps).result
     assert not apps.products
-    with pytest.raises(UsageError, match="--blas /b/none is not there"):
+    with pytest.raises(UsageError, match="/b/none"):
         choose_blas(NoBlas(xhpl), ("/b/none",), Found("/x", "PATH", None), (64, 128), seed=1, budget=None)
 
 
