@@ -56,7 +56,7 @@ test: ## all tests: native, Python, lab, browser (ARGS="-k name" hands on to pyt
 	}; \
 	if [ -x build/native/wulf-native-tests ]; then build/native/wulf-native-tests || status=1; \
 	else echo "the native tests are not built: see what is missing, above"; status=1; fi; \
-	$(VENV)/python -m tests.unit.native.mpi_session || status=1; \
+	$(VENV)/python -m tests.process.native.mpi_session || status=1; \
 	$(VENV)/pytest -q -n 3 --dist worksteal -m "not lab and not browser" tests/unit tests/contract $(ARGS) || \
 	  [ $$? = $(EMPTY) ] || status=1; \
 	lab -n 3 --dist loadgroup -m "(lab or browser) and not alone and not long" $(LABS) || status=1; \
@@ -94,8 +94,8 @@ fuzz: ## libFuzzer on session, wire header and /proc, ten minutes each (ARGS="--
 
 faults: ## the network probe under attacks and faults, a million packets long
 	@$(SETUP) test
-	@WULF_FAULTS=long $(VENV)/pytest -q tests/unit/native/test_wulf_net_security.py \
-	  tests/unit/native/test_wulf_net_faults.py tests/lab/test_lab_faults.py $(ARGS)
+	@WULF_FAULTS=long $(VENV)/pytest -q tests/process/native/test_wulf_net_security.py \
+	  tests/process/native/test_wulf_net_faults.py tests/lab/test_lab_faults.py $(ARGS)
 
 change-faults: ## changes of settings under kill -9, full disks and meddlers, 400 campaigns (ARGS="--seed 2")
 	@$(SETUP) test

@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     built = max(BUILDS.glob("*/wulf-mpi"), key=lambda path: path.stat().st_mtime, default=None)
     program = Path(arguments[0]) if arguments else built
     if program is None:
-        print(f"no wulf-mpi is in {BUILDS}: `python -m tests.unit.native.mpi_session` builds it", file=sys.stderr)
+        print(f"no wulf-mpi is in {BUILDS}: `python -m tests.process.native.mpi_session` builds it", file=sys.stderr)
         return 2
     answer = subprocess.run([program, "--describe"], capture_output=True, text=True, check=True, timeout=30)
     path = ROOT / "src/wulf/measure" / DATA

@@ -14,7 +14,7 @@ import pytest
 
 from tests.lab.conftest import needs, wait_until
 from tests.lab.test_lab_survey import WULF
-from tests.unit.native.mpi_session import each_mpi, one_mpi
+from tests.process.native.mpi_session import each_mpi, one_mpi
 from wulf import lab as labs
 
 PATIENCE = 600

@@ -18,8 +18,8 @@ import pytest
 
 from tests.lab.conftest import ssh, wait_until
 from tests.lab.test_lab_survey import start
-from tests.unit.native.raw import IDLE_THREADS
-from tests.unit.native.session import KEY, Session
+from tests.process.native.raw import IDLE_THREADS
+from tests.process.native.session import KEY, Session
 from wulf import lab as labs
 from wulf.lab import state
 from wulf.store.run import read_run

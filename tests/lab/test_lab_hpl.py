@@ -10,7 +10,7 @@ import pytest
 
 from tests.lab.conftest import needs
 from tests.lab.test_lab_app import PATIENCE, wulf
-from tests.unit.native.mpi_session import one_mpi
+from tests.process.native.mpi_session import one_mpi
 from wulf import lab as labs
 from wulf.agent import blas
 from wulf.apps.hpl_dat import HplDat

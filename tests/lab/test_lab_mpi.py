@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.conftest import SOURCES, ssh, wait_until
-from tests.unit.native.mpi_session import each_mpi, installed, one_mpi
+from tests.process.native.mpi_session import each_mpi, installed, one_mpi
 from wulf import lab
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec, open_world

@@ -12,7 +12,7 @@ import pytest
 
 from tests.lab.conftest import needs
 from tests.lab.test_lab_survey import WULF
-from tests.unit.native.mpi_session import each_mpi, installed, one_mpi
+from tests.process.native.mpi_session import each_mpi, installed, one_mpi
 from wulf import lab as labs
 from wulf.store.run import read_run
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.test_lab_survey import wulf
-from tests.unit.native.mpi_session import one_mpi
+from tests.process.native.mpi_session import one_mpi
 from wulf import lab
 from wulf.core.errors import INCOMPLETE, OK
 from wulf.store.run import read_run

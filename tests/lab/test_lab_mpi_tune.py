@@ -9,7 +9,7 @@ import pytest
 
 from tests.lab.conftest import needs, ssh
 from tests.lab.test_lab_mpi_commands import BUILDING, wulf
-from tests.unit.native.mpi_session import each_mpi, installed
+from tests.process.native.mpi_session import each_mpi, installed
 from wulf import lab as labs
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec, open_world

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.lab.conftest import host_state, needs, skip_or_fail, traces, wait_until
-from tests.unit.native.mpi_session import each_mpi
+from tests.process.native.mpi_session import each_mpi
 from wulf import lab as labs
 from wulf.core.errors import LabError
 from wulf.lab import state

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.lab.test_lab_survey import WULF
-from tests.unit.native.mpi_session import OPTIONS, each_mpi
+from tests.process.native.mpi_session import OPTIONS, each_mpi
 from wulf import lab as labs
 from wulf.trace.imports.goal import read_goal
 from wulf.trace.reader import open_trace

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
+from tests.process.native.session import Session
 from tests.reference.programs import network, program, safe_bytes
 from tests.reference.replay import FRACTION, Result, Step, replay
-from tests.unit.native.session import Session
 
 Engine = Literal["a", "b"]
 ENGINES: tuple[Engine, ...] = ("a", "b")

@@ -161,12 +161,18 @@ def _daemon(
         raise LabError(f"{program} can't start in the lab: {started.stderr.strip()}")
 
 
-def _await(ready: Callable[[], bool], state: Path, deadline: float, clock: Callable[[], float]) -> None:
+def _await(
+    ready: Callable[[], bool],
+    state: Path,
+    deadline: float,
+    clock: Callable[[], float],
+    pause: Callable[[float], None] = time.sleep,
+) -> None:
     while not ready():
         if clock() > deadline:
             why = f"the lab's Slurm is not ready in time: {last_words(state)}"
             raise LabError(why, "This machine may be overloaded.")
-        time.sleep(0.1)
+        pause(0.1)
 
 
 def last_words(state: Path, lines: int = 2) -> str:

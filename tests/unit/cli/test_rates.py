@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -146,7 +145,7 @@ def test_refresh_on_a_busy_machine_measures_nothing(
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
     monkeypatch.setattr("wulf.workflow.refresh_host.background", lambda: None)
     monkeypatch.setattr("os.getloadavg", lambda: (1000.0, 0.0, 0.0))
-    monkeypatch.setattr(subprocess, "Popen", None)
+    monkeypatch.setattr("wulf.workflow.refresh_host.time.sleep", lambda _: None)
     assert call("refresh", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["why"], found["measured"]) == ("the load is above the limit", [])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from concurrent.futures import Future
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +11,7 @@ from wulf.agent import app
 from wulf.agent.operations import OPERATIONS
 from wulf.agent.session import Refused
 from wulf.apps.driver import Job
-from wulf.cluster.applications import PIECE, Applications, Found, common_program
+from wulf.cluster.applications import Applications, Found, common_program
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.mpi import Installed, WorldSpec
 from wulf.cluster.session import RequestError
@@ -62,29 +60,6 @@ def here(monkeypatch, tmp_path):
         for name in ("n1", "n2")
     }
     return Applications(Inventory.from_nodeset("n[1-2]"), agents, {}), agents
-
-
-def shell(script, **more):
-    return Job(("sh", "-c", script), timeout=60.0, **more)
-
-
-def test_a_job_alone_has_its_files_and_leaves_nothing(here, tmp_path):
-    applications, _ = here
-    job = shell("cat in; echo $X; echo done > out", files={"in": "a\n"}, environment={"X": "y"}, outputs=("out",))
-    answer = applications.alone("n2", job)
-    assert (answer["stdout"], answer["files"]) == ("a\ny\n", {"out": "done\n"})
-    assert list(answer["counters"]) == ["n2"]
-    assert list((tmp_path / f"wulf-{os.getuid()}/jobs").iterdir()) == []
-
-
-def test_long_files_travel_in_pieces_and_once_where_nodes_share_them(here):
-    applications, agents = here
-    text = "x" * (2 * PIECE + 5)
-    mpi = Installed(**{**OPENMPI, "mpirun": str(Path("/bin/false"))})
-    applications.ranks(shell("true", files={"in": text}, mpi=True), WorldSpec(), mpi)
-    assert [op for op, _ in agents["n1"].asked].count("app_file") == 3
-    assert [op for op, _ in agents["n2"].asked].count("app_file") == 0  # the folder was there already
-    assert [op for op, _ in agents["n2"].asked].count("app_clear") == 1
 
 
 def test_ranks_are_started_by_the_launcher_with_the_jobs_environment(here):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wulf.cluster.inventory import Inventory, Node, expand, parse_network
+from wulf.cluster.inventory import Inventory, Node, parse_network
 from wulf.core.errors import UsageError
 
 
@@ -24,14 +24,6 @@ def test_node_sets(pattern, names):
     inventory = Inventory.from_nodeset(pattern)
     assert list(inventory.names) == names
     assert inventory.launcher == "ssh"
-
-
-@pytest.mark.parametrize("pattern", ["n[1-", "n[4-1]", "", "@no-such-group", "n1!n1"])
-def test_node_sets_that_are_none(pattern):
-    with pytest.raises(UsageError) as caught:
-        expand(pattern)
-    assert repr(pattern) in caught.value.what
-    assert "n[1-4]" in caught.value.next_step
 
 
 def test_pick_keeps_the_order_asked_for():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -109,29 +108,6 @@ def test_the_script_of_a_job() -> None:
 def test_a_signal_of_the_user_s_own() -> None:
     assert "#SBATCH --signal=B:TERM@20\n" in script("/run", "--signal=B:TERM@20")
     assert slurm.SIGNAL not in script("/run", "--signal=B:TERM@20")
-
-
-def carried_out(text: str, **environ: str) -> str:
-    return subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=True, env=environ).stdout
-
-
-def test_the_script_in_a_directory_with_a_space(tmp_path: Path) -> None:
-    run = tmp_path / "my run's"
-    run.mkdir()
-    text = slurm.batch_script([], run, ["echo", "begins"], ["echo", "resumes"])
-    assert carried_out(text) == f"begins {run}\n"
-    (run / "run.json").touch()
-    assert carried_out(text) == f"resumes {run}\n"
-
-
-def test_the_tasks_of_an_array_have_a_run_each(tmp_path: Path) -> None:
-    text = slurm.batch_script([], tmp_path, ["echo", "begins"], ["echo", "resumes"], tasks=3)
-    assert "#SBATCH --array=1-3%1\n" in text
-    assert f"#SBATCH --output={tmp_path}/job-%a.log\n" in text
-    (tmp_path / "2").mkdir()
-    (tmp_path / "2" / "run.json").touch()
-    assert carried_out(text, SLURM_ARRAY_TASK_ID="1") == f"begins {tmp_path}/1\n"
-    assert carried_out(text, SLURM_ARRAY_TASK_ID="2") == f"resumes {tmp_path}/2\n"
 
 
 def test_a_program_stands_behind_the_runs_directory(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from wulf.core.errors import LabError
 from wulf.lab import LabNode, disks, labs
-from wulf.lab.qemu import archive, image, machine, programs, recipe, seed
+from wulf.lab.qemu import archive, machine, programs, recipe, seed
 from wulf.lab.qemu import lab as machines
 from wulf.lab.qemu.image import Image
 from wulf.lab.qemu.machine import EMULATION, KVM, Guest
@@ -254,24 +254,6 @@ def test_what_is_missing_is_named_with_its_package(monkeypatch: pytest.MonkeyPat
     with pytest.raises(LabError, match="needs mmdebstrap, not installed here") as raised:
         programs.require("mmdebstrap")
     assert "apt install mmdebstrap" in raised.value.next_step
-
-
-def test_a_failed_build_names_mmdebstraps_error_and_leaves_its_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake = tmp_path / "mmdebstrap"
-    fake.write_text("#!/bin/sh\necho 'I: downloading' >&2; echo 'E: no mirror' >&2; exit 1\n")
-    fake.chmod(0o755)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(programs, "require", lambda _: fake)
-    said: list[str] = []
-    with pytest.raises(LabError, match="E: no mirror") as raised:
-        image.ensure(recipe.read(), said.append)
-    assert "  downloading" in said
-    left = [path.name for path in (tmp_path / "cache/wulf/lab/images").iterdir()]
-    key = recipe.read().key
-    assert sorted(left) == [f"{key}.lock", f"{key}.log"]
-    assert f"{key}.log" in raised.value.next_step
 
 
 def test_links_and_power_are_what_the_backend_allows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

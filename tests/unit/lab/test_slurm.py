@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wulf.core.errors import LabError
-from wulf.lab import manage, slurm, tools
+from wulf.lab import slurm, tools
 
 
 @dataclass
@@ -81,10 +81,4 @@ def test_a_slurm_that_does_not_get_there_says_why(tmp_path: Path) -> None:
     (log / "munged.log").write_text("error: the key is too short\n")
     now = iter([0.0, 100.0])
     with pytest.raises(LabError, match="not ready in time: munged: error: the key is too short"):
-        slurm._await(lambda: False, tmp_path, 50.0, lambda: next(now))
-
-
-def test_loopback_nodes_have_no_slurm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slurm, "check", lambda: None)
-    with pytest.raises(LabError, match="can't start Slurm in a lab of this kind \\(as asked\\)"):
-        manage.up(2, backend="loopback", name=f"unit-{os.getpid()}", with_slurm=True)
+        slurm._await(lambda: False, tmp_path, 50.0, lambda: next(now), pause=lambda _: None)

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,20 +41,6 @@ def test_a_process_is_known_by_its_start_too() -> None:
     ours = state.identify(os.getpid())
     assert state.alive(ours)
     assert not state.alive(ours | {"start": "1"})  # the same pid, another process
-
-
-def test_a_zombie_is_gone() -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        known = state.identify(process.pid)
-        state.kill(known)  # returns though nobody has collected it
-        assert not state.alive(known)
-
-
-def test_kill_spares_a_successor_with_the_same_pid() -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        state.kill({"pid": process.pid, "start": "1"})
-        assert process.poll() is None
-        process.communicate(b"\n")
 
 
 def test_only_labs_that_are_up_are_loaded(home: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -115,18 +113,6 @@ def test_the_lock_is_no_link_that_another_account_laid(tmp_path: Path) -> None:
     with pytest.raises(PublishError):
         written(tmp_path / "rates.json")
     assert not (tmp_path / "victim").exists()
-
-
-def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from dataclasses import replace;"
-        "from tests.unit.rates.making import SIZE, written;"
-        "[written(Path(sys.argv[1]), replace(SIZE, name=f'a.{sys.argv[2]}.{i}')) for i in range(10)]"
-    )
-    path = tmp_path / "rates.json"
-    running = [subprocess.Popen([sys.executable, "-c", code, path, str(i)]) for i in range(3)]
-    assert [process.wait(timeout=120) for process in running] == [0, 0, 0]
-    assert len(wulf.rates.load(path)) == 30
 
 
 @pytest.mark.parametrize("name", tree.names())

@@ -6,8 +6,6 @@ import http.client
 import os
 import re
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -157,18 +155,6 @@ def test_names_and_no_ports_are_refused(text: str) -> None:
 def test_a_taken_port_is_said(port: int) -> None:
     with pytest.raises(UsageError, match="in use"):
         serving.Server("127.0.0.1", port)
-
-
-def test_it_ends_with_its_stdin(file: Path) -> None:
-    command = [sys.executable, "-m", "wulf.cli.main", "rates", "serve", "--listen", ":0"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stderr is not None
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/metrics\n", process.stderr.readline())
-        assert found is not None
-        assert ask(int(found[1]), "/metrics")[0] == 200
-        process.stdin.close()
-        assert process.wait(timeout=60) == 0
 
 
 def test_systemd_is_known_by_its_own_word(monkeypatch: pytest.MonkeyPatch) -> None:

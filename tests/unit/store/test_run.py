@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -14,7 +10,7 @@ import pytest
 from wulf.core.errors import UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record
-from wulf.store.run import RunWriter, StoreError, find_run, list_runs, read_meta, read_run
+from wulf.store.run import RunWriter, StoreError, find_run, list_runs, read_run
 
 
 def record(run: str, value: float = 1.0) -> Record:
@@ -82,34 +78,6 @@ def test_leaving_by_an_exception_is_recorded(tmp_path: Path, kind: type[BaseExce
     run = read_run(tmp_path / "run")
     assert run.meta["state"] == state
     assert len(run.records) == 1
-
-
-def test_kill_9_leaves_a_readable_run_and_frees_the_lock(tmp_path: Path) -> None:
-    script = textwrap.dedent(
-        """
-        import sys, time
-        from pathlib import Path
-        from tests.unit.store.test_run import record
-        from wulf.store.run import RunWriter
-        writer = RunWriter(Path(sys.argv[1]), "survey", {"seed": 1})
-        writer.append(record(writer.id))
-        writer.append_replicate({"cell": 0, "ok": True})
-        print("ready", flush=True)
-        time.sleep(60)
-        """
-    )
-    root = Path(__file__).parents[3]
-    with subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path / "run")], stdout=subprocess.PIPE, cwd=root
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        assert read_run(tmp_path / "run").being_written
-        process.send_signal(signal.SIGKILL)
-    run = read_run(tmp_path / "run")
-    assert not run.being_written
-    assert (len(run.records), len(run.replicates)) == (1, 1)
-    assert read_meta(tmp_path / "run")["state"] == "cut short"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -117,25 +117,6 @@ def test_nothing_kept_and_unknown_words_are_refused():
 # ---- what reads them
 
 
-SCRIPTS = [
-    ("shell", "wulf-settings.sh"), ("shell", "environment.sh"), ("tuned", "wulf/script.sh"),
-    ("sysctl", "etc/profile.d/wulf.sh"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("form", "path"), SCRIPTS)
-def test_a_shell_can_read_scripts(form, path):
-    checked = subprocess.run(["sh", "-n"], input=files(form)[path], text=True, capture_output=True, check=False)
-    assert (checked.returncode, checked.stderr) == (0, "")
-
-
-def test_a_script_without_a_word_says_how_it_is_used():
-    text = files("shell")["wulf-settings.sh"]
-    done = subprocess.run(["sh", "-s"], input=text, text=True, capture_output=True, check=False)
-    assert done.returncode == 2
-    assert "apply|revert|status" in done.stderr
-
-
 def test_the_profile_is_read_as_tuned_reads_it():
     parser = configparser.ConfigParser(delimiters=("=",), inline_comment_prefixes=("#",), strict=True)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
@@ -222,17 +203,6 @@ def test_udev_takes_the_rules(tmp_path: Path):
     rules = laid_out("sysctl", tmp_path) / "etc/udev/rules.d/99-wulf.rules"
     done = subprocess.run([*words, str(rules)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_units_are_read_by_systemd(tmp_path: Path):
-    if not Path("/usr/bin/systemd-analyze").exists():
-        pytest.skip("no systemd-analyze here")
-    for name, text in files("sysctl").items():
-        if name.startswith("etc/systemd/system/"):
-            (tmp_path / Path(name).name).write_text(text)
-    words = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(tmp_path / "wulf-latency.service")]
-    checked = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (checked.returncode, checked.stderr) == (0, "")
 
 
 def test_every_line_of_a_unit_is_known_to_systemd(tmp_path: Path):

@@ -23,7 +23,7 @@ from wulf.trace.errors import TraceError
 from wulf.trace.manifest import read_manifest
 from wulf.workflow import trace_files, trace_launch
 from wulf.workflow.impact import Ready
-from wulf.workflow.trace import Told, _finished, why_none
+from wulf.workflow.trace import Told, _finished
 from wulf.workflow.trace_files import export_trace, import_trace, show_trace, trace_at
 from wulf.workflow.trace_nodes import Tracer
 
@@ -166,15 +166,6 @@ def test_no_trace_at_all_says_why(tmp_path: Path) -> None:
     assert done.result["faults"][0]["text"] == "no rank left a trace: it is statically linked"
     result, code = show_trace(str(path))
     assert code == FOUND and result["faults"] == done.result["faults"]
-
-
-def test_what_a_command_is_linked_with(tmp_path: Path) -> None:
-    script = tmp_path / "run.sh"
-    script.write_text("#!/bin/sh\n")
-    script.chmod(0o755)
-    assert "another one, or of none" in why_none([str(script), "-n"])
-    true = shutil.which("true")
-    assert true is not None and "is not linked with an MPI's shared library" in why_none(["mpirun", true])
 
 
 def test_traces_are_found_by_run_folder_and_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

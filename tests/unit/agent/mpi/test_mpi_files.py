@@ -22,44 +22,15 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(files, "PART", 1000)
 
 
-def read(path):
-    parts = mpi_read(path)["parts"]
-    return [mpi_read(path, part)["data"] for part in range(parts)]
-
-
 def write(path, parts, digest=DIGEST):
     for number, data in enumerate(parts):
         mpi_write(path, data, digest, number, len(parts))
-
-
-def test_there_and_back(tmp_path):
-    source, target = tmp_path / "a b", tmp_path / "new folder/c"
-    source.write_bytes(CONTENT)
-    parts = read(source)
-    assert len(parts) == 6
-    write(target, parts)
-    assert target.read_bytes() == CONTENT
-    assert os.access(target, os.X_OK)
-    assert mpi_look(target)["digest"] == DIGEST
-    assert [path.name for path in target.parent.iterdir()] == ["c"]
 
 
 def test_what_is_not_there(tmp_path):
     assert mpi_look(tmp_path / "x") == {"digest": None, "trouble": None}
     with pytest.raises(Refused, match="can't be read: No such file"):
         mpi_read(tmp_path / "x")
-
-
-def test_whether_a_program_runs_here(tmp_path):
-    program = tmp_path / "program"
-    program.write_text("#!/bin/sh\nexit 0\n")
-    assert mpi_look(program)["trouble"] is None  # a file, and no program
-    program.chmod(0o700)
-    assert mpi_look(program)["trouble"] is None
-    program.write_text("#!/bin/sh\necho 'libmpi.so.40: cannot open shared object file' >&2; exit 127\n")
-    assert "libmpi.so.40: cannot open" in mpi_look(program)["trouble"]
-    program.write_bytes(CONTENT)
-    assert "Exec format error" in mpi_look(program)["trouble"]
 
 
 def test_a_damaged_or_torn_copy_is_no_copy(tmp_path):

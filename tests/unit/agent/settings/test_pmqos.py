@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,32 +46,6 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
     pmqos._let_go()
 
 
-def test_a_limit_is_held_until_it_is_let_go(node: Node) -> None:
-    assert node.limit() == "none"
-    node.write(2e-05)
-    holder = pmqos._ours()
-    assert holder is not None
-    assert node.limit() == 2e-05
-    assert mechanism.read(node.machine, HOLDER, "") == f"sleep ({holder}, ours)"
-    assert os.getsid(holder) == holder, "it outlives the session that started it"
-    node.write("none")
-    assert node.limit() == "none"
-    assert pmqos._ours() is None
-    assert not Path(f"/proc/{holder}").exists()
-    assert mechanism.read(node.machine, HOLDER, "") == "none"
-
-
-def test_another_limit_has_one_holder(node: Node) -> None:
-    node.write(1e-05)
-    first = pmqos._ours()
-    node.write(0)
-    second = pmqos._ours()
-    assert (node.limit(), first != second) == (0.0, True)
-    assert mechanism.read(node.machine, HOLDER, "") == f"sleep ({second}, ours)"
-    node.write(None)
-    assert node.limit() == "none"
-
-
 def test_a_limit_that_others_hold_to_needs_no_holder(node: Node) -> None:
     node.settle(others=0)
     before = node.limit()
@@ -82,35 +54,12 @@ def test_a_limit_that_others_hold_to_needs_no_holder(node: Node) -> None:
     assert pmqos._ours() is None
 
 
-def test_the_note_of_a_process_that_is_another_now_counts_for_nothing(node: Node) -> None:
-    node.write(0.0)
-    holder = pmqos._ours()
-    assert holder is not None
-    os.kill(holder, signal.SIGKILL)
-    os.waitpid(holder, 0)
-    note = pmqos._note()
-    note.write_text(str(os.getpid()))
-    assert pmqos._ours() is None
-    node.write("none")
-    assert not note.exists()
-
-
 def test_what_is_no_time_is_refused(node: Node) -> None:
     with pytest.raises(Unknown, match="'soon' is no time in seconds"):
         node.write("soon")
     with pytest.raises(Unknown, match="write the limit"):
         mechanism.write(node.machine, HOLDER, "", "none")
     assert mechanism.startup(node.machine, {}, "") == "none"
-
-
-def test_a_holder_that_could_not_be_noted_is_not_left_behind(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, content: str) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(pmqos, "_write_whole", full)
-    with pytest.raises(Unknown, match=r"pmqos.pid can't be written: No space left"):
-        node.write(0.0)
-    assert mechanism.read(node.machine, HOLDER, "") == "none"
 
 
 def test_without_the_device_it_is_absent(node: Node) -> None:

@@ -1,0 +1,3 @@
+from tests.unit.agent.changes.conftest import node
+
+__all__ = ["node"]

@@ -1,0 +1,245 @@
+"""wulf-replay's session: programs are loaded, asked about and dropped, and refusals name what is wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.process.native.session import Session, binary
+
+INTER = {"latency_ps": 1_000_000, "send_ps": 200_000, "receive_ps": 300_000, "gap_ps": 100_000, "byte_fp": 80 << 20}
+NETWORK = {"name": "plain", "inter": INTER}
+MESSAGE = 1_500_000
+"""Of one byte: latency and the CPUs' overheads [ps]."""
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    with Session(program="wulf-replay") as opened:
+        yield opened
+
+
+def asked(session: Session, op: str, **fields: Any) -> dict[str, Any]:
+    answer = session.ask(op, **fields)
+    assert answer["ok"], answer
+    return answer
+
+
+def refused(session: Session, op: str, **fields: Any) -> dict[str, Any]:
+    answer = session.ask(op, **fields)
+    assert not answer["ok"], answer
+    error: dict[str, Any] = answer["error"]
+    return error
+
+
+def loaded(session: Session, kind: str, ranks: int, **fields: Any) -> int:
+    number: int = asked(session, "load", schedule={"kind": kind, "ranks": ranks, **fields})["program"]
+    return number
+
+
+def test_it_says_what_it_can_be_asked_and_what_it_reads() -> None:
+    printed = subprocess.run([binary("wulf-replay"), "--describe"], check=True, capture_output=True, text=True).stdout
+    for word in ("load", "replay", "breakpoints", "tolerance", "path", "timeline", "drop", "schedule", "program"):
+        assert f'"{word}"' in printed
+
+
+def test_what_is_loaded_is_counted(session: Session) -> None:
+    answer = asked(session, "load", schedule={"kind": "dissemination", "ranks": 16, "bytes": 8, "compute_ps": 500})
+    assert (answer["ranks"], answer["ops"], answer["messages"], answer["bytes"]) == (16, 16 * 17, 64, 512)
+    assert answer["compute"] == pytest.approx(16 * 500e-12)
+    assert answer["coverage"] == {"share": 1.0, "left_out": []}
+
+
+def test_compute_is_scaled_when_it_is_loaded(session: Session) -> None:
+    answer = asked(session, "load", program={"ranks": [[["calc", 1000]]]}, compute=0.5)
+    (run,) = asked(session, "replay", program=answer["program"], networks=[NETWORK], detail=True)["runs"]
+    assert run["ps"] == 500
+    assert run["ranks"] == [500]
+    assert run["parts"] == {"compute": 500, "latency": 0, "bytes": 0, "overhead": 0, "waiting": 0}
+
+
+@pytest.mark.parametrize("engine", ["a", "b"])
+def test_a_round_trip_is_two_messages(session: Session, engine: str) -> None:
+    program = loaded(session, "pingpong", 2)
+    (run,) = asked(session, "replay", program=program, networks=[NETWORK], engine=engine)["runs"]
+    assert run["ps"] == 2 * MESSAGE
+    assert run["seconds"] == pytest.approx(2 * MESSAGE * 1e-12)
+    assert run["inversions"] == 0
+    assert "ranks" not in run
+
+
+def test_engine_b_counts_what_it_took_in_the_order_of_time(session: Session) -> None:
+    """Of an eager message its arrival; of one that flows its beginning, its end and its arrival."""
+    program = loaded(session, "pingpong", 2)
+    assert events(session, program, NETWORK, "a") == 0
+    assert events(session, program, NETWORK, "b") == 2
+    star = {**NETWORK, "topology": {"kind": "star", "bytes_per_second": 10**9, "flow_bytes": 0}}
+    assert events(session, program, star, "b") - events(session, program, NETWORK, "b") >= 2 * 2
+
+
+def events(session: Session, program: int, network: dict[str, Any], engine: str) -> int:
+    (run,) = asked(session, "replay", program=program, networks=[network], engine=engine)["runs"]
+    return int(run["events"])
+
+
+def test_networks_are_answered_in_their_order(session: Session) -> None:
+    program = loaded(session, "ring", 5)
+    networks = [{"name": str(x), "inter": {**INTER, "latency_ps": x}} for x in range(11)]
+    runs = asked(session, "replay", program=program, networks=networks, parts=False)["runs"]
+    assert [run["network"] for run in runs] == [str(x) for x in range(11)]
+    assert [run["ps"] for run in runs] == [5 * (500_000 + x) for x in range(11)]
+    assert "parts" not in runs[0]
+
+
+def test_a_wildcard_needs_engine_b(session: Session) -> None:
+    ranks = [[["recv", None, 8, None, 0], ["wait", 0]], [["send", 0, 8, 4, 0], ["wait", 0]]]
+    answer = asked(session, "load", program={"ranks": ranks})
+    assert answer["live"] == 1
+    error = refused(session, "replay", program=answer["program"], networks=[NETWORK])
+    assert (error["code"], error["field"]) == ("bad-parameter", "engine")
+    (run,) = asked(session, "replay", program=answer["program"], networks=[NETWORK], engine="b")["runs"]
+    assert run["ps"] == MESSAGE + 7 * 80
+
+
+def test_the_time_over_the_latency_has_its_corner_where_two_paths_are_equally_long(session: Session) -> None:
+    """Rank 1 computes for 3 µs, or waits for rank 0's message."""
+    ranks = [[["send", 1, 1, 0, 0]], [["recv", 0, 1, 0, 0], ["calc", 3_000_000], ["wait", 0]]]
+    program = asked(session, "load", program={"ranks": ranks})["program"]
+    answer = asked(session, "breakpoints", program=program, network=NETWORK, over="latency", **{"from": 0, "to": 10**7})
+    assert answer["slopes"] == [0, 1]
+    assert answer["points"] == [[0, 3_300_000], [2_800_000, 3_300_000], [10**7, 10_500_000]]
+
+
+def test_the_tolerance_is_the_latency_until_the_time_grows(session: Session) -> None:
+    program = loaded(session, "ring", 4)
+    answer = asked(session, "tolerance", program=program, network=NETWORK, shares=[0.01, 0.5])
+    assert [each["latency_ps"] for each in answer["tolerances"]] == [MESSAGE // 100, MESSAGE // 2]
+    assert [each["byte_fp"] for each in answer["tolerances"]] == [None, None]  # one byte has no second
+    assert answer["slopes"] == {"latency": 4, "byte": 0}
+
+
+def test_the_critical_path_is_told_step_by_step(session: Session) -> None:
+    program = loaded(session, "pingpong", 2)
+    answer = asked(session, "path", program=program, network=NETWORK)
+    assert answer["ps"] == 2 * MESSAGE
+    steps = answer["steps"]
+    assert [step["kind"] for step in steps] == ["overhead", "latency", "overhead"] * 2
+    assert steps[1] == {
+        "rank": 1, "begin": 200_000, "end": 1_200_000, "kind": "latency", "mark": 0, "from": 0, "to": 1, "bytes": 1
+    }  # fmt: skip
+    assert sum(each["ps"] for each in answer["ranks"]) == answer["ps"]
+    longest = asked(session, "path", program=program, network=NETWORK, most=1)
+    assert longest["count"] == 6
+    assert [step["kind"] for step in longest["steps"]] == ["latency"]
+
+
+def test_the_timeline_shares_every_moment_out(session: Session) -> None:
+    program = loaded(session, "incast", 9, bytes=1000, compute_ps=700_000)
+    answer = asked(session, "timeline", program=program, network=NETWORK, buckets=7, rows=3)
+    rows = answer["rows"]
+    assert [(row["rank"], row["ranks"]) for row in rows] == [(0, 3), (3, 3), (6, 3)]
+    assert all(len(row[kind]) == 7 for row in rows for kind in ("compute", "overhead", "waiting"))
+    assert sum(sum(row["compute"]) for row in rows) == 9 * 700_000
+    (run,) = asked(session, "replay", program=program, networks=[NETWORK], detail=True)["runs"]
+    spent = sum(sum(row[kind]) for row in rows for kind in ("compute", "overhead", "waiting"))
+    assert spent == sum(run["ranks"])
+
+
+def test_a_deadlock_names_its_ranks(session: Session) -> None:
+    step = [["recv", 1, 8, 5, 0], ["wait", 0], ["send", 1, 8, 5, 0]]
+    other = [["recv", 0, 8, 5, 0], ["wait", 0], ["send", 0, 8, 5, 0]]
+    program = asked(session, "load", program={"ranks": [step, other]})["program"]
+    for engine in ("a", "b"):
+        error = refused(session, "replay", program=program, networks=[NETWORK], engine=engine)
+        assert error["code"] == "deadlock"
+        assert "rank 0 at its operation 1: wait for the receive of 8 B from rank 1 with tag 5" in error["message"]
+
+
+@pytest.mark.parametrize("engine", ["a", "b"])
+@pytest.mark.parametrize(("size", "stored"), [(1, 1), (1000, 1000), (3000, 1500)])
+def test_a_packet_is_stored_before_it_is_forwarded(session: Session, engine: str, size: int, stored: int) -> None:
+    """A message alone: os + L + P·min(n, p) + (n-1)·G + or; its rendezvous asks and answers without data."""
+    ranks = [[["send", 1, size, 0, 0], ["wait", 0]], [["recv", 0, size, 0, 0], ["wait", 0]]]
+    program = asked(session, "load", program={"ranks": ranks})["program"]
+    packets = {**INTER, "packet_byte_fp": 70 << 20, "packet_bytes": 1500}
+    for eager, ways in ((1 << 20, 1), (0, 3)):
+        network = {"name": "stores", "inter": {**packets, "eager_bytes": eager}}
+        (run,) = asked(session, "replay", program=program, networks=[network], engine=engine)["runs"]
+        assert run["ps"] == 500_000 + ways * 1_000_000 + 70 * stored + 80 * (size - 1)
+        assert run["parts"]["latency"] == ways * 1_000_000 + 70 * stored
+
+
+def test_what_is_dropped_is_gone(session: Session) -> None:
+    program = loaded(session, "ring", 2)
+    asked(session, "drop", program=program)
+    error = refused(session, "replay", program=program, networks=[NETWORK])
+    assert (error["code"], error["field"]) == ("bad-parameter", "program")
+
+
+def test_a_program_larger_than_memory_lies_in_files(session: Session, tmp_path: Path) -> None:
+    """Data may take 64 MiB; the arrays of 19 million operations take some 600. Mappings of files are not data."""
+    many = {"kind": "dissemination", "ranks": 1 << 18, "bytes": 8}
+    with Session("prlimit", f"--data={64 << 20}", program="wulf-replay") as small:
+        error = refused(small, "load", schedule=many)
+        assert error["code"] == "memory"
+        assert "spill" in error["message"]
+        asked(small, "spill", folder=str(tmp_path))
+        runs = asked(small, "replay", program=asked(small, "load", schedule=many)["program"], networks=[NETWORK])[
+            "runs"
+        ]
+        assert list(tmp_path.iterdir()) == []  # the files have no names: nothing is left, whatever happens
+    assert (
+        runs
+        == asked(session, "replay", program=asked(session, "load", schedule=many)["program"], networks=[NETWORK])[
+            "runs"
+        ]
+    )
+
+
+def test_a_folder_that_takes_no_files_is_refused(session: Session, tmp_path: Path) -> None:
+    error = refused(session, "spill", folder=str(tmp_path / "none"))
+    assert (error["code"], error["field"]) == ("spill", "folder")
+    assert f"{tmp_path}/none: no file can be made: No such file or directory" in error["message"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system in a namespace of its own")
+def test_a_full_file_system_is_told_before_anything_is_lost(tmp_path: Path) -> None:
+    mount = f'mount -t tmpfs -o size=8m tmpfs {tmp_path} && exec "$0"'
+    with Session("unshare", "--mount", "sh", "-c", mount, program="wulf-replay") as session:
+        asked(session, "spill", folder=str(tmp_path))
+        error = refused(session, "load", schedule={"kind": "dissemination", "ranks": 1 << 16, "bytes": 8})
+        assert error["code"] == "spill"
+        assert "No space left on device" in error["message"]
+        assert asked(session, "load", schedule={"kind": "ring", "ranks": 4})["ok"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "words"),
+    [
+        ({}, None, "schedule"),
+        ({"schedule": {"kind": "spiral", "ranks": 4}}, "kind", "known: dissemination"),
+        ({"schedule": {"kind": "ring", "ranks": 1}}, "ranks", "at least 2"),
+        ({"schedule": {"kind": "ring", "ranks": 4}, "compute": -1}, "compute", "from 0"),
+        ({"schedule": {"kind": "ring", "ranks": 4}, "colour": 1}, "colour", "known"),
+        ({"schedule": {"kind": "ring", "ranks": 4}, "program": {"ranks": [[]]}}, "schedule", "leave one"),
+        ({"program": {"ranks": [[["jump", 4]]]}}, "ranks", "step 0 of rank 0"),
+        ({"program": {"ranks": [[["calc", -4]]]}}, "ranks", "from 0"),
+        ({"program": {"ranks": [5]}}, "ranks", "list of steps"),
+    ],
+)
+def test_a_wrong_load_is_refused(session: Session, fields: dict[str, Any], field: str | None, words: str) -> None:
+    error = refused(session, "load", **fields)
+    assert error["code"] == "bad-parameter"
+    assert error.get("field") == field
+    assert words in error["message"]
+
+
+def test_a_message_without_a_partner_is_refused(session: Session) -> None:
+    error = refused(session, "load", program={"ranks": [[["send", 1, 8, 4, 0]], []]})
+    assert error["code"] == "unmatched"
+    assert "rank 0, operation 0: send to rank 1 with tag 4" in error["message"]
