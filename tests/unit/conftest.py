@@ -1,4 +1,4 @@
-"""What a unit test may not do: it is exact and instant, so it starts no process, waits for no clock, asks no network."""
+"""What a unit test may not do: being exact and instant, it starts no process, waits for no clock, asks no network."""
 
 from __future__ import annotations
 
