@@ -2,9 +2,9 @@
 
 import signal
 
-import pytest
-
 from tests import caches
+
+pytest_plugins = ["tests.tiers"]
 
 
 def pytest_configure() -> None:
@@ -12,19 +12,3 @@ def pytest_configure() -> None:
     # A shell has what it starts in the background ignore SIGINT; so would all that the tests start and interrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """For `--dist loadgroup`: a file stays together, but for lab tests that share no fixture of their file: those go to
-    whoever is free.
-    """
-    for item in items:
-        if item.path.parent.name != "lab" or "module" in _scopes(item):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-
-
-def _scopes(item: pytest.Item) -> set[str]:
-    """How long the fixtures live that a test uses."""
-    made = getattr(item, "_fixtureinfo", None)  # pytest has no public way to ask
-    return {found[-1].scope for found in made.name2fixturedefs.values()} if made else set()

@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
+from tests.tiers import first_of
 from tests.unit.report.make_audit import AUDIT_SHAPES
 from tests.unit.tune.make_audit import CATALOGUE
 from wulf.report import audit
@@ -38,8 +39,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return write
 
 
-@pytest.mark.parametrize("shape", AUDIT_SHAPES)
-@pytest.mark.parametrize(("width", "scheme"), SEEN)
+@pytest.mark.parametrize("shape", first_of(AUDIT_SHAPES))
+@pytest.mark.parametrize(("width", "scheme"), first_of(SEEN))
 def test_an_audit(
     page: Page, written: Callable[[str], Path], shape: str, width: int, scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

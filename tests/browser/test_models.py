@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
+from tests.tiers import first_of
 from tests.unit.report.test_model import VIEWS
 from wulf.report.model_page import write_model
 
@@ -30,8 +31,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return write
 
 
-@pytest.mark.parametrize("name", VIEWS)
-@pytest.mark.parametrize(("width", "scheme"), SEEN)
+@pytest.mark.parametrize("name", first_of(VIEWS))
+@pytest.mark.parametrize(("width", "scheme"), first_of(SEEN))
 def test_a_model(page: Page, written: Callable[[str], Path], name: str, width: int, scheme: str) -> None:
     view = VIEWS[name]()
     sound(page, written(name), width, scheme)

@@ -9,6 +9,7 @@ import pytest
 from tests.browser.chromium import Page
 from tests.browser.test_pages import sound
 from tests.browser.test_report import Report, contrast, hovered, luminance
+from tests.tiers import first_of
 from tests.unit.report.make_node import node_run
 from wulf.measure.machines import machines_of
 from wulf.report.machines import beside
@@ -45,7 +46,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("shape", SEEN)
+@pytest.mark.parametrize("shape", first_of(SEEN))
 def test_it_renders_without_an_error_or_a_request(page: Page, report: Report, shape: str) -> None:
     path = report(shape)
     page.open(path)
@@ -56,7 +57,7 @@ def test_it_renders_without_an_error_or_a_request(page: Page, report: Report, sh
     assert page.requests() == [path.resolve().as_uri()]
 
 
-@pytest.mark.parametrize("shape", SEEN)
+@pytest.mark.parametrize("shape", first_of(SEEN))
 def test_a_phone_never_scrolls_sideways(page: Page, report: Report, shape: str) -> None:
     width = 360
     page.window(width, 780, phone=True)
@@ -66,6 +67,7 @@ def test_a_phone_never_scrolls_sideways(page: Page, report: Report, shape: str) 
     assert page.js(OUTSIDE) == []
 
 
+@pytest.mark.full
 def test_the_sections_exist_and_their_figures_have_data(page: Page, report: Report) -> None:
     page.open(report("node"))
     assert page.js("return [...document.querySelectorAll('main section')].map((e) => e.id)") == [
@@ -82,6 +84,7 @@ def test_the_sections_exist_and_their_figures_have_data(page: Page, report: Repo
     assert page.js("return document.querySelectorAll('#node-latency-0 .points path').length") > 100
 
 
+@pytest.mark.full
 def test_the_panels_of_the_working_set_have_one_axis(page: Page, report: Report) -> None:
     page.open(report("node"))
     layout = "document.getElementById('node-latency-0')._fullLayout"
@@ -96,6 +99,7 @@ def test_the_panels_of_the_working_set_have_one_axis(page: Page, report: Report)
     assert sorted(lines) == ["dash", "dash", "dash", "solid", "solid", "solid"]
 
 
+@pytest.mark.full
 def test_pointing_shows_a_points_figures(page: Page, report: Report) -> None:
     page.open(report("node"))
     shown = hovered(page, "cores-0", 0, 1)
@@ -104,6 +108,7 @@ def test_pointing_shows_a_points_figures(page: Page, report: Report) -> None:
     assert "not in this process" in hovered(page, "cores-0", 0, 3)
 
 
+@pytest.mark.full
 def test_the_first_column_stays_while_the_table_scrolls(page: Page, report: Report) -> None:
     page.window(390, 780, phone=True)
     page.open(report("node-five"))
@@ -118,6 +123,7 @@ def test_the_first_column_stays_while_the_table_scrolls(page: Page, report: Repo
     assert second < first + 100  # scrolled below the first
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
 def test_every_text_of_the_tables_is_legible(page: Page, report: Report, scheme: str, dark: bool) -> None:
     page.media(scheme)
@@ -134,13 +140,14 @@ def test_markup_in_names_does_nothing(page: Page, report: Report) -> None:
     assert "<b>n1</b>" in page.js("return document.getElementById('node-rows').textContent")
 
 
+@pytest.mark.full
 def test_it_prints(page: Page, report: Report) -> None:
     page.open(report("node"))
     assert page.pdf().startswith(b"%PDF-")
     assert page.console() == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), first_of([(1280, "light"), (1280, "dark"), (360, "dark")]))
 def test_the_page_of_machines(page: Page, machines: Path, width: int, scheme: str) -> None:
     sound(page, machines, width, scheme)
     assert page.js("return [...document.querySelectorAll('.chart')].map((e) => e._fullData.length)") == [2, 2, 2]

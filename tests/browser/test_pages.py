@@ -13,6 +13,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_report import contrast, luminance
+from tests.tiers import first_of
 from tests.unit.measure.make_runs import run
 from tests.unit.report import test_history as made
 from tests.unit.report.make_run import EVIL
@@ -137,8 +138,8 @@ def sound(page: Page, path: Path, width: int, scheme: str) -> None:
         assert contrast(ink, paper) >= 4.5, (what, ink, paper)
 
 
-@pytest.mark.parametrize("shape", COMPARISONS)
-@pytest.mark.parametrize(("width", "scheme"), SEEN)
+@pytest.mark.parametrize("shape", first_of(COMPARISONS))
+@pytest.mark.parametrize(("width", "scheme"), first_of(SEEN))
 def test_a_comparison(page: Page, written: Callable[..., Path], shape: str, width: int, scheme: str) -> None:
     found = COMPARISONS[shape]()
     sound(page, written("compare", shape), width, scheme)
@@ -150,8 +151,8 @@ def test_a_comparison(page: Page, written: Callable[..., Path], shape: str, widt
     assert page.js("return document.querySelectorAll('.values tbody tr').length") == len(found.facts)
 
 
-@pytest.mark.parametrize("shape", HISTORIES)
-@pytest.mark.parametrize(("width", "scheme"), SEEN)
+@pytest.mark.parametrize("shape", first_of(HISTORIES))
+@pytest.mark.parametrize(("width", "scheme"), first_of(SEEN))
 def test_a_history(page: Page, written: Callable[..., Path], shape: str, width: int, scheme: str) -> None:
     history = HISTORIES[shape]()
     sound(page, written("history", shape), width, scheme)
@@ -167,6 +168,7 @@ def test_a_history(page: Page, written: Callable[..., Path], shape: str, width: 
     assert steps == [t.verdict(s) for t in history.changed for s in t.steps]
 
 
+@pytest.mark.full
 def test_a_phone_shows_verdict_and_change_at_once_and_keeps_the_cell(page: Page, written: Callable[..., Path]) -> None:
     page.window(390, 900, phone=True)
     page.open(written("compare", "many-cells"))
@@ -180,13 +182,14 @@ def test_a_phone_shows_verdict_and_change_at_once_and_keeps_the_cell(page: Page,
     assert "n1 → n3" in page.js(f"return {first}.children[0].textContent")
 
 
+@pytest.mark.full
 def test_a_cell_without_interval_says_why(page: Page, written: Callable[..., Path]) -> None:
     page.open(written("compare", "no-interval"))
     assert page.js("return document.querySelector('.why').textContent") == "3 samples are too few for an interval"
     assert "log scale" not in page.js("return document.body.innerText")
 
 
-@pytest.mark.parametrize("kind", ["compare", "history"])
+@pytest.mark.parametrize("kind", first_of(["compare", "history"]))
 def test_markup_in_names_is_text(page: Page, written: Callable[..., Path], kind: str) -> None:
     page.open(written(kind, "hostile"))
     assert page.js("return document.title").startswith(f"wulf {kind} ")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
+from tests.tiers import first_of
 from tests.unit.workflow.predict_fakes import FakeReplay, make_trace, this
 from wulf.model.network import Network, scaled
 from wulf.model.network_file import shipped_network
@@ -44,13 +45,14 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "page.html"
 
 
-@pytest.mark.parametrize(("width", "scheme"), SEEN)
+@pytest.mark.parametrize(("width", "scheme"), first_of(SEEN))
 def test_a_prediction(page: Page, written: Path, width: int, scheme: str) -> None:
     sound(page, written, width, scheme)
     assert page.js("return document.documentElement.dataset.drawn") == "4"
     assert page.js(COLUMNS, KEY) == COARSE
 
 
+@pytest.mark.full
 def test_a_stretch_that_is_zoomed_to_is_drawn_finer(page: Page, written: Path) -> None:
     page.open(written)
     end = page.js("return document.getElementById(arguments[0]).layout.xaxis.range[1]", KEY)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.conftest import need
+from tests.tiers import first_of
 from tests.unit.report.make_run import SHAPES, survey
 from wulf.core.units import show
 from wulf.report.view import pair_matrices
@@ -40,7 +41,7 @@ def hovered(page: Page, chart: str, row: float, column: float) -> str:
     return page.until(HOVER)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", first_of(SHAPES))
 def test_it_renders_without_an_error_or_a_request(page: Page, report: Report, shape: str) -> None:
     path = report(shape)
     page.open(path)
@@ -72,7 +73,10 @@ def test_markup_in_names_does_nothing(page: Page, report: Report) -> None:
     assert "<b>n1</b> ↔ fe80::1%eth0" in hovered(page, "pairs-0", 1, 2)
 
 
-@pytest.mark.parametrize(("shape", "nodes"), [("survey", 4), ("two-nodes", 2), ("sixteen", 16), ("sixty-four", 64)])
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("shape", "nodes"), first_of([("survey", 4), ("two-nodes", 2), ("sixteen", 16), ("sixty-four", 64)])
+)
 def test_the_heat_map_has_every_pair(page: Page, report: Report, shape: str, nodes: int) -> None:
     page.open(report(shape))
     for chart in ("pairs-0", "pairs-1", "pairs-2"):
@@ -87,6 +91,7 @@ def test_the_heat_map_has_every_pair(page: Page, report: Report, shape: str, nod
             assert bool(text[i][j]) is (i != j)
 
 
+@pytest.mark.full
 def test_every_pair_is_drawn_with_its_figure(page: Page, report: Report) -> None:
     page.open(report("survey"))
     drawn = page.js("return [...document.querySelectorAll('#pairs-1 .heatmap-label')].map((e) => e.textContent)")
@@ -107,6 +112,7 @@ def test_pointing_at_any_cell_shows_its_figures(page: Page, report: Report) -> N
                 assert part in shown
 
 
+@pytest.mark.full
 def test_pointing_at_a_hatched_cell_shows_the_reason(page: Page, report: Report) -> None:
     page.open(report("troubled"))
     assert "failed: n4: its session ended" in hovered(page, "pairs-0", 0, 3)
@@ -116,6 +122,7 @@ def test_pointing_at_a_hatched_cell_shows_the_reason(page: Page, report: Report)
     assert page.js("return document.querySelector('.warning').textContent.includes('interrupted')")
 
 
+@pytest.mark.full
 def test_every_layer_has_its_bar_and_says_what_it_adds(page: Page, report: Report) -> None:
     page.open(report("layers"))
     drawn = page.js("return [...document.querySelectorAll('#layers-chart .barlayer .trace')].map((t) => "
@@ -128,6 +135,7 @@ def test_every_layer_has_its_bar_and_says_what_it_adds(page: Page, report: Repor
     assert "no difference seen" in texts
 
 
+@pytest.mark.full
 def test_the_sweep_has_its_points_and_bands(page: Page, report: Report) -> None:
     page.open(report("survey"))
     for chart in ("sweep-rtt", "sweep-bandwidth"):
@@ -139,7 +147,7 @@ def test_the_sweep_has_its_points_and_bands(page: Page, report: Report) -> None:
     assert "95 % interval" in shown
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", first_of(SHAPES))
 def test_a_phone_never_scrolls_sideways(page: Page, report: Report, shape: str) -> None:
     width = 360
     page.window(width, 780, phone=True)
@@ -182,6 +190,7 @@ return ["h1", ".note", "nav a", ".bad .chip", ".warn .chip", ".next", "thead th"
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
 def test_both_colour_schemes_are_applied_and_legible(page: Page, report: Report, scheme: str, dark: bool) -> None:
     page.media(scheme)
@@ -191,6 +200,7 @@ def test_both_colour_schemes_are_applied_and_legible(page: Page, report: Report,
         assert contrast(ink, paper) >= 4.5, what
 
 
+@pytest.mark.full
 def test_a_change_of_scheme_redraws_the_charts(page: Page, report: Report) -> None:
     page.open(report("survey"))
     before = page.js("return getComputedStyle(document.querySelector('#pairs-0 .ytick text')).fill")
@@ -203,6 +213,7 @@ def test_a_change_of_scheme_redraws_the_charts(page: Page, report: Report) -> No
     assert luminance(after) > luminance(before)
 
 
+@pytest.mark.full
 def test_another_width_redraws_the_charts(page: Page, report: Report) -> None:
     page.open(report("survey"))
     drawn = "return document.getElementById('pairs-0')._fullLayout.width"
@@ -246,6 +257,7 @@ def test_it_is_reached_by_keyboard(page: Page, report: Report) -> None:
     assert any(text.startswith("As a table") for text in seen)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_prints_with_charts_and_rules_on_white(page: Page, report: Report, scheme: str, tmp_path: Path) -> None:
     page.media(scheme)
@@ -262,6 +274,7 @@ def test_it_prints_with_charts_and_rules_on_white(page: Page, report: Report, sc
     assert page.js("return document.querySelector('details[data-print]').open") is False  # and closed again
 
 
+@pytest.mark.full
 def test_a_page_without_charts_has_its_tables(page: Page, report: Report) -> None:
     page.open(report("one-node"))
     assert page.js("return document.querySelector('h1').textContent") == "Nothing was measured."

@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
+from tests.tiers import first_of
 from tests.unit.report.test_tune import outcome
 from wulf.report.outcome import CHART
 from wulf.report.tune_page import OUTCOME, effects_chart
@@ -25,7 +26,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("width", "scheme"), SEEN)
+@pytest.mark.parametrize(("width", "scheme"), first_of(SEEN))
 def test_effects_are_drawn_with_every_setting_by_name(page: Page, written: Path, width: int, scheme: str) -> None:
     sound(page, written, width, scheme)
     chart = effects_chart(outcome())

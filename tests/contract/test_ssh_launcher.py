@@ -240,7 +240,7 @@ def test_a_full_disk_everywhere(sshd, open_one, program):
     assert error.next_step == "make room there"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_node_that_freezes_is_noticed_within_half_a_minute(sshd, open_one):
     session, _, _ = open_one(sshd.host("frozen"))
     stat = Path(f"/proc/{session.greeting['pid']}/stat").read_text()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.shared import SharedLab
 from wulf import lab
 from wulf.lab import state
 
@@ -50,26 +51,35 @@ def lab_name() -> Iterator[str]:
     lab.down(name)
 
 
-@pytest.fixture(scope="module")
-def four(netns: None) -> Iterator[lab.Lab]:
-    """A lab of four nodes for tests that leave it as it was. It ends with this process at the latest."""
-    with lab.up(4, keep=False) as made:
-        yield made
-
-
 @pytest.fixture(scope="session")
-def shared_pair(netns: None) -> Iterator[lab.Lab]:
-    with lab.up(2, keep=False) as made:
-        yield made
+def shared(netns: None) -> Iterator[Callable[[int], SharedLab]]:
+    """Labs by their number of nodes, for tests that leave them as they were."""
+    made: dict[int, SharedLab] = {}
+    yield lambda nodes: made.setdefault(nodes, SharedLab(nodes))
+    for each in made.values():
+        each.close()
 
 
 @pytest.fixture
-def two_nodes(shared_pair: lab.Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[lab.Lab]:
-    """A running lab of n1 and n2 for `--lab`, shared by all tests that leave it as it was."""
-    monkeypatch.setenv("WULF_LAB", shared_pair.name)
-    before = settings(shared_pair)
-    yield shared_pair
-    assert settings(shared_pair) == before, "this test changed the lab that it shares with others"
+def two_nodes(shared: Callable[[int], SharedLab], monkeypatch: pytest.MonkeyPatch) -> Iterator[lab.Lab]:
+    """A running lab of n1 and n2 for `--lab`, which is held against what it was after the test; three and four alike."""
+    yield from _lent(shared(2), monkeypatch)
+
+
+@pytest.fixture
+def three_nodes(shared: Callable[[int], SharedLab], monkeypatch: pytest.MonkeyPatch) -> Iterator[lab.Lab]:
+    yield from _lent(shared(3), monkeypatch)
+
+
+@pytest.fixture
+def four_nodes(shared: Callable[[int], SharedLab], monkeypatch: pytest.MonkeyPatch) -> Iterator[lab.Lab]:
+    yield from _lent(shared(4), monkeypatch)
+
+
+def _lent(one: SharedLab, monkeypatch: pytest.MonkeyPatch) -> Iterator[lab.Lab]:
+    with one.lent() as made:
+        monkeypatch.setenv("WULF_LAB", made.name)
+        yield made
 
 
 def settings(made: lab.Lab) -> list[tuple[lab.LabNode, bool]]:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.lab.conftest import needs, wait_until
 from tests.lab.test_lab_survey import WULF
-from tests.process.native.mpi_session import each_mpi, one_mpi
+from tests.process.native.mpi_session import each_mpi
 from wulf import lab as labs
 
 PATIENCE = 600
@@ -108,6 +108,7 @@ def test_one_node_that_fails_does_not_cost_the_others(two_nodes: labs.Lab, tmp_p
     assert values == {"n1": (7.0, "noisy"), "n2": (None, "failed")}
 
 
+@pytest.mark.full
 def test_a_flood_is_a_note_and_the_last_figure_counts(two_nodes: labs.Lab, tmp_path: Path) -> None:
     script = "head -c 100000000 /dev/zero | tr '\\0' x; echo; echo figure 5"
     done = wulf(two_nodes, tmp_path / "run", "run", "n1", "--runs", "1", "--figure", r"^figure (\d)", "--", "sh", "-c",
@@ -119,6 +120,7 @@ def test_a_flood_is_a_note_and_the_last_figure_counts(two_nodes: labs.Lab, tmp_p
     assert text.stat().st_size < 3_000_000
 
 
+@pytest.mark.full
 @each_mpi
 def test_ranks_that_hang_are_ended_on_all_nodes(two_nodes: labs.Lab, tmp_path: Path, kind: str) -> None:
     mark = f"wulf-hangs-{secrets.token_hex(6)}"
@@ -134,7 +136,8 @@ def test_ranks_that_hang_are_ended_on_all_nodes(two_nodes: labs.Lab, tmp_path: P
     assert wait_until(lambda: not marked(mark), 60), marked(mark)
 
 
-@one_mpi
+@pytest.mark.full
+@each_mpi
 def test_ctrl_c_leaves_no_rank_behind(two_nodes: labs.Lab, tmp_path: Path, kind: str) -> None:
     mark = f"wulf-hangs-{secrets.token_hex(6)}"
     words = ["run", "n[1-2]", "--ranks", "2", "--mpi", kind, "--lab", "--out", str(tmp_path / "run")]

@@ -140,7 +140,8 @@ STEPS = ["wrote nic.queue"]
 MORE_STEPS = ["lock", "arm", "armed", "journaled write", "write nic.queue", "journaled wrote", "deadlines"]
 
 
-@pytest.mark.parametrize("step", [*STEPS, *(pytest.param(step, marks=pytest.mark.long) for step in MORE_STEPS)])
+@pytest.mark.full
+@pytest.mark.parametrize("step", [*STEPS, *(pytest.param(step, marks=pytest.mark.full) for step in MORE_STEPS)])
 def test_killed_at_a_step_nothing_stays(two_nodes: lab.Lab, tree: Path, step: str) -> None:
     before = dump(two_nodes)
     with agent(two_nodes, "n1", tree, KILLED_AT, step) as session:
@@ -152,6 +153,7 @@ def test_killed_at_a_step_nothing_stays(two_nodes: lab.Lab, tree: Path, step: st
         session.ask("change_end", campaign="c1")
 
 
+@pytest.mark.full
 def test_a_watchdog_that_was_killed_is_missed_and_replaced(two_nodes: lab.Lab, tree: Path) -> None:
     with agent(two_nodes, "n1", tree) as session:
         session.ask("change_apply", campaign="c1", settings=[LOWAT], confirm=PATIENCE)
@@ -164,6 +166,7 @@ def test_a_watchdog_that_was_killed_is_missed_and_replaced(two_nodes: lab.Lab, t
         session.ask("change_end", campaign="c1")
 
 
+@pytest.mark.full
 def test_by_hand_with_the_agent_that_the_change_left_on_the_node(two_nodes: lab.Lab, tmp_path: Path) -> None:
     before = dump(two_nodes)
     program = f"{sys.executable} {bundle.build(tmp_path)}"
@@ -202,8 +205,9 @@ def test_a_full_disk_stops_what_is_new_and_not_the_way_back(two_nodes: lab.Lab, 
         ssh(two_nodes, "n1", "pkill -9 -f [-]-watchdog; umount -l /var/lib/wulf")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
-    "step", ["written back nic.queue", pytest.param("write back nic.queue", marks=pytest.mark.long)]
+    "step", ["written back nic.queue", pytest.param("write back nic.queue", marks=pytest.mark.full)]
 )
 def test_killed_on_the_way_back_another_goes_it(two_nodes: lab.Lab, tree: Path, step: str) -> None:
     before = dump(two_nodes)

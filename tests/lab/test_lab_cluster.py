@@ -62,6 +62,7 @@ def test_pairs_name_the_slow_node_and_only_it(wulf: Any) -> None:
     assert max(map(len, done.stdout.splitlines()[:-1])) <= 80
 
 
+@pytest.mark.full
 def test_pairs_together_begin_at_one_moment(wulf: Any) -> None:
     done, run = wulf("pairs", "--together", "--rounds", "2", "--json")
     assert done.returncode in (0, 1), done.stderr
@@ -76,7 +77,7 @@ def test_pairs_together_begin_at_one_moment(wulf: Any) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_incast_at_the_slow_node_stands_out(wulf: Any) -> None:
     done, run = wulf("incast", "--to", "n[1,3-4]")
     assert done.returncode == 1, done.stdout + done.stderr
@@ -89,7 +90,7 @@ def test_incast_at_the_slow_node_stands_out(wulf: Any) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_the_bisections_worst_pair_is_the_slow_nodes(wulf: Any) -> None:
     done, run = wulf("bisection", "--search", "2")
     assert done.returncode == 1, done.stdout + done.stderr

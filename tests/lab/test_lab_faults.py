@@ -156,6 +156,7 @@ def probes(lab: labs.Lab) -> dict[str, str]:
     return {name: pids for name, pids in found.items() if pids}
 
 
+@pytest.mark.full
 def test_a_killed_controller_leaves_no_probe_on_any_node(lab_name: str, netns: None, tmp_path: Path) -> None:
     """Of a lab that stays up, as a cluster does."""
     with labs.up(3, keep=True, name=lab_name) as lab:
@@ -166,7 +167,7 @@ def test_a_killed_controller_leaves_no_probe_on_any_node(lab_name: str, netns: N
         assert wait_until(lambda: probes(lab) == {}, PROMPT_S), probes(lab)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_node_whose_address_goes_in_the_middle_harms_no_other_cell(
     lab_name: str, netns: None, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.lab.conftest import needs
 from tests.lab.test_lab_app import PATIENCE, wulf
-from tests.process.native.mpi_session import one_mpi
+from tests.process.native.mpi_session import each_mpi
 from wulf import lab as labs
 from wulf.agent import blas
 from wulf.apps.hpl_dat import HplDat
@@ -37,7 +37,7 @@ def xhpl(tmp_path: Path) -> Path:
     return program
 
 
-@one_mpi
+@each_mpi
 def test_each_configuration_of_a_file_is_run_by_itself_beside_the_peak(
     two_nodes: labs.Lab, tmp_path: Path, xhpl: Path, kind: str
 ) -> None:
@@ -65,7 +65,7 @@ def test_each_configuration_of_a_file_is_run_by_itself_beside_the_peak(
         (["--n", "1000", "--source", "/nowhere"], "has no Makefile"),
     ],
 )
-@one_mpi
+@each_mpi
 def test_what_does_not_fit_the_nodes_is_refused(
     two_nodes: labs.Lab, tmp_path: Path, xhpl: Path, kind: str, words: list[str], said: str
 ) -> None:
@@ -75,7 +75,7 @@ def test_what_does_not_fit_the_nodes_is_refused(
     assert said in done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.full
 @needs(shutil.which("hpcc"), "hpcc")
 def test_hpcc_measures_all_parts_over_two_nodes(two_nodes: labs.Lab, tmp_path: Path) -> None:
     done = wulf(two_nodes, tmp_path / "run", "hpcc", "n[1-2]", "--runs", "1", "--n", "128", "--nb", "32")
@@ -85,6 +85,7 @@ def test_hpcc_measures_all_parts_over_two_nodes(two_nodes: labs.Lab, tmp_path: P
     assert all(values.values())
 
 
+@pytest.mark.full
 @needs(blas.find(), "a BLAS library")
 def test_the_blas_libraries_of_both_nodes_are_compared(two_nodes: labs.Lab, tmp_path: Path) -> None:
     path = blas.find()[0]

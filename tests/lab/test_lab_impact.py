@@ -14,7 +14,7 @@ from wulf import lab
 from wulf.cli.main import cli
 from wulf.lab.inside.node import SSH_PORT
 
-pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(1800)]
 
 CONNECTS = (
     "import socket, time; at = time.monotonic(); "

@@ -36,7 +36,7 @@ SHORT = 6
 """Moments at which `make test` kills; `make lab-long` has the rest."""
 
 
-@pytest.mark.parametrize("seed", [*range(SHORT), *(pytest.param(i, marks=pytest.mark.long) for i in range(SHORT, 24))])
+@pytest.mark.parametrize("seed", [*range(SHORT), *(pytest.param(i, marks=pytest.mark.full) for i in range(SHORT, 24))])
 def test_up_killed_anywhere(netns: None, lab_name: str, seed: int) -> None:
     moment = random.Random(seed).uniform(0.05, 0.5)
     with start("wulf.lab.up(4)", lab_name) as process:

@@ -48,6 +48,7 @@ def test_every_layer_and_what_it_adds(two: labs.Lab, tmp_path: Path) -> None:
     assert 'id="layers-chart"' in (out / "report.html").read_text()
 
 
+@pytest.mark.full
 def test_the_table_fits_80_columns_and_one_node_has_no_wire(two: labs.Lab, tmp_path: Path) -> None:
     done = wulf(
         "net", "layers", "n1", "--mpi", "none", "--lab", "--quick", "--out", str(tmp_path / "run"), env=within(two)
@@ -58,6 +59,7 @@ def test_the_table_fits_80_columns_and_one_node_has_no_wire(two: labs.Lab, tmp_p
     assert max(len(line) for line in done.stdout.splitlines() if "report:" not in line) <= 80
 
 
+@pytest.mark.full
 def test_both_ends_on_one_node_are_two_processes(two: labs.Lab, tmp_path: Path) -> None:
     words = ["net", "pingpong", "n1", "n1", "--lab", "--seconds", "1", "--out", str(tmp_path / "run")]
     process = subprocess.Popen([*WULF, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=within(two))
@@ -81,6 +83,7 @@ def probes_below(pid: int) -> int:
     return sum("wulf-net" in line for line in asked.stdout.splitlines())
 
 
+@pytest.mark.full
 def test_a_node_that_dies_leaves_the_local_layers(netns: None, lab_name: str, tmp_path: Path) -> None:
     with labs.up(2, keep=False, name=lab_name) as lab:
         process = start("net", "layers", "n1", "n2", "--mpi", "none", "--lab", out=tmp_path / "run", env=within(lab))

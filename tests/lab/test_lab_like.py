@@ -17,10 +17,10 @@ pytestmark = pytest.mark.lab
 LOOPS = [  # each tool once; `make lab-long` has them all
     ("sockperf", "pingpong", "udp", "latency", parse.sockperf_average),
     ("qperf", "pingpong", "tcp", "latency", lambda text: parse.qperf_mean(text) / 2),
-    pytest.param("qperf", "stream", "tcp", "throughput", parse.qperf_bandwidth, marks=pytest.mark.long),
+    pytest.param("qperf", "stream", "tcp", "throughput", parse.qperf_bandwidth, marks=pytest.mark.full),
     ("iperf3", "stream", "tcp", "throughput", parse.iperf3_text_received),
-    pytest.param("iperf3", "stream", "udp", "throughput", parse.iperf3_text_received, marks=pytest.mark.long),
-    pytest.param("hpcbench", "pingpong", "tcp", "latency", parse.hpcbench_round_trip, marks=pytest.mark.long),
+    pytest.param("iperf3", "stream", "udp", "throughput", parse.iperf3_text_received, marks=pytest.mark.full),
+    pytest.param("hpcbench", "pingpong", "tcp", "latency", parse.hpcbench_round_trip, marks=pytest.mark.full),
     ("hpcbench", "stream", "tcp", "throughput", parse.hpcbench_throughput),
 ]
 
@@ -40,7 +40,7 @@ def test_a_tools_summary_is_of_what_was_measured(
     assert len(record.samples) == record.replicates >= 6
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_netpipe_measures_size_after_size(tmp_path: Path, two_nodes: Lab) -> None:
     how = ["--as", "netpipe", "--most", "8", "--seconds", "0.02", "--lab", "--out", str(tmp_path / "run")]
     done = wulf("net", "sweep", "n1", "n2", *how)

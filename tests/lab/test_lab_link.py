@@ -162,6 +162,7 @@ def test_a_delay_beyond_a_calibrations_patience_is_refused(linked: lab.Lab) -> N
         linker.request(linked.state, "calibrate", delay=1.0)
 
 
+@pytest.mark.full
 def test_one_direction_alone_is_delayed(plain_again: lab.Lab, pair: Pair) -> None:
     plain_again.set_link("n1", {"delay": "20ms"}, direction="out")
     assert 0.020 <= pair.rtt(0.5)["least"] < 0.040
@@ -197,6 +198,7 @@ def test_loss_and_duplicates_are_counted_and_real(plain_again: lab.Lab) -> None:
     assert len(arrived) == 2 * len(set(arrived))
 
 
+@pytest.mark.full
 def test_a_full_queue_drops(plain_again: lab.Lab) -> None:
     plain_again.set_link("n1", {"rate": "1mbit", "queue": "10"}, direction="out")
     arrived = burst(plain_again, 100, 1000)  # each takes 8 ms
@@ -333,6 +335,7 @@ def test_status_tells_lateness(plain_again: lab.Lab, pair: Pair) -> None:
     assert 0 <= late["median"] <= late["p99"] <= late["max"]
 
 
+@pytest.mark.full
 def test_full_frames_at_a_gigabit(plain_again: lab.Lab) -> None:
     """No figure, which depends on the machine (see docs): only that a stream gets through, far below the rate."""
     from tests.lab.test_lab_network import throughput

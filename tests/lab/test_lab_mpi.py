@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.conftest import SOURCES, ssh, wait_until
-from tests.process.native.mpi_session import each_mpi, installed, one_mpi
+from tests.process.native.mpi_session import each_mpi, installed
 from wulf import lab
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec, open_world
@@ -24,12 +24,6 @@ PATIENCE = 60.0
 """Seconds that only a hang reaches."""
 
 LAUNCH = ("wulf-mpi", "mpirun", "mpiexec", "orted", "orterun", "prte", "hydra", "--supervise")
-
-
-@pytest.fixture(scope="module")
-def three(netns: None) -> Iterator[lab.Lab]:
-    with lab.up(3, keep=False) as made:
-        yield made
 
 
 @pytest.fixture
@@ -69,58 +63,60 @@ def cover(made: lab.Lab, node: str, target: str, source: str) -> None:
 
 
 @each_mpi
-def test_messages_between_nodes_pass_their_network(three: lab.Lab, kind: str) -> None:
+def test_messages_between_nodes_pass_their_network(three_nodes: lab.Lab, kind: str) -> None:
     said: list[str] = []
-    with open_world(Inventory.from_lab(three), WorldSpec(ranks=2, mpi=kind), said.append) as world:
+    with open_world(Inventory.from_lab(three_nodes), WorldSpec(ranks=2, mpi=kind), said.append) as world:
         assert world.places == ("n1", "n2")
         assert world.installed.kind == kind
         assert world.describe()["program"] == "wulf-mpi"
-        before = sent(three, "n1")
+        before = sent(three_nodes, "n1")
         answer = world.run("pingpong", {"bytes": 1 << 16, "seconds": 0.1}, PATIENCE)
         assert answer["metrics"]["rtt"]["value"] > 0
-        assert sent(three, "n1") - before > answer["metrics"]["rtt"]["n"] * (1 << 16)
+        assert sent(three_nodes, "n1") - before > answer["metrics"]["rtt"]["n"] * (1 << 16)
         assert any("TCP" in note for note in world.notes)
         first = world.ranks
         world.relaunch()
         assert {place.pid for place in world.ranks} != {place.pid for place in first} or world.ranks[0] != first[0]
         assert world.session.request("ping")["ok"]
     assert any("starting 2 ranks" in text for text in said)
-    assert_nothing_left(three)
+    assert_nothing_left(three_nodes)
 
 
-@one_mpi
+@pytest.mark.full
+@each_mpi
 @pytest.mark.parametrize("ranks", [1, 5])
-def test_any_number_of_ranks(three: lab.Lab, kind: str, ranks: int) -> None:
-    with open_world(Inventory.from_lab(three), WorldSpec(ranks=ranks, mpi=kind)) as world:
+def test_any_number_of_ranks(three_nodes: lab.Lab, kind: str, ranks: int) -> None:
+    with open_world(Inventory.from_lab(three_nodes), WorldSpec(ranks=ranks, mpi=kind)) as world:
         hosts = [place["host"] for place in world.session.request("ranks")["ranks"]]
         assert hosts == list(world.places)
         assert hosts == (["n1"] if ranks == 1 else ["n1", "n1", "n2", "n2", "n3"])
-    assert_nothing_left(three)
+    assert_nothing_left(three_nodes)
 
 
 @each_mpi
-def test_a_rank_that_dies_is_named_with_its_node(three: lab.Lab, kind: str) -> None:
-    with open_world(Inventory.from_lab(three), WorldSpec(mpi=kind)) as world:
+def test_a_rank_that_dies_is_named_with_its_node(three_nodes: lab.Lab, kind: str) -> None:
+    with open_world(Inventory.from_lab(three_nodes), WorldSpec(mpi=kind)) as world:
         assert world.session.request("ping")["ok"]
-        assert ssh(three, "n2", f"kill -9 {world.ranks[1].pid}").returncode == 0
+        assert ssh(three_nodes, "n2", f"kill -9 {world.ranks[1].pid}").returncode == 0
         crashed = "|another one died first" if kind == "mpich" else ""
         with pytest.raises(NodeError, match=f"rank 1 on n2 was killed by SIGKILL{crashed}"):
             world.run("pingpong", {"seconds": 600}, PATIENCE)
         assert not world.session.alive
         world.relaunch()
         assert world.session.request("ping")["ok"]
-    assert_nothing_left(three)
+    assert_nothing_left(three_nodes)
 
 
+@pytest.mark.full
 @each_mpi
-@pytest.mark.parametrize("rank", [pytest.param(0, marks=pytest.mark.long), 1])
-def test_a_rank_that_is_stopped_is_named_and_ended(three: lab.Lab, kind: str, rank: int) -> None:
-    with open_world(Inventory.from_lab(three), WorldSpec(ranks=2, mpi=kind)) as world:
+@pytest.mark.parametrize("rank", [pytest.param(0, marks=pytest.mark.full), 1])
+def test_a_rank_that_is_stopped_is_named_and_ended(three_nodes: lab.Lab, kind: str, rank: int) -> None:
+    with open_world(Inventory.from_lab(three_nodes), WorldSpec(ranks=2, mpi=kind)) as world:
         stopped = world.ranks[rank]
-        assert ssh(three, stopped.node, f"kill -STOP {stopped.pid}").returncode == 0
+        assert ssh(three_nodes, stopped.node, f"kill -STOP {stopped.pid}").returncode == 0
         with pytest.raises(NodeError, match=f"rank {rank} on n{rank + 1} is stopped"):
             world.run("pingpong", {"seconds": 0.01}, timeout=3)
-    assert_nothing_left(three)
+    assert_nothing_left(three_nodes)
 
 
 KILLED = """
@@ -136,18 +132,19 @@ with open_world(Inventory.from_lab(lab.find(sys.argv[1])), WorldSpec(mpi=sys.arg
 
 
 @each_mpi
-def test_nothing_is_left_when_wulf_itself_is_killed(three: lab.Lab, kind: str) -> None:
-    words = [sys.executable, "-c", KILLED, three.name, kind]
+def test_nothing_is_left_when_wulf_itself_is_killed(three_nodes: lab.Lab, kind: str) -> None:
+    words = [sys.executable, "-c", KILLED, three_nodes.name, kind]
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": SOURCES}
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        assert left(three)
+        assert left(three_nodes)
         process.send_signal(signal.SIGKILL)
-    assert_nothing_left(three)
+    assert_nothing_left(three_nodes)
 
 
+@pytest.mark.full
 @each_mpi
 def test_a_path_with_spaces(own: lab.Lab, kind: str) -> None:
     in_bashrc(own, 'export XDG_CACHE_HOME="/run/home/my cache"')
@@ -186,7 +183,8 @@ def test_a_node_without_mpi_is_named(own: lab.Lab, kind: str) -> None:
     assert f"wulf mpi install {kind}" in caught.value.next_step
 
 
-@one_mpi
+@pytest.mark.full
+@each_mpi
 def test_one_compiler_serves_all_nodes_and_none_is_an_error(own: lab.Lab, kind: str) -> None:
     cover(own, "n1", f"/usr/bin/mpicxx.{kind}", "/dev/null")
     with open_world(Inventory.from_lab(own), WorldSpec(mpi=kind)) as world:
@@ -211,10 +209,11 @@ def test_nodes_that_do_not_reach_each_other_are_named_before_launch(own: lab.Lab
         pass
 
 
-@one_mpi
-def test_many_more_ranks_than_cpus(three: lab.Lab, kind: str) -> None:
-    with open_world(Inventory.from_lab(three), WorldSpec(ranks=32, mpi=kind)) as world:
+@pytest.mark.full
+@each_mpi
+def test_many_more_ranks_than_cpus(three_nodes: lab.Lab, kind: str) -> None:
+    with open_world(Inventory.from_lab(three_nodes), WorldSpec(ranks=32, mpi=kind)) as world:
         assert len(world.ranks) == 32
         assert any("32 ranks share" in note for note in world.notes)
         assert world.run("pingpong", {"seconds": 0.05}, 10 * PATIENCE)["metrics"]["rtt"]["n"] > 0
-    assert_nothing_left(three)
+    assert_nothing_left(three_nodes)

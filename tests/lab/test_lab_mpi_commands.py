@@ -12,7 +12,7 @@ import pytest
 
 from tests.lab.conftest import needs
 from tests.lab.test_lab_survey import WULF
-from tests.process.native.mpi_session import each_mpi, installed, one_mpi
+from tests.process.native.mpi_session import each_mpi, installed
 from wulf import lab as labs
 from wulf.store.run import read_run
 
@@ -49,6 +49,7 @@ def test_a_pingpong_over_the_lab(two: labs.Lab, tmp_path: Path, kind: str) -> No
     assert rtt["params"]["launch"] == "shared"
 
 
+@pytest.mark.full
 @each_mpi
 def test_a_collective_over_more_ranks_than_nodes(two: labs.Lab, tmp_path: Path, kind: str) -> None:
     words = ["--op", "allreduce", "--ranks", "4", "--per-node", "2", "--seconds", "0.02", "--mpi", kind, "--json"]
@@ -58,7 +59,8 @@ def test_a_collective_over_more_ranks_than_nodes(two: labs.Lab, tmp_path: Path, 
     assert time["value"] > 0
 
 
-@one_mpi
+@pytest.mark.full
+@each_mpi
 def test_each_replicate_in_a_launch_of_its_own(two: labs.Lab, tmp_path: Path, kind: str) -> None:
     words = ["n1", "n2", "--launch", "each", "--seconds", "0.01", "--mpi", kind, "--json"]
     records_of(wulf(two, tmp_path / "run", "mpi", "pingpong", *words))
@@ -66,7 +68,8 @@ def test_each_replicate_in_a_launch_of_its_own(two: labs.Lab, tmp_path: Path, ki
     assert "Every replicate had a launch of its own (6)" in launch.text
 
 
-@one_mpi
+@pytest.mark.full
+@each_mpi
 def test_all_pairs_are_one_launch(two: labs.Lab, tmp_path: Path, kind: str) -> None:
     done = wulf(two, tmp_path / "run", "mpi", "pairs", "n[1-2]", "--seconds", "0.02", "--mpi", kind)
     assert done.returncode in (0, 1), done.stderr
@@ -77,6 +80,7 @@ def test_all_pairs_are_one_launch(two: labs.Lab, tmp_path: Path, kind: str) -> N
     assert pair.value is not None
 
 
+@pytest.mark.full
 @needs("openmpi" in installed(), "openmpi")
 def test_mpi_is_a_layer_above_tcp(two: labs.Lab, tmp_path: Path) -> None:
     done = wulf(two, tmp_path / "run", "net", "layers", "n1", "n2", "--mpi", "openmpi", "--seconds", "0.02", "--json")

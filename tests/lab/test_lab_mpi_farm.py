@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.test_lab_survey import wulf
-from tests.process.native.mpi_session import one_mpi
+from tests.process.native.mpi_session import each_mpi
 from wulf import lab
 from wulf.core.errors import INCOMPLETE, OK
 from wulf.store.run import read_run
@@ -16,7 +16,7 @@ from wulf.store.run import read_run
 pytestmark = pytest.mark.lab
 
 
-@one_mpi
+@each_mpi
 def test_a_farm_over_two_nodes(kind: str, two_nodes: lab.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ["--lab", "--mpi", kind, "--out", str(out), "--quick", "--seed", "1", "--json"]

@@ -38,6 +38,7 @@ def tuned(lab: labs.Lab, out: Path, kind: str, rules: Path) -> Outcome:
         )  # fmt: skip
 
 
+@pytest.mark.full
 @each_mpi
 def test_algorithms_are_measured_and_kept_and_measured_through_the_file(
     two_nodes: labs.Lab, tmp_path: Path, kind: str
@@ -62,6 +63,7 @@ def test_algorithms_are_measured_and_kept_and_measured_through_the_file(
         assert (rule.op, rule.algorithm in tried) == (OP, True)
 
 
+@pytest.mark.full
 @each_mpi
 def test_the_command_says_what_it_adopted_or_that_it_did_not(two_nodes: labs.Lab, tmp_path: Path, kind: str) -> None:
     """Quick: too few blocks to tell that a guideline is violated, so that nothing may be adopted."""
@@ -98,6 +100,7 @@ def launched(path: Path, ranks: int) -> WorldSpec:
     return WorldSpec(ranks=ranks, mpi="openmpi", environment=environment)
 
 
+@pytest.mark.full
 @needs("openmpi" in installed(), "openmpi")
 @pytest.mark.parametrize("op", ["alltoall", "bcast", "gather", "reduce_scatter"])
 def test_open_mpi_takes_a_rule_on_its_ranks_and_at_its_sizes_alone(tmp_path: Path, op: str) -> None:
@@ -141,6 +144,7 @@ def one_of_each() -> str:
     return write_rules([Rule(op, 0, 0, None, one.algorithms[-1].name) for op, one in MPICH.collectives.items()], MPICH)
 
 
+@pytest.mark.full
 @needs_mpich
 def test_mpich_starts_with_a_file_of_every_collective(tmp_path: Path) -> None:
     environment = through_file(tmp_path / "collectives.env", one_of_each())
@@ -148,6 +152,7 @@ def test_mpich_starts_with_a_file_of_every_collective(tmp_path: Path) -> None:
         assert world.run("collective", {"op": "allreduce", "bytes": 1024, "seconds": 0.002}, 120)["ok"]
 
 
+@pytest.mark.full
 @needs_mpich
 @pytest.mark.parametrize("op", sorted(MPICH.collectives if MPICH else ()))
 def test_mpich_reads_every_variable_that_a_file_has(tmp_path: Path, op: str) -> None:
@@ -174,6 +179,7 @@ def sent_back(lab: labs.Lab, environment: dict[str, str]) -> float:
     return other / root
 
 
+@pytest.mark.full
 @needs_mpich
 def test_mpich_does_as_the_file_says(two_nodes: labs.Lab, tmp_path: Path) -> None:
     """A binomial tree sends whole messages away from the root; scatter and allgather send parts back, too."""

@@ -62,56 +62,56 @@ def queue(made: lab.Lab, node: str) -> list[str]:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("rate, bits", [("20mbit", 20e6), ("200mbit", 200e6)])
-def test_tcp_gets_what_the_link_has(four: lab.Lab, rate: str, bits: float) -> None:
-    four.set_rate("n3", rate)
+def test_tcp_gets_what_the_link_has(four_nodes: lab.Lab, rate: str, bits: float) -> None:
+    four_nodes.set_rate("n3", rate)
     try:
         for source, target in (("n1", "n3"), ("n3", "n1")):
             # 1448 of 1514 B on the wire carry data: 95.6 %, and the burst adds a little.
-            share, lost = best_share(partial(share_of, four, source, target, bits), 0.90)
+            share, lost = best_share(partial(share_of, four_nodes, source, target, bits), 0.90)
             assert 0.90 - lost <= share <= 1.02, (share, lost)
-        assert max(throughput(four, "n1", "n2") for _ in range(2)) > 2 * bits  # the others' links are not touched
+        assert max(throughput(four_nodes, "n1", "n2") for _ in range(2)) > 2 * bits  # the others' links are not touched
     finally:
-        four.set_rate("n3", "none")
-    assert queue(four, "n3") == ["noqueue"]
+        four_nodes.set_rate("n3", "none")
+    assert queue(four_nodes, "n3") == ["noqueue"]
 
 
 @pytest.mark.parametrize("rate", ["0", "0mbit", "-1mbit", "fast", " ", "10parsec", "40gbit", "100bit", "1e999", "nan"])
-def test_a_bad_rate_is_refused_and_the_link_stays(four: lab.Lab, rate: str) -> None:
-    four.set_rate("n2", "300mbit")
+def test_a_bad_rate_is_refused_and_the_link_stays(four_nodes: lab.Lab, rate: str) -> None:
+    four_nodes.set_rate("n2", "300mbit")
     with pytest.raises(LabError, match=r"^n2: ") as caught:
-        four.set_rate("n2", rate)
+        four_nodes.set_rate("n2", rate)
     assert caught.value.exit_code == 2
-    assert four.nodes[1].rate == "300mbit"
-    assert queue(four, "n2") == ["tbf"]
-    four.set_rate("n2", None)
+    assert four_nodes.nodes[1].rate == "300mbit"
+    assert queue(four_nodes, "n2") == ["tbf"]
+    four_nodes.set_rate("n2", None)
 
 
 @pytest.mark.parametrize("rate", ["1kbit", "34gbit"])
-def test_the_limits_themselves_are_accepted(four: lab.Lab, rate: str) -> None:
-    four.set_rate("n4", rate)
-    assert queue(four, "n4") == ["tbf"]
-    four.set_rate("n4", "none")
-    assert queue(four, "n4") == ["noqueue"]
+def test_the_limits_themselves_are_accepted(four_nodes: lab.Lab, rate: str) -> None:
+    four_nodes.set_rate("n4", rate)
+    assert queue(four_nodes, "n4") == ["tbf"]
+    four_nodes.set_rate("n4", "none")
+    assert queue(four_nodes, "n4") == ["noqueue"]
 
 
 @pytest.mark.alone
-def test_a_refusal_by_the_kernel_restores_the_first_direction(four: lab.Lab) -> None:
-    four.set_rate("n1", "20mbit")
-    assert ssh(four, "n1", "ip link set eth0 name hidden").returncode == 0
+def test_a_refusal_by_the_kernel_restores_the_first_direction(four_nodes: lab.Lab) -> None:
+    four_nodes.set_rate("n1", "20mbit")
+    assert ssh(four_nodes, "n1", "ip link set eth0 name hidden").returncode == 0
     try:
         with pytest.raises(LabError, match=r"n1: tc refused the rate 10mbit .*limits: 1kbit to 34gbit"):
-            four.set_rate("n1", "10mbit")
+            four_nodes.set_rate("n1", "10mbit")
     finally:
-        assert four.exec("n1", ["ip", "link", "set", "hidden", "name", "eth0"]) == 0
-    assert four.nodes[0].rate == "20mbit"
-    share, lost = best_share(partial(share_of, four, "n2", "n1", 20e6), 0.85)
+        assert four_nodes.exec("n1", ["ip", "link", "set", "hidden", "name", "eth0"]) == 0
+    assert four_nodes.nodes[0].rate == "20mbit"
+    share, lost = best_share(partial(share_of, four_nodes, "n2", "n1", 20e6), 0.85)
     assert 0.85 - lost <= share <= 1.02, (share, lost)  # the switch's side was put back, from half
     assert share > 0.55
-    four.set_rate("n1", "none")
+    four_nodes.set_rate("n1", "none")
 
 
-def test_unknown_node(four: lab.Lab) -> None:
-    for act in (lambda: four.set_rate("n9", "1gbit"), lambda: four.exec("n9", ["true"]), lambda: four.kill_node("n9")):
+def test_unknown_node(four_nodes: lab.Lab) -> None:
+    for act in (lambda: four_nodes.set_rate("n9", "1gbit"), lambda: four_nodes.exec("n9", ["true"]), lambda: four_nodes.kill_node("n9")):
         with pytest.raises(LabError, match="no node 'n9'") as caught:
             act()
         assert "n1 to n4" in str(caught.value)

@@ -15,6 +15,7 @@ from wulf.store.run import read_run
 pytestmark = pytest.mark.lab
 
 
+@pytest.mark.full
 def test_every_row_of_a_group_has_a_figure_or_a_reason_on_every_node(tmp_path: Path, two_nodes: Lab) -> None:
     done = wulf("node", "--lab", "--quick", "--only", "os", "--out", str(tmp_path / "run"))
     assert done.returncode in (0, 1), done.stderr

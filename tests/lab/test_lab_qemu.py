@@ -12,7 +12,7 @@ from tests.lab.machines import ask, await_boot, boot_id, run
 from wulf import lab
 from wulf.core.errors import LabError
 
-pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(3600)]
 
 
 def test_nodes_are_machines_with_a_real_card_and_services(machines: lab.Lab) -> None:

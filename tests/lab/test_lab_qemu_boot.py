@@ -21,7 +21,7 @@ from wulf import lab
 from wulf.cli import tune_export
 from wulf.tune.kept import Kept, KeptSettings, write_kept
 
-pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(3600)]
 
 NODE = "n2"
 KEPT = (

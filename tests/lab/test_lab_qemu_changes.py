@@ -27,7 +27,7 @@ from wulf.workflow.done import Done
 from wulf.workflow.tune import tune
 from wulf.workflow.tune_prepare import Request
 
-pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(3600)]
 
 AGENT = Path("/opt/wulf-agent")
 JOURNAL = "/var/lib/wulf/changes/journal.jsonl"

@@ -16,7 +16,7 @@ import pytest
 from tests.lab.conftest import needs
 from wulf import lab as labs
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.full]
 README = (Path(__file__).parents[2] / "README.md").read_text()
 
 
@@ -149,7 +149,7 @@ def test_a_link_gets_a_delay(place: Path) -> None:
     assert subprocess.run(words, cwd=place, capture_output=True, timeout=60, check=False).returncode == 0
 
 
-@pytest.mark.long  # the same claims, in the same reduced form, as in tests/unit/workflow/test_selftest.py
+# the same claims, in the same reduced form, as in tests/unit/workflow/test_selftest.py
 def test_the_statistics_test_themselves(place: Path) -> None:
     done = run("wulf stats selftest --quick", place, "--json")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -62,7 +62,7 @@ def test_a_setting_is_varied_and_restored(two_nodes: lab.Lab, tmp_path: Path) ->
     assert queue(two_nodes) == before
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_after_kill_9_the_node_restores_it_by_itself(two_nodes: lab.Lab, tmp_path: Path) -> None:
     before = queue(two_nodes)
     hangs = f"[ $(cat {QUEUE}) != {HANGS_AT} ] || sleep 611"

@@ -91,6 +91,7 @@ def test_outside_a_job_wulf_asks_for_one_and_gives_it_back(slurm: labs.Lab, tmp_
     assert wait_until(lambda: at_rest(slurm), PATIENCE_S), jobs(slurm)
 
 
+@pytest.mark.full
 def test_within_a_job_its_nodes_are_measured(slurm: labs.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = [*WULF, "net", "pairs", "--launcher", "slurm", "--quick", "--out", str(out)]
@@ -102,6 +103,7 @@ def test_within_a_job_its_nodes_are_measured(slurm: labs.Lab, tmp_path: Path) ->
     assert "has n1, but not n2" in other.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -120,6 +122,7 @@ def test_what_slurm_refuses_is_told(slurm: labs.Lab, words: list[str], said: str
     assert not (tmp_path / "run" / "run.json").exists()
 
 
+@pytest.mark.full
 def test_an_interrupt_in_the_queue_withdraws_the_request(slurm: labs.Lab, tmp_path: Path) -> None:
     with subprocess.Popen(
         inside(slurm, "srun", "-N3", "--exclusive", "sleep", "60"), stderr=subprocess.DEVNULL
@@ -147,6 +150,7 @@ def test_kill_9_ends_the_job(slurm: labs.Lab, tmp_path: Path) -> None:
     assert replicates(out) > 0
 
 
+@pytest.mark.full
 def test_a_cancelled_job_leaves_nothing_and_its_run_says_why(slurm: labs.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
     with subprocess.Popen(inside(slurm, *WULF, *LONG, "--out", str(out)), stderr=subprocess.DEVNULL) as process:
@@ -157,6 +161,7 @@ def test_a_cancelled_job_leaves_nothing_and_its_run_says_why(slurm: labs.Lab, tm
     assert wait_until(lambda: at_rest(slurm), PATIENCE_S)
 
 
+@pytest.mark.full
 def test_a_submitted_job_that_is_preempted_goes_on_by_itself(slurm: labs.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ["survey", "--launcher", "slurm", "--nodes", "n[1-2]", "--quick", "--sbatch", "--out", str(out)]
@@ -183,7 +188,7 @@ def test_a_submitted_job_that_is_preempted_goes_on_by_itself(slurm: labs.Lab, tm
     assert (again.returncode in (0, 1), "is complete" in again.stdout) == (True, True)
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_a_job_without_time_left_keeps_what_it_has_and_is_gone_on_with(slurm: labs.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
     limited = ["--slurm-option", "time=1", "--slurm-option", "signal=B:TERM@10"]
@@ -203,6 +208,7 @@ def test_a_job_without_time_left_keeps_what_it_has_and_is_gone_on_with(slurm: la
     assert wait_until(lambda: at_rest(slurm), PATIENCE_S)
 
 
+@pytest.mark.full
 def test_a_node_that_loses_power_is_down_for_slurm_and_nothing_is_left_after_down(netns: None, lab_name: str) -> None:
     before, groups = host_state(), sorted(Path("/sys/fs/cgroup").glob("**/*slurm*"))
     try:
@@ -264,6 +270,7 @@ def app(lab: labs.Lab, out: Path, *words: str, within: Sequence[str] = ()) -> di
     return next(line for line in lines if line.get("probe") == "app")
 
 
+@pytest.mark.full
 @each_mpi
 def test_an_application_is_started_by_srun_in_a_job_of_its_own(slurm: labs.Lab, tmp_path: Path, kind: str) -> None:
     words = ["--nodes", "n[2-3]", "--ranks", "2", "--mpi", kind, "--env", "WHO=me", "--check", "rank 1 on n3 me"]
@@ -277,6 +284,7 @@ def test_an_application_is_started_by_srun_in_a_job_of_its_own(slurm: labs.Lab, 
     assert wait_until(lambda: at_rest(slurm), PATIENCE_S), jobs(slurm)
 
 
+@pytest.mark.full
 @needs(shutil.which("hpcc"), "hpcc")
 def test_hpl_is_started_by_srun_over_the_nodes_of_the_job_that_wulf_is_in(slurm: labs.Lab, tmp_path: Path) -> None:
     job = ["salloc", "--nodelist=n1,n3", "--nodes=2"]
@@ -286,6 +294,7 @@ def test_hpl_is_started_by_srun_over_the_nodes_of_the_job_that_wulf_is_in(slurm:
     assert wait_until(lambda: at_rest(slurm), PATIENCE_S), jobs(slurm)
 
 
+@pytest.mark.full
 def test_ranks_of_srun_that_hang_are_ended_on_all_nodes(slurm: labs.Lab, tmp_path: Path) -> None:
     mark = f"6{secrets.randbelow(10**6):06d}"
     words = ["--nodes", "n[1-2]", "--ranks", "2", "--timeout", "6", "--", "sleep", mark]

@@ -41,7 +41,7 @@ def wulf(pair: labs.Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_the_same_against_itself_is_rarely_a_difference(wulf: Any, tmp_path: Path) -> None:
     changed = 0
     for i in range(A_A):
@@ -54,6 +54,7 @@ def test_the_same_against_itself_is_rarely_a_difference(wulf: Any, tmp_path: Pat
     assert changed <= 4  # 5 % of twelve; more than four is one in ten thousand
 
 
+@pytest.mark.full
 def test_a_real_difference_is_found_in_a_few_blocks(wulf: Any, tmp_path: Path) -> None:
     done = wulf("net", "pingpong", "n1", "n2", "--lab", "--versus", "bytes=1048576", "--out", str(tmp_path / "ab"))
     assert done.returncode == 1, done.stderr
@@ -93,6 +94,7 @@ def test_a_link_slowed_by_a_known_rate_is_found_with_its_size(wulf: Any, pair: l
     assert "<svg" in page.read_text()
 
 
+@pytest.mark.full
 def test_the_same_twice_is_no_claim(wulf: Any, tmp_path: Path) -> None:
     for name in ("one", "two"):
         assert wulf("net", "stream", "n1", "n2", "--lab", "--quick", "--out", str(tmp_path / name)).returncode == 0
@@ -110,7 +112,7 @@ def test_a_watch_ends_with_its_wish(wulf: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_a_sweep_over_a_shaped_link_finds_its_rate(wulf: Any, tmp_path: Path) -> None:
     assert wulf("lab", "set", "n2", "--rate", "100mbit").returncode == 0
     words = ("--most", "262144", "--seconds", "0.05", "--budget", "40s", "--out", str(tmp_path / "sweep"))

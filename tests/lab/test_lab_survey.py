@@ -137,6 +137,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").exists()
 
 
+@pytest.mark.full
 def test_kill_9_in_the_middle_leaves_nothing_and_the_run_is_readable(tmp_path: Path, mark: str, lab_name: str) -> None:
     before = [subprocess.run(["ip", *words], capture_output=True, text=True, check=True).stdout for words in SHOWN]
     process = start("demo", out=tmp_path / "run")
@@ -152,6 +153,7 @@ def test_kill_9_in_the_middle_leaves_nothing_and_the_run_is_readable(tmp_path: P
     assert wulf("report", str(tmp_path / "run")).returncode == 0
 
 
+@pytest.mark.full
 def test_a_node_that_dies_in_the_middle(tmp_path: Path, lab_name: str) -> None:
     with labs.up(3, keep=True, name=lab_name) as lab:
         process = start("survey", "--lab", "--quick", out=tmp_path / "run", env=os.environ | {"WULF_LAB": lab.name})
@@ -196,6 +198,7 @@ def test_a_malformed_cluster_toml_is_named_with_file_line_and_field(tmp_path: Pa
     assert "laucher" in done.stderr
 
 
+@pytest.mark.full
 def test_two_surveys_into_one_directory(tmp_path: Path, two_nodes: labs.Lab) -> None:
     first = start("survey", "--lab", out=tmp_path / "run")
     second = wulf("survey", "--lab", "--quick", "--out", str(tmp_path / "run"))
@@ -216,6 +219,7 @@ def test_no_permission_for_the_run(tmp_path: Path, two_nodes: labs.Lab) -> None:
     assert str(file) in done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system in a mount namespace of its own: needs root")
 def test_a_full_disk_ends_it_with_the_reason_and_keeps_what_was_measured(tmp_path: Path) -> None:
     mount = "mount -t tmpfs -o size=256k tmpfs disk && mkdir kept && "

@@ -18,7 +18,7 @@ import wulf
 from tests import caches
 from tests.lab.conftest import skip_or_fail
 
-pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(1800)]
 
 UNITS = Path(__file__).parents[2] / "packaging" / "systemd"
 PACKAGES = "ca-certificates,systemd,systemd-sysv,dbus,python3"

@@ -35,6 +35,13 @@ def onward(made: lab.Lab) -> str:
 
 
 @pytest.fixture(scope="module")
+def four(netns: None) -> Iterator[lab.Lab]:
+    """A lab of their own: two nodes become gateways, with keys and a configuration that stay."""
+    with lab.up(4, keep=False) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
 def tree(four: lab.Lab) -> Iterator[Inventory]:
     """The lab's inventory with two gateways; the way from here to the other nodes is cut."""
     state = Path(four.ssh_config or "").parent
@@ -71,6 +78,7 @@ def test_two_gateways_bring_the_programs_and_the_answers_of_all_four(four: lab.L
     assert all(wait_until(lambda head=head: connections(four, head) == [], 30) for head in HEADS), "nothing is left"
 
 
+@pytest.mark.full
 def test_a_gateway_that_dies_takes_its_branch_alone(four: lab.Lab, tree: Inventory) -> None:
     with make_launcher(tree) as launcher:
         opened = launcher.open(tree.nodes, find_program("wulf-net"))

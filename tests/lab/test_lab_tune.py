@@ -137,6 +137,7 @@ def test_a_planted_effect_lies_in_its_interval_and_all_is_as_before(
     as_before(done)
 
 
+@pytest.mark.full
 def test_a_packet_size_that_the_switch_drops_is_left_out(campaign: Callable[..., Done]) -> None:
     """Every node could have it, and the network between them does not carry it."""
     done = campaign(Aim.THROUGHPUT, "nic.mtu=3000", keep=False)
@@ -145,6 +146,7 @@ def test_a_packet_size_that_the_switch_drops_is_left_out(campaign: Callable[...,
     as_before(done)
 
 
+@pytest.mark.full
 def test_inert_settings_are_named_the_a_a_arm_is_clean_and_nothing_is_left(campaign: Callable[..., Done]) -> None:
     done = campaign(Aim.LATENCY, "tcp.fack=on,tcp.autocorking=off", keep=False)
     assert done.result["state"] == "complete", done.result["notes"]
@@ -154,6 +156,7 @@ def test_inert_settings_are_named_the_a_a_arm_is_clean_and_nothing_is_left(campa
     as_before(done)
 
 
+@pytest.mark.full
 def test_what_an_interface_clamps_is_named_with_what_it_is(campaign: Callable[..., Done], pair: lab.Lab) -> None:
     """TAP devices take any number of rx-frames, and keep at most 64."""
     with linked(pair, delay="50us"):
@@ -216,6 +219,7 @@ def test_nothing_is_written_by_a_dry_run(pair: lab.Lab) -> None:
     assert any(one["reason"] == shared for one in plan["omitted"])
 
 
+@pytest.mark.full
 def test_a_killed_node_is_named_and_the_other_is_as_before(tmp_path: Path, netns: None) -> None:
     with lab.up(2, keep=False) as made:
         inventory = Inventory.from_lab(made)
@@ -287,7 +291,7 @@ def check_company(done: Done) -> None:
     as_before(done)
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_latency_over_all_at_once(pair: lab.Lab, campaign: Callable[..., Done]) -> None:
     with linked(pair, delay="50us"):
@@ -303,7 +307,7 @@ def test_latency_over_all_at_once(pair: lab.Lab, campaign: Callable[..., Done]) 
     assert found["nic.mtu"]["judgement"] == "none"
 
 
-@pytest.mark.long
+@pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_throughput_over_all_at_once(pair: lab.Lab, campaign: Callable[..., Done], long_streams: None) -> None:
     with linked(pair, rate=RATE, mtu="9000"), reno(pair):
@@ -315,7 +319,7 @@ def test_throughput_over_all_at_once(pair: lab.Lab, campaign: Callable[..., Done
     assert effect["improvement_low"] - ONE_PACKET <= planted <= effect["improvement_high"] + ONE_PACKET
 
 
-@pytest.mark.long
+@pytest.mark.full
 def test_segments_that_a_processor_cuts_cost_throughput(campaign: Callable[..., Done], long_streams: None) -> None:
     """Between veth devices a segment stays whole; without TSO the sender's processor cuts each to packets."""
     done = campaign(Aim.THROUGHPUT, "nic.tso=false", keep=False)

@@ -87,7 +87,7 @@ def test_a_healthy_pair_is_not_accused(two: labs.Lab, out: Path) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_the_rate_that_was_asked_for(two: labs.Lab, out: Path) -> None:
     run = measure(two, out, "net", "stream", "n1", "n2", "--rate", "1e6", "--bytes", "10000", "--quick")
     assert set(verdicts(run)) == {"asked-rate"}
@@ -118,7 +118,7 @@ def test_a_small_buffer_for_datagrams(two: labs.Lab, out: Path) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_datagrams_faster_than_the_senders_own_queue(two: labs.Lab, out: Path) -> None:
     run_in(two, "n1", "tc qdisc add dev eth0 root tbf rate 50mbit burst 16k limit 30k")
     try:
@@ -131,7 +131,7 @@ def test_datagrams_faster_than_the_senders_own_queue(two: labs.Lab, out: Path) -
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_losses_that_no_end_counts(two: labs.Lab, out: Path) -> None:
     two.set_rate("n2", "50mbit")
     try:
@@ -155,6 +155,7 @@ def test_a_shaped_link(two: labs.Lab, out: Path) -> None:
     assert accused(run) == []
 
 
+@pytest.mark.full
 def test_one_way_is_slower(two: labs.Lab, out: Path) -> None:
     run_in(two, "n2", "tc qdisc add dev eth0 root tbf rate 50mbit burst 16k latency 50ms")
     try:
@@ -166,7 +167,7 @@ def test_one_way_is_slower(two: labs.Lab, out: Path) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_a_full_link(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, speed=20, rate=20e6) as where:
         run = measure(two, out, "net", "stream", "n1", "n2", "--seconds", "0.5", "--quick", where=where)
@@ -175,7 +176,7 @@ def test_a_full_link(two: labs.Lab, out: Path) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_datagrams_that_a_full_link_leaves_with_the_sender(two: labs.Lab, out: Path) -> None:
     found: dict[str, Any] = {}
     for attempt in range(4):  # a busy machine empties the device late, and the sender then waits rather than drops
@@ -188,6 +189,7 @@ def test_datagrams_that_a_full_link_leaves_with_the_sender(two: labs.Lab, out: P
     assert (found["drops"]["subject"], found["drops"]["evidence"][1]["metric"]) == ("n1", "nic.tx_dropped")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 def test_a_path_that_drops_full_packets_without_a_word(two: labs.Lab, out: Path, transport: str) -> None:
     # On the way from n1 to n2, while both their devices keep their MTU. The switch's own has 1400 B by n2's port, so
@@ -210,7 +212,7 @@ def test_a_path_that_drops_full_packets_without_a_word(two: labs.Lab, out: Path,
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_gathered_interrupts(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, tick=0.01) as where:
         run = measure(two, out, "net", "pingpong", "n1", "n2", "--seconds", "4", "--quick", where=where)
@@ -219,7 +221,7 @@ def test_gathered_interrupts(two: labs.Lab, out: Path) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_half_a_duplex(two: labs.Lab, out: Path) -> None:
     with tap_wire(two, speed=100, duplex=["full", "half"]) as where:
         run = measure(two, out, "net", "pingpong", "n1", "n2", "--quick", where=where)
@@ -228,7 +230,7 @@ def test_half_a_duplex(two: labs.Lab, out: Path) -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.long
+@pytest.mark.full
 def test_unlike_mtus(two: labs.Lab, out: Path) -> None:
     run_in(two, "n2", "ip link set eth0 mtu 1400")
     try:

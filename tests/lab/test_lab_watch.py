@@ -33,6 +33,7 @@ def two(two_nodes: labs.Lab) -> dict[str, str]:
     return os.environ | {"WULF_LAB": two_nodes.name}
 
 
+@pytest.mark.full
 def test_a_budget_ends_it_and_the_run_is_kept(two: dict[str, str], tmp_path: Path) -> None:
     out = tmp_path / "run"
     words = ["watch", "n1", "n2", "--lab", "--json", "--budget", "4s", "--interval", "0.1", "--out", str(out)]
@@ -72,6 +73,7 @@ def test_json_streams_and_ends_quietly_when_its_reader_goes(two: dict[str, str],
     assert read_run(tmp_path / "run").meta["state"] == "interrupted"
 
 
+@pytest.mark.full
 def test_ctrl_c_keeps_what_was_measured(two: dict[str, str], tmp_path: Path) -> None:
     process = started(["--out", str(tmp_path / "run")], two)
     assert process.stdout is not None
@@ -86,6 +88,7 @@ def test_ctrl_c_keeps_what_was_measured(two: dict[str, str], tmp_path: Path) -> 
     assert {r.metric for r in run.records} >= {"rtt", "throughput"}
 
 
+@pytest.mark.full
 def test_a_view_in_a_terminal_of_80_columns(two: dict[str, str], tmp_path: Path) -> None:
     mine, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))

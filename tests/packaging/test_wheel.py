@@ -23,7 +23,7 @@ FOUND_OR_NOT = (0, 1)  # two nodes of one machine may well differ enough for a f
 LAB_PROGRAMS = ("env", "id", "ip", "mount", "nsenter", "setpriv", "sh", "ssh", "ssh-keygen", "sshd", "tc", "unshare")
 PROBE = f"wulf/programs/{platform.machine()}/wulf-net"
 
-pytestmark = [pytest.mark.slow, pytest.mark.lab, pytest.mark.timeout(600)]  # it ends with a lab of two nodes
+pytestmark = [pytest.mark.full, pytest.mark.lab, pytest.mark.timeout(600)]  # it ends with a lab of two nodes
 
 
 @pytest.fixture(scope="module")

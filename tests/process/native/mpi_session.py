@@ -35,19 +35,16 @@ def installed() -> list[str]:
     return [kind for kind in OPTIONS if shutil.which(f"mpicxx.{kind}") and shutil.which(f"mpirun.{kind}")]
 
 
-def _kinds(*, all_long: bool) -> list[Any]:
-    """The kinds as parameters: those that are not there are skipped and said; with `all_long`, all but one are long."""
+def _kinds() -> list[Any]:
+    """The kinds as parameters: those that are not there are skipped and said; all but one are for `make test-all`."""
     there = installed()
     absent = {kind: [pytest.mark.skipif(kind not in there, reason=f"{kind} is not installed")] for kind in OPTIONS}
-    more = {kind: [pytest.mark.long] for kind in there[1:] if all_long}
-    return [pytest.param(kind, marks=[*absent[kind], *more.get(kind, [])]) for kind in OPTIONS]
+    return [pytest.param(kind, marks=[*absent[kind], *([pytest.mark.full] if kind in there[1:] else [])])
+            for kind in OPTIONS]  # fmt: skip
 
 
-each_mpi = pytest.mark.parametrize("kind", _kinds(all_long=False), scope="module")
+each_mpi = pytest.mark.parametrize("kind", _kinds(), scope="module")
 """Runs a test under every MPI; says which is not there. A module's fixtures may ask for the `kind`."""
-
-one_mpi = pytest.mark.parametrize("kind", _kinds(all_long=True), scope="module")
-"""Runs a lab's test, which other tests try under every MPI, under one of them; `make lab-long` does under all."""
 
 
 @functools.cache

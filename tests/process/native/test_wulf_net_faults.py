@@ -135,6 +135,7 @@ def test_a_replayed_control_header_does_not_touch_the_run_in_progress() -> None:
 # Strangers: no key, and much patience.
 
 
+@pytest.mark.full
 def test_a_thousand_half_open_connections_keep_nobody_out(many_files: None) -> None:
     with Pair("tcp") as pair, contextlib.ExitStack() as stack:
         before = descriptors(pid(pair))
@@ -162,6 +163,7 @@ def test_strangers_keep_nobody_out_where_files_are_few(many_files: None) -> None
         assert serves(pair)
 
 
+@pytest.mark.full
 def test_a_header_that_trickles_in_has_five_seconds_in_all() -> None:
     """Byte by byte, for the header and for the parameters: each byte buys no time."""
     with Pair("tcp") as pair, connect(port(pair)) as slow_header, connect(port(pair)) as slow_params:
@@ -194,6 +196,7 @@ def has_ended(connection: socket.socket) -> bool:
     return True
 
 
+@pytest.mark.full
 def test_a_port_scan_leaves_nothing(many_files: None) -> None:
     reset = struct.pack("ii", 1, 0)  # SO_LINGER of no seconds: close() sends RST
     with Pair("tcp") as pair:
@@ -247,6 +250,7 @@ def test_a_flood_of_garbage_datagrams_harms_no_run() -> None:
         assert (sent[0] - lost) * 0.5 < seen <= sent[0], (counts, lost)
 
 
+@pytest.mark.full
 def test_a_flood_of_garbage_connections_harms_no_run(many_files: None) -> None:
     noise = random.Random(2)
     with Pair("tcp") as pair:
@@ -317,6 +321,7 @@ def test_a_client_that_opens_a_run_and_says_nothing_is_given_up(pattern: str) ->
         assert wait_until(lambda: at_rest(pair))
 
 
+@pytest.mark.full
 def test_a_client_that_stops_reading_is_given_up() -> None:
     """It sends messages to be echoed, and takes none back: the server's sending blocks."""
     with Pair("tcp") as pair, Run(port(pair), bytes=65536, timeout=0.1) as run:
@@ -336,6 +341,7 @@ def test_a_client_that_stops_reading_is_given_up() -> None:
         assert serves(pair)
 
 
+@pytest.mark.full
 def test_a_client_that_stops_sending_is_given_up_in_the_middle_of_a_stream() -> None:
     """Its host may be gone without a word: the server does not wait for the end of an hour's measurement."""
     with Pair("tcp") as pair:
@@ -406,6 +412,7 @@ def test_run_without_files_is_refused_and_works_again(transport: str) -> None:
         assert serves(pair)
 
 
+@pytest.mark.full
 @short_of_files
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 def test_a_server_without_files_waits_calmly_and_serves_again(transport: str) -> None:

@@ -64,6 +64,7 @@ def test_the_right_key_with_garbage_behind_it_gets_an_error() -> None:
         assert pair.run("pingpong", seconds=0.01)["ok"]
 
 
+@pytest.mark.full
 def test_a_header_that_does_not_come_is_given_up_after_five_seconds() -> None:
     with Pair("tcp") as pair:
         start = time.monotonic()

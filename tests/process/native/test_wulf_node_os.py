@@ -236,6 +236,7 @@ LONG: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "params"), LONG, ids=str)
 def test_kill_9_leaves_neither_process_nor_file(name: str, params: dict[str, Any], tmp_path: Path) -> None:
     mark = uuid.uuid4().hex

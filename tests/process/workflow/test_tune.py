@@ -22,6 +22,7 @@ def _counted(measure: Any, about: Mapping[str, Any], folder: Path, cluster: Clus
     return float(value)
 
 
+@pytest.mark.full
 def test_a_programs_own_figure_is_measured(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning.AppMeasure, "__call__", lambda self, about: _counted(self, about, tmp_path, cluster))
     done = cluster.tune(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from bench.scale import LIMITS, Scale, simulate, told
 
 
+@pytest.mark.full
 def test_the_slow_node_and_the_slow_link_are_named_and_nobody_else() -> None:
     scale = simulate(200)
     assert scale.right, (scale.planted, scale.found)

@@ -18,7 +18,7 @@ def calls(nodes: int, out: Path) -> int:
     return sum(entry.callcount for entry in profile.getstats())  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_work_per_node_is_flat_and_the_odd_nodes_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -125,6 +125,7 @@ def test_who_says_nothing_is_cut_off(port: int, monkeypatch: pytest.MonkeyPatch)
         assert client.recv(100) == b""
 
 
+@pytest.mark.full
 def test_more_connections_than_that_are_closed(port: int) -> None:
     silent = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(serving.CONNECTIONS + 1)]
     try:

@@ -16,6 +16,7 @@ from wulf.search.space import Knob, Space
 from wulf.search.trial import CUT, OK, Outcome, Trial
 
 
+@pytest.mark.full
 def test_finds_the_best_of_a_known_truth_at_a_fraction_of_the_grid():
     grid = sum(truth(one, SIZES[-1]) for one in SPACE.all())
     found = [drive(plan(seed, rungs=THOROUGH), runner(0.01, seed)) for seed in range(8)]

@@ -178,7 +178,7 @@ def test_benjamini_hochberg_by_hand() -> None:
     assert benjamini_hochberg([]) == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.timeout(1800)  # as in the self-test: a busy machine gives a twentieth of a CPU
 def test_ten_million_pairs_have_a_verdict() -> None:
     random = np.random.default_rng(1)

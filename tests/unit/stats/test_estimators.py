@@ -148,7 +148,7 @@ def many() -> np.ndarray:
     return np.random.default_rng(1).normal(100, 1, MANY)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", INTERVALS)
 def test_ten_million_have_an_answer(name: str, many: np.ndarray) -> None:
     found = INTERVALS[name](many)
@@ -157,7 +157,7 @@ def test_ten_million_have_an_answer(name: str, many: np.ndarray) -> None:
     assert found.high / found.value < 1 + 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_ratio_of_ten_million_has_an_answer(many: np.ndarray) -> None:
     found = ratio_interval(many * 1.1, many[::-1])
     assert found.n == MANY
@@ -166,7 +166,7 @@ def test_the_ratio_of_ten_million_has_an_answer(many: np.ndarray) -> None:
     assert found.high - found.low < 1e-4
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", DIAGNOSTICS)
 def test_ten_million_have_a_diagnosis(name: str, many: np.ndarray) -> None:
     found = DIAGNOSTICS[name](many)

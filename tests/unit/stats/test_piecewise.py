@@ -38,6 +38,7 @@ def test_planted_lines_and_bends() -> None:
         assert low <= bend < high
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("truth", [straight, bent])
 def test_intervals_cover_and_straight_data_is_not_bent(truth: Callable[[float], float]) -> None:
     covered, bends = 0, 0

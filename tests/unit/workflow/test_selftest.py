@@ -14,6 +14,7 @@ from wulf.stats.simulation import Claim, Size
 from wulf.workflow.selftest import claims, recording
 
 
+@pytest.mark.full
 @pytest.mark.timeout(1800)  # half a minute of one CPU, of which a busy machine gives a twentieth
 def test_every_claim_holds_in_the_reduced_form() -> None:
     found = list(claims(quick=True))

@@ -16,6 +16,7 @@ needs_memory = pytest.mark.skipif(
 )
 
 
+@pytest.mark.full
 @needs_memory
 def test_faults_at_random_steps() -> None:
     outcomes = run_all(RUNS, seed=7)

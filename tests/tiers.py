@@ -1,0 +1,136 @@
+"""Which tests run when, and how long each may take: the tiers of CONTRIBUTING.md. A plugin of pytest.
+
+`make test` runs what is not marked `full`. The rest is in the shards of shards.toml: `make test-all` runs all of them,
+CI one at each landing.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent
+SHARDS = ROOT / "shards.toml"
+LIMITS = {"unit": 1.0, "process": 5.0, "contract": 5.0, "browser": 10.0, "lab": 20.0}
+"""Seconds that a test of `make test` may take, by its folder: what takes longer is named, and is one for a shard."""
+SLOWEST = 20
+FIRST = ("lab", "browser", "contract", "process", "packaging", "unit")
+"""Folders in the order of their tests: those that wait first, so that those that compute fill the pauses."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of what `make test` leaves out.
+
+    Attributes
+    ----------
+    tests
+        Patterns of files below tests/; a test belongs to the first shard that has its file.
+    alone
+        Those marked `alone`, whatever their file: one at a time, with the machine to themselves.
+    commands
+        What it runs besides, each a line for a shell in the project's root.
+    """
+
+    name: str
+    what: str
+    tests: tuple[str, ...] = ()
+    alone: bool = False
+    commands: tuple[str, ...] = ()
+
+
+def first_of(values: Iterable[Any]) -> list[Any]:
+    """Parameters of which `make test` takes the first, and `make test-all` the others."""
+    first, *others = values
+    return [first, *(pytest.param(*(v if isinstance(v, tuple) else (v,)), marks=pytest.mark.full) for v in others)]
+
+
+def shards(path: Path = SHARDS) -> list[Shard]:
+    """All shards, in the order in which CI takes them in turn."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))["shard"]
+    return [Shard(**{name: tuple(v) if isinstance(v, list) else v for name, v in each.items()}) for each in entries]
+
+
+def shard_of(file: str, *, alone: bool, known: Iterable[Shard]) -> str | None:
+    """The shard of a test that is marked `full`, by its file below tests/; None: no shard has it."""
+    for shard in known:
+        if shard.alone if alone else any(fnmatch(file, pattern) for pattern in shard.tests):
+            return shard.name
+    return None
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shard", help="Run the tests of this shard of tests/shards.toml, and no others.")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks, order and groups; then what `--shard` leaves."""
+    for item in items:
+        if item.get_closest_marker("alone"):
+            item.add_marker("full")
+        if not _by_itself(item):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    items.sort(key=lambda item: FIRST.index(folder) if (folder := _folder(item.nodeid)) in FIRST else len(FIRST))
+    wanted, known = config.getoption("shard"), shards()
+    if wanted and wanted not in (names := [shard.name for shard in known]):
+        raise pytest.UsageError(f"--shard {wanted}: tests/shards.toml has {', '.join(names)}")
+    full = {item: _shard(item, known) for item in items if item.get_closest_marker("full")}
+    if wanted:
+        kept = [item for item in items if full.get(item) == wanted]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
+
+
+def _shard(item: pytest.Item, known: list[Shard]) -> str:
+    file = str(item.path.relative_to(ROOT))
+    found = shard_of(file, alone=item.get_closest_marker("alone") is not None, known=known)
+    if found is None:
+        raise pytest.UsageError(f"{item.nodeid} is marked `full`, and no shard of tests/shards.toml has {file}")
+    return found
+
+
+def _by_itself(item: pytest.Item) -> bool:
+    """Lab tests that share no fixture of their file go to whichever worker is free; others stay with their file."""
+    made = getattr(item, "_fixtureinfo", None)  # pytest has no public way to ask
+    scopes = {found[-1].scope for found in made.name2fixturedefs.values()} if made else set()
+    return item.path.parent.name == "lab" and "module" not in scopes
+
+
+def _folder(nodeid: str) -> str:
+    return nodeid.removeprefix("tests/").partition("/")[0]
+
+
+_seconds: Counter[str] = Counter()
+"""Test → what its set-up, call and tear-down took."""
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds[report.nodeid] += report.duration
+
+
+def over_limit(seconds: dict[str, float]) -> Iterator[tuple[str, float, float]]:
+    """Tests over their folder's limit, the slowest first: name, seconds, limit."""
+    for name, taken in sorted(seconds.items(), key=lambda one: -one[1]):
+        limit = LIMITS.get(_folder(name))
+        if limit is not None and taken > limit:
+            yield name, taken, limit
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """The slowest tests, and those that are too slow for `make test`."""
+    if len(_seconds) <= SLOWEST:
+        return
+    terminalreporter.section(f"{SLOWEST} slowest tests")
+    for name, taken in _seconds.most_common(SLOWEST):
+        terminalreporter.line(f"{taken:6.1f} s  {name}")
+    slow = [] if config.getoption("shard") else list(over_limit(_seconds))
+    for name, taken, limit in slow:
+        terminalreporter.line(f"over its tier's limit: {taken:.1f} s of {limit:g} s  {name}")
