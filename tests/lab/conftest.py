@@ -62,7 +62,7 @@ def shared(netns: None) -> Iterator[Callable[[int], SharedLab]]:
 
 @pytest.fixture
 def two_nodes(shared: Callable[[int], SharedLab], monkeypatch: pytest.MonkeyPatch) -> Iterator[lab.Lab]:
-    """A running lab of n1 and n2 for `--lab`, which is held against what it was after the test; three and four alike."""
+    """A running lab of n1 and n2 for `--lab`, held against what it was after the test; three and four nodes alike."""
     yield from _lent(shared(2), monkeypatch)
 
 

@@ -1,5 +1,5 @@
-"""Labs that tests share: made once for each worker, held against what they were at first after every test, and made anew
-where a test left one changed.
+"""Labs that tests share: made once for each worker, held against what they were at first after every test, and made
+anew where a test left one changed.
 """
 
 from __future__ import annotations

@@ -30,7 +30,9 @@ def test_host_is_untouched_before_during_and_after(netns: None, lab_name: str) -
 
 def test_nodes_have_their_own_name_hosts_devices_and_processes(four_nodes: lab.Lab) -> None:
     answer = ssh(
-        four_nodes, "n2", "hostname; echo $(getent ahostsv4 n4 | head -1); ls /sys/class/net; ls -d /proc/[0-9]* | wc -l"
+        four_nodes,
+        "n2",
+        "hostname; echo $(getent ahostsv4 n4 | head -1); ls /sys/class/net; ls -d /proc/[0-9]* | wc -l",
     )
     name, address, *devices, processes = answer.stdout.split("\n")[:-1]
     assert name == "n2"

@@ -111,7 +111,11 @@ def test_a_refusal_by_the_kernel_restores_the_first_direction(four_nodes: lab.La
 
 
 def test_unknown_node(four_nodes: lab.Lab) -> None:
-    for act in (lambda: four_nodes.set_rate("n9", "1gbit"), lambda: four_nodes.exec("n9", ["true"]), lambda: four_nodes.kill_node("n9")):
+    for act in (
+        lambda: four_nodes.set_rate("n9", "1gbit"),
+        lambda: four_nodes.exec("n9", ["true"]),
+        lambda: four_nodes.kill_node("n9"),
+    ):
         with pytest.raises(LabError, match="no node 'n9'") as caught:
             act()
         assert "n1 to n4" in str(caught.value)

@@ -1,0 +1,175 @@
+"""Every command that takes `--lab`, once over a small lab of real nodes: it answers, and its run is complete.
+
+What a command does in full is in its own file. Those of its tests that `make test` runs carry the mark `command`; a
+command that has none has its line here.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.lab.conftest import ssh
+from tests.process.native.mpi_session import installed
+from wulf import lab as labs
+from wulf.agent import blas
+from wulf.cli.main import cli
+from wulf.store.run import Run, read_run
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+
+ANY_RUN = (0, 1)
+"""A machine that others use may make something stand out."""
+
+PAIR = {
+    "burst": "burst", "connect": "connect", "loaded": "rtt", "oneway": "there", "openloop": "delay", "pingpong": "rtt",
+    "request": "rtt", "stream": "throughput", "sweep --most 64 --seconds 0.005": "latency",
+}  # fmt: skip
+"""Pattern of `wulf net` between two nodes, with what makes it short → a metric of its records."""
+
+TWO = {
+    "clock": "error", "collective": "time", "collectives --sizes 8 --ops bcast": "time", "linpack": "rate",
+    "loggp": "delay", "message-rate": "rate", "overlap": "overlap", "pairs": "rtt", "pingping": "time",
+    "pingpong": "rtt", "ptrans": "throughput", "ring": "latency", "stream": "throughput",
+    "sweep --most 64 --seconds 0.005": "latency",
+}  # fmt: skip
+"""Probe of `wulf mpi` between two nodes → a metric of its records."""
+
+CLUSTER = {"pairs": "throughput", "incast": "incast", "bisection": "bisection_worst"}
+"""What `wulf net` measures over a whole cluster → a metric of its records."""
+
+ONE = {"get": "latency", "put": "latency", "onesided --sizes 8": "latency"}
+"""Those of two ranks of one node: Debian's Open MPI makes no window over TCP."""
+
+
+def wulf(*words: str) -> Result:
+    done = CliRunner().invoke(cli, list(words), standalone_mode=False)
+    assert done.exception is None, done.exception
+    return done
+
+
+def measured(out: Path, *words: str) -> Run:
+    done = wulf(*words, "--lab", "--quick", "--json", "--out", str(out))
+    assert done.return_value in ANY_RUN, done.stderr
+    run = read_run(out)
+    assert run.meta["state"] == "complete"
+    assert len(done.stdout.splitlines()) == len(run.records)
+    return run
+
+
+def holds(run: Run, metric: str) -> None:
+    """Figures of a metric, with a value each."""
+    values = [record.value for record in run.records if record.metric == metric]
+    assert values and None not in values, sorted({record.metric for record in run.records})
+
+
+def lines(of: dict[str, str], group: str) -> list[object]:
+    return [
+        pytest.param(words.split(), metric, id=name, marks=pytest.mark.command(f"{group} {name}"))
+        for words, metric in of.items()
+        for name in words.split()[:1]
+    ]
+
+
+@pytest.mark.parametrize(("pattern", "metric"), lines(PAIR, "net"))
+def test_a_pair(two_nodes: labs.Lab, tmp_path: Path, pattern: list[str], metric: str) -> None:
+    holds(measured(tmp_path / "run", "net", *pattern, "n1", "n2"), metric)
+
+
+@pytest.mark.parametrize(("probe", "metric"), lines(TWO, "mpi"))
+def test_two_ranks(two_nodes: labs.Lab, tmp_path: Path, probe: list[str], metric: str) -> None:
+    holds(measured(tmp_path / "run", "mpi", *probe, "n[1-2]", "--mpi", installed()[0]), metric)
+
+
+@pytest.mark.parametrize(("probe", "metric"), lines(ONE, "mpi"))
+def test_two_ranks_of_a_node(two_nodes: labs.Lab, tmp_path: Path, probe: list[str], metric: str) -> None:
+    holds(measured(tmp_path / "run", "mpi", *probe, "n1", "--ranks", "2", "--mpi", installed()[0]), metric)
+
+
+@pytest.mark.parametrize(("what", "metric"), lines(CLUSTER, "net"))
+def test_a_cluster(four_nodes: labs.Lab, tmp_path: Path, what: list[str], metric: str) -> None:
+    holds(measured(tmp_path / "run", "net", *what), metric)
+
+
+@pytest.mark.command("model loggp")
+def test_what_a_message_costs(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    run = measured(tmp_path / "run", "model", "loggp", "n1", "n2", "--mpi", installed()[0], "--seconds", "0.005")
+    assert {"L", "o", "g", "G"} <= {record.metric for record in run.records}
+
+
+@pytest.mark.command("app linpack")
+def test_linear_equations(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    words = ["--n", "64", "--nb", "16", "--runs", "1", "--mpi", installed()[0]]
+    holds(measured(tmp_path / "run", "app", "linpack", "n[1-2]", *words), "rate")
+
+
+@pytest.mark.command("app blas")
+def test_a_blas_library(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    words = ["--rows", "64", "--nb", "8", "--runs", "1", "--library", blas.find()[0]]
+    holds(measured(tmp_path / "run", "app", "blas", "n1", *words), "rate")
+
+
+@pytest.mark.command("search own")
+def test_the_best_parameter_of_a_program(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    mine = tmp_path / "my.toml"
+    mine.write_text(
+        'command = "echo is {x}"\nfigure = "is ([0-9]+)"\nbetter = "higher"\n[parameters.x]\nvalues = [1, 7, 4]\n'
+    )
+    out = tmp_path / "run"
+    done = wulf("search", "own", str(mine), "n1", "--lab", "--quick", "--seed", "1", "--out", str(out))
+    assert done.return_value == 0
+    found = json.loads((out / "search.json").read_text())
+    assert (found["winner"], found["value"]["value"], found["failed"]) == ({"x": 7}, 7, [])
+
+
+@pytest.mark.command("impact")
+def test_what_a_link_is_worth_to_a_program(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    words = ["--links", "delay=2ms", "delay=0", "--blocks", "6", "--answer", "it is .*", "--no-profile"]
+    done = wulf("impact", "--lab", *words, "--out", str(out), "--", "echo", "it is 4")
+    found = json.loads((out / "impact.json").read_text())
+    assert (found["state"], found["same_answers"], found["leftovers"]) == ("complete", True, []), done.stderr
+
+
+@pytest.mark.command("tune campaign", "tune status", "tune revert")
+def test_a_setting_is_tried_and_taken_back(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    """Kept or not is a matter of the figures: test_lab_tune.py. Afterwards there is nothing left to take back."""
+    out = tmp_path / "run"
+    words = ["--settings", "nic.mtu=1400", "--aim", "latency", "--blocks", "6", "--quick", "--apply"]
+    done = wulf("tune", "campaign", "n[1-2]", *words, "--lab", "--json", "--out", str(out))
+    assert done.return_value in ANY_RUN, done.stderr
+    kept = bool(json.loads((out / "tune.json").read_text())["kept"])
+    states = [json.loads(line) for line in wulf("tune", "status", "--lab", "--json").stdout.splitlines()]
+    assert [state["node"] for state in states] == ["n1", "n2"]
+    reverted = [json.loads(line) for line in wulf("tune", "revert", "--lab", "--json").stdout.splitlines()]
+    assert {one["outcome"] for one in reverted} == ({"reverted"} if kept else set())
+
+
+@pytest.mark.command("mpi install")
+def test_an_mpi_from_an_index(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    """From a folder in the place of PyPI: a lab's nodes reach no other network."""
+    wheel(tmp_path, "mpich", {"mpirun": "#!/bin/sh\necho here\n"})
+    config = f"mkdir -p ~/.config/pip; printf '[global]\nno-index = true\nfind-links = {tmp_path}\n' > ~/.config/pip/pip.conf"
+    try:
+        assert ssh(two_nodes, "n1", config).returncode == 0
+        done = wulf("mpi", "install", "mpich", "n1", "--lab")
+        (prefix,) = [line.removeprefix("n1: ") for line in done.stdout.splitlines()]
+        assert ssh(two_nodes, "n1", f"{prefix}/bin/mpirun").stdout == "here\n"
+    finally:
+        ssh(two_nodes, "n1", "rm -rf ~/.config/pip ~/.cache/wulf/wheel-mpich")
+
+
+def wheel(folder: Path, name: str, scripts: dict[str, str]) -> None:
+    """A package of scripts alone, as an index would serve it."""
+    info = f"{name}-1.dist-info"
+    files = {f"{name}-1.data/scripts/{file}": text for file, text in scripts.items()}
+    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n"
+    files[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in (*files, f"{info}/RECORD"))
+    with zipfile.ZipFile(folder / f"{name}-1-py3-none-any.whl", "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
