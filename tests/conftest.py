@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from tests import caches
+from tests.wording import wording as wording
 
 
 def pytest_configure() -> None:
