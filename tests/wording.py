@@ -43,7 +43,7 @@ class Wording:
         """Compare the text with the one that is held; `name` tells it from the test's others, and else its number."""
         __tracebackhide__ = True
         key = self._key(name)
-        self.said[key] = text
+        self.said[key] = text = re.sub(r" +$", "", text, flags=re.M)  # nobody reads blanks at a line's end
         if self.updating:
             return
         held = read(self.golden).get(self.file, {}).get(key)
@@ -89,6 +89,11 @@ def wording(request: pytest.FixtureRequest) -> Iterator[Wording]:
     told = Wording(*place(request.node))
     yield told
     told.close(whole=request.session.testsfailed == before)
+
+
+def lacking(text: str, *words: str) -> list[str]:
+    """The words that a text lacks; asserted to be none, it says more than a chain of `in`."""
+    return [word for word in words if word not in text]
 
 
 def place(node: pytest.Item) -> tuple[str, str]:
@@ -176,10 +181,8 @@ def _one_line(text: str) -> str:
 
 
 def _escaped(line: str) -> str:
-    """What TOML wants to be escaped; and blanks at a line's end, which editors take away."""
-    line = line.replace("\\", r"\\")
-    line = re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", lambda found: f"\\u{ord(found[0]):04x}", line)
-    return re.sub(r" \Z", r"\\u0020", line)
+    """What TOML wants to be escaped, but for quotes and ends of lines."""
+    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", lambda found: f"\\u{ord(found[0]):04x}", line.replace("\\", r"\\"))
 
 
 def _wrapped(line: str) -> str:

@@ -30,7 +30,7 @@ def test_a_text_is_held_and_compared(tmp_path: Path) -> None:
     golden = tmp_path / "wording.toml"
     writing = Wording("unit/a", "test_b", golden, updating=True)
     writing(SENTENCE)
-    writing("two\nlines")
+    writing("two  \nlines")
     writing("a third", "third")
     writing.close(whole=True)
     assert wording.read(golden) == {

@@ -10,6 +10,7 @@ from bench import smpi, smpi_cluster, smpi_replay
 from bench.errors import BenchError
 from bench.smpi import PLATFORMS, Row
 
+from tests.wording import lacking
 from wulf.model.network import Network, Values, nominal, scaled
 from wulf.model.network_file import parse_network
 
@@ -72,10 +73,9 @@ def test_every_prediction_stands_beside_smpis_time() -> None:
 
 
 def test_medians_leave_the_platform_out_that_was_traced() -> None:
-    assert smpi.summary(ROWS, "a") == (
-        "- engine A: 2 predictions for other platforms than A; median |error| 4.50%, greatest 8.00% (halo, 8 ranks, "
-        "latency ÷ 5); above 5%: 1."
-    )
+    of_a = smpi.summary(ROWS, "a")
+    assert lacking(of_a, "engine A", " 2 predictions", "median |error| 4.50%", "greatest 8.00%", "above 5%: 1.") == []
+    assert "(halo, 8 ranks, latency ÷ 5)" in of_a
     assert "3 predictions" in smpi.summary(ROWS, "b") and "median |error| 1.00%" in smpi.summary(ROWS, "b")
     assert smpi.summary(ROWS[:1], "a") == "- engine A: nothing to compare."
 
@@ -89,7 +89,7 @@ def test_times_are_read_from_what_smpirun_says() -> None:
 
 def test_without_simgrid_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(smpi.SIMGRID, str(tmp_path))
-    with pytest.raises(BenchError, match=r"there is no smpicc: install SimGrid .*libsimgrid-dev.*WULF_SIMGRID"):
+    with pytest.raises(BenchError, match=r"smpicc.* SimGrid .*libsimgrid-dev.*WULF_SIMGRID"):
         smpi.tool("smpicc")
 
 
