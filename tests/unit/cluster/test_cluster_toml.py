@@ -107,7 +107,7 @@ def test_a_document_that_ends_too_early(tmp_path):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(UsageError, match="absent: can't read the inventory: No such file"):
+    with pytest.raises(UsageError, match=r"absent: .* inventory: No such file"):
         Inventory.from_toml(tmp_path / "absent")
     with pytest.raises(UsageError, match="can't read the inventory: Is a directory"):
         Inventory.from_toml(tmp_path)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.wording import Wording, lacking
 from wulf.cluster import slurm, slurm_words
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory
@@ -128,11 +129,14 @@ def test_what_salloc_says(line: str, job: str | None) -> None:
     assert slurm.pending_job(line) == job
 
 
-def test_why_a_job_waits() -> None:
-    assert slurm.waiting_words("7", "Resources") == "job 7 waits in the queue: its nodes are busy (Resources)"
-    text = slurm.waiting_words("7", "ReqNodeNotAvail, UnavailableNodes:n3")
-    assert text.startswith("job 7 waits in the queue: a node that it asks for is down or reserved (ReqNode")
-    assert slurm.waiting_words("7", "BeginTime").endswith("Slurm says (BeginTime)")
+def test_why_a_job_waits(wording: Wording) -> None:
+    busy = slurm.waiting_words("7", "Resources")
+    assert lacking(busy, "job 7", "busy (Resources)") == []
+    reserved = slurm.waiting_words("7", "ReqNodeNotAvail, UnavailableNodes:n3")
+    assert lacking(reserved, "job 7", "down or reserved (ReqNode") == []
+    other = slurm.waiting_words("7", "BeginTime")
+    assert other.endswith("Slurm says (BeginTime)")
+    wording("\n".join((busy, reserved, other)))
 
 
 KILLED = ["srun: error: n2: task 0: Killed", "srun: Force Terminated StepId=6.0"]

@@ -213,7 +213,7 @@ def test_a_node_that_hangs_is_named_with_its_last_words(tmp_path: Path) -> None:
     def ask(_: Path, name: str) -> int:
         return 255 if name == "n2" else 0
 
-    with pytest.raises(LabError, match=r"n2 doesn't answer after .*Kernel panic - not syncing: no root"):
+    with pytest.raises(LabError, match=r"^n2 .*Kernel panic - not syncing: no root"):
         machines.await_ready(
             tmp_path, _machines(), ["n1", "n2"], lambda _: None, clock=iter(range(0, 10**6, 100)).__next__, ask=ask
         )
@@ -231,7 +231,7 @@ def test_refuses_more_machines_than_memory_holds(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(machines.programs, "require", Path)
     monkeypatch.setattr(machines, "_free_memory", lambda: 3 << 30)
     machines._check(3)
-    with pytest.raises(LabError, match="4 virtual machines need 4096 MiB of memory, and 3072 MiB are free here"):
+    with pytest.raises(LabError, match=r"4 virtual machines .*4096 MiB.*3072 MiB"):
         machines._check(4)
     monkeypatch.setattr(machines.os, "geteuid", lambda: 1000)
     with pytest.raises(LabError, match="needs root"):

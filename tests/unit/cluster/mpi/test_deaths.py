@@ -3,6 +3,7 @@
 import pytest
 
 from tests.unit.cluster.mpi import outputs
+from tests.wording import lacking
 from wulf.cluster.mpi.deaths import RankPlace, cause_of_death, not_running
 
 RANKS = (RankPlace(0, "n1", "n1", 92), RankPlace(1, "n2", "n2", 60))
@@ -46,13 +47,13 @@ def test_a_nodes_name_in_the_inventory_counts():
     assert cause_of_death(outputs.KILLED_MPICH, ranks) == "rank 1 on login-2 was killed by SIGKILL"
 
 
-def test_processes_that_do_not_run():
+def test_processes_that_do_not_run(wording):
     assert not_running(RANKS, {"n1": {"92": "S"}, "n2": {"60": "R"}}) == []
-    assert not_running(RANKS, {"n1": {"92": "T"}, "n2": {"60": None}}) == [
-        "rank 0 on n1 is stopped (SIGSTOP, or a terminal's Ctrl-Z) (process 92)",
-        "rank 1 on n2 is gone (process 60)",
-    ]
-    assert not_running(RANKS, {"n1": {"92": "S"}, "n2": "no route to it"}) == [
-        "rank 1 on n2 can't be asked about: no route to it"
-    ]
-    assert not_running(RANKS[:1], {}) == ["rank 0 on n1 can't be asked about: it was not asked"]
+    stopped, gone = not_running(RANKS, {"n1": {"92": "T"}, "n2": {"60": None}})
+    assert lacking(stopped, "rank 0 on n1 is stopped", "SIGSTOP", "(process 92)") == []
+    assert lacking(gone, "rank 1 on n2 is gone", "(process 60)") == []
+    (unreached,) = not_running(RANKS, {"n1": {"92": "S"}, "n2": "no route to it"})
+    assert lacking(unreached, "rank 1 on n2 can't be asked", ": no route to it") == []
+    (unasked,) = not_running(RANKS[:1], {})
+    assert lacking(unasked, "rank 0 on n1 can't be asked", "not asked") == []
+    wording("\n".join((stopped, gone, unreached, unasked)))
