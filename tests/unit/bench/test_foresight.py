@@ -32,7 +32,8 @@ def rows(*runs: tuple[float, ...]) -> list[Row]:
 
 def test_errors_are_of_the_settings_that_were_not_traced() -> None:
     text = foresight.table(rows((9.0,), (2.0, 2.0, 8.0), (2.0,), (4.0, 5.0)), 2)
-    assert "| halo | as traced | 1 | 9 | 9 – 9 | -88.9% |" in text
+    table = [line.strip("| ").split(" | ") for line in text.splitlines()]
+    assert ["halo", "as traced", "1", "9", "9 – 9", "-88.9%"] in table
     assert lacking(text, "2 ranks", "3 other settings", "median |error| 11.1%", "greatest 50.0%", "covers 90.0%") == []
 
 

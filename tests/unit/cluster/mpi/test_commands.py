@@ -55,7 +55,8 @@ def test_nodes_of_one_machine_talk_tcp_and_the_user_is_told():
     words = " ".join(made.argv)
     assert "--allow-run-as-root" in words
     assert "--bind-to none" in words
-    assert "--mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,tcp,vader" in words
+    assert "--mca mpi_yield_when_idle 1" in words
+    assert "--mca pml ob1 --mca btl self,tcp,vader" in words
     assert any("go by TCP" in note for note in made.notes)
     assert "3 ranks share 2 CPUs" in " ".join(made.notes)
     assert "self,tcp,sm" in line(OPENMPI_5, LAB)
