@@ -43,7 +43,7 @@ def test_a_candidate_and_its_verdict(fake: FakeReplay, trace: Path, capsys: pyte
     assert run(trace, "--network", "this*latency=0.5") == 0
     out, err = capsys.readouterr()
     text = " ".join(out.split())
-    assert text.startswith("mpirun ./app, 4 ranks: buy this*latency=0.5, ")
+    assert text.startswith("mpirun ./app, 4 ranks: buy this*latency=0.5")
     assert lacking(text, "saves 7.9 % to 7.9 %", "covers 100.0 %") == []
     assert "replaying 40,000 operations" in err
     assert max(map(len, out.splitlines())) <= 80

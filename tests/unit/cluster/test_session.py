@@ -132,7 +132,7 @@ def test_an_answer_cut_short_is_told_by_how_the_program_ended():
     channel.listener.on_line(b'{"id": 1, "ok": true, "data": "eJz', whole=False)
     channel.listener.on_stderr("Timeout, server n1 not responding.")
     channel.end(status=255)
-    with pytest.raises(SessionLost, match=r"exit status 255; .*: Timeout.*; .* in the middle"):
+    with pytest.raises(SessionLost, match=r"status 255; .*: Timeout.*; .* in the middle"):
         future.result(0)
 
 
