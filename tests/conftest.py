@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from tests import caches
+from tests.wording import COLLECTED, collected
 from tests.wording import wording as wording
 
 
@@ -16,10 +17,11 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """For `--dist loadgroup`: a file stays together, but for lab tests that share no fixture of their file: those go to
     whoever is free.
     """
+    config.stash[COLLECTED] = collected(config, items)
     for item in items:
         if item.path.parent.name != "lab" or "module" in _scopes(item):
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))

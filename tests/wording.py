@@ -71,8 +71,7 @@ class Wording:
         return self.test if number == 1 else f"{self.test} ({number})"
 
     def _held(self, entries: Entries) -> set[str]:
-        mine = (f"{self.test}: ", f"{self.test} (")
-        return {key for key in entries.get(self.file, {}) if key == self.test or key.startswith(mine)}
+        return {key for key in entries.get(self.file, {}) if _is_of(self.test, key)}
 
     def _write(self, whole: bool) -> None:
         with caches.one_at_a_time("wording"):  # pytest-xdist has several processes
@@ -102,24 +101,47 @@ def place(node: pytest.Item) -> tuple[str, str]:
     return node.path.relative_to(TESTS).with_suffix("").as_posix(), "::".join(names)
 
 
-def stale(entries: Entries) -> Entries:
-    """The entries whose file, or test in it, is gone, or asks for no `wording` any more."""
+Tests = dict[str, set[str]]
+"""Test file, without its ending; its tests, with their parameters."""
+COLLECTED = pytest.StashKey[Tests]()
+
+
+def collected(config: pytest.Config, items: list[pytest.Item]) -> Tests:
+    """The tests of files that pytest has read whole: the source alone does not tell their parameters."""
+    found: Tests = {}
+    if config.getoption("lf", False) or any("::" in arg for arg in config.args):
+        return found
+    for file, test in (place(item) for item in items if item.path.is_relative_to(TESTS)):
+        found.setdefault(file, set()).add(test)
+    return found
+
+
+def stale(entries: Entries, tests: Tests) -> Entries:
+    """The entries whose file is gone, or the test in it, or its parameters, or that ask for no `wording` any more."""
     found: Entries = {}
     for file, texts in entries.items():
-        asking = _asking(TESTS / f"{file}.py")
-        gone = {key: text for key, text in texts.items() if _function(key) not in asking}
+        asking, known = _asking(TESTS / f"{file}.py"), tests.get(file)
+        gone = {key: text for key, text in texts.items() if _function(key) not in asking or not _known(key, known)}
         if gone:
             found[file] = gone
     return found
 
 
-def drop_stale() -> None:
+def drop_stale(tests: Tests) -> None:
     with caches.one_at_a_time("wording"):
         read.cache_clear()
         entries = read(GOLDEN)
-        gone = {(file, key) for file, texts in stale(entries).items() for key in texts}
+        gone = {(file, key) for file, texts in stale(entries, tests).items() for key in texts}
         left = {f: {key: text for key, text in of.items() if (f, key) not in gone} for f, of in entries.items()}
         write(GOLDEN, left)
+
+
+def _known(key: str, tests: set[str] | None) -> bool:
+    return tests is None or any(_is_of(test, key) for test in tests)
+
+
+def _is_of(test: str, key: str) -> bool:
+    return key == test or key.startswith((f"{test}: ", f"{test} ("))
 
 
 def _function(key: str) -> str:

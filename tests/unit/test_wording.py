@@ -15,10 +15,11 @@ from tests.wording import Wording
 SENTENCE = "n3 stands out: its links reach 0.19 Gbit/s where the others reach 21 Gbit/s."
 
 
-def test_every_entry_has_its_test() -> None:
+def test_every_entry_has_its_test(pytestconfig: pytest.Config) -> None:
+    tests = pytestconfig.stash[wording.COLLECTED]
     if wording.UPDATING:
-        wording.drop_stale()
-    assert wording.stale(wording.read(wording.GOLDEN)) == {}, f"no test says it: {wording.UPDATE}"
+        wording.drop_stale(tests)
+    assert wording.stale(wording.read(wording.GOLDEN), tests) == {}, f"no test says it: {wording.UPDATE}"
 
 
 def test_the_file_is_as_it_would_be_written() -> None:
@@ -72,8 +73,11 @@ def test_what_a_test_no_longer_says_is_found_and_goes(tmp_path: Path) -> None:
 def test_stale_entries_are_those_without_a_test_that_asks() -> None:
     here = "unit/test_wording"
     texts = {"TestAsking::test_asks[1]: a": "", "TestAsking::test_asks (2)": "", "test_a_text_is_held": "", "no": ""}
-    found = wording.stale({here: texts, "unit/gone": {"test_x": ""}})
-    assert found == {here: {"test_a_text_is_held": "", "no": ""}, "unit/gone": {"test_x": ""}}
+    entries = {here: texts, "unit/gone": {"test_x": ""}}
+    gone = {here: {"test_a_text_is_held": "", "no": ""}, "unit/gone": {"test_x": ""}}
+    assert wording.stale(entries, {}) == gone
+    gone[here]["TestAsking::test_asks[1]: a"] = ""
+    assert wording.stale(entries, {here: {"TestAsking::test_asks", "TestAsking::test_asks[2]"}}) == gone
 
 
 class TestAsking:

@@ -45,7 +45,7 @@ def test_of_several_the_last_counts_and_commas_are_no_harm():
         (None, {"timed_out": True, "signal": "SIGTERM", "status": None, "seconds": 60.2}, TIMEOUT, "after 60.2 s"),
         (None, {"status": 3, "stderr": "a\nb\n---\nno such file\n"}, FAILED, "3; its last words: a / b / no such"),
         (None, {"status": None, "signal": "SIGSEGV", "stderr": ""}, FAILED, "killed by SIGSEGV; its last words: rate"),
-        (read(checks=["PASSED"]), {}, WRONG, "its answer is wrong: output: 'PASSED' is not in its output"),
+        (read(checks=["PASSED"]), {}, WRONG, "wrong: output: 'PASSED' is not in"),
         (read(r"none (\d+)"), {}, NO_FIGURE, r"nothing that 'none (\\d+)' matches"),
         (read(r"rate(.*)"), {}, NO_FIGURE, "its output has ': 3.5e1 x' where"),
     ],

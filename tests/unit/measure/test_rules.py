@@ -174,7 +174,7 @@ def test_spurious_retransmits_are_no_losses() -> None:
     "counters, said",
     [
         ({"softnet": {"0": {"dropped": 5}, "1": {"dropped": 7}}}, "backlog was full (softnet) at b (12 times)"),
-        ({"nic": {"eth0": {"rx_bytes": 9e9, "rx_dropped": 40}}}, "the interface dropped what arrived at b (40 times)"),
+        ({"nic": {"eth0": {"rx_bytes": 9e9, "rx_dropped": 40}}}, "dropped what arrived at b (40 times)"),
         ({"netstat": {"TcpExt": {"TCPBacklogDrop": 3}}}, "TCP's backlog was full at b (3 times)"),
     ],
 )
