@@ -4,7 +4,7 @@ import signal
 
 from tests import caches
 
-pytest_plugins = ["tests.tiers"]
+pytest_plugins = ["tests.tiers", "tests.wording"]
 
 
 def pytest_configure() -> None:

@@ -287,7 +287,7 @@ def test_presence_of_rules_of_others(node: Node, nft: str, tmp_path: Path) -> No
 
 def test_a_bypass_that_would_cut_the_node_off_is_refused(node: Node, nft: str, tmp_path: Path) -> None:
     before = load(node, nft, tmp_path / "rules", FOREIGN)
-    with pytest.raises(Unknown, match="table ip guard accepts packets of established connections and drops others"):
+    with pytest.raises(Unknown, match=r"table ip guard accepts .* drops others"):
         node.ask("write", "nftables", BYPASS, "", True)
     assert node.run(nft, "list", "ruleset") == before
     for admits in ("ct state untracked accept", "ip saddr { 10.77.0.0/24, 192.0.2.0/24 } accept"):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.wording import lacking
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.launchers.ssh import SshLauncher
 from wulf.cluster.programs import Program
@@ -133,7 +134,7 @@ def test_a_login_script_that_talks_is_no_obstacle(sshd, open_one):
 def test_an_unknown_name(sshd, open_one):
     sshd.host("any")
     _, error, _ = open_one("n99", ssh="no-such-node.invalid")
-    assert "n99: the name no-such-node.invalid can't be resolved" in error.what
+    assert lacking(error.what, "n99: ", "no-such-node.invalid can't be resolved") == []
     assert "ssh_config" in error.next_step
 
 
@@ -154,7 +155,8 @@ def test_a_node_that_does_not_answer(sshd, open_one):
         began = time.monotonic()
         _, error, _ = open_one("silent", timeout=1.0)
         assert time.monotonic() - began < 30
-    assert error.what == "silent: test-session did not start within 1 s"
+    assert error.what.startswith("silent: test-session ")
+    assert error.what.endswith("within 1 s")
     assert error.next_step
 
 
@@ -162,7 +164,7 @@ def test_a_changed_host_key(sshd, open_one):
     sshd.write_known("other_key", "known_wrong")
     known = sshd.base / "known_wrong"
     _, error, _ = open_one(sshd.host("changed", UserKnownHostsFile=known))
-    assert "changed: its host key is not the one on record" in error.what
+    assert "changed: its host key is not " in error.what
     assert f"{known}:1" in error.what
     assert "ssh-keygen" in error.next_step
 
@@ -179,7 +181,7 @@ def test_an_unknown_host_key(sshd, open_one):
 
 def test_a_key_that_is_not_accepted(sshd, open_one):
     _, error, _ = open_one(sshd.host("locked", IdentityFile=sshd.base / "other_key"))
-    assert "locked: it did not let us in (it accepts: publickey)" in error.what
+    assert lacking(error.what, "locked: ", "(it accepts: publickey)") == []
     assert "ssh-copy-id" in error.next_step
 
 
@@ -191,7 +193,7 @@ def test_a_broken_ssh_config(sshd, open_one):
 
 def test_a_node_of_another_machine_without_a_build(sshd, open_one, program):
     _, error, _ = open_one(sshd.host("foreign"), replace(program, arch="pdp11", python=False))
-    assert f"the node is {platform.machine()}, but test-session has been built for pdp11 only" in error.what
+    assert lacking(error.what, f"the node is {platform.machine()}", "test-session", "built for pdp11 only") == []
     assert "build it" in error.next_step
 
 
@@ -211,7 +213,7 @@ def test_a_node_without_python(sshd, open_one):
         _, error, _ = open_one(name)
     finally:
         bashrc.unlink()
-    assert "pythonless: test-session needs Python 3.9 or newer there" in error.what
+    assert lacking(error.what, "pythonless: test-session ", "Python 3.9 or newer") == []
     assert error.next_step
 
 
@@ -229,14 +231,15 @@ def test_a_full_disk_falls_back_to_tmp_and_says_so(sshd, open_one, program):
 def test_a_full_disk_everywhere(sshd, open_one, program):
     large = Program.of(_padded(program, sshd.base / "larger"), "test-session", python=True)
     name = sshd.host("fuller", cache="full")
-    assert sshd.run(name, "mkdir -p -m 700 /tmp/wulf-0 && mount -t tmpfs -o size=64k tmpfs /tmp/wulf-0").returncode == 0
+    small = "mkdir -p -m 700 /tmp/wulf-0 && mount -t tmpfs -o size=64k tmpfs /tmp/wulf-0"
+    assert sshd.run(name, small).returncode == 0
     try:
         _, error, _ = open_one(name, large)
     finally:
         assert sshd.run(name, "umount /tmp/wulf-0 && rm -r /tmp/wulf-0").returncode == 0
-    assert "fuller: test-session has no place there: its disk is full" in error.what
-    assert "/full/wulf/bin: cat: write error: No space left on device" in error.what
-    assert "/tmp/wulf-0: cat: write error: No space left on device" in error.what
+    assert lacking(error.what, "fuller: test-session ", "its disk is full") == []
+    assert lacking(error.what, "/full/wulf/bin: cat: write error", "/tmp/wulf-0: cat: write error") == []
+    assert error.what.count("No space left on device") == 2
     assert error.next_step == "make room there"
 
 
@@ -279,12 +282,13 @@ def test_a_home_that_cannot_be_used_falls_back_to_tmp(sshd, open_one, program, c
 @needs_root
 def test_somebody_elses_directory_in_tmp_is_not_used(sshd, open_one):
     name = sshd.host("squatted", cache="readonly")
-    assert sshd.run(name, "rm -rf /tmp/wulf-0; mkdir -m 777 /tmp/wulf-0 && chown 65534 /tmp/wulf-0").returncode == 0
+    squat = "rm -rf /tmp/wulf-0; mkdir -m 777 /tmp/wulf-0 && chown 65534 /tmp/wulf-0"
+    assert sshd.run(name, squat).returncode == 0
     try:
         _, error, _ = open_one(name)
     finally:
         sshd.run(name, "rm -r /tmp/wulf-0")
-    assert "squatted: test-session has no place there: its file system is read-only" in error.what
+    assert lacking(error.what, "squatted: test-session ", "file system is read-only") == []
     assert "/tmp/wulf-0: belongs to somebody else" in error.what
 
 
@@ -294,7 +298,7 @@ def test_a_session_is_lost_when_its_connection_is_cut(sshd, open_one):
     mine = subprocess.run(["pgrep", "-P", str(os.getpid()), "-x", "ssh"], capture_output=True, text=True, check=True)
     for pid in mine.stdout.split():
         os.kill(int(pid), 9)
-    with pytest.raises(SessionLost, match=r"cut: the ssh process on this machine was killed by SIGKILL"):
+    with pytest.raises(SessionLost, match=r"cut: the ssh process .* by SIGKILL"):
         pending.result(timeout=10)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.lab.changing import KILLED_AT, Refusal, agent, agent_tree
 from tests.lab.conftest import ssh, wait_until
+from tests.wording import lacking
 from wulf import lab
 from wulf.agent import bundle
 
@@ -179,9 +180,12 @@ def test_by_hand_with_the_agent_that_the_change_left_on_the_node(two_nodes: lab.
     by_hand = f"{sys.executable} {STATE}/{bundle.NAME}"
     shown = ssh(two_nodes, "n1", f"{by_hand} --changes")
     assert shown.returncode == 1
-    assert "campaign c1 of me@head holds this node\nopen: tcp.lowat: was 4294967295, written 16384" in shown.stdout
+    held = ("campaign c1 of me@head ", "\nopen: tcp.lowat: was 4294967295, written 16384")
+    assert lacking(shown.stdout, *held) == []
     back = ssh(two_nodes, "n1", f"{by_hand} --revert c1; {by_hand} --changes; {by_hand} --revert")
-    assert back.stdout.startswith("reverted: tcp.lowat: now 4294967295, was 4294967295, written 16384\n")
+    reverted = back.stdout.splitlines()[0]
+    assert reverted.startswith("reverted: tcp.lowat: ")
+    assert lacking(reverted, "now 4294967295", "was 4294967295", "written 16384") == []
     assert back.stdout.endswith("nothing is changed here\n")
     assert back.returncode == 0
     assert dump(two_nodes) == before
@@ -227,6 +231,7 @@ def test_a_node_sees_the_hosts_var_lib_and_has_a_wulf_of_its_own(two_nodes: lab.
         return set(ssh(two_nodes, node, "ls -A /var/lib").stdout.split()) - {"wulf"}
 
     assert seen("n1") == {path.name for path in Path("/var/lib").iterdir()} - {"wulf"}
-    assert ssh(two_nodes, "n1", "touch /var/lib/wulf/mine && stat -c %a /var/lib/wulf").stdout == "700\n"
+    mode = ssh(two_nodes, "n1", "touch /var/lib/wulf/mine && stat -c %a /var/lib/wulf").stdout
+    assert mode == "700\n"
     assert "mine" not in ssh(two_nodes, "n2", "ls -A /var/lib/wulf").stdout
     assert not Path("/var/lib/wulf/mine").exists()

@@ -153,9 +153,10 @@ def test_a_setting_is_tried_and_taken_back(two_nodes: labs.Lab, tmp_path: Path) 
 def test_an_mpi_from_an_index(two_nodes: labs.Lab, tmp_path: Path) -> None:
     """From a folder in the place of PyPI: a lab's nodes reach no other network."""
     wheel(tmp_path, "mpich", {"mpirun": "#!/bin/sh\necho here\n"})
-    config = f"mkdir -p ~/.config/pip; printf '[global]\nno-index = true\nfind-links = {tmp_path}\n' > ~/.config/pip/pip.conf"
+    config = f"printf '[global]\nno-index = true\nfind-links = {tmp_path}\n' > ~/.config/pip/pip.conf"
     try:
-        assert ssh(two_nodes, "n1", config).returncode == 0
+        assert ssh(two_nodes, "n1", f"mkdir -p ~/.config/pip; {config}").returncode == 0
+        )
         done = wulf("mpi", "install", "mpich", "n1", "--lab")
         (prefix,) = [line.removeprefix("n1: ") for line in done.stdout.splitlines()]
         assert ssh(two_nodes, "n1", f"{prefix}/bin/mpirun").stdout == "here\n"

@@ -10,6 +10,7 @@ import pytest
 
 from tests.lab.conftest import skip_or_fail
 from tests.unit.tune.make_exports import SOURCE, setting
+from tests.wording import lacking
 from wulf.tune.export import export
 from wulf.tune.kept import Kept
 
@@ -128,7 +129,7 @@ def test_what_somebody_else_set_is_not_overwritten(in_namespace, script, tmp_pat
         f"ip link set eth0.7 mtu 1300; dump >before; sh wulf-settings.sh {word}; r=$?; dump >after; exit $r"
     )
     assert done.returncode == 1
-    assert "nic.mtu on eth0.7: is 1300, neither 1500 nor 1400" in done.stderr
+    assert lacking(done.stderr, "nic.mtu on eth0.7: is 1300", "1500 nor 1400") == []
     assert "nothing was changed: 1 " in done.stderr
     assert (tmp_path / "before").read_text() == (tmp_path / "after").read_text()
 
@@ -142,9 +143,9 @@ def test_where_one_is_refused_the_others_are_taken_back(in_namespace, tmp_path):
         echo 0 >/proc/sys/net/ipv4/tcp_slow_start_after_idle # somebody has applied this one already: it stays
         dump >before; sh s.sh apply; r=$?; dump >after; exit $r""")
     assert done.returncode == 1
-    assert "nic.txqueuelen on eth0.7: asked for -1, is 1000" in done.stderr
+    assert lacking(done.stderr, "nic.txqueuelen on eth0.7: ", " -1, is 1000") == []
     assert "undoing what was applied" in done.stderr
-    assert done.stdout == "nic.mtu on eth0.7: 1400, was 1500\nnic.mtu on eth0.7: 1500, was 1400\n"
+    assert done.stdout.splitlines() == ["nic.mtu on eth0.7: 1400, was 1500", "nic.mtu on eth0.7: 1500, was 1400"]
     assert (tmp_path / "before").read_text() == (tmp_path / "after").read_text()
 
 

@@ -165,7 +165,7 @@ def test_different_versions_are_named_before_launch(own: lab.Lab, kind: str, tmp
     fake.chmod(0o755)
     cover(own, "n2", f"/usr/bin/mpirun.{kind}", str(fake))
     with (
-        pytest.raises(UsageError, match=r"different MPIs: n1 has .* \(/usr\); n2 has .* 9\.8\.7 \(/usr\)"),
+        pytest.raises(UsageError, match=r"n1 has .*; n2 has .* 9\.8\.7 \(/usr\)"),
         open_world(Inventory.from_lab(own), WorldSpec(mpi=kind)),
     ):
         pass
@@ -176,7 +176,7 @@ def test_different_versions_are_named_before_launch(own: lab.Lab, kind: str, tmp
 def test_a_node_without_mpi_is_named(own: lab.Lab, kind: str) -> None:
     cover(own, "n2", f"/usr/bin/mpirun.{kind}", "/dev/null")
     with (
-        pytest.raises(UsageError, match=r"n2: no (Open MPI|MPICH) is there; there is: .*n1 has") as caught,
+        pytest.raises(UsageError, match=r"n2: no (Open MPI|MPICH) is there; .*n1 has") as caught,
         open_world(Inventory.from_lab(own), WorldSpec(mpi=kind)),
     ):
         pass
@@ -203,7 +203,7 @@ def test_nodes_that_do_not_reach_each_other_are_named_before_launch(own: lab.Lab
         pytest.skip("no MPI is installed")
     assert ssh(own, "n1", "rm ~/.ssh/config").returncode == 0
     with (
-        pytest.raises(NodeError, match=r"n1: mpirun runs there and starts the other ranks by ssh.*n2"),
+        pytest.raises(NodeError, match=r"n1: mpirun runs there .* by ssh.*n2"),
         open_world(Inventory.from_lab(own), WorldSpec(mpi=installed()[0])),
     ):
         pass

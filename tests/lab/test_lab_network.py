@@ -99,7 +99,7 @@ def test_a_refusal_by_the_kernel_restores_the_first_direction(four_nodes: lab.La
     four_nodes.set_rate("n1", "20mbit")
     assert ssh(four_nodes, "n1", "ip link set eth0 name hidden").returncode == 0
     try:
-        with pytest.raises(LabError, match=r"n1: tc refused the rate 10mbit .*limits: 1kbit to 34gbit"):
+        with pytest.raises(LabError, match=r"n1: .* 10mbit .*limits: 1kbit to 34gbit"):
             four_nodes.set_rate("n1", "10mbit")
     finally:
         assert four_nodes.exec("n1", ["ip", "link", "set", "hidden", "name", "eth0"]) == 0

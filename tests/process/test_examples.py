@@ -38,7 +38,8 @@ def ran(program: Path, rates: Path, *words: str) -> subprocess.CompletedProcess[
 def test_without_rates_it_falls_back_and_says_why(matmul: Path, tmp_path: Path) -> None:
     done = ran(matmul, tmp_path / "none.json", "50", "2")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("no rates (no rates file can be read; `wulf rates publish` writes one)")
+    assert done.stdout.startswith("no rates (")
+    assert "`wulf rates publish`" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_roots_programs_are_found_without_roots_path(monkeypatch: pytest.MonkeyP
 def test_a_change_that_fails_says_why_in_the_programs_words(tool: Path) -> None:
     with Machine() as machine:
         machine.tell("program", "tool", "read", text="rules")
-        with pytest.raises(Unknown, match="tool fail no luck failed with status 3: no luck"):
+        with pytest.raises(Unknown, match="fail no luck failed with status 3: no luck"):
             machine.tell("program", "tool", "fail", "no luck")
 
 

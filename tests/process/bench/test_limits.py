@@ -6,5 +6,5 @@ from bench.errors import BenchError
 
 
 def test_a_command_that_fails_is_an_error_with_its_words():
-    with pytest.raises(BenchError, match=r"wulf no-such-command ended with 2: (.|\n)*No such command"):
+    with pytest.raises(BenchError, match=r"ended with 2: (.|\n)*No such command"):
         limits._timed(["no-such-command"])

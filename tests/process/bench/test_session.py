@@ -31,7 +31,7 @@ def test_a_program_runs_to_its_end(helper):
     ("argv", "seconds", "words"),
     [
         (["sh", "-c", "echo no; exit 3"], 10, "ended with 3: no"),
-        (["/nowhere/at/all"], 10, "can't run /nowhere/at/all: No such file or directory"),
+        (["/nowhere/at/all"], 10, "/nowhere/at/all: No such file or directory"),
         (["sleep", "60"], 0.05, "did not end within 0.05 s"),
     ],
 )

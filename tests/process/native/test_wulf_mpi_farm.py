@@ -99,12 +99,9 @@ def test_without_a_number_of_units_there_is_work_for_the_seconds_asked(kind: str
 @each_mpi
 def test_a_plain_master_does_not_say_what_it_can_not_know(kind: str) -> None:
     with MpiSession(kind, 2) as session:
-        metrics = farm(session, units=5, style="plain")["metrics"]
-        assert metrics["service"] == {
-            "unit": "s",
-            "value": None,
-            "reason": "a blocking receive does not tell waiting from receiving",
-        }
+        service = farm(session, units=5, style="plain")["metrics"]["service"]
+        assert (service["unit"], service["value"]) == ("s", None)
+        assert "blocking receive" in service["reason"]
 
 
 @each_mpi

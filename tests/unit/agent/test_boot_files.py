@@ -165,7 +165,7 @@ def test_the_first_link_file_that_matches_counts(match: str, holds: bool, tmp_pa
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[Match]\nHost=n1\n[Link]\nMTUBytes=1\n", "matches interfaces by Host=, which is not evaluated"),
+        ("[Match]\nHost=n1\n[Link]\nMTUBytes=1\n", "by Host=, which is not evaluated"),
         ("[Match]\nOriginalName=eth*\n[Link]\nMTUBytes=1\n", "kernel's own name"),
         ("[Match]\nDriver=igb\n[Link]\nMTUBytes=1\n", "no .link file applies to eth0"),
         ("[Match]\nDriver=e1000e\n[Link]\nName=x\n", "does not set MTUBytes"),
@@ -206,7 +206,7 @@ def test_the_network_service_has_the_last_word_on_the_mtu(
     ("text", "said"),
     [
         ("[Match]\nType=ether\n[Link]\nMTUBytes=3000", "matches by Type, which is not evaluated"),
-        ("[Match]\nName=eth0\n[Link]\nMTUBytes=big", "'big' in the network's configuration is no number"),
+        ("[Match]\nName=eth0\n[Link]\nMTUBytes=big", "'big' .* is no number"),
     ],
 )
 def test_a_network_file_that_can_not_be_judged_is_said(text: str, said: str, tmp_path: Path) -> None:

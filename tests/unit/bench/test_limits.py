@@ -12,10 +12,12 @@ def test_a_figure_within_its_limit():
 
 
 def test_a_part_that_fails_is_a_row_that_says_so():
+    trouble = "wulf survey ended with 3: no node answers"
+
     def fail():
-        raise BenchError("wulf survey ended with 3: no node answers")
+        raise BenchError(trouble)
 
     said = []
     row = limits.judged(SimpleNamespace(say=said.append), "survey", "s", 45, fail)
     assert (row.ours, row.peer, row.peer_name, row.met) == (None, None, "limit (failed)", False)
-    assert said == ["survey", "survey: wulf survey ended with 3: no node answers"]
+    assert said == ["survey", f"survey: {trouble}"]

@@ -10,6 +10,7 @@ from bench import smpi, smpi_cluster, smpi_replay
 from bench.errors import BenchError
 from bench.smpi import PLATFORMS, Row
 
+from tests.wording import lacking
 from wulf.model.network import Network, Values, nominal, scaled
 from wulf.model.network_file import parse_network
 
@@ -64,18 +65,21 @@ ROWS = [
 ]
 
 
+def cells(table: str) -> list[list[str]]:
+    return [line.strip("| ").split(" | ") for line in table.splitlines()]
+
+
 def test_every_prediction_stands_beside_smpis_time() -> None:
-    lines = smpi.table(ROWS).splitlines()
-    assert lines[2] == "| halo | 8 | A, as traced | 10 | 20 | +100.00% | 10 | +0.00% |"
-    assert lines[3] == "| halo | 8 | latency × 10 | 100 | 101 | +1.00% | 99 | -1.00% |"
-    assert lines[5] == "| farm | 8 | latency × 10 | 20 | — | — | 20.3 | +1.50% |"
+    rows = cells(smpi.table(ROWS))
+    assert rows[2] == ["halo", "8", "A, as traced", "10", "20", "+100.00%", "10", "+0.00%"]
+    assert rows[3] == ["halo", "8", "latency × 10", "100", "101", "+1.00%", "99", "-1.00%"]
+    assert rows[5] == ["farm", "8", "latency × 10", "20", "—", "—", "20.3", "+1.50%"]
 
 
 def test_medians_leave_the_platform_out_that_was_traced() -> None:
-    assert smpi.summary(ROWS, "a") == (
-        "- engine A: 2 predictions for other platforms than A; median |error| 4.50%, greatest 8.00% (halo, 8 ranks, "
-        "latency ÷ 5); above 5%: 1."
-    )
+    of_a = smpi.summary(ROWS, "a")
+    assert lacking(of_a, "engine A", " 2 predictions", "median |error| 4.50%", "greatest 8.00%", "above 5%: 1.") == []
+    assert "(halo, 8 ranks, latency ÷ 5)" in of_a
     assert "3 predictions" in smpi.summary(ROWS, "b") and "median |error| 1.00%" in smpi.summary(ROWS, "b")
     assert smpi.summary(ROWS[:1], "a") == "- engine A: nothing to compare."
 
@@ -89,7 +93,7 @@ def test_times_are_read_from_what_smpirun_says() -> None:
 
 def test_without_simgrid_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(smpi.SIMGRID, str(tmp_path))
-    with pytest.raises(BenchError, match=r"there is no smpicc: install SimGrid .*libsimgrid-dev.*WULF_SIMGRID"):
+    with pytest.raises(BenchError, match=r"smpicc.* SimGrid .*libsimgrid-dev.*WULF_SIMGRID"):
         smpi.tool("smpicc")
 
 
@@ -99,8 +103,9 @@ def test_traces_stand_beside_simgrids_replay() -> None:
         smpi_replay.Row("two", 4, 0.5, None, 0.5, ("left open: 1 × a",)),
     ]
     lines = smpi_replay.table(rows).splitlines()
-    assert lines[2] == "| one | 2 | 10 | 10 | +0.000% | 10.1 | +1.000% |"
-    assert lines[3] == "| two | 4 | 500 | — | — | 500 | +0.000% |"
+    one, two = cells("\n".join(lines[2:4]))
+    assert one == ["one", "2", "10", "10", "+0.000%", "10.1", "+1.000%"]
+    assert two == ["two", "4", "500", "—", "—", "500", "+0.000%"]
     assert lines[-1] == "two: left open: 1 × a"
 
 

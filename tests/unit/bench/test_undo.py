@@ -16,8 +16,9 @@ def test_a_cell_adds_all_trials_up():
 def test_the_table_has_a_row_a_case_and_a_column_a_contender():
     seen = {case: {name: [Seen(0, 12)] for name in CONTENDERS} for case in CASES}
     rows = table(seen, 1, "tuned 2.20.0").splitlines()
-    assert rows[0] == "| case | wulf's agent | wulf's script | tuned |"
-    assert rows[2] == "| taken back in order | 0 of 12 | 0 of 12 | 0 of 12 |"
+    heads, _, first = (row.strip("| ").split(" | ") for row in rows[:3])
+    assert heads == ["case", "wulf's agent", "wulf's script", "tuned"]
+    assert first == ["taken back in order", "0 of 12", "0 of 12", "0 of 12"]
     assert len(rows) == 2 + len(CASES) + 2
     assert "tuned 2.20.0" in rows[-1]
 

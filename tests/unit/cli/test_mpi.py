@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.unit.workflow.mpi_fakes import PROBES, probes
+from tests.wording import Wording, lacking
 from wulf.cli import mpi as command
 from wulf.cli.mpi_options import given_params, option_name, taken
 from wulf.cli.mpi_whole import Sizes
@@ -94,11 +95,11 @@ FOUND = {
 }
 
 
-def test_mismatches_are_named_by_kind() -> None:
+def test_mismatches_are_named_by_kind(wording: Wording) -> None:
     assert [mpi.kind for mpi in mpi_list.common(FOUND)] == ["openmpi"]
-    assert mpi_list.mismatches(FOUND) == [
-        "mpich is not the same everywhere: n1 has MPICH 4.0.2 (/usr); n2 has no mpich; n3 has MPICH 4.1 (/usr)"
-    ]
+    (said,) = mpi_list.mismatches(FOUND)
+    assert lacking(said, "n1 has MPICH 4.0.2 (/usr)", "n2 has no mpich", "n3 has MPICH 4.1 (/usr)") == []
+    wording(said)
     assert mpi_list.mismatches({"n1": (), "n2": ()}) == ["n[1-2] have no MPI"]
     assert mpi_list.mismatches({"n1": FOUND["n1"]}) == []
 

@@ -86,9 +86,9 @@ def test_no_address():
     with pytest.raises(UsageError, match="unknown: no address for the probes") as caught:
         address(Node("unknown"))
     assert "[node.unknown] address" in caught.value.next_step
-    with pytest.raises(UsageError, match=r"n1: no address within 10\.8\.0\.0/16; it has 172\.16\.0\.2, 10\.0\.0\.2"):
+    with pytest.raises(UsageError, match=r"n1: .* 10\.8\.0\.0/16; .* 172\.16\.0\.2, 10\.0\.0\.2"):
         address(Node("n1"), AGENT, network="10.8.0.0/16")
-    with pytest.raises(UsageError, match="n1: its address 'n1-x' is no IP address and does not resolve here"):
+    with pytest.raises(UsageError, match=r"n1: .*'n1-x' is no IP address"):
         address(Node("n1", "n1-x"))
 
 

@@ -88,7 +88,7 @@ def test_the_launcher_is_that_of_the_mpi_that_the_program_is_linked_with(here, l
 
 
 def test_another_mpis_launcher_is_refused(here):
-    with pytest.raises(UsageError, match=r"/usr/bin/solve is linked with Open MPI: MPICH 4\.0\.2's launcher"):
+    with pytest.raises(UsageError, match=r"/usr/bin/solve .* Open MPI: MPICH 4\.0\.2"):
         here[0].mpi_for(Found("/usr/bin/solve", "PATH", "openmpi"), WorldSpec(mpi="mpich"))
 
 
@@ -110,7 +110,7 @@ def test_ranks_need_one_path_on_all_nodes():
 
 def test_a_node_that_lacks_it_is_named():
     found = {"n1": {"a": places("/x/a")}, "n2": {"a": []}, "n3": {"a": []}}
-    with pytest.raises(UsageError, match=r"n\[2-3\]: HPL is not there: a is neither in the PATH"):
+    with pytest.raises(UsageError, match=r"n\[2-3\]: HPL is not there: a "):
         common_program(found, ["a"], "HPL")
 
 

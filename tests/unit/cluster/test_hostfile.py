@@ -50,7 +50,7 @@ def test_what_is_not_understood_is_named_with_its_line(tmp_path, text, message):
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    with pytest.raises(UsageError, match="absent: can't read the hostfile: No such file"):
+    with pytest.raises(UsageError, match=r"absent: .* hostfile: No such file"):
         Inventory.from_hostfile(tmp_path / "absent")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="binary: can't read the hostfile: not text"):

@@ -36,7 +36,7 @@ def test_many_raise_it_to_what_they_need(limits: list[tuple[int, int]]) -> None:
 
 
 def test_too_many_are_told_what_they_need(limits: list[tuple[int, int]]) -> None:
-    with pytest.raises(UsageError, match=r"2000 sessions need 6522 open files, and this process may have 4096"):
+    with pytest.raises(UsageError, match=r"2000 sessions need 6522 .* 4096"):
         open_files.make_room(2000)
     assert len(limits) == 1
 

@@ -34,7 +34,7 @@ def test_the_same_program_for_another_machine(built):
 
 
 def test_a_program_that_has_not_been_built(built):
-    with pytest.raises(UsageError, match="vax/wulf-net is missing: wulf-net has not been built for vax") as caught:
+    with pytest.raises(UsageError, match=r"vax/wulf-net .* not been built for vax") as caught:
         find_program("wulf-net", "vax")
     assert "make build" in caught.value.next_step
 

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.wording import lacking
 from wulf.cluster.channel import Exit
 from wulf.cluster.session import STDERR_KEPT, RequestError, SessionLost
 from wulf.core.errors import NodeError
@@ -33,7 +34,7 @@ def test_what_was_printed_instead_of_a_greeting_is_told():
     made, channel = session(greet=False)
     channel.say(b"This account is currently not available.")
     channel.end(status=1)
-    with pytest.raises(SessionLost, match="before that it printed: 'This account is currently not available"):
+    with pytest.raises(SessionLost, match="printed: 'This account is currently"):
         made.greeted.result(0)
 
 
@@ -45,7 +46,7 @@ def test_a_launchers_words_on_standard_output_are_kept_for_the_end():
     assert pending.result(0)["ok"]
     channel.say(b"12")
     channel.end(status=9)
-    with pytest.raises(SessionLost, match="BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES / 12"):
+    with pytest.raises(SessionLost, match=r"BAD TERMINATION .* PROCESSES / 12"):
         made.request("ping")
 
 
@@ -84,7 +85,7 @@ def test_a_refusal_is_a_request_error_with_its_code_and_field():
     with pytest.raises(RequestError) as caught:
         future.result(0)
     assert (caught.value.code, caught.value.field, caught.value.op) == ("bad-parameter", "bytes", "run")
-    assert caught.value.what == "n1: run: bytes = 0 is too small (bad-parameter, bytes)"
+    assert lacking(caught.value.what, "n1: run: bytes = 0 is too small", "bad-parameter, bytes") == []
     assert made.alive
 
 
@@ -117,7 +118,7 @@ def test_an_answer_that_is_no_json_ends_the_session():
     made, channel = session()
     future = made.call("ping")
     channel.say(b"Segmentation fault")
-    with pytest.raises(SessionLost, match="it wrote 'Segmentation fault', which is not a JSON object"):
+    with pytest.raises(SessionLost, match=r"'Segmentation fault', .* not a JSON object"):
         future.result(0)
     assert channel.killed
     channel.end(signal=9)
@@ -131,7 +132,7 @@ def test_an_answer_cut_short_is_told_by_how_the_program_ended():
     channel.listener.on_line(b'{"id": 1, "ok": true, "data": "eJz', whole=False)
     channel.listener.on_stderr("Timeout, server n1 not responding.")
     channel.end(status=255)
-    with pytest.raises(SessionLost, match=r"exit status 255; its last words: Timeout.*; it ended in the middle of an"):
+    with pytest.raises(SessionLost, match=r"status 255; .*: Timeout.*; .* in the middle"):
         future.result(0)
 
 
@@ -154,7 +155,7 @@ def test_whatever_waits_fails_with_the_reason_when_the_program_dies():
         channel.listener.on_stderr(line)
     channel.end(signal=6)
     for future in futures:
-        with pytest.raises(SessionLost, match="killed by SIGABRT; its last words: warming up / std::bad_alloc"):
+        with pytest.raises(SessionLost, match=r"SIGABRT; .*: warming up / std::bad_alloc"):
             future.result(0)
     assert not made.alive
     with pytest.raises(SessionLost, match="SIGABRT"):

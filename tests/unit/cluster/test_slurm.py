@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.wording import Wording, lacking
 from wulf.cluster import slurm, slurm_words
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory
@@ -128,62 +129,73 @@ def test_what_salloc_says(line: str, job: str | None) -> None:
     assert slurm.pending_job(line) == job
 
 
-def test_why_a_job_waits() -> None:
-    assert slurm.waiting_words("7", "Resources") == "job 7 waits in the queue: its nodes are busy (Resources)"
-    text = slurm.waiting_words("7", "ReqNodeNotAvail, UnavailableNodes:n3")
-    assert text.startswith("job 7 waits in the queue: a node that it asks for is down or reserved (ReqNode")
-    assert slurm.waiting_words("7", "BeginTime").endswith("Slurm says (BeginTime)")
+def test_why_a_job_waits(wording: Wording) -> None:
+    busy = slurm.waiting_words("7", "Resources")
+    assert lacking(busy, "job 7", "busy (Resources)") == []
+    reserved = slurm.waiting_words("7", "ReqNodeNotAvail, UnavailableNodes:n3")
+    assert lacking(reserved, "job 7", "down or reserved (ReqNode") == []
+    other = slurm.waiting_words("7", "BeginTime")
+    assert other.endswith("Slurm says (BeginTime)")
+    wording("\n".join((busy, reserved, other)))
 
 
 KILLED = ["srun: error: n2: task 0: Killed", "srun: Force Terminated StepId=6.0"]
 
 
 @pytest.mark.parametrize(
-    ("end", "stderr", "greeted", "what"),
+    ("end", "stderr", "greeted", "words"),
     [
-        (Exit(status=137), KILLED, True, "wulf-net was killed by SIGKILL on the node"),
-        (
+        pytest.param(Exit(status=137), KILLED, True, ("wulf-net", "SIGKILL on the node"), id="killed"),
+        pytest.param(
             Exit(status=0),
             ["slurmstepd-n2: error: *** STEP 7.0 ON n2 CANCELLED AT 2026-11-21T20:12:53 ***"],
             True,
-            "job 7 was cancelled",
+            ("job 7 was cancelled",),
+            id="cancelled",
         ),
-        (
+        pytest.param(
             Exit(status=1),
             ["slurmstepd-n1: error: *** STEP 2.0 ON n1 CANCELLED AT 2026-11-21T19:50:12 DUE TO PREEMPTION ***"],
             True,
-            "job 7 was preempted",
+            ("job 7 was preempted",),
+            id="preempted",
         ),
-        (
+        pytest.param(
             Exit(status=143),
             ["slurmstepd-n1: error: *** STEP 2.0 ON n1 CANCELLED AT 2026-11-21T19:50:12 DUE TO TIME LIMIT ***"],
             True,
-            "job 7 has used up its time",
+            ("job 7", "used up its time"),
+            id="time",
         ),
-        (
+        pytest.param(
             Exit(status=1),
             ["srun: error: Unable to create step for job 7: Requested node configuration is not available"],
             False,
-            "it is not one of the nodes of job 7",
+            ("not one of the nodes of job 7",),
+            id="another node",
         ),
-        (
+        pytest.param(
             Exit(status=1),
             ["srun: error: Task launch for StepId=4.0 failed on node n2: Communication connection failure"],
             False,
-            "Slurm can't reach it",
+            ("Slurm can't reach it",),
+            id="no connection",
         ),
-        (
+        pytest.param(
             Exit(status=1),
             ["srun: error: something new"],
             False,
-            "srun failed; its last words: srun: error: something new",
+            ("srun failed", ": srun: error: something new"),
+            id="new",
         ),
-        (Exit(signal=9), [], True, "the srun process on this machine was killed by SIGKILL"),
-        (Exit(status=99), [], False, "wulf-net needs Python 3.9"),
+        pytest.param(Exit(signal=9), [], True, ("srun process on this machine", "SIGKILL"), id="killed here"),
+        pytest.param(Exit(status=99), [], False, ("wulf-net needs Python 3.9",), id="no Python"),
     ],
 )
-def test_what_srun_says(end: Exit, stderr: list[str], greeted: bool, what: str) -> None:
-    assert explain_srun("7", PROGRAM)(end, stderr, greeted)[0].startswith(what)
+def test_what_srun_says(end: Exit, stderr: list[str], greeted: bool, words: tuple[str, ...], wording: Wording) -> None:
+    what, next_step = explain_srun("7", PROGRAM)(end, stderr, greeted)
+    assert lacking(what, *words) == []
+    wording(f"{what}\n{next_step}")
 
 
 @pytest.mark.parametrize(

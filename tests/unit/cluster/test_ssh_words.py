@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.wording import lacking
 from wulf.cluster import node_scripts
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Node
@@ -33,12 +34,12 @@ Host key verification failed."""
 @pytest.mark.parametrize(
     ("said", "what", "next_step"),
     [
-        (CHANGED, "its host key is not the one on record (/home/me/.ssh/known_hosts:12)", "ssh-keygen -R"),
-        ("Host key verification failed.", "its host key is not known on this machine", "ssh admin@n3.example"),
+        (CHANGED, "not the one on record (/home/me/.ssh/known_hosts:12)", "ssh-keygen -R"),
+        ("Host key verification failed.", "host key is not known", "ssh admin@n3.example"),
         (
             "No ED25519 host key is known for n3.example and you have requested strict checking.\n"
             "Host key verification failed.",
-            "its host key is not known on this machine",
+            "host key is not known",
             "by hand",
         ),
         (
@@ -61,11 +62,16 @@ Host key verification failed."""
         ("kex_exchange_identification: Connection closed by remote host", "the connection was lost", "uptime"),
         ("Unable to negotiate with 10.0.0.3: no matching cipher found", "ssh failed; its last words: Unable", "ssh "),
     ],
-)
-def test_before_the_program_greets(said, what, next_step):
+    ids=[
+        "changed key", "unknown key", "no key", "no name", "refused", "silent", "no banner", "no route", "not let in",
+        "many keys", "configuration", "no configuration", "closed", "no cipher",
+    ],
+)  # fmt: skip
+def test_before_the_program_greets(said, what, next_step, wording):
     told, then = explain_ssh(NODE, NET)(FAILED, said.splitlines()[-20:], False)
     assert what in told
     assert next_step in then
+    wording(f"{told}\n{then}")
 
 
 @pytest.mark.parametrize(
@@ -74,8 +80,8 @@ def test_before_the_program_greets(said, what, next_step):
         (["Timeout, server n3.example not responding."], "the connection was lost"),
         (["client_loop: send disconnect: Broken pipe"], "the connection was lost"),
         (["Connection to n3.example closed by remote host."], "the connection was lost"),
-        ([], "wulf-net was killed on the node, or the connection to it was cut"),
-        (["peer: Connection refused"], "wulf-net was killed on the node, or the connection to it was cut; its last"),
+        ([], "wulf-net was killed on the node"),
+        (["peer: Connection refused"], "the connection to it was cut; its last"),
     ],
 )
 def test_after_it_greeted_its_own_words_are_not_taken_for_sshs(said, what):
@@ -85,11 +91,11 @@ def test_after_it_greeted_its_own_words_are_not_taken_for_sshs(said, what):
 @pytest.mark.parametrize(
     ("status", "said", "what"),
     [
-        (node_scripts.WRONG_ARCH, ["motd", "wulf-arch: aarch64"], "the node is aarch64, but wulf-net has been built"),
+        (node_scripts.WRONG_ARCH, ["motd", "wulf-arch: aarch64"], "the node is aarch64, but wulf-net"),
         (node_scripts.WRONG_ARCH, [], "the node is of unknown kind"),
         (node_scripts.NO_PYTHON, [], "needs Python 3.9 or newer"),
-        (126, ["sh: 1: /x: Permission denied"], "can't be started there; its last words: sh: 1: /x: Permission"),
-        (1, ["assertion failed"], "ended unexpectedly: exit status 1; its last words: assertion failed"),
+        (126, ["sh: 1: /x: Permission denied"], "its last words: sh: 1: /x: Permission"),
+        (1, ["assertion failed"], "exit status 1; its last words: assertion"),
     ],
 )
 def test_what_the_node_found(status, said, what):
@@ -97,9 +103,7 @@ def test_what_the_node_found(status, said, what):
 
 
 def test_an_ssh_that_was_killed_here():
-    assert (
-        explain_ssh(NODE, NET)(Exit(signal=9), [], True)[0] == "the ssh process on this machine was killed by SIGKILL"
-    )
+    assert lacking(explain_ssh(NODE, NET)(Exit(signal=9), [], True)[0], "ssh process on this machine", "SIGKILL") == []
 
 
 @pytest.mark.parametrize(
@@ -109,9 +113,9 @@ def test_an_ssh_that_was_killed_here():
         ("mkdir: cannot create directory '/h/bin': Disk quota exceeded", "the disk quota is used up (mkdir: cannot"),
         ("mktemp: failed to create file via template '/h/bin/.x': Read-only file system", "is read-only (mktemp"),
         ("mkdir: cannot create directory '/h/bin': Permission denied", "no permission to write there (mkdir"),
-        ("mounted noexec", "programs may not be executed there (/h/bin: mounted noexec)"),
-        ("belongs to somebody else", "the directory is not ours (/h/bin: belongs to somebody else)"),
-        ("gremlins", "wulf-net could not be copied: exit status 96; its last words: gremlins"),
+        ("mounted noexec", "may not be executed there (/h/bin: mounted"),
+        ("belongs to somebody else", "is not ours (/h/bin: belongs to somebody"),
+        ("gremlins", "exit status 96; its last words: gremlins"),
     ],
 )
 def test_a_cache_that_cannot_be(said, what):

@@ -154,7 +154,7 @@ def test_kvm_is_taken_where_it_ran_the_kernel(tmp_path: Path, monkeypatch: pytes
         (0, b"Kernel panic - not syncing", b"", ""),
         (134, b"", b"qemu-system-x86_64: error: no MSR\nassertion", "error: no MSR"),
         (1, b"", b"qemu-system-x86_64: failed", "failed"),
-        (0, b"SeaBIOS", b"", "QEMU ended with status 0 before its kernel ran"),
+        (0, b"SeaBIOS", b"", "QEMU ended with status 0"),
     ],
 )
 def test_kvm_is_believed_only_after_a_kernel_ran(
@@ -164,7 +164,10 @@ def test_kvm_is_believed_only_after_a_kernel_ran(
     monkeypatch.setattr(
         machine.subprocess, "run", lambda words, **_: subprocess.CompletedProcess(words, status, out, err)
     )
-    assert machine._try_kvm(IMAGE) == why
+    found = machine._try_kvm(IMAGE)
+    assert found.startswith(why)
+    assert bool(found) is bool(why)
+    assert "\n" not in found
 
 
 def test_seed_gives_a_node_its_name_addresses_and_secrets() -> None:
@@ -213,7 +216,7 @@ def test_a_node_that_hangs_is_named_with_its_last_words(tmp_path: Path) -> None:
     def ask(_: Path, name: str) -> int:
         return 255 if name == "n2" else 0
 
-    with pytest.raises(LabError, match=r"n2 doesn't answer after .*Kernel panic - not syncing: no root"):
+    with pytest.raises(LabError, match=r"^n2 .*Kernel panic - not syncing: no root"):
         machines.await_ready(
             tmp_path, _machines(), ["n1", "n2"], lambda _: None, clock=iter(range(0, 10**6, 100)).__next__, ask=ask
         )
@@ -231,7 +234,7 @@ def test_refuses_more_machines_than_memory_holds(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(machines.programs, "require", Path)
     monkeypatch.setattr(machines, "_free_memory", lambda: 3 << 30)
     machines._check(3)
-    with pytest.raises(LabError, match="4 virtual machines need 4096 MiB of memory, and 3072 MiB are free here"):
+    with pytest.raises(LabError, match=r"4 virtual machines .*4096 MiB.*3072 MiB"):
         machines._check(4)
     monkeypatch.setattr(machines.os, "geteuid", lambda: 1000)
     with pytest.raises(LabError, match="needs root"):

@@ -72,7 +72,8 @@ def test_the_last_words_are_those_that_matter(tmp_path: Path) -> None:
     assert slurm.last_words(tmp_path) == "its daemons left no log"
     (log / "slurmd-n1.log").write_text("started\nerror: no munge\nended\n")
     (log / "slurmctld.log").write_text("one\ntwo\nthree\n")
-    assert slurm.last_words(tmp_path) == "slurmctld: two / slurmctld: three / slurmd-n1: error: no munge"
+    last = slurm.last_words(tmp_path).split(" / ")
+    assert last == ["slurmctld: two", "slurmctld: three", "slurmd-n1: error: no munge"]
 
 
 def test_a_slurm_that_does_not_get_there_says_why(tmp_path: Path) -> None:
@@ -80,5 +81,5 @@ def test_a_slurm_that_does_not_get_there_says_why(tmp_path: Path) -> None:
     log.mkdir(parents=True)
     (log / "munged.log").write_text("error: the key is too short\n")
     now = iter([0.0, 100.0])
-    with pytest.raises(LabError, match="not ready in time: munged: error: the key is too short"):
+    with pytest.raises(LabError, match="munged: error: the key is too short"):
         slurm._await(lambda: False, tmp_path, 50.0, lambda: next(now), pause=lambda _: None)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.wording import Wording, lacking
 from wulf.core.findings import Severity
 from wulf.core.records import Record, Verdict
 from wulf.measure.guidelines import (
@@ -94,7 +95,7 @@ def test_a_consistent_mpi_is_not_blamed_however_it_drifts() -> None:
     assert len(hold(times, 4)) >= len(guidelines(4, [KIB, 64 * KIB]))
 
 
-def test_a_slow_collective_is_found_with_its_ratio() -> None:
+def test_a_slow_collective_is_found_with_its_ratio(wording: Wording) -> None:
     times = consistent(4, (64 * KIB,))
     sides = [times[Call("reduce", 64 * KIB)], times[Call("bcast", 64 * KIB)]]
     times[Call("allreduce", 64 * KIB)] = {
@@ -102,10 +103,8 @@ def test_a_slow_collective_is_found_with_its_ratio() -> None:
     }
     found = violated("n[1-4]", times, 4)
     (first,) = (each for each in found if "reduce of 64 KiB + bcast of 64 KiB" in each.text)
-    assert first.text == (
-        "Guideline violated: allreduce of 64 KiB takes 3.1 × (3.09–3.11) reduce of 64 KiB + bcast of 64 KiB, "
-        "which do its work."
-    )
+    assert lacking(first.text, "allreduce of 64 KiB takes 3.1 × (3.09–3.11)", "reduce of 64 KiB") == []
+    wording(first.text)
     assert first.kind == "guideline"
     assert first.severity is Severity.WARN
     assert first.subject == "n[1-4]"
@@ -178,7 +177,7 @@ def test_records_are_held_against_those_of_the_same_mpi_alone() -> None:
     slow = record("reduce", KIB, [2.0] * 10)
     assert times_of([slow]) == {Call("reduce", KIB): dict.fromkeys(range(10), 2.0)}
     (found,) = violations([slow, record("allreduce", KIB, [1.0] * 10)])
-    assert "reduce of 1 KiB takes 2 × (2–2) allreduce of 1 KiB" in found.text
+    assert lacking(found.text, " reduce of 1 KiB takes 2 × (2–2)", " allreduce of 1 KiB") == []
     assert violations([slow, record("allreduce", KIB, [1.0] * 10, mpi="mpich 4.0.2")]) == []
     assert violations([slow, record("allreduce", KIB, [1.0] * 10, metric="local")]) == []
     assert violations([slow, record("allreduce", KIB, [1.0] * 10, blocks=[])]) == []

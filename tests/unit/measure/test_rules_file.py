@@ -64,9 +64,9 @@ def test_what_is_written_is_read_back() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "the file's end stands where the number of collectives"),
+        ("", "the file's end .* number of collectives"),
         ("1 99", "collective 99 is not known"),
-        ("1 2 x", "'x' stands where the number of allreduce's numbers of ranks"),
+        ("1 2 x", "'x' .* allreduce's numbers of ranks"),
         ("1 2 1 4 1 0 17 0 0", "allreduce has no algorithm 17"),
         ("1 2 1 4 1 8 3 0 0", "begins at size 8"),
     ],

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.measure.fakes import Clock, FakeSession, Sink, answer, cell
+from tests.wording import lacking
 from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError
 from wulf.core.records import Verdict
@@ -279,7 +280,7 @@ def test_a_second_session_that_dies_ends_only_what_it_serves() -> None:
     sessions["n1"].on_run = die
     runner, _ = with_itself(lambda _: second, sessions, cell(1, "n2", "n1"))
     records = {r.subject: r for r in runner.run() if r.metric == "rtt"}
-    assert records["n1>n1"].reason == "n1: its second session ended: the connection was lost"
+    assert lacking(str(records["n1>n1"].reason), "n1: its second session", "connection was lost") == []
     assert records["n2>n1"].verdict is Verdict.OK
     assert runner.lost == {}, "the node itself is there"
 
@@ -304,7 +305,7 @@ def test_a_second_session_that_can_not_be_opened_is_said() -> None:
 
     runner, sink = with_itself(refuse, three(), cell(1, "n1", "n2"))
     records = {r.subject: r for r in runner.run() if r.metric == "rtt"}
-    assert records["n1>n1"].reason == "n1: no second session could be opened there: too many sessions"
+    assert lacking(str(records["n1>n1"].reason), "n1: no second session", ": too many sessions") == []
     assert records["n1>n2"].verdict is Verdict.OK
     assert len(sink.replicates) == 6
 

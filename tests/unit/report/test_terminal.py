@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
 
 from tests.unit.report.make_run import SHAPES, failed, hostile, make_run, pair_records, record, survey, troubled
+from tests.wording import Wording, lacking
 from wulf.report.terminal import print_records, print_report
 from wulf.store.run import Run
 
@@ -64,8 +66,9 @@ def test_missing_and_doubtful_values_are_marked_and_explained() -> None:
     for line in ("~ noisy: the interval is wider", "? unresolved: no answer", "× failed: the", "– not measured"):
         assert f"\n  {line}" in text
     assert "12.1%" not in text  # the interval itself says how noisy
-    assert "× TCP round trip, 1 B, n1 ↔ n4 and 1 more: n4: its session ended" in text
-    assert "This run was interrupted: what follows is of the 32 records" in text
+    lost = next(line for line in text.splitlines() if "× TCP round trip" in line)
+    assert lacking(lost, "1 B, n1 ↔ n4 and 1 more: ", "n4: its session ended") == []
+    assert lacking(text, "was interrupted", " 32 records") == []
 
 
 def test_no_legend_where_all_is_well() -> None:
@@ -82,7 +85,7 @@ def test_wide_matrices_are_folded_into_blocks_of_columns() -> None:
 
 def test_large_clusters_show_the_ten_slowest_pairs() -> None:
     table = block(shown(survey([f"n{i:03d}" for i in range(1, 21)], slow="n007")), "TCP bandwidth")
-    assert table[0] == "TCP bandwidth: the slowest of 380 pairs (380 to measure)"
+    assert lacking(table[0], "TCP bandwidth", "slowest of 380 pairs", "(380 to measure)") == []
     assert len(table) == 12
     assert all("n007" in line for line in table[2:])
 
@@ -117,8 +120,9 @@ def test_a_pipe_gets_no_trailing_blanks_on_its_text() -> None:
 
 def test_one_reason_is_given_once() -> None:
     text = "\n".join(shown(SHAPES["dead"](), 120))
-    assert "× TCP round trip, 1 B, n1 ↔ n2 and 11 more: n2: wulf-net ended unexpectedly: killed by SIGKILL" in text
-    assert "× 12 sizes from 1 B to 4 MiB: n2: wulf-net ended" in text
+    pairs = next(line for line in text.splitlines() if "× TCP round trip" in line)
+    assert lacking(pairs, "1 B, n1 ↔ n2 and 11 more: n2: ", "wulf-net ended", "SIGKILL") == []
+    assert "× 12 sizes from 1 B to 4 MiB: n2: " in text
     assert text.count("SIGKILL") == 2
 
 
@@ -130,21 +134,24 @@ def test_a_node_against_itself() -> None:
     ]
 
 
-def test_a_single_measurement_in_full() -> None:
+def test_a_single_measurement_in_full(wording: Wording) -> None:
     console = Console(width=80, file=io.StringIO(), record=True, color_system=None)
     each = record(
         "n1>n2", "rtt", 18.5e-6, quantiles={"0.5": 18.5e-6, "0.999": 75e-6}, counters={"client": {"tcp.RetransSegs": 3}}
     )
     lost = record("n1>n2", "lost", 0.0, low=None, high=None, confidence=None)
     print_records([each, lost], console)
-    assert [line.rstrip() for line in console.export_text().splitlines()] == [
-        "n1 → n2  tcp pingpong, 1 B",
-        "                value             interval  replicates  verdict",
-        "  round trip  18.5 µs  18.1–18.9 µs (95 %)          10  ok",
-        "  lost              0                    –          10  ok",
-        "  single samples of round trip: p50 18.5 µs, p99.9 75 µs",
-        "  counters of both ends: client.tcp.RetransSegs 3",
+    text = console.export_text()
+    lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
+    assert lines[:4] == [
+        ["n1 → n2", "tcp pingpong, 1 B"],
+        ["value", "interval", "replicates", "verdict"],
+        ["round trip", "18.5 µs", "18.1–18.9 µs (95 %)", "10", "ok"],
+        ["lost", "0", "–", "10", "ok"],
     ]
+    assert lacking(lines[4][0], "round trip: ", "p50 18.5 µs", "p99.9 75 µs") == []
+    assert lacking(lines[5][0], "both ends", "client.tcp.RetransSegs 3") == []
+    wording(text)
 
 
 def test_a_failed_single_measurement_is_a_dash_with_its_reason() -> None:

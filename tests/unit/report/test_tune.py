@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from tests.unit.workflow.test_tune_campaign import CATALOGUE, Lab
+from tests.wording import lacking
 from wulf.cli.report import command as report
 from wulf.report.model_terminal import print_view
 from wulf.report.model_view import View
@@ -45,21 +46,21 @@ def test_the_table_has_mean_deviation_impact_interval_and_verdict(result: dict[s
     text = text_of(result_view(result), 160)
     assert re.search(r"default +49\.\d+ µs|default +5\d\.\d µs", text)
     good = next(line.rstrip() for line in text.splitlines() if line.startswith("net.good = 1 "))
-    assert re.search(r"= 1 +faster +3\d\.\d µs .*s \+2\d\.\d %.* 10$", good), good
+    assert re.search(r" faster +3\d\.\d µs .*s \+2\d\.\d %.* 10$", good), good
     assert re.search(r"all but net.good .*", text)
-    assert re.search(r"A/A arm \(nothing changed\): [+-]\d\.\d\d % .*, clean\.", text)
+    assert re.search(r"A/A arm .*: [+-]\d\.\d\d % .*, clean\.", text)
     assert "clamped (asked 100, got 64): faster" in text
     assert "inert: no detectable effect; least visible" in text
     assert "refused: Operation not permitted" in text
     assert "kept: net.good = 1 (was 0) on n[1-3]" in text
-    assert "as before, byte by byte, but for what was kept" in text
+    assert "byte by byte, but for what was kept" in text
     assert "Drift from first to last: × 1.0" in text
 
 
 def test_the_headline_says_what_is_proven_and_kept(result: dict[str, Any]) -> None:
     headline = result_view(result).headline
-    proven = r"net\.good, net\.clamped proven faster, 1 slower, 3 without proof"
-    assert re.fullmatch(proven + r"; together \+3\d\.\d % \(.*\) on fresh data, kept\.", headline), headline
+    assert lacking(headline, "net.good, net.clamped proven faster", " 1 slower", " 3 without proof") == []
+    assert re.search(r"; together \+3\d\.\d % \(.*\).*, kept\.$", headline), headline
 
 
 def test_an_interrupted_campaign_says_so_and_shows_what_there_is() -> None:
@@ -79,8 +80,8 @@ def test_leftovers_and_differences_stand_out(result: dict[str, Any]) -> None:
     differ = {"node": "n2", "name": "net.x", "place": "eth0", "before": {"value": 1}, "after": None}
     bad = result | {"leftovers": [left], "dumps": {"same": False, "reason": "", "differ": [differ]}}
     text = text_of(result_view(bad))
-    assert "NOT taken back: n2 net.good: it is 7, wulf wrote 1" in text
-    assert "DIFFERS from before: n2 net.x eth0: 1 → absent" in text
+    assert lacking(text, "NOT taken back: n2 net.good: it is 7") == []
+    assert lacking(text, "DIFFERS from before: n2 net.x eth0: 1 →") == []
 
 
 def test_the_page_draws_effects_with_intervals_and_needs_no_network(result: dict[str, Any]) -> None:

@@ -259,7 +259,7 @@ def test_what_cannot_be_is_refused() -> None:
         fractional_factorial(names(12))
     with pytest.raises(ValueError, match="cannot have resolution 5: 64 are needed"):
         fractional_factorial(names(7), 5, 16)
-    with pytest.raises(ValueError, match="no fraction of 24 runs for 7 factors: 16, 32, 64, 128 are offered"):
+    with pytest.raises(ValueError, match=r"24 runs for 7 factors: 16, 32, 64, 128 "):
         fractional_factorial(names(7), 4, 24)
     with pytest.raises(ValueError, match="24 factors are too many for 24 runs"):
         plackett_burman(names(24))

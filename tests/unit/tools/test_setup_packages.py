@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from provision.packages import FAMILIES, GROUPS, Need, missing, missing_text, names, of_groups, read_needs, wheel_name
 from provision.runner import SetupError
+
+from tests.wording import Wording, lacking
 
 GXX = Need(
     "C++ compiler",
@@ -103,17 +106,14 @@ def test_a_package_wanted_twice_is_named_once() -> None:
     assert names(of_groups([GXX, JSON], ["lab"]), "debian") == []
 
 
-def test_the_missing_list_says_cost_and_command_for_each_distribution() -> None:
+def test_the_missing_list_says_cost_and_command_for_each_distribution(wording: Wording) -> None:
     text = missing_text([GXX, JSON], "no root here")
-    assert text.splitlines() == [
-        "Still missing (no root here):",
-        "  C++ compiler  compiles; without it: no probes",
-        "  JSON          reads; without it: no probes",
-        "One command, as root, then the same make again:",
-        "  Debian, Ubuntu  apt-get install -y --no-install-recommends g++ nlohmann-json3-dev",
-        "  Fedora, RHEL    dnf install -y --setopt=install_weak_deps=False gcc-c++ libstdc++-static",
-        "                  (no package there: JSON)",
-        "  openSUSE        zypper --non-interactive install --no-recommends gcc-c++",
-        "                  (no package there: JSON)",
-    ]
+    rows = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
+    assert "no root here" in rows[0][0]
+    assert [(row[0], lacking(row[1], "no probes")) for row in rows[1:3]] == [("C++ compiler", []), ("JSON", [])]
+    assert rows[4] == ["Debian, Ubuntu", "apt-get install -y --no-install-recommends g++ nlohmann-json3-dev"]
+    assert rows[5] == ["Fedora, RHEL", "dnf install -y --setopt=install_weak_deps=False gcc-c++ libstdc++-static"]
+    assert rows[7] == ["openSUSE", "zypper --non-interactive install --no-recommends gcc-c++"]
+    assert all(lacking(row[0], "no package", ": JSON") == [] for row in (rows[6], rows[8]))
+    wording(text)
     assert all(label in text for label in FAMILIES.values())

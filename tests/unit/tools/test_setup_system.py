@@ -9,6 +9,8 @@ from provision import services, system
 from provision.packages import Need
 from provision.runner import Done, SetupError
 
+from tests.wording import lacking
+
 CMAKE = Need(
     "CMake", "build", "w", "c", ("command:cmake",), {"debian": ("cmake",), "fedora": ("cmake",), "suse": ("cmake",)}
 )
@@ -80,7 +82,7 @@ def test_an_unknown_package_fetches_the_lists_once_and_is_then_left_out(script, 
         system.install(script, debian, [CMAKE, odd], (), tmp_path / "updated")
     assert len(script.ran("update")) == 1
     assert all("no-such-package" not in command for command in script.ran("apt-get", "install"))
-    assert "not in this system's package sources: no-such-package" in script.said
+    assert any(lacking(line, "package sources", ": no-such-package") == [] for line in script.said)
 
 
 def test_a_failed_installation_is_tried_again_with_new_lists(script, debian, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.trace.making import made, pingpong, plain, recv, send, wait
+from tests.wording import Wording, lacking
 from wulf.trace.errors import FormatError
 from wulf.trace.exports import simgrid as export
 from wulf.trace.imports import Imported, simgrid
@@ -119,7 +120,7 @@ def test_collectives_have_bytes_roots_and_what_they_compute(tmp_path: Path) -> N
     assert records(trace, 1)[9].counts == [12, 16]
 
 
-def test_what_is_not_told_is_counted(tmp_path: Path) -> None:
+def test_what_is_not_told_is_counted(tmp_path: Path, wording: Wording) -> None:
     trace, told = brought(
         tmp_path,
         """
@@ -142,15 +143,13 @@ def test_what_is_not_told_is_counted(tmp_path: Path) -> None:
         """,
         "init\nfinalize",
     )
-    assert told.notes == [
-        "left open, since the text does not tell: 2 × source or tag of a receive from anybody, "
-        "1 × tags of sendrecv, taken for 0",
-        "guessed, since the text does not tell which request: 1 × waitAny, taken for the oldest, "
-        "1 × completed at MPI_Finalize",
-        "of unknown size: 1 × messages of derived types, an element taken for a byte",
-        "left out, since it is not understood: 1 × reducescatter of 6 words, 1 × comm_split, 1 × win_fence, "
-        "1 × io - read, 1 × wait for what no action began, or a test found",
-    ]
+    left_open, guessed, unknown, left_out = told.notes
+    assert lacking(left_open, "2 × source or tag of a receive", "1 × tags of sendrecv") == []
+    assert lacking(guessed, "1 × waitAny", "1 × completed at MPI_Finalize") == []
+    assert lacking(unknown, "1 × messages of derived types") == []
+    assert lacking(left_out, "1 × reducescatter of 6", "1 × comm_split", "1 × win_fence", "1 × io - read") == []
+    assert "1 × wait for what no action began" in left_out
+    wording("\n".join(told.notes))
     assert plain(records(trace)) == plain(
         [
             Record("Recv", peer=ANY, tag=ANY, bytes=100, actual=(ANY, ANY)),
@@ -240,7 +239,7 @@ def test_files_that_are_no_trace_are_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"ranks \[0\] are missing: there are 1 ranks"):
         simgrid.bring([tmp_path / "list"], tmp_path)
     (tmp_path / "there.txt").write_text("1 init\n0 init\n")
-    with pytest.raises(FormatError, match=r"rank 1 stands in .*here.txt and in .*there.txt"):
+    with pytest.raises(FormatError, match=r"rank 1 .*here\.txt.*there\.txt"):
         simgrid.bring([tmp_path / "here.txt", tmp_path / "there.txt"], tmp_path)
     (tmp_path / "list").write_text("nowhere.txt\n")
     with pytest.raises(FormatError, match=r"list:1: 'nowhere.txt' is neither"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import zlib
 from pathlib import Path
 
@@ -145,7 +146,7 @@ def test_an_operation_that_is_not_known_ends_the_file_there(tmp_path: Path) -> N
     ("change", "why"),
     [
         (lambda data: b"nonsense" + data[8:], "no trace of a rank"),
-        (lambda data: data[:8] + b"\x09\x00" + data[10:], "version 9 of the format; this wulf reads versions 1 to 2"),
+        (lambda data: data[:8] + b"\x09\x00" + data[10:], "version 9 of the format; .* versions 1 to 2"),
         (lambda data: data[:20], "header is torn"),
         (lambda _: b"", "no trace of a rank"),
     ],
@@ -156,7 +157,7 @@ def test_what_is_no_trace_is_refused(tmp_path: Path, change, why) -> None:  # ty
     with pytest.raises(TraceError, match=why):
         RankFile(path)
     trace = open_trace(tmp_path)  # the other rank is there
-    assert trace.missing == (0,) and why in trace.unread[0].what
+    assert trace.missing == (0,) and re.search(why, trace.unread[0].what)
 
 
 def test_missing_ranks_are_named(tmp_path: Path) -> None:

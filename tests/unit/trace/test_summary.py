@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.unit.trace.making import made, pingpong, recv, send
+from tests.wording import Wording, lacking
 from wulf.trace.reader import DONE, HEAD, TOTALS
 from wulf.trace.record import ANY, Record
 from wulf.trace.skew import Skews, begins
@@ -39,12 +41,14 @@ def test_folded_tests_count_as_many(tmp_path: Path) -> None:
     assert found.to_json()["calls"]["tests"] == {"count": 5, "seconds": 3e-8, "bytes": 0}
 
 
-def test_different_mpis_and_worlds_and_missing_ranks_are_said(tmp_path: Path) -> None:
+def test_different_mpis_and_worlds_and_missing_ranks_are_said(tmp_path: Path, wording: Wording) -> None:
     found = summarise(made(tmp_path, [*pingpong(), []], {1: {"mpi": "MPI 2"}, 2: {"size": 9}}))
     texts = {fault.kind: fault.text for fault in found.faults}
-    assert texts["mpis"] == "ranks ran with different MPIs: MPI 1 (0,2); MPI 2 (1)"
-    assert texts["missing"] == "6 of 9 ranks left no trace: 3-8"
+    assert lacking(texts["mpis"], "MPI 1 (0,2)", "MPI 2 (1)") == []
+    assert lacking(texts["missing"], "6 of 9 ranks", ": 3-8") == []
     assert "3 and 9" in texts["worlds"]
+    for kind, text in texts.items():
+        wording(text, kind)
 
 
 def test_a_torn_rank_is_named_and_counted_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -56,7 +60,7 @@ def test_a_torn_rank_is_named_and_counted_as_far_as_it_goes(tmp_path: Path) -> N
     assert found.ranks[1].calls["Send"].count == 2
 
 
-def test_a_cut_rank_says_why(tmp_path: Path) -> None:
+def test_a_cut_rank_says_why(tmp_path: Path, wording: Wording) -> None:
     trace = made(tmp_path, pingpong())
     path = trace.ranks[0].path
     data = bytearray(path.read_bytes())
@@ -69,8 +73,9 @@ def test_a_cut_rank_says_why(tmp_path: Path) -> None:
     data[at - HEAD.size :] = HEAD.pack(DONE, len(payload), 0, zlib.crc32(payload)) + payload
     path.write_bytes(data)
     (fault,) = summarise(trace).faults
-    assert fault.text == "rank 0: its trace could not be written further (errno 28); 17 calls are lost"
     assert fault.kind == "cut"
+    assert lacking(fault.text, "rank 0: ", "errno 28", "17 calls") == []
+    wording(fault.text)
 
 
 def hosts(ahead: int) -> dict[int, dict[str, object]]:
@@ -85,7 +90,7 @@ def test_clocks_that_are_apart_are_found_and_taken_into_account(tmp_path: Path) 
     trace = made(tmp_path, [first, second], hosts(5000))
     (fault,) = [fault for fault in summarise(trace).faults if fault.kind == "skew"]
     # the answer left at 500 + 5000 by the second clock, and came at 1000 by the first
-    assert fault.text.startswith("n2's clock is at least 0.000005 s ahead of n1's") or "0.000004" in fault.text
+    assert re.search(r"n2's clock .* 0\.00000[45] s ahead of n1's", fault.text)
     assert begins(trace) == {0: 0, 1: 0}
     assert kinds(tmp_path / "together", [first, second], hosts(0)) == []
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.tune.make_audit import ABSENT, REFUSED, advised, read, readings, setting
+from tests.wording import Wording, lacking
 from wulf.tune.audited import remarks
 from wulf.tune.auditing import Mark, State, audit
 from wulf.tune.readings import shown, wanted
@@ -133,9 +134,11 @@ def test_remarks_are_the_gravest_first() -> None:
     ]  # fmt: skip
 
 
-def test_what_weakens_security_is_shown_and_not_recommended() -> None:
+def test_what_weakens_security_is_shown_and_not_recommended(wording: Wording) -> None:
     (state,) = states(setting(security="weakens", type="word", **advised("off")), readings("nic.mtu", read("auto")))
-    assert remarks(state, Aim.LATENCY) == ["latency wants off, which weakens security: not recommended"]
+    (remark,) = remarks(state, Aim.LATENCY)
+    assert lacking(remark, "latency wants off", "weakens security", "not recommended") == []
+    wording(remark)
 
 
 def test_values_compare_but_for_rounding_and_blanks() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.wording import Wording
 from wulf.core.findings import Severity
 from wulf.core.records import Param, Record
 from wulf.workflow.asymmetry import asymmetry_findings
@@ -31,15 +32,17 @@ def records(value: float | None, half: float = 1e-6, error: float = 0.0, rtt: fl
 def test_the_slower_way_is_named(value: float, slow: str) -> None:
     (finding,) = asymmetry_findings(records(value))
     assert finding.severity is Severity.WARN
-    assert finding.text.startswith(f"{slow} takes 200 µs longer than the way back (199–201 µs; one clock timed both)")
+    assert finding.text.startswith(f"{slow} takes 200 µs longer ")
+    assert "(199–201 µs; " in finding.text
     assert finding.evidence[0].value == value
 
 
-def test_what_the_clocks_may_have_made_is_no_finding() -> None:
+def test_what_the_clocks_may_have_made_is_no_finding(wording: Wording) -> None:
     (finding,) = asymmetry_findings(records(2e-4, error=2.5e-4))
     assert finding.severity is Severity.INFO
     assert "between -51 µs and 451 µs" in finding.text
     assert "clocks' error of at most 250 µs included" in finding.text
+    wording(finding.text)
     assert asymmetry_findings(records(2e-4, error=1e-4))[0].severity is Severity.WARN
 
 

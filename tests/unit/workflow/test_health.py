@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.machines import tree
+from tests.wording import Wording, lacking
 from wulf.agent.machine import Machine
 from wulf.workflow import health
 from wulf.workflow.health import Host, Untold
@@ -47,20 +48,22 @@ def test_mounts_of_devices_and_servers_are_kept_and_no_others(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("now", "said"),
+    ("now", "words"),
     [
-        (MOUNTS, ""),
-        (MOUNTS.replace("server:/home /home nfs4 rw,vers=4.2 0 0\n", ""), "/home not mounted"),
-        (MOUNTS.replace("ext4 rw", "ext4 ro"), "/ is mounted read-only"),
-        (MOUNTS.replace("server:", "other:"), "/home is other:/home (nfs4), and was server:/home (nfs4)"),
-        (MOUNTS + "tmpfs /home tmpfs rw 0 0\n", "/home not mounted"),  # something else lies over it
+        (MOUNTS, ()),
+        (MOUNTS.replace("server:/home /home nfs4 rw,vers=4.2 0 0\n", ""), ("/home not mounted",)),
+        (MOUNTS.replace("ext4 rw", "ext4 ro"), ("/ is mounted read-only",)),
+        (MOUNTS.replace("server:", "other:"), ("/home is other:/home (nfs4)", "was server:/home (nfs4)")),
+        (MOUNTS + "tmpfs /home tmpfs rw 0 0\n", ("/home not mounted",)),  # something else lies over it
     ],
 )
-def test_a_mount_that_is_gone_changed_or_read_only(tmp_path: Path, now: str, said: str) -> None:
+def test_a_mount_that_is_gone_changed_or_read_only(tmp_path: Path, now: str, words: tuple[str, ...]) -> None:
     put(tmp_path, "proc/self/mounts", MOUNTS)
     was = health.mounts_of(Machine(str(tmp_path)))
     put(tmp_path, "proc/self/mounts", now)
-    assert health.mounted(host(tmp_path, mounts=was), {}) == said
+    said = health.mounted(host(tmp_path, mounts=was), {})
+    assert bool(said) is bool(words)
+    assert lacking(said, *words) == []
 
 
 def test_a_machine_equals_itself_and_lost_memory_is_named(tmp_path: Path) -> None:
@@ -71,10 +74,9 @@ def test_a_machine_equals_itself_and_lost_memory_is_named(tmp_path: Path) -> Non
     assert any(name.startswith("nic.") for name in facts)
     assert health.same(host(root, facts=facts), {"facts": patterns}) == ""
     more = {**facts, "memory.size": 2 * facts["memory.size"], "nic.ib0.speed": 1e11}
-    assert health.same(host(root, facts=more), {"facts": patterns}).split("; ") == [
-        f"memory.size is {facts['memory.size']}, and was {2 * facts['memory.size']}",
-        "nic.ib0.speed is not there, and was 100000000000.0",
-    ]
+    memory, speed = health.same(host(root, facts=more), {"facts": patterns}).split("; ")
+    assert lacking(memory, f"memory.size is {facts['memory.size']}", f"was {2 * facts['memory.size']}") == []
+    assert lacking(speed, "nic.ib0.speed is not there", "was 100000000000.0") == []
 
 
 def test_without_a_baseline_nothing_is_told(tmp_path: Path) -> None:
@@ -86,13 +88,15 @@ def test_without_a_baseline_nothing_is_told(tmp_path: Path) -> None:
         health.same(host(tmp_path, facts={"cpu.threads": 4}), {"facts": ["memory.size"]})
 
 
-def test_a_full_file_system_by_its_blocks_or_its_inodes(tmp_path: Path) -> None:
+def test_a_full_file_system_by_its_blocks_or_its_inodes(tmp_path: Path, wording: Wording) -> None:
     def said(blocks: float, inodes: float) -> str:
         return health.room(host(tmp_path, statvfs=lambda _: space(blocks, inodes)), {"paths": ["/a"], "least": 0.02})
 
     assert said(0.02, 0.02) == ""
-    assert said(0.019, 0.5) == "/a has 1.9% of its space free, less than 2.0%"
-    assert said(0.5, 0.0) == "/a has 0.0% of its inodes free, less than 2.0%"
+    blocks, inodes = said(0.019, 0.5), said(0.5, 0.0)
+    assert lacking(blocks, "/a has 1.9% of its space", "less than 2.0%") == []
+    assert lacking(inodes, "/a has 0.0% of its inodes", "less than 2.0%") == []
+    wording(f"{blocks}\n{inodes}")
 
 
 def test_a_file_system_without_a_count_of_inodes_has_enough(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.wording import Wording, lacking
 from wulf.cluster import simulated
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
@@ -90,7 +91,7 @@ def test_what_each_layer_adds_is_found(simulate: Any) -> None:
     assert all((r.model_extra or {})["seen"] for names, r in found.items() if names != ("unixgram", "unix"))
     assert not (found["unixgram", "unix"].model_extra or {})["seen"]
     (finding,) = [f for f in outcome.run.findings if f.kind == "layers"]
-    assert "No difference seen between unixgram and unix; least visible" in finding.text
+    assert lacking(finding.text, "No difference seen between unixgram and unix", "least visible") == []
     assert finding.text.startswith("A round trip of 1 B takes 19 µs")
 
 
@@ -173,11 +174,13 @@ def test_a_probe_without_local_transports_has_its_loop_and_the_network() -> None
     assert ends == [("null", "n1"), ("udp", "n1"), ("tcp", "n1"), ("udp", "n2"), ("tcp", "n2")]
 
 
-def test_a_layer_that_takes_less_is_said_so_with_its_interval_the_right_way_round() -> None:
+def test_a_layer_that_takes_less_is_said_so_with_its_interval_the_right_way_round(wording: Wording) -> None:
     fields = {
         "run": "r", "subject": "n1>n1", "probe": "net", "metric": "difference", "unit": "s", "value": -2.28e-6,
         "params": {"layer": "unixgram", "over": "unix"}, "low": -3.48e-6, "high": -1.1e-6, "confidence": 0.95,
         "statistic": "median", "replicates": 8, "verdict": "ok", "reason": None, "provenance": "measured",
         "at": "2026-01-01T00:00:00Z", "seen": True, "least_visible": None,
     }  # fmt: skip
-    assert layering.added(Record.model_validate(fields)) == "unixgram takes 2.28 µs (1.1–3.48 µs) less than unix"
+    said = layering.added(Record.model_validate(fields))
+    assert lacking(said, "unixgram takes 2.28 µs (1.1–3.48 µs) less", " unix") == []
+    wording(said)

@@ -11,6 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from tests.wording import lacking
 from wulf.cli import net as cli
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
@@ -55,8 +56,8 @@ def test_sockperf_is_a_run_with_the_tools_figure_and_an_interval(wulf: Any) -> N
     done, run = wulf("pingpong", "n1", "n2", "--as", "sockperf")
     assert done.return_value == 0
     assert "sockperf: Summary: Latency is 12.240 usec" in done.stdout
-    assert "as `sockperf ping-pong -i n2 -m 14 -t 1`, except: " in done.stderr
-    assert "sockperf's figure, median of 7: 12.2 µs (12.2–12.2 µs, 98.4 %), ok" in done.stderr
+    assert lacking(done.stderr, "`sockperf ping-pong -i n2 -m 14 -t 1`", "except: ") == []
+    assert lacking(done.stderr, "median of 7", ": 12.2 µs (12.2–12.2 µs, 98.4 %), ok") == []
     (latency,) = of(run, "latency")
     assert (latency.value, latency.params["as"], latency.replicates) == (pytest.approx(12.24e-6), "sockperf", 7)
     assert latency.low == latency.high == latency.value
@@ -92,8 +93,9 @@ def test_netpipe_goes_from_size_to_size_over_one_server(wulf: Any, simulated: Si
     done, run = wulf("sweep", "n1", "n2", "--as", "netpipe", "--most", "8")
     lines = done.stdout.splitlines()
     assert [line.split()[1] for line in lines] == ["1", "2", "3", "4", "6", "8"]
-    assert lines[0] == "  0:       1 bytes  20833 times -->      0.62 Mbps in      12.24 usec"
-    assert lines[3] == "  3:       4 bytes  13888 times -->      2.49 Mbps in      12.24 usec"
+    first, fourth = lines[0].split(), lines[3].split()
+    assert first == ["0:", "1", "bytes", "20833", "times", "-->", "0.62", "Mbps", "in", "12.24", "usec"]
+    assert fourth == ["3:", "4", "bytes", "13888", "times", "-->", "2.49", "Mbps", "in", "12.24", "usec"]
     assert (run.path / "np.out").read_text().splitlines()[0] == "       1 0.623317   0.00001224"
     assert len(of(run, "latency")) == 7, "the estimate and six sizes"
     assert [cell["params"]["bytes"] for cell in run.plan["cells"]] == [1, 1, 2, 3, 4, 6, 8]

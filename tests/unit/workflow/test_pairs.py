@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from tests.wording import Wording, lacking
 from wulf.core.errors import UsageError
 from wulf.report.terminal import print_report
 from wulf.workflow.pairs import pairs, rounds_wanted
@@ -44,10 +45,11 @@ def test_all_pairs_of_a_small_cluster(simulate: Any) -> None:
     assert (outcome.run.path / "report.html").exists()
 
 
-def test_a_sample_says_what_it_may_miss(simulate: Any) -> None:
+def test_a_sample_says_what_it_may_miss(simulate: Any, wording: Wording) -> None:
     outcome = simulate("n[1-20]", {"rounds": 3})
     covered = next(f for f in outcome.run.findings if f.kind == "coverage")
-    assert "30 of 190 pairs, in 3 of 19 rounds of disjoint pairs, each node in 3" in covered.text
+    assert lacking(covered.text, "30 of 190 pairs", "3 of 19 rounds", "each node in 3") == []
+    wording(covered.text)
     assert [e.value for e in covered.evidence] == [pytest.approx(160 / 190), 0.0]
     text = io.StringIO()
     print_report(outcome.run, Console(file=text, width=80))

@@ -32,7 +32,8 @@ def test_what_others_use_is_what_is_not_ours() -> None:
 
 def test_programs_alone_are_counted() -> None:
     ticks = os.sysconf("SC_CLK_TCK")
-    assert programs_seconds("cpu  100 20 30 9999 400 500 600 700 0 0\ncpu0 1 2 3 4\n") == 150 / ticks
+    stat = "cpu  100 20 30 9999 400 500 600 700 0 0\ncpu0 1 2 3 4\n"
+    assert programs_seconds(stat) == 150 / ticks
 
 
 def test_a_family_is_all_below() -> None:

@@ -413,7 +413,7 @@ def test_preflight_leaves_out_what_is_proven_slower_and_the_rest_is_a_knob(searc
     assert knobs["nb"]["default"] == found["best_nb"] >= 128
     assert journal["about"]["preflight"] == found
     view = search_view(done.result)
-    assert "BLAS libraries, by products before the search" in [section.heading for section in view.sections]
+    assert any(section.heading.startswith("BLAS libraries") for section in view.sections)
     assert "left out" in OUTCOME.render(done.result)
 
 

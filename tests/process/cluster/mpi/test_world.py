@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cluster.mpi import outputs
+from tests.wording import lacking
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.local import LocalLauncher
 from wulf.cluster.launchers.ssh import SshLauncher
@@ -196,7 +197,7 @@ def test_a_dead_rank_is_named(mpi):
 
 
 def test_a_rank_that_does_not_answer(mpi):
-    with opened(mpi) as world, pytest.raises(NodeError, match=r"pingpong: no answer within 0\.2 s; all ranks run"):
+    with opened(mpi) as world, pytest.raises(NodeError, match=r"pingpong: no answer .* 0\.2 s; all ranks"):
         world.run("pingpong", {}, 0.2)
 
 
@@ -208,7 +209,7 @@ def test_progress_is_told(mpi):
     assert said[0] == "looking for MPI"
     assert said[-1] == "starting 3 ranks with Open MPI 4.1.5"
     assert len(said) == len(set(said))
-    assert any(text.startswith("building wulf-mpi with Open MPI 4.1.5 on n1: ") for text in said)
+    assert any(lacking(text, "building wulf-mpi ", " Open MPI 4.1.5 on n1: ") == [] for text in said)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_any_bit_that_turns_is_seen(written: FakeNode) -> None:
 @pytest.mark.parametrize(
     ("change", "line", "why"),
     [
-        (lambda lines: [lines[0], *lines[2:]], 2, "it is number 3: lines are missing, or were moved"),
+        (lambda lines: [lines[0], *lines[2:]], 2, "number 3: lines are missing"),
         (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], 2, "number 3"),
         (lambda lines: [lines[0], b"# a note\n", *lines[1:]], 2, "no line of a journal"),
         (lambda lines: [*lines, lines[-1]], 6, "number 5"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.agent.changes.machine import START, FakeNode, setting
+from tests.wording import Wording, lacking
 from wulf.agent.changes import keep
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.operations import take_back
@@ -183,12 +184,13 @@ class TestWhatAWriteResets:
         assert back(node) == {"nic.affinity eth0": "reverted"}
         assert node.settings.load() == START
 
-    def test_is_named_where_the_setting_itself_is_left(self, node: FakeNode) -> None:
+    def test_is_named_where_the_setting_itself_is_left(self, node: FakeNode, wording: Wording) -> None:
         self.change(node)
         node.settings.set("eth0", "channels", 2)
         (result,) = take_back(node.host)["results"]
         assert result["outcome"] == "changed-since"
-        assert "nic.affinity, which it resets, left as found, too" in result["reason"]
+        assert lacking(result["reason"], "nic.affinity", "left as found") == []
+        wording(result["reason"])
 
 
 def test_a_write_that_was_cut_short(node: FakeNode) -> None:

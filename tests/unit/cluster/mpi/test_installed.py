@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.wording import lacking
 from wulf.cluster.mpi.installed import Installed, NodeView, agree, builder, prefixes_of
 from wulf.core.errors import NodeError, UsageError
 
@@ -43,27 +44,29 @@ def test_the_one_that_the_user_means(wanted, chosen):
     assert agree({"n1": node(OPENMPI, MPICH, WHEEL)}, wanted) == chosen
 
 
-def test_different_versions_are_named_with_the_nodes_that_have_them():
+def test_different_versions_are_named_with_the_nodes_that_have_them(wording):
     newer = replace(OPENMPI, version="4.1.6")
     views = {"n1": node(OPENMPI), "n2": node(OPENMPI), "n3": node(newer)}
     with pytest.raises(UsageError) as caught:
         agree(views)
-    assert "n[1-2] have Open MPI 4.1.4 (/usr); n3 has Open MPI 4.1.6 (/usr)" in caught.value.what
+    assert lacking(caught.value.what, "n[1-2] have Open MPI 4.1.4 (/usr)", "n3 has Open MPI 4.1.6 (/usr)") == []
+    wording(caught.value.what)
 
 
 def test_the_same_version_elsewhere_is_another():
     views = {"n1": node(OPENMPI), "n2": node(replace(OPENMPI, prefix="/opt/om"))}
-    with pytest.raises(UsageError, match=r"n1 has Open MPI 4\.1\.4 \(/usr\); n2 has Open MPI 4\.1\.4 \(/opt/om\)"):
+    with pytest.raises(UsageError) as caught:
         agree(views)
+    assert lacking(caught.value.what, "n1 has Open MPI 4.1.4 (/usr)", "n2 has Open MPI 4.1.4 (/opt/om)") == []
 
 
-def test_nodes_without_it_are_named_with_what_they_have():
+def test_nodes_without_it_are_named_with_what_they_have(wording):
     with pytest.raises(UsageError) as caught:
         agree({"n1": node(OPENMPI), "n2": node(MPICH), "n3": node()}, "openmpi")
-    assert (
-        caught.value.what
-        == "n[2-3]: no Open MPI is there; there is: n1 has Open MPI 4.1.4 (/usr); n2 has MPICH 4.0.2 (/usr)"
-    )
+    assert caught.value.what.startswith("n[2-3]: no Open MPI")
+    assert lacking(caught.value.what, "n1 has Open MPI 4.1.4 (/usr)", "n2 has MPICH 4.0.2 (/usr)") == []
+    assert "n3 has" not in caught.value.what
+    wording(caught.value.what)
     assert "wulf mpi install openmpi" in caught.value.next_step
     with pytest.raises(UsageError, match="n1: no MPI is there"):
         agree({"n1": node()})
@@ -75,7 +78,7 @@ def test_the_first_node_with_a_compiler_builds():
     runtime = replace(OPENMPI, mpicxx=None, compiler=None)
     views = {"n1": node(runtime), "n2": node(MPICH, OPENMPI)}
     assert builder(views, runtime) == ("n2", OPENMPI)
-    with pytest.raises(NodeError, match=r"n1: Open MPI 4\.1\.4 has no mpicxx there nor on any other node") as caught:
+    with pytest.raises(NodeError, match=r"n1: Open MPI 4\.1\.4 has no mpicxx") as caught:
         builder({"n1": node(runtime), "n2": node(MPICH)}, runtime)
     assert "libopenmpi-dev" in caught.value.next_step
 
