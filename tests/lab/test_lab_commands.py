@@ -156,7 +156,6 @@ def test_an_mpi_from_an_index(two_nodes: labs.Lab, tmp_path: Path) -> None:
     config = f"printf '[global]\nno-index = true\nfind-links = {tmp_path}\n' > ~/.config/pip/pip.conf"
     try:
         assert ssh(two_nodes, "n1", f"mkdir -p ~/.config/pip; {config}").returncode == 0
-        )
         done = wulf("mpi", "install", "mpich", "n1", "--lab")
         (prefix,) = [line.removeprefix("n1: ") for line in done.stdout.splitlines()]
         assert ssh(two_nodes, "n1", f"{prefix}/bin/mpirun").stdout == "here\n"
