@@ -12,6 +12,7 @@ SYSROOT := $(CURDIR)/build/sysroot
 # what `make test ARGS="-k histogram"` hands to pytest, `make demo ARGS=…` to wulf
 ARGS ?=
 ONLY ?=
+SHARD ?=
 
 # Programs that the set-up put into the clone, where it could not install them.
 ifneq ($(wildcard $(SYSROOT)),)
@@ -22,7 +23,7 @@ endif
 # Compiled modules are kept, whatever the environment says: hundreds of commands and test processes read them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo build test lab-long lab-qemu native-test replay-reference cross fuzz faults change-faults lint format bench statistics scale wheel clean distclean
+.PHONY: help demo build test test-all native-test replay-reference cross fuzz faults change-faults lint format bench statistics scale wheel clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -34,47 +35,21 @@ demo: ## survey a lab of four nodes, one behind a slow link, and write the repor
 build: ## the virtual environment and the native probes
 	@$(SETUP) build
 
-# With ARGS a stage may have no test: pytest's status 5.
-EMPTY := $(if $(ARGS),5,0)
+# Many at a time, for tests wait half of their time; those that share a lab or a file stay together (tests/tiers.py).
+PYTEST := $(VENV)/pytest -q -n auto --dist loadgroup --no-loadscope-reorder -m "not full"
 
-# Where tests of labs and of the browser are.
-LABS := tests/lab tests/browser tests/packaging tests/contract/test_launchers.py
-
-# A lab test that fails is tried once more, by itself: its daemons may have had no CPU beside two other tests. What it
-# said at first stays in the output, and is a fault to look for; what fails twice fails.
-AGAIN = $(VENV)/pytest -q --last-failed --last-failed-no-failures=none --maxfail=1
-
-# What measures exactly has the machine to itself. The rest waits for half of its time, for sleeps, sessions and idle
-# seconds: several at a time keep two cores busy. Tests that share a lab or a browser stay together (tests/conftest.py);
-# each stage names where its tests are, so that nobody collects seven thousand others.
-test: ## all tests: native, Python, lab, browser (ARGS="-k name" hands on to pytest)
+test: ## what a change may break, within ten minutes: native, unit, lab, browser (ARGS="-k name" for pytest)
 	@$(SETUP) test
 	@status=0; \
-	lab() { \
-	  $(VENV)/pytest -q "$$@" $(ARGS); case $$? in 0|$(EMPTY)) return 0;; 1) ;; *) return 1;; esac; \
-	  echo "== what failed, once more by itself"; $(AGAIN) "$$@" -n 0 $(ARGS); \
-	}; \
 	if [ -x build/native/wulf-native-tests ]; then build/native/wulf-native-tests || status=1; \
 	else echo "the native tests are not built: see what is missing, above"; status=1; fi; \
 	$(VENV)/python -m tests.process.native.mpi_session || status=1; \
-	$(VENV)/pytest -q -n 3 --dist worksteal -m "not lab and not browser" tests/unit tests/contract $(ARGS) || \
-	  [ $$? = $(EMPTY) ] || status=1; \
-	lab -n 3 --dist loadgroup -m "(lab or browser) and not alone and not long" $(LABS) || status=1; \
-	lab -m "alone and not long" tests/lab || status=1; \
+	$(PYTEST) $(ARGS) || status=1; \
 	exit $$status
 
-lab-long: ## the lab tests that `make test` leaves out: A/A campaign, whole clusters, every MPI, virtual machines
-	@$(SETUP) lab-long
-	@status=0; \
-	$(VENV)/pytest -q -m long tests/lab --ignore-glob='*/test_lab_qemu*' $(ARGS) || [ $$? = $(EMPTY) ] || status=1; \
-	$(VENV)/pytest -q -m long $(QEMU_TESTS) $(ARGS) || [ $$? = $(EMPTY) ] || status=1; \
-	exit $$status
-
-# They share two virtual machines, which boot for minutes.
-QEMU_TESTS := $(wildcard tests/lab/test_lab_qemu*.py)
-lab-qemu: ## changes, boots and power cuts on virtual machines; long without KVM (ARGS="-k power")
-	@$(SETUP) lab-long
-	@$(VENV)/pytest -q -m long $(QEMU_TESTS) $(ARGS)
+test-all: ## all the rest, in shards: tests/shards.toml (SHARD=labs for one of them, ARGS="-k name" for pytest)
+	@$(SETUP) test-all
+	@$(VENV)/python -m tests.shards $(SHARD) -- $(ARGS)
 
 native-test: ## the native tests with gcc and clang, and under ASan, UBSan and TSan
 	@$(SETUP) native-test

@@ -6,44 +6,22 @@ CI one at each landing.
 
 from __future__ import annotations
 
-import tomllib
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.shards import Shard, read, shard_of
+
 ROOT = Path(__file__).parent
-SHARDS = ROOT / "shards.toml"
 LIMITS = {"unit": 1.0, "process": 5.0, "contract": 5.0, "browser": 10.0, "lab": 20.0}
 """Seconds that a test of `make test` may take, by its folder: what takes longer is named, and is one for a shard."""
 SLOWEST = 20
 FIRST = ("lab", "browser", "contract", "process", "packaging", "unit")
 """Folders in the order of their tests: those that wait first, so that those that compute fill the pauses."""
-
-
-@dataclass(frozen=True)
-class Shard:
-    """A part of what `make test` leaves out.
-
-    Attributes
-    ----------
-    tests
-        Patterns of files below tests/; a test belongs to the first shard that has its file.
-    alone
-        Those marked `alone`, whatever their file: one at a time, with the machine to themselves.
-    commands
-        What it runs besides, each a line for a shell in the project's root.
-    """
-
-    name: str
-    what: str
-    tests: tuple[str, ...] = ()
-    alone: bool = False
-    commands: tuple[str, ...] = ()
 
 
 def first_of(values: Iterable[Any]) -> list[Any]:
@@ -52,22 +30,14 @@ def first_of(values: Iterable[Any]) -> list[Any]:
     return [first, *(pytest.param(*(v if isinstance(v, tuple) else (v,)), marks=pytest.mark.full) for v in others)]
 
 
-def shards(path: Path = SHARDS) -> list[Shard]:
-    """All shards, in the order in which CI takes them in turn."""
-    entries = tomllib.loads(path.read_text(encoding="utf-8"))["shard"]
-    return [Shard(**{name: tuple(v) if isinstance(v, list) else v for name, v in each.items()}) for each in entries]
-
-
-def shard_of(file: str, *, alone: bool, known: Iterable[Shard]) -> str | None:
-    """The shard of a test that is marked `full`, by its file below tests/; None: no shard has it."""
-    for shard in known:
-        if shard.alone if alone else any(fnmatch(file, pattern) for pattern in shard.tests):
-            return shard.name
-    return None
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shard", help="Run the tests of this shard of tests/shards.toml, and no others.")
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: most tests wait half of their time, for sleeps, sessions and idle seconds."""
+    return min(2 * len(os.sched_getaffinity(0)), 8)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -79,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not _by_itself(item):
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     items.sort(key=lambda item: FIRST.index(folder) if (folder := _folder(item.nodeid)) in FIRST else len(FIRST))
-    wanted, known = config.getoption("shard"), shards()
+    wanted, known = config.getoption("shard"), read()
     if wanted and wanted not in (names := [shard.name for shard in known]):
         raise pytest.UsageError(f"--shard {wanted}: tests/shards.toml has {', '.join(names)}")
     full = {item: _shard(item, known) for item in items if item.get_closest_marker("full")}

@@ -165,3 +165,23 @@ def machines() -> Iterator[lab.Lab]:
     from tests.lab.machines import two_machines
 
     yield from two_machines()
+
+
+XHPL = """\
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ] || exit 0
+value() { sed -n "$1p" HPL.dat | cut -d' ' -f1; }
+echo "HPLinpack 2.3  --  High-Performance Linpack benchmark"
+echo "WR11C2R4 $(value 6) $(value 8) $(value 11) $(value 12) 1.00 $(value 8).0e-03"
+echo "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 0.005 ...... ${VERDICT:-PASSED}"
+echo "End of Tests."
+"""
+"""Says of the HPL.dat in its folder a rate that follows from NB."""
+
+
+@pytest.fixture
+def xhpl(tmp_path: Path) -> Path:
+    program = tmp_path / "xhpl"
+    program.write_text(XHPL)
+    program.chmod(0o755)
+    return program

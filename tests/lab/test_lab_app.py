@@ -48,6 +48,7 @@ def marked(mark: str) -> list[str]:
     return found
 
 
+@pytest.mark.command("app run")
 def test_a_command_runs_on_each_node_by_itself(two_nodes: labs.Lab, tmp_path: Path) -> None:
     words = ["--runs", "2", "--figure", r"load (\d+)", "--unit", "s", "--", "sh", "-c", "echo load 4; hostname"]
     done = wulf(two_nodes, tmp_path / "run", "run", "n1", "n2", *words)
@@ -157,6 +158,7 @@ def ranks(mark: str) -> list[str]:
     return [pid for pid in marked(mark) if Path(f"/proc/{pid}/comm").exists()]
 
 
+@pytest.mark.command("app phyml")
 @needs(shutil.which("phyml-mpi"), "phyml")
 def test_phyml_over_two_nodes(two_nodes: labs.Lab, tmp_path: Path) -> None:
     words = ["--ranks", "2", "--runs", "1", "--taxa", "6", "--sites", "60", "--bootstraps", "2", "--timeout", "500s"]
@@ -167,6 +169,7 @@ def test_phyml_over_two_nodes(two_nodes: labs.Lab, tmp_path: Path) -> None:
     assert record["info"]["bootstrap trees"] == 2
 
 
+@pytest.mark.command("app list")
 def test_what_the_nodes_have(two_nodes: labs.Lab) -> None:
     done = subprocess.run(
         [*WULF, "app", "list", "n[1-2]", "--lab", "--json"],

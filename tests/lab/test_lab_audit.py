@@ -52,6 +52,7 @@ def dump(made: lab.Lab) -> list[str]:
     return [ssh(made, f"n{i}", what).stdout for i in range(1, 5)]
 
 
+@pytest.mark.command("audit")
 def test_planted_deviations_are_found_and_nothing_is_changed(tmp_path: Path, four_nodes: lab.Lab) -> None:
     before = dump(four_nodes)
     done = wulf("audit", "--lab", "--out", str(tmp_path / "run"), "--save", str(tmp_path / "saved.json"))

@@ -113,6 +113,16 @@ def test_a_blas_library(two_nodes: labs.Lab, tmp_path: Path) -> None:
     holds(measured(tmp_path / "run", "app", "blas", "n1", *words), "rate")
 
 
+@pytest.mark.command("search hpl")
+def test_the_best_hpl_dat(two_nodes: labs.Lab, tmp_path: Path, xhpl: Path) -> None:
+    out = tmp_path / "run"
+    words = ["--program", str(xhpl), "--n", "400", "--nb", "16,32", "--blas", "own", "--budget", "6s"]
+    done = wulf("search", "hpl", "n1", *words, "--lab", "--quick", "--seed", "1", "--out", str(out))
+    assert done.return_value == 0
+    found = json.loads((out / "search.json").read_text())
+    assert (found["winner"]["nb"], found["failed"]) == (32, [])
+
+
 @pytest.mark.command("search own")
 def test_the_best_parameter_of_a_program(two_nodes: labs.Lab, tmp_path: Path) -> None:
     mine = tmp_path / "my.toml"

@@ -17,26 +17,8 @@ from wulf.apps.hpl_dat import HplDat
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(PATIENCE + 60)]
 
-XHPL = """\
-#!/bin/sh
-[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ] || exit 0
-value() { sed -n "$1p" HPL.dat | cut -d' ' -f1; }
-echo "HPLinpack 2.3  --  High-Performance Linpack benchmark"
-echo "WR11C2R4 $(value 6) $(value 8) $(value 11) $(value 12) 1.00 $(value 8).0e-03"
-echo "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 0.005 ...... ${VERDICT:-PASSED}"
-echo "End of Tests."
-"""
-"""Says of the HPL.dat in its folder a rate that follows from NB."""
 
-
-@pytest.fixture
-def xhpl(tmp_path: Path) -> Path:
-    program = tmp_path / "xhpl"
-    program.write_text(XHPL)
-    program.chmod(0o755)
-    return program
-
-
+@pytest.mark.command("app hpl")
 @each_mpi
 def test_each_configuration_of_a_file_is_run_by_itself_beside_the_peak(
     two_nodes: labs.Lab, tmp_path: Path, xhpl: Path, kind: str

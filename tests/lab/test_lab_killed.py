@@ -33,7 +33,7 @@ def answers(made: lab.Lab) -> bool:
 
 
 SHORT = 6
-"""Moments at which `make test` kills; `make lab-long` has the rest."""
+"""Moments at which `make test` kills; `make test-all` has the rest."""
 
 
 @pytest.mark.parametrize("seed", [*range(SHORT), *(pytest.param(i, marks=pytest.mark.full) for i in range(SHORT, 24))])

@@ -26,6 +26,7 @@ def within(lab: labs.Lab) -> dict[str, str]:
     return os.environ | {"WULF_LAB": lab.name}
 
 
+@pytest.mark.command("net layers")
 def test_every_layer_and_what_it_adds(two: labs.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"
     done = wulf(

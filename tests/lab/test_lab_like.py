@@ -14,7 +14,7 @@ from wulf.store.run import read_run
 
 pytestmark = pytest.mark.lab
 
-LOOPS = [  # each tool once; `make lab-long` has them all
+LOOPS = [  # each tool once; `make test-all` has them all
     ("sockperf", "pingpong", "udp", "latency", parse.sockperf_average),
     ("qperf", "pingpong", "tcp", "latency", lambda text: parse.qperf_mean(text) / 2),
     pytest.param("qperf", "stream", "tcp", "throughput", parse.qperf_bandwidth, marks=pytest.mark.full),

@@ -92,6 +92,7 @@ def test_mpi_is_a_layer_above_tcp(two: labs.Lab, tmp_path: Path) -> None:
     assert over["replicates"] >= 6
 
 
+@pytest.mark.command("mpi list")
 def test_the_nodes_mpis_are_listed(two: labs.Lab) -> None:
     if not installed():
         pytest.skip("no MPI is installed")

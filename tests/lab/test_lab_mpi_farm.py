@@ -16,6 +16,7 @@ from wulf.store.run import read_run
 pytestmark = pytest.mark.lab
 
 
+@pytest.mark.command("mpi farm")
 @each_mpi
 def test_a_farm_over_two_nodes(kind: str, two_nodes: lab.Lab, tmp_path: Path) -> None:
     out = tmp_path / "run"

@@ -36,6 +36,7 @@ def test_every_row_of_a_group_has_a_figure_or_a_reason_on_every_node(tmp_path: P
     assert (tmp_path / "run" / "report.html").exists()
 
 
+@pytest.mark.command("node")
 def test_one_probe_with_its_parameters_as_records(tmp_path: Path, two_nodes: Lab) -> None:
     how = ["--probe", "syscall", "--set", "seconds=0.01", "--lab", "--quick", "--json"]
     done = wulf("node", *how, "--out", str(tmp_path / "run"))

@@ -44,6 +44,7 @@ def my(tmp_path: Path, now: str, best: int, then: str = "true") -> str:
     return str(path)
 
 
+@pytest.mark.full
 def test_a_setting_is_varied_and_restored(two_nodes: lab.Lab, tmp_path: Path) -> None:
     before = queue(two_nodes)
     best = int(before) + 1000

@@ -101,6 +101,7 @@ def test_the_demo_names_n3_and_only_n3(tmp_path: Path) -> None:
     assert max(len(line) for line in done.stdout.splitlines() if "report:" not in line and "demo:" not in line) <= 80
 
 
+@pytest.mark.command("survey")
 def test_json_records_validate_against_the_published_schema(tmp_path: Path, two_nodes: labs.Lab) -> None:
     done = wulf("survey", "--lab", "--quick", "--json", "--out", str(tmp_path / "run"))
     assert done.returncode in (0, 1, 3), done.stderr

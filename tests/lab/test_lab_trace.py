@@ -121,6 +121,7 @@ def test_a_program_of_this_machine(tmp_path: Path, kind: str) -> None:
     assert shown.returncode == 0 and max(map(len, shown.stdout.splitlines())) <= 80
 
 
+@pytest.mark.command("trace run")
 @each_mpi
 def test_a_program_over_the_lab(two_nodes: labs.Lab, tmp_path: Path, kind: str) -> None:
     """One rank on each node: with two, MPICH 4.0.2 over UCX's TCP at times hangs in MPI_Finalize, traced or not."""

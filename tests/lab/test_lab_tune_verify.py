@@ -46,6 +46,7 @@ def states(run: Path) -> tuple[int, dict[tuple[str, str], str]]:
     return done.return_value, {(each["node"], each["name"]): each["state"] for each in found}
 
 
+@pytest.mark.command("tune verify")
 def test_what_is_exported_is_found_on_the_nodes_once_it_is_applied(two_nodes: lab.Lab, run: Path):
     call(tune_export.export, run, "--format", "shell")
     script = run / "export" / "shell" / "{}" / "wulf-settings.sh"

@@ -59,6 +59,7 @@ def started(words: list[str], two: dict[str, str], **more: Any) -> subprocess.Po
     )  # fmt: skip
 
 
+@pytest.mark.command("watch")
 def test_json_streams_and_ends_quietly_when_its_reader_goes(two: dict[str, str], tmp_path: Path) -> None:
     process = started(["--json", "--no-stream", "--out", str(tmp_path / "run")], two)
     assert process.stdout is not None

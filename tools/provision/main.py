@@ -35,7 +35,7 @@ TARGETS = {
     "build": Target(("build",)),
     "demo": Target(("build", "lab")),
     "test": Target(("build", "lab", "mpi", "slurm", "test", "browser"), ("dev",), tests=True),
-    "lab-long": Target(("build", "lab", "qemu", "mpi", "slurm", "test"), ("dev",)),
+    "test-all": Target(("build", "lab", "mpi", "slurm", "test", "browser", "qemu"), ("dev",), tests=True),
     "lint": Target(("build", "mpi", "test", "lint", "format"), ("dev",), probes=False),
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),
