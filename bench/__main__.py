@@ -14,7 +14,23 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import docs, interval, limits, linpack, local, machine, mpi, mpi_farm, net, node, replay, rows, table, trace
+from bench import (
+    build,
+    docs,
+    interval,
+    limits,
+    linpack,
+    local,
+    machine,
+    mpi,
+    mpi_farm,
+    net,
+    node,
+    replay,
+    rows,
+    table,
+    trace,
+)
 from bench.blocks import Effort
 from bench.context import Context, say
 from bench.errors import BenchError
@@ -35,10 +51,11 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "mpi-farm": mpi_farm.measure,
     "linpack": linpack.measure,
     "interval": interval.measure,
+    "build": build.measure,
 }
 """In the order of running: what is timed alone comes before the lab."""
 
-SLOW_PARTS = {"survey", "sweep", "interval", "linpack", "trace"}
+SLOW_PARTS = {"survey", "sweep", "interval", "linpack", "trace", "build"}
 """Left out by --quick, unless asked for."""
 
 ROOT = Path(__file__).parent.parent

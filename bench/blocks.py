@@ -70,12 +70,15 @@ class Effort:
         Relative width of a ratio's interval at which a contest ends.
     until
         No pair begins that would not end by then, on `clock`.
+    most
+        Blocks after which a contest ends in any case; None: no such number.
     """
 
     blocks: int
     wish: float
     until: float
     clock: Callable[[], float] = time.monotonic
+    most: int | None = None
 
 
 def run_blocks(contests: Sequence[Contest], effort: Effort, rng: random.Random, say: Callable[[str], None]) -> None:
@@ -95,7 +98,8 @@ def run_blocks(contests: Sequence[Contest], effort: Effort, rng: random.Random, 
 def _is_done(contest: Contest, effort: Effort) -> bool:
     narrow = len(contest.pairs) >= effort.blocks and contest.is_narrow(effort.wish)
     late = effort.clock() + contest.seconds > effort.until
-    return narrow or late or len(contest.failures) >= MOST_FAILURES
+    enough = effort.most is not None and len(contest.pairs) >= effort.most
+    return narrow or late or enough or len(contest.failures) >= MOST_FAILURES
 
 
 def _one_pair(contest: Contest, effort: Effort, rng: random.Random, say: Callable[[str], None]) -> None:

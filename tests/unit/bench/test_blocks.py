@@ -1,6 +1,7 @@
 """Blocks with a clock and figures of our own: exact, and over at once."""
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -74,6 +75,13 @@ def test_no_pair_begins_that_would_end_too_late():
     contest = world.contest("noisy", ours=lambda: noise.uniform(0.5, 1.5))
     run_blocks([contest], world.effort(until=65), random.Random(1), ignore)
     assert (len(contest.pairs), world.now) == (3, 60)
+
+
+def test_no_more_blocks_than_are_asked_for():
+    world = World()
+    contest = world.contest("dear")
+    run_blocks([contest], replace(world.effort(), most=3), random.Random(1), ignore)
+    assert len(contest.pairs) == 3
 
 
 def test_a_peer_that_fails_ends_its_contest_alone():

@@ -1,0 +1,44 @@
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from bench import build_tree
+from bench.errors import BenchError
+
+
+def test_a_build_has_its_seconds(tmp_path):
+    made = tmp_path / "made"
+    assert 0 < build_tree.run(["sh", "-c", f'echo words; echo "$CCACHE_DISABLE" > {made}']) < 60
+    assert made.read_text() == "1\n"
+
+
+def test_a_build_that_fails_is_an_error_with_its_last_words():
+    with pytest.raises(BenchError, match=r"ended with 3: out\nerr$"):
+        build_tree.run(["sh", "-c", "echo out; echo err >&2; exit 3"])
+    with pytest.raises(BenchError, match=r"no-such-command did not run: .*No such file"):
+        build_tree.run(["no-such-command"])
+
+
+def test_a_build_that_is_given_up_leaves_no_compiler_behind(tmp_path, monkeypatch):
+    note = tmp_path / "pid"
+
+    class Impatient(subprocess.Popen):
+        def wait(self, timeout=None):
+            if timeout is None:
+                return super().wait()
+            while not (note.exists() and note.read_text().endswith("\n")):
+                time.sleep(0.01)
+            raise subprocess.TimeoutExpired(self.args, timeout)
+
+    monkeypatch.setattr(subprocess, "Popen", Impatient)
+    # as wulf's agent starts compilers: in a session of their own
+    with pytest.raises(BenchError, match="did not end within 1800 s"):
+        build_tree.run(["sh", "-c", f"setsid sh -c 'echo $$ > {note}; exec sleep 600' & wait"])
+    assert not Path("/proc", note.read_text().strip()).exists()
+
+
+def test_git_that_fails_is_an_error_with_its_words():
+    with pytest.raises(BenchError, match=r"^git cat-file ended with [1-9]"):
+        build_tree.git("cat-file", "-e", "no-such-object")
+    assert build_tree.git("--version").startswith(b"git version")
