@@ -143,7 +143,7 @@ def test_the_best_parameter_of_a_program(two_nodes: labs.Lab, tmp_path: Path) ->
 def test_what_a_link_is_worth_to_a_program(netns: None, tmp_path: Path) -> None:
     """Over a lab of its own: with links that are emulated, nodes are on a wire."""
     out = tmp_path / "run"
-    words = ["--links", "delay=2ms", "delay=0", "--blocks", "6", "--answer", "it is .*", "--no-profile"]
+    words = ["--links", "delay=2ms", "delay=0", "--blocks", "2", "--answer", "it is .*", "--no-profile"]
     done = wulf("impact", "--lab", "2", *words, "--out", str(out), "--", "echo", "it is 4")
     found = json.loads((out / "impact.json").read_text())
     assert (found["state"], found["same_answers"], found["leftovers"]) == ("complete", True, []), done.stderr

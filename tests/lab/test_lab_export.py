@@ -56,6 +56,7 @@ mount -t sysfs none /sys
 ip link add eth0.7 type veth peer name eth1
 ip link set eth0.7 up
 ip link set eth1 up
+until [ "$(cat /sys/class/net/eth0.7/operstate)" = up ]; do sleep 0.01; done
 echo '4096 131072 2097152' >/proc/sys/net/ipv4/tcp_rmem
 set +e
 dump() {

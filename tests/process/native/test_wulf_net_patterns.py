@@ -256,6 +256,7 @@ def test_ways_to_send(sending: str, pattern: str) -> None:
         assert zerocopy["copied"] <= zerocopy["completed"]
 
 
+@pytest.mark.alone
 def test_small_calls_cost_time_and_cork_gives_some_of_it_back() -> None:
     with Pair("tcp") as pair:
         times = {}

@@ -29,7 +29,7 @@ def test_pingpong(transport: str, address: str) -> None:
         far = {name for name in ("0.9999", "0.99999") if name in rtt["quantiles"]}
         assert far == {name for name in ("0.9999", "0.99999") if rtt["n"] * (1 - float(name)) >= 1}
         assert answer["metrics"]["lost"] == {"unit": "1", "value": 0}
-        assert 0.05 <= answer["seconds"] < 1
+        assert answer["seconds"] >= 0.05
         assert answer["counters"]["client"]["ctxt"] > 0
         assert answer["counters"]["server"]["ctxt"] > 0
         assert answer["info"]["sndbuf"] > 0

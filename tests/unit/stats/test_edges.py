@@ -131,6 +131,7 @@ def test_holds_leaves_room_for_colours_alone() -> None:
     assert [edge.holds(size, coloured=True) for size in (170, 240, 241)] == [True, True, False]
 
 
+@pytest.mark.full
 def test_claims_about_edges_hold_in_few_campaigns() -> None:
     claims = curves.claims(np.random.default_rng(5), campaigns=6, per_octave=4)
     assert [claim for claim in claims if claim.met is False] == []

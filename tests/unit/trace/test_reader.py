@@ -76,6 +76,7 @@ def test_what_a_field_can_not_hold_is_refused(bad: Record) -> None:
         encoded(bad)
 
 
+@pytest.mark.full
 def test_a_long_trace_has_several_chunks_and_its_threads(tmp_path: Path) -> None:
     records = [Record("Send", 10**12, thread=at % 2, peer=1, tag=0, bytes=2**40) for at in range(100_000)]
     trace = made(tmp_path, [records])
