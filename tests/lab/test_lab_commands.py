@@ -140,13 +140,14 @@ def test_the_best_parameter_of_a_program(two_nodes: labs.Lab, tmp_path: Path) ->
 
 
 @pytest.mark.command("impact")
-def test_what_a_link_is_worth_to_a_program(netns: None, tmp_path: Path) -> None:
-    """Over a lab of its own: with links that are emulated, nodes are on a wire."""
+def test_what_a_setting_is_worth_to_a_program(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    """On one node, where nothing is measured of the network: test_lab_impact.py has links and both ends."""
     out = tmp_path / "run"
-    words = ["--links", "delay=2ms", "delay=0", "--blocks", "2", "--answer", "it is .*", "--no-profile"]
-    done = wulf("impact", "--lab", "2", *words, "--out", str(out), "--", "echo", "it is 4")
+    words = ["n1", "--settings", "net.somaxconn=1234", "--blocks", "6", "--answer", "it is .*", "--no-profile"]
+    wulf("impact", *words, "--lab", "--out", str(out), "--", "echo", "it is 4")
     found = json.loads((out / "impact.json").read_text())
-    assert (found["state"], found["same_answers"], found["leftovers"]) == ("complete", True, []), done.stderr
+    assert (found["state"], found["same_answers"], found["leftovers"]) == ("complete", True, [])
+    assert (found["rows"][0]["n"], found["same"]) == ({"before": 6, "after": 6}, True)
 
 
 @pytest.mark.command("tune campaign", "tune status", "tune revert")
