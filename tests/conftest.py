@@ -4,7 +4,7 @@ import signal
 
 from tests import caches
 
-pytest_plugins = ["tests.tiers", "tests.wording"]
+pytest_plugins = ["tests.tiers", "tests.wording", "tests.durations"]
 
 
 def pytest_configure() -> None:
