@@ -13,6 +13,8 @@ SYSROOT := $(CURDIR)/build/sysroot
 ARGS ?=
 ONLY ?=
 SHARD ?=
+SINCE ?=
+SECONDS ?= 60
 
 # Programs that the set-up put into the clone, where it could not install them.
 ifneq ($(wildcard $(SYSROOT)),)
@@ -23,7 +25,7 @@ endif
 # Compiled modules are kept, whatever the environment says: hundreds of commands and test processes read them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo build test test-all native-test replay-reference cross fuzz faults change-faults lint format bench statistics scale wheel clean distclean
+.PHONY: help demo build test test-all test-changed native-test replay-reference cross fuzz faults change-faults lint format bench statistics scale wheel clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +48,10 @@ test: ## what a change may break, within ten minutes: native, unit, lab, browser
 	$(VENV)/python -m tests.process.native.mpi_session || status=1; \
 	$(PYTEST) $(ARGS) || status=1; \
 	exit $$status
+
+test-changed: ## the tests that a change can reach, the nearest first, in a minute (SINCE=HEAD~3, SECONDS=20, ARGS=-x)
+	@began=$$(date +%s); $(SETUP) test && \
+	$(VENV)/python -m tests.changed --began $$began --since "$(SINCE)" --seconds $(SECONDS) -- $(ARGS)
 
 test-all: ## all the rest, in shards: tests/shards.toml (SHARD=labs for one of them, ARGS="-k name" for pytest)
 	@$(SETUP) test-all
