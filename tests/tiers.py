@@ -10,6 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,39 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(2 * len(os.sched_getaffinity(0)), 8)
 
 
+def together(nodeid: str) -> str:
+    """What a test stays together with, on one worker: its file; a lab test whose file shares no fixture, nothing."""
+    file = nodeid.partition("::")[0]
+    return nodeid if _folder(nodeid) == "lab" and not _shares(ROOT.parent / file) else file
+
+
+@cache
+def _shares(file: Path) -> bool:
+    return 'scope="module"' in file.read_text(encoding="utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """For `--dist loadgroup`: groups by the names of tests. xdist's own, by marks, need an older pytest: 9.2 no longer hands
+    on the names that xdist 3.8 writes its groups into.
+    """
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return together(nodeid)
+
+    return Together(config, log)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks, order and groups; then what `--shard` leaves."""
+    """Marks and order; then what `--shard` leaves."""
     for item in items:
         if item.get_closest_marker("alone"):
             item.add_marker("full")
-        if not _by_itself(item):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     items.sort(key=lambda item: FIRST.index(folder) if (folder := _folder(item.nodeid)) in FIRST else len(FIRST))
     wanted, known = config.getoption("shard"), read()
     if wanted and wanted not in (names := [shard.name for shard in known]):
@@ -66,13 +92,6 @@ def _shard(item: pytest.Item, known: list[Shard]) -> str:
     if found is None:
         raise pytest.UsageError(f"{item.nodeid} is marked `full`, and no shard of tests/shards.toml has {file}")
     return found
-
-
-def _by_itself(item: pytest.Item) -> bool:
-    """Lab tests that share no fixture of their file go to whichever worker is free; others stay with their file."""
-    made = getattr(item, "_fixtureinfo", None)  # pytest has no public way to ask
-    scopes = {found[-1].scope for found in made.name2fixturedefs.values()} if made else set()
-    return item.path.parent.name == "lab" and "module" not in scopes
 
 
 def _folder(nodeid: str) -> str:

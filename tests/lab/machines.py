@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab.changing import Reached
-from tests.lab.conftest import host_state, skip_or_fail, traces
+from tests.lab.conftest import host_state, left_of, skip_or_fail
 from wulf import lab
 from wulf.agent.settings import mechanisms
 from wulf.cluster.inventory import Inventory
@@ -45,7 +45,7 @@ def two_machines() -> Iterator[lab.Lab]:
     with lab.up(2, backend="qemu", keep=False, say=print) as made:
         folder = disks.folder(made.state)
         yield made
-    assert traces(made.name) == []
+    assert left_of(made.name) == []
     assert not folder.exists()
     assert host_state() == before
 

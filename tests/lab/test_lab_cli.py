@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.lab.conftest import traces
+from tests.lab.conftest import left_of
 from wulf import lab
 
 pytestmark = pytest.mark.lab
@@ -38,7 +38,7 @@ def test_the_whole_story(netns: None, lab_name: str) -> None:
     again = wulf("up", *named)
     assert (again.returncode, "up already" in again.stderr) == (2, True)
     assert wulf("down", *named).stdout == "The lab is down.\n"
-    assert traces(lab_name) == []
+    assert left_of(lab_name) == []
 
 
 @pytest.mark.parametrize(

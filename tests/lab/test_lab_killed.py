@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from tests.lab.conftest import PATIENCE_S, ssh, traces, wait_until
+from tests.lab.conftest import PATIENCE_S, left_of, ssh, wait_until
 from wulf import lab
 from wulf.lab import state
 from wulf.lab.netns import Wire
@@ -49,7 +49,7 @@ def test_up_killed_anywhere(netns: None, lab_name: str, seed: int) -> None:
             assert answers(made)
     else:
         lab.down(lab_name)
-    assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
+    assert left_of(lab_name) == []
 
 
 def test_complete_lab_outlives_its_maker(netns: None, lab_name: str) -> None:
@@ -79,13 +79,13 @@ def test_ephemeral_lab_ends_with_its_owner(netns: None, lab_name: str, fork: boo
         assert wait_until(lambda: not [one for one, _ in state.processes() if one == lab_name], PATIENCE_S)
         assert wait_until(lambda: not (state.root() / lab_name).exists(), PATIENCE_S)
         if not fork:
-            assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
+            assert left_of(lab_name) == []
 
 
 def test_ephemeral_lab_ends_when_its_owner_just_ends(netns: None, lab_name: str) -> None:
     with start(f"wulf.lab.up(2, keep=False, name={lab_name!r})", lab_name) as process:
         assert process.wait(20) == 0
-    assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
+    assert left_of(lab_name) == []
 
 
 def test_interrupt_during_up_leaves_nothing(netns: None, lab_name: str) -> None:
@@ -97,7 +97,7 @@ def test_interrupt_during_up_leaves_nothing(netns: None, lab_name: str) -> None:
             assert wait_until(lambda: not [one for one, _ in state.processes() if one == lab_name], PATIENCE_S)
             assert not (state.root() / lab_name).exists()
         lab.down(lab_name)
-        assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
+        assert left_of(lab_name) == []
 
 
 def test_first_process_killed(netns: None, lab_name: str) -> None:
@@ -105,7 +105,7 @@ def test_first_process_killed(netns: None, lab_name: str) -> None:
     os.kill(state.load(lab_name)["init"]["pid"], signal.SIGKILL)
     assert wait_until(lambda: lab.find(lab_name) is None, PATIENCE_S)
     lab.up(1, name="other" + lab_name).down()  # any `up` or `down` clears it
-    assert traces(lab_name) == []
+    assert left_of(lab_name) == []
 
 
 @pytest.mark.parametrize("damage", ["removed", "torn"])
@@ -117,7 +117,7 @@ def test_state_lost_while_the_lab_is_up(netns: None, lab_name: str, damage: str)
         (made.state / "lab.json").write_text('{"name": ')
     assert lab.find(lab_name) is None
     assert lab.down(lab_name) is True
-    assert traces(lab_name) == []
+    assert left_of(lab_name) == []
 
 
 def test_failing_sshd_is_reported_and_nothing_stays(
@@ -131,7 +131,7 @@ def test_failing_sshd_is_reported_and_nothing_stays(
     with pytest.raises(LabError, match=r"node n\d can't start: sshd ended") as caught:
         lab.up(2, name=lab_name)
     assert "NoSuchOption" in str(caught.value)
-    assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
+    assert left_of(lab_name) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives a process a /run of its own in a mount namespace: needs root")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import host_state, ssh, traces, wait_until
+from tests.lab.conftest import host_state, left_of, ssh, wait_until
 from wulf import lab
 from wulf.core.errors import LabError
 
@@ -26,7 +26,7 @@ def test_host_is_untouched_before_during_and_after(netns: None, lab_name: str) -
         assert changed.returncode == 0
         assert host_state() == before
     assert host_state() == before
-    assert traces(lab_name) == []
+    assert left_of(lab_name) == []
 
 
 def test_nodes_have_their_own_name_hosts_devices_and_processes(four_nodes: lab.Lab) -> None:
@@ -110,7 +110,7 @@ def test_what_exec_started_ends_with_the_lab(netns: None, lab_name: str) -> None
         ssh(made, "n1", "setsid sleep 1000 >/dev/null 2>&1 & until pgrep -c sleep | grep -q 2; do sleep 0.05; done")
         made.down()
         assert running.wait(5) == 0
-    assert traces(lab_name) == []
+    assert left_of(lab_name) == []
 
 
 def test_exec_dies_with_its_caller(four_nodes: lab.Lab) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import PATIENCE_S, skip_or_fail, ssh, traces, wait_until
+from tests.lab.conftest import PATIENCE_S, left_of, skip_or_fail, ssh, wait_until
 from tests.lab.disturbance import best_share
 from wulf import lab
 from wulf.core.errors import LabError, UsageError
@@ -290,7 +290,7 @@ def test_it_ends_with_the_lab_and_nothing_stays(netns: None, lab_name: str) -> N
     os.kill(init["pid"], signal.SIGKILL)
     assert wait_until(lambda: not state.alive(process) and not state.alive(init), PATIENCE_S)
     made.down()
-    assert traces(lab_name) == []
+    assert left_of(lab_name) == []
 
 
 NOBODYS = """
@@ -314,7 +314,7 @@ def test_without_root(nobody: Callable[[str], list[str]], lab_name: str, tun: st
     else:
         assert "can't open /dev/net/tun" in tried.stderr
         assert "Run as root, have /dev/net/tun opened to all" in tried.stderr
-    assert wait_until(lambda: traces(lab_name) == [], PATIENCE_S), traces(lab_name)
+    assert left_of(lab_name) == []
 
 
 def test_names_on_loopback_have_no_links_to_emulate(lab_name: str) -> None:

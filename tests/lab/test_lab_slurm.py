@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import host_state, needs, skip_or_fail, traces, wait_until
+from tests.lab.conftest import host_state, left_of, needs, skip_or_fail, traces, wait_until
 from tests.process.native.mpi_session import each_mpi
 from wulf import lab as labs
 from wulf.core.errors import LabError
@@ -221,7 +221,7 @@ def test_a_node_that_loses_power_is_down_for_slurm_and_nothing_is_left_after_dow
     daemons = [text for text in traces(lab_name) if "slurm" in text or "munged" in text]
     assert len(daemons) >= 3
     assert lab.down() is None
-    assert traces(lab_name) == []
+    assert left_of(lab_name) == []
     assert [pid for pid, _ in processes("munged", "slurmctld", "slurmd", "slurmstepd") if in_lab(pid, lab_name)] == []
     assert host_state() == before
     assert sorted(Path("/sys/fs/cgroup").glob("**/*slurm*")) == groups

@@ -9,7 +9,7 @@ import pytest
 
 from tests import shards
 from tests.shards import Shard, in_turn, lines, read, run, shard_of
-from tests.tiers import LIMITS, over_limit
+from tests.tiers import LIMITS, over_limit, together
 
 A = Shard("a", "lab tests", tests=("lab/*",), workers=1)
 B = Shard("b", "the machine to themselves", alone=True)
@@ -77,3 +77,10 @@ def test_what_takes_longer_than_its_tier_may_is_named(tier: str) -> None:
 
 def test_what_is_alone_runs_one_at_a_time() -> None:
     assert [shard.workers for shard in read() if shard.alone] == [0]
+
+
+def test_a_file_stays_on_one_worker_but_for_lab_tests_that_share_nothing_of_it() -> None:
+    shares, alone = "tests/lab/test_lab_audit.py", "tests/lab/test_lab_commands.py"
+    assert together(f"{shares}::test_a") == shares
+    assert together(f"{alone}::test_a[b]") == f"{alone}::test_a[b]"
+    assert together("tests/unit/stats/test_edges.py::test_a") == "tests/unit/stats/test_edges.py"
