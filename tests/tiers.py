@@ -55,8 +55,8 @@ def _shares(file: Path) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """For `--dist loadgroup`: groups by the names of tests. xdist's own, by marks, need an older pytest: 9.2 no longer hands
-    on the names that xdist 3.8 writes its groups into.
+    """For `--dist loadgroup`: groups by the names of tests. xdist's own, by marks, need an older pytest: 9.2 no longer
+    hands on the names that xdist 3.8 writes its groups into.
     """
     if config.getoption("dist") != "loadgroup":
         return None
