@@ -39,7 +39,7 @@ TWO = {
 }  # fmt: skip
 """Probe of `wulf mpi` between two nodes → a metric of its records."""
 
-CLUSTER = {"pairs n[1-3]": "throughput", "incast --to n1": "incast", "bisection": "bisection_worst"}
+CLUSTER = {"pairs --nodes n[1-3]": "throughput", "incast --to n1": "incast", "bisection": "bisection_worst"}
 """What `wulf net` measures over a whole cluster → a metric of its records."""
 
 ONE = {"get": "latency", "put": "latency", "onesided --sizes 8": "latency"}

@@ -33,8 +33,8 @@ using Largest = int (*)(const Integer*, const double*, const Integer*);
 enum class Language { kFortran, kC };
 
 /// A function of a library in any of the forms in which it may be named: plain, with 64-bit integers, and as
-/// the wheels of NumPy and SciPy carry it. Null where there is none. A library with 64-bit integers may have a
-/// function of C's in either language's form: openblas_set_num_threads64_ and, for Fortran, ..._64_.
+/// the wheels of NumPy and SciPy carry it. Null where there is none. A library with 64-bit integers may have
+/// a function of C's in either language's form: openblas_set_num_threads64_ and, for Fortran, ..._64_.
 void* function(void* library, const std::string& name, Language language = Language::kFortran) {
   constexpr std::array<const char*, 3> kFortranForms{"_", "_64_", "64_"};
   constexpr std::array<const char*, 2> kForms{"", "64_"};
