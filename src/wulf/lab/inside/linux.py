@@ -47,13 +47,20 @@ def unshare(flags: int) -> None:
 def join(pid: int, names: tuple[str, ...]) -> None:
     """Enter the namespaces `names` ("user", "net", "mnt", …) of process `pid`, in that order.
 
-    The user namespace is skipped where it is ours already (joining one's own is an error, setns(2)).
+    The user namespace is skipped where it is ours already (joining one's own is an error, setns(2)). With its mounts comes
+    its root: setns(2) leaves us at the root of all mounts, which is another one where wulf itself runs in a chroot.
     """
     opened = [(name, os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY | os.O_CLOEXEC)) for name in names]
+    ours = os.stat("/proc/self/ns/user")
+    root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC) if "mnt" in names else None
     for name, fd in opened:
-        if name != "user" or not os.path.samestat(os.fstat(fd), os.stat("/proc/self/ns/user")):
+        if name != "user" or not os.path.samestat(os.fstat(fd), ours):
             _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(0)), f"setns({name} of process {pid})")
         os.close(fd)
+    if root is not None:
+        os.fchdir(root)
+        os.chroot(".")
+        os.close(root)
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
