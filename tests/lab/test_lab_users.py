@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import PATIENCE_S, SOURCES, UNPRIVILEGED, host_state, skip_or_fail, ssh, wait_until
+from tests.lab.conftest import PATIENCE_S, SOURCES, UNPRIVILEGED, host_state, left_of, skip_or_fail, ssh, wait_until
 from tests.wording import lacking
 from wulf import lab
 from wulf.core.errors import LabError
@@ -88,6 +89,26 @@ def test_root_without_rights_uses_a_user_namespace(netns: None, lab_name: str) -
     report = json.loads(ran.stdout)
     assert (report["backend"], report["hosts"]) == ("netns", ["n1", "n2", "n3"])
     assert report["queues"] == ["noqueue", "noqueue", "tbf"]
+
+
+IN_A_CHROOT = """
+mount --make-rprivate / && mount --rbind / "$1" && mount -t tmpfs tmpfs "$1/etc" || exit
+cp -a /etc/. "$1/etc/" && rm "$1/etc/hosts" && exec chroot "$1" "$2" -c "$3"
+"""
+"""As a container without /etc/hosts."""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="changes its root: needs root")
+def test_in_a_chroot_without_hosts_nodes_are_whole(netns: None, lab_name: str, tmp_path: Path) -> None:
+    asked = f"getent hosts n2; ssh -o BatchMode=yes n2 hostname; test -d /proc/{os.getpid()}; echo $?"
+    code = f"""from wulf import lab
+with lab.up(2, name={lab_name!r}) as made:
+    made.exec("n1", ["sh", "-c", {asked!r}])"""
+    words = ["unshare", "--mount", "sh", "-c", IN_A_CHROOT, "sh", str(tmp_path), sys.executable, code]
+    environment = os.environ | {"PYTHONPATH": SOURCES}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert [line.split() for line in done.stdout.splitlines()] == [["fd77::2", "n2"], ["n2"], ["1"]], done.stderr
+    assert left_of(lab_name) == []
 
 
 def test_where_nothing_is_allowed_it_is_loopback_said_aloud(netns: None, lab_name: str) -> None:

@@ -47,8 +47,8 @@ def unshare(flags: int) -> None:
 def join(pid: int, names: tuple[str, ...]) -> None:
     """Enter the namespaces `names` ("user", "net", "mnt", …) of process `pid`, in that order.
 
-    The user namespace is skipped where it is ours already (joining one's own is an error, setns(2)). With its mounts comes
-    its root: setns(2) leaves us at the root of all mounts, which is another one where wulf itself runs in a chroot.
+    The user namespace is skipped where it is ours already (joining one's own is an error, setns(2)). With its mounts
+    comes its root: setns(2) leaves us at the root of all mounts, which is another where wulf itself runs in a chroot.
     """
     opened = [(name, os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY | os.O_CLOEXEC)) for name in names]
     ours = os.stat("/proc/self/ns/user")

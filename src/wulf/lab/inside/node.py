@@ -5,7 +5,7 @@ programs (/run, /dev/shm, /var/log, the home directory, TMPDIR: empty, in memory
 lasting as the lab) and for what makes it a node (/etc/hosts and the like).
 """
 
-# ruff: noqa: PTH211, PTH101, PTH102, PTH110, PTH112, PTH114, PTH119, PTH123, PTH208
+# ruff: noqa: PTH211, PTH101, PTH102, PTH110, PTH112, PTH114, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -68,11 +68,10 @@ def furnish(state: str, node: str) -> None:
     for directory, options in (("/dev/shm", "mode=1777"), ("/var/log", "mode=755")):  # noqa: S108
         if os.path.isdir(directory):
             linux.mount("tmpfs", directory, "tmpfs", _QUIET, options)
-    for source in [f"{state}/etc/{file}" for file in os.listdir(f"{state}/etc")] + [f"{node}/hostname"]:
-        target = f"/etc/{os.path.basename(source)}"
-        if os.path.exists(target):
-            linux.mount(source, target, "", linux.MS_BIND)
-    _mount_library(f"{node}/library")
+    _mount_etc({file: f"{state}/etc/{file}" for file in os.listdir(f"{state}/etc")} | {"hostname": f"{node}/hostname"})
+    if os.path.isdir("/var/lib"):
+        os.mkdir(f"{node}/library", 0o700)
+        _mount_with("/var/lib", {"wulf": f"{node}/library"})
     own = os.open(node, os.O_PATH | os.O_DIRECTORY)
     linux.mount("tmpfs", "/run", "tmpfs", _QUIET, "mode=755")
     ssh = f"{HOME}/.ssh"
@@ -97,19 +96,25 @@ def _mount_sys() -> None:
         os.close(old)
 
 
-def _mount_library(own: str) -> None:
-    """/var/lib as it is, but with a wulf/ of the node's own, which the host need not have: it is not written."""
-    library, mine = "/var/lib", "wulf"
-    if not os.path.isdir(library):
+def _mount_etc(own: dict[str, str]) -> None:
+    """Files of the node's own in the places of the host's, which may lack one: a container need not have /etc/hosts."""
+    if not all(os.path.exists(f"/etc/{name}") for name in own):
+        _mount_with("/etc", own)
         return
-    os.mkdir(own, 0o700)
-    shown = {mine: os.open(own, os.O_PATH | os.O_DIRECTORY)}
-    for name in os.listdir(library):
+    for name, source in own.items():
+        linux.mount(source, f"/etc/{name}", "", linux.MS_BIND)
+
+
+def _mount_with(directory: str, own: dict[str, str]) -> None:
+    """A folder as it is, but with some of the node's own, which the host need not have: it is not written."""
+    shown = {name: os.open(source, os.O_PATH) for name, source in own.items()}
+    for name in os.listdir(directory):
         with contextlib.suppress(FileNotFoundError):  # somebody's temporary file
-            shown.setdefault(name, os.open(f"{library}/{name}", os.O_PATH | os.O_NOFOLLOW))
-    linux.mount("tmpfs", library, "tmpfs", _QUIET, "mode=755")
+            if name not in shown:
+                shown[name] = os.open(f"{directory}/{name}", os.O_PATH | os.O_NOFOLLOW)
+    linux.mount("tmpfs", directory, "tmpfs", _QUIET, "mode=755")
     for name, descriptor in shown.items():
-        _show(descriptor, f"{library}/{name}")
+        _show(descriptor, f"{directory}/{name}")
         os.close(descriptor)
 
 
