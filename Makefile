@@ -37,7 +37,7 @@ demo: ## survey a lab of four nodes, one behind a slow link, and write the repor
 build: ## the virtual environment and the native probes
 	@$(SETUP) build
 
-# Many at a time, for tests wait half of their time; those that share a lab or a file stay together (tests/tiers.py).
+# Many at a time, for tests wait half of their time; those that share a lab or a file stay together (tests/running/tiers.py).
 PYTEST := $(VENV)/pytest -q -n auto --dist loadgroup --no-loadscope-reorder -m "not full"
 
 test: ## what a change may break, within ten minutes: native, unit, lab, browser (ARGS="-k name" for pytest)
@@ -51,11 +51,11 @@ test: ## what a change may break, within ten minutes: native, unit, lab, browser
 
 test-changed: ## the tests that a change can reach, the nearest first, in a minute (SINCE=HEAD~3, SECONDS=20, ARGS=-x)
 	@began=$$(date +%s); $(SETUP) test && \
-	$(VENV)/python -m tests.changed --began $$began --since "$(SINCE)" --seconds $(SECONDS) -- $(ARGS)
+	$(VENV)/python -m tests.running.changed --began $$began --since "$(SINCE)" --seconds $(SECONDS) -- $(ARGS)
 
-test-all: ## all the rest, in shards: tests/shards.toml (SHARD=labs for one of them, ARGS="-k name" for pytest)
+test-all: ## all the rest, in shards: tests/running/shards.toml (SHARD=labs for one of them, ARGS="-k name" for pytest)
 	@$(SETUP) test-all
-	@$(VENV)/python -m tests.shards $(SHARD) -- $(ARGS)
+	@$(VENV)/python -m tests.running.shards $(SHARD) -- $(ARGS)
 
 native-test: ## the native tests with gcc and clang, and under ASan, UBSan and TSan
 	@$(SETUP) native-test

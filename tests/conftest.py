@@ -4,7 +4,7 @@ import signal
 
 from tests import caches
 
-pytest_plugins = ["tests.tiers", "tests.wording", "tests.durations"]
+pytest_plugins = ["tests.running.tiers", "tests.wording", "tests.running.durations"]
 
 
 def pytest_configure() -> None:

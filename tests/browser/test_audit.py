@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
-from tests.tiers import first_of
+from tests.running.tiers import first_of
 from tests.unit.report.make_audit import AUDIT_SHAPES
 from tests.unit.tune.make_audit import CATALOGUE
 from wulf.report import audit

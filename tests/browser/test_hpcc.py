@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
-from tests.tiers import first_of
+from tests.running.tiers import first_of
 from tests.unit.report.make_hpcc import hpcc_run
 from wulf.apps.hpcc import PARTS
 from wulf.report.html import render

@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
-from tests.tiers import first_of
+from tests.running.tiers import first_of
 from tests.unit.report.test_model import VIEWS
 from wulf.report.model_page import write_model
 

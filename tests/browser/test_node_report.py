@@ -9,7 +9,7 @@ import pytest
 from tests.browser.chromium import Page
 from tests.browser.test_pages import sound
 from tests.browser.test_report import Report, contrast, hovered, luminance
-from tests.tiers import first_of
+from tests.running.tiers import first_of
 from tests.unit.report.make_node import node_run
 from wulf.measure.machines import machines_of
 from wulf.report.machines import beside

@@ -13,7 +13,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_report import contrast, luminance
-from tests.tiers import first_of
+from tests.running.tiers import first_of
 from tests.unit.measure.make_runs import run
 from tests.unit.report import test_history as made
 from tests.unit.report.make_run import EVIL

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
-from tests.tiers import first_of
+from tests.running.tiers import first_of
 from tests.unit.workflow.predict_fakes import FakeReplay, make_trace, this
 from wulf.model.network import Network, scaled
 from wulf.model.network_file import shipped_network

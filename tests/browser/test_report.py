@@ -13,7 +13,7 @@ import pytest
 
 from tests.browser.chromium import Page
 from tests.browser.conftest import need
-from tests.tiers import first_of
+from tests.running.tiers import first_of
 from tests.unit.report.make_run import SHAPES, survey
 from wulf.core.units import show
 from wulf.report.view import pair_matrices

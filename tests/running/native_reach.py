@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 
-from tests.reach import Edges, Texts, naming, tier
+from tests.running.reach import Edges, Texts, naming, tier
 from wulf.core import native_source, profile_source, trace_source
 
 TESTS = "wulf-native-tests"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import durations, reach
-from tests.changed import (
+from tests.running import durations, reach
+from tests.running.changed import (
     LIMITS,
     PER_FILE,
     Choice,
@@ -18,8 +18,8 @@ from tests.changed import (
     pieces_of,
     reworded,
 )
-from tests.durations import Counting, Taken, defines, merged, place
-from tests.native_reach import built, programs_of, runs, users
+from tests.running.durations import Counting, Taken, defines, merged, place
+from tests.running.native_reach import built, programs_of, runs, users
 
 KNOWN = {"net": ("wulf.cli.net", {}), "mpi": ("wulf.cli.mpi", {"sweep": "wulf.cli.mpi_whole"})}
 

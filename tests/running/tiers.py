@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from tests.shards import Shard, read, shard_of
+from tests.running.shards import Shard, read, shard_of
 
-ROOT = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 LIMITS = {"unit": 1.0, "process": 5.0, "contract": 20.0, "browser": 10.0, "lab": 20.0}
 """Seconds that a test of `make test` may take, by its folder: what takes longer is named, and is one for a shard."""
 SLOWEST = 20
@@ -33,7 +33,7 @@ def first_of(values: Iterable[Any]) -> list[Any]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--shard", help="Run the tests of this shard of tests/shards.toml, and no others.")
+    parser.addoption("--shard", help="Run the tests of this shard of tests/running/shards.toml, and no others.")
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: FIRST.index(folder) if (folder := _folder(item.nodeid)) in FIRST else len(FIRST))
     wanted, known = config.getoption("shard"), read()
     if wanted and wanted not in (names := [shard.name for shard in known]):
-        raise pytest.UsageError(f"--shard {wanted}: tests/shards.toml has {', '.join(names)}")
+        raise pytest.UsageError(f"--shard {wanted}: tests/running/shards.toml has {', '.join(names)}")
     full = {item: _shard(item, known) for item in items if item.get_closest_marker("full")}
     if wanted:
         kept = [item for item in items if full.get(item) == wanted]
@@ -90,7 +90,7 @@ def _shard(item: pytest.Item, known: list[Shard]) -> str:
     file = str(item.path.relative_to(ROOT))
     found = shard_of(file, alone=item.get_closest_marker("alone") is not None, known=known)
     if found is None:
-        raise pytest.UsageError(f"{item.nodeid} is marked `full`, and no shard of tests/shards.toml has {file}")
+        raise pytest.UsageError(f"{item.nodeid} is marked `full`, and no shard of tests/running/shards.toml has {file}")
     return found
 
 

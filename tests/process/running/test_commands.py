@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 import pytest
 
-from tests.shards import ROOT
+from tests.running.shards import ROOT
 from wulf.apps import drivers
 from wulf.cli.main import cli
 

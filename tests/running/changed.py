@@ -1,9 +1,9 @@
 """The tests that a change can reach, the nearest first, within a minute: `make test-changed`.
 
-    python -m tests.changed [--since COMMIT] [--seconds 60] [--began EPOCH] [-- WORD …]
+    python -m tests.running.changed [--since COMMIT] [--seconds 60] [--began EPOCH] [-- WORD …]
 
-The words are handed on to pytest. tests/reach.py says how far each test is from the change, tests/durations.py what it
-took last time.
+The words are handed on to pytest. reach.py says how far each test is from the change, durations.py what it took last
+time.
 
 Exit status: 0 all passed, or nothing to run; 1 something failed.
 """
@@ -21,10 +21,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests import caches, durations, native_reach, reach, wording
-from tests.durations import Durations, Taken
-from tests.reach import Edges, Texts
-from tests.tiers import LIMITS, pytest_xdist_auto_num_workers
+from tests import caches, wording
+from tests.running import durations, native_reach, reach
+from tests.running.durations import Durations, Taken
+from tests.running.reach import Edges, Texts
+from tests.running.tiers import LIMITS, pytest_xdist_auto_num_workers
 
 ROOT = caches.ROOT
 BUILD = ROOT / "build/native"
@@ -299,7 +300,9 @@ def _pytest(words: Sequence[str], files: Iterable[str]) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.changed", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.running.changed", description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("--since", default="", help="the commit to compare with (default: where the branch began)")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long the tests may take, about")
     parser.add_argument(
@@ -333,7 +336,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{_count(len(changed), 'file')} changed; {choice.text()}", flush=True)
     own = [path for path in changed if path in sources]
     spread = ["-n", "auto", "--dist", "loadgroup", "--no-loadscope-reorder", "-m", "not full"]
-    spread += ["-p", "tests.until", f"--until={until}", *(f"--but={path}" for path in own)]
+    spread += ["-p", "tests.running.until", f"--until={until}", *(f"--but={path}" for path in own)]
     passed = _pytest([*spread, *given.words], [piece.name for piece in choice.run]) and passed
     full = [path for path in own if MAY_BE_FULL.search(sources[path])]
     if full:

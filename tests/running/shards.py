@@ -1,4 +1,4 @@
-"""The parts of `make test-all`: tests/shards.toml, and `python -m tests.shards [NAME …] [-- WORD …]`, which runs them.
+"""The parts of `make test-all`: shards.toml, and `python -m tests.running.shards [NAME …] [-- WORD …]`, which runs them.
 
 The words are handed on to pytest. CI runs the shard `turn`: whose turn it is, by the number of commits.
 
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-SHARDS = ROOT / "tests" / "shards.toml"
+ROOT = Path(__file__).parents[2]
+SHARDS = Path(__file__).with_name("shards.toml")
 NOTHING_FOUND = 5
 """pytest's exit status where no test is left: of a shard, where the words that were handed on leave none."""
 TURN = "turn"
@@ -100,7 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, words = _parser().parse_args(given[:end]), given[end + 1 :]
     known = {shard.name: shard for shard in read()}
     if unknown := set(options.shard) - {TURN, *known}:
-        print(f"tests/shards.toml has no shard {', '.join(unknown)}; it has {', '.join(known)}", file=sys.stderr)
+        print(
+            f"tests/running/shards.toml has no shard {', '.join(unknown)}; it has {', '.join(known)}", file=sys.stderr
+        )
         return 2
     if TURN in options.shard:
         known[TURN] = in_turn(list(known.values()), _commits())
@@ -112,9 +114,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.shards", description="Runs shards of `make test-all`.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.running.shards", description="Runs shards of `make test-all`."
+    )
     parser.add_argument(
-        "shard", nargs="*", help=f"names of tests/shards.toml, or {TURN}: whose turn it is; default: all"
+        "shard", nargs="*", help=f"names of tests/running/shards.toml, or {TURN}: whose turn it is; default: all"
     )
     return parser
 

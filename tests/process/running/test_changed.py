@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import changed, reach
+from tests.running import changed, reach
 
 Git = Callable[..., None]
 

@@ -1,4 +1,4 @@
-"""Which tests run when: tests/shards.toml, and what CI takes in turn."""
+"""Which tests run when: tests/running/shards.toml, and what CI takes in turn."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests import shards
-from tests.shards import Shard, in_turn, lines, read, run, shard_of
-from tests.tiers import LIMITS, over_limit, together
+from tests.running import shards
+from tests.running.shards import Shard, in_turn, lines, read, run, shard_of
+from tests.running.tiers import LIMITS, over_limit, together
 
 A = Shard("a", "lab tests", tests=("lab/*",), workers=1)
 B = Shard("b", "the machine to themselves", alone=True)

@@ -19,7 +19,7 @@ def file_of(name: str) -> str:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """After tests.tiers, whose order is good where there is time for all."""
+    """After tests.running.tiers, whose order is good where there is time for all."""
     order = {file: at for at, file in reversed(list(enumerate(map(file_of, config.args))))}
     items.sort(key=lambda item: order.get(file_of(item.nodeid), len(order)))
 
