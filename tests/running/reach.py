@@ -178,9 +178,7 @@ def readers(path: str, texts: Texts, beside: Texts | None = None) -> set[str]:
     if path in CONFIGURES:
         return {CONFIGURES[path]}
     file = PurePosixPath(path)
-    if file.is_relative_to(
-        NATIVE
-    ):  # its folders' names are words of every day; native_reach.py has programs
+    if file.is_relative_to(NATIVE):  # its folders' names are words of every day; native_reach.py has programs
         return naming(texts, file.name)
     names = [file.name, *(other for other, text in (beside or {}).items() if other != file.name and file.name in text)]
     if re.search(r"[.-]", file.stem):  # nic.mtu.toml is known as nic.mtu, report.toml as nothing that is its own

@@ -1,4 +1,4 @@
-"""The parts of `make test-all`: shards.toml, and `python -m tests.running.shards [NAME …] [-- WORD …]`, which runs them.
+"""The parts of `make test-all` (shards.toml), which `python -m tests.running.shards [NAME …] [-- WORD …]` runs.
 
 The words are handed on to pytest. CI runs the shard `turn`: whose turn it is, by the number of commits.
 
