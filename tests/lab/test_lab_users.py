@@ -93,7 +93,7 @@ def test_root_without_rights_uses_a_user_namespace(netns: None, lab_name: str) -
 
 IN_A_CHROOT = """
 mount --make-rprivate / && mount --rbind / "$1" && mount -t tmpfs tmpfs "$1/etc" || exit
-cp -a /etc/. "$1/etc/" && rm "$1/etc/hosts" && exec chroot "$1" "$2" -c "$3"
+cp -a /etc/. "$1/etc/" && rm -f "$1/etc/hosts" && exec chroot "$1" "$2" -c "$3"
 """
 """As a container without /etc/hosts."""
 
