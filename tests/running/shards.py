@@ -105,7 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     if TURN in options.shard:
-        known[TURN] = in_turn(list(known.values()), _commits())
+        known[TURN] = in_turn(list(known.values()), commits := _commits())
+        print(f"== after {commits} commits it is the turn of {known[TURN].name}")
     chosen = [known[name] for name in options.shard or known]
     failed = run(chosen, words, _execute, time.monotonic)
     for line in failed:
