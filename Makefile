@@ -37,8 +37,9 @@ demo: ## survey a lab of four nodes, one behind a slow link, and write the repor
 build: ## the virtual environment and the native probes
 	@$(SETUP) build
 
-# Many at a time, for tests wait half of their time; those that share a lab or a file stay together (tests/running/tiers.py).
-PYTEST := $(VENV)/pytest -q -n auto --dist loadgroup --no-loadscope-reorder -m "not full"
+# Many at a time, for tests wait half of their time; those that share a lab or a file stay together
+# (tests/running/tiers.py).
+PYTEST := $(VENV)/pytest -q -n auto -m "not full"
 
 test: ## what a change may break, within ten minutes: native, unit, lab, browser (ARGS="-k name" for pytest)
 	@$(SETUP) test

@@ -1,12 +1,23 @@
-"""Processes that must be gone: a zombie is."""
+"""Waiting for what other processes do, and for processes that must be gone: a zombie is."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 PATIENCE = 60.0
 """Seconds that only a hang reaches."""
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> bool:
+    """Whether it becomes so within `seconds`; only what hangs takes as long."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def alive(pid: int | str) -> bool:
@@ -19,7 +30,4 @@ def alive(pid: int | str) -> bool:
 
 def gone(pid: int | str, patience: float = PATIENCE) -> bool:
     """Whether it ends within `patience` seconds."""
-    deadline = time.monotonic() + patience
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not alive(pid)
+    return wait_until(lambda: not alive(pid), patience)

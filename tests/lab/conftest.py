@@ -8,13 +8,13 @@ import secrets
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.lab.shared import SharedLab
+from tests.processes import wait_until
 from wulf import lab
 from wulf.lab import state
 
@@ -114,15 +114,6 @@ def left_of(name: str) -> list[str]:
     """
     wait_until(lambda: traces(name) == [], PATIENCE_S)
     return traces(name)
-
-
-def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def host_state() -> dict[str, str]:

@@ -25,10 +25,12 @@ echo "== queues"; tc qdisc
 echo "== firewall"; nft list ruleset
 echo "== kernel"; grep -s . /proc/sys/net/core/somaxconn /proc/sys/net/ipv4/tcp_* | grep -v -e fastopen_key -e _mem:
 echo "== files"; find "$HOME" /run/tmp -type f -not -path "$HOME/.cache/*" | sort
-echo "== processes"; ps -eo args= | grep -v -e '^ps -eo' -e '^grep' -e '^sh -c' -e '^sort' | sort
+processes=$(ps -eo args=)
+echo "== processes"; printf '%s\n' "$processes" | grep -v -e '^ps -eo' -e '^sh -c'
 """
 """All of a node that a test could leave changed. Its cache of programs and its account of changes are there to be
-filled, and its own IPv6 addresses come a second or two after it."""
+filled, and its own IPv6 addresses come a second or two after it. ps runs beside nothing else: it shows a program that
+is only just starting by another name."""
 
 TCP_REMEMBERS = "ip tcp_metrics flush"
 """Of a network that was cut, how late its answers came: nobody's to inherit."""
@@ -51,6 +53,17 @@ def look(made: lab.Lab) -> dict[str, str]:
         for part in run_on(made, node.name, LOOK).split("== ")[1:] if alive else ():
             topic, _, text = part.partition("\n")
             found[f"{node.name}: {topic}"] = text
+    return found
+
+
+def look_at_rest(made: lab.Lab) -> dict[str, str]:
+    """What is there once nothing comes and goes: what brought the nodes up has ended."""
+    deadline = time.monotonic() + SETTLES_S
+    before, found = look(made), look(made)
+    while differences(before, found):
+        if time.monotonic() > deadline:
+            raise AssertionError("a new lab does not come to rest:\n" + "\n".join(differences(before, found)))
+        before, found = found, look(made)
     return found
 
 
@@ -78,7 +91,7 @@ class SharedLab:
         """The lab, as it was at first. Fails who leaves it changed."""
         if self._lab is None:
             self._lab = lab.up(self._nodes, keep=False)
-            self._before = look(self._lab)
+            self._before = look_at_rest(self._lab)
         made = self._lab
         yield made
         left = self._left()

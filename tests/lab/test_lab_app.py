@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import needs, wait_until
+from tests.lab.conftest import needs
 from tests.lab.test_lab_survey import WULF
 from tests.process.native.mpi_session import each_mpi
+from tests.processes import wait_until
 from wulf import lab as labs
 
 PATIENCE = 600

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from tests.lab.changing import KILLED_AT, Refusal, agent, agent_tree
-from tests.lab.conftest import ssh, wait_until
+from tests.lab.conftest import ssh
+from tests.processes import wait_until
 from tests.wording import lacking
 from wulf import lab
 from wulf.agent import bundle

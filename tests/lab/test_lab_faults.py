@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import ssh, wait_until
+from tests.lab.conftest import ssh
 from tests.lab.test_lab_survey import start
 from tests.process.native.raw import IDLE_THREADS
 from tests.process.native.session import KEY, Session
+from tests.processes import wait_until
 from wulf import lab as labs
 from wulf.lab import state
 from wulf.store.run import read_run

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import skip_or_fail, traces, wait_until
+from tests.lab.conftest import skip_or_fail, traces
+from tests.processes import wait_until
 
 pytestmark = pytest.mark.lab
 

@@ -12,7 +12,8 @@ import time
 
 import pytest
 
-from tests.lab.conftest import PATIENCE_S, left_of, ssh, wait_until
+from tests.lab.conftest import PATIENCE_S, left_of, ssh
+from tests.processes import wait_until
 from wulf import lab
 from wulf.lab import state
 from wulf.lab.netns import Wire

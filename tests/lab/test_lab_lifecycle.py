@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import host_state, left_of, ssh, wait_until
+from tests.lab.conftest import host_state, left_of, ssh
+from tests.processes import wait_until
 from wulf import lab
 from wulf.core.errors import LabError
 

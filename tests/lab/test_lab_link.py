@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import PATIENCE_S, left_of, skip_or_fail, ssh, wait_until
+from tests.lab.conftest import PATIENCE_S, left_of, skip_or_fail, ssh
 from tests.lab.disturbance import best_share
+from tests.processes import wait_until
 from wulf import lab
 from wulf.core.errors import LabError, UsageError
 from wulf.core.programs import program_path

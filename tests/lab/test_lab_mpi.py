@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import SOURCES, ssh, wait_until
+from tests.lab.conftest import SOURCES, ssh
 from tests.process.native.mpi_session import each_mpi, installed
+from tests.processes import wait_until
 from wulf import lab
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec, open_world

@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 import wulf
-from tests.lab.conftest import wait_until
 from tests.lab.machines import ask, await_boot, boot_id, put, run
+from tests.processes import wait_until
 from wulf import lab
 from wulf.cli import tune_export
 from wulf.tune.kept import Kept, KeptSettings, write_kept

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.lab.changing import Agent, Reached, agent
-from tests.lab.conftest import wait_until
 from tests.lab.interrupting import InterruptAfter
 from tests.lab.machines import PATIENCE, ask, assert_as_before, await_boot, boot_id, dump, put, run
+from tests.processes import wait_until
 from wulf import lab
 from wulf.agent import bundle
 from wulf.cluster.inventory import Inventory

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.lab.conftest import ssh, wait_until
+from tests.lab.conftest import ssh
+from tests.processes import wait_until
 from wulf import lab
 from wulf.cli.main import cli
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import host_state, left_of, needs, skip_or_fail, traces, wait_until
+from tests.lab.conftest import host_state, left_of, needs, skip_or_fail, traces
 from tests.process.native.mpi_session import each_mpi
+from tests.processes import wait_until
 from wulf import lab as labs
 from wulf.core.errors import LabError
 from wulf.lab import state

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import ssh, wait_until
+from tests.lab.conftest import ssh
+from tests.processes import wait_until
 from wulf import lab
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import PATIENCE_S, SOURCES, UNPRIVILEGED, host_state, left_of, skip_or_fail, ssh, wait_until
+from tests.lab.conftest import PATIENCE_S, SOURCES, UNPRIVILEGED, host_state, left_of, skip_or_fail, ssh
+from tests.processes import wait_until
 from tests.wording import lacking
 from wulf import lab
 from wulf.core.errors import LabError

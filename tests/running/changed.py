@@ -25,6 +25,7 @@ from tests import caches, wording
 from tests.running import durations, native_reach, reach
 from tests.running.durations import Durations, Taken
 from tests.running.reach import Edges, Texts
+from tests.running.shards import NOTHING_FOUND
 from tests.running.tiers import LIMITS, pytest_xdist_auto_num_workers
 
 ROOT = caches.ROOT
@@ -44,8 +45,6 @@ PARAMETERS = 3
 """So many tests is a function with parameters, of which nothing is known."""
 MPI = "tests.process.native.mpi_session"
 """Builds wulf-mpi, when run; its tests import it."""
-NOTHING_FOUND = 5
-"""pytest's exit status where the words that were handed on leave no test."""
 MAY_BE_FULL = re.compile(r"mark\.(?:full|alone)|first_of|each_mpi")
 
 
@@ -288,11 +287,6 @@ def _native(programs: set[str]) -> bool:
     return _passes(BUILD / native_reach.TESTS) if there else True
 
 
-def workers() -> int:
-    """As many as `-n auto` starts."""
-    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or pytest_xdist_auto_num_workers())
-
-
 def _pytest(words: Sequence[str], files: Iterable[str]) -> bool:
     """Run pytest: nothing failed?"""
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", *words, *files], cwd=ROOT, check=False)
@@ -335,8 +329,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0 if passed else 1
     print(f"{_count(len(changed), 'file')} changed; {choice.text()}", flush=True)
     own = [path for path in changed if path in sources]
-    spread = ["-n", "auto", "--dist", "loadgroup", "--no-loadscope-reorder", "-m", "not full"]
-    spread += ["-p", "tests.running.until", f"--until={until}", *(f"--but={path}" for path in own)]
+    spread = ["-n", "auto", "-m", "not full", "-p", "tests.running.until", f"--until={until}"]
+    spread += [f"--but={path}" for path in own]
     passed = _pytest([*spread, *given.words], [piece.name for piece in choice.run]) and passed
     full = [path for path in own if MAY_BE_FULL.search(sources[path])]
     if full:
@@ -369,11 +363,11 @@ def _reached(changed: Iterable[str], since: str, texts: Texts, edges: Edges) -> 
 def _within(pieces: Iterable[Piece], seconds: float, began: float) -> tuple[Choice, float]:
     """What fits into what is left of the time, and when the time is over."""
     left = max(began + seconds - time.time(), LEAST * seconds)
-    return choose(pieces, left - START, workers()), time.time() + left - START / 2
+    return choose(pieces, left - START, pytest_xdist_auto_num_workers()), time.time() + left - START / 2
 
 
 def _list(pieces: Iterable[Piece], budget: float) -> int:
-    choice = choose(pieces, budget - START, workers())
+    choice = choose(pieces, budget - START, pytest_xdist_auto_num_workers())
     print(choice.text())
     for what, some in (("run", choice.run), ("left", choice.left)):
         for piece in some:

@@ -74,9 +74,8 @@ def in_turn(known: Sequence[Shard], commits: int) -> Shard:
 def lines(shard: Shard, python: str, words: Sequence[str]) -> Iterator[tuple[list[str], tuple[int, ...]]]:
     """The commands of a shard, each with the exit statuses that are no failure. `words` are handed on to pytest."""
     if shard.tests or shard.alone:
-        many = ["-n", str(shard.workers), "--dist", "loadgroup", "--no-loadscope-reorder"]
         fine = (0, NOTHING_FOUND) if words else (0,)
-        yield [python, "-m", "pytest", "-q", "--shard", shard.name, *many, *words], fine
+        yield [python, "-m", "pytest", "-q", "--shard", shard.name, "-n", str(shard.workers), *words], fine
     for command in shard.commands:
         yield ["/bin/sh", "-c", command], (0,)
 

@@ -6,8 +6,6 @@ import json
 import os
 import socket
 import struct
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +87,3 @@ def cpu_seconds(pid: int) -> float:
 
 IDLE_THREADS = {"tcp": 4, "udp": 5}
 """Of a server without clients: reader, dispatcher, parent's guard, acceptor; and for UDP, the intake."""
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 30) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True

@@ -25,8 +25,10 @@ from typing import Any
 
 import pytest
 
+from tests.processes import wait_until
+
 from . import filtered as filtering
-from .raw import HOST, IDLE_THREADS, Run, connect, cpu_seconds, descriptors, header, rest_of, status, wait_until
+from .raw import HOST, IDLE_THREADS, Run, connect, cpu_seconds, descriptors, header, rest_of, status
 from .session import KEY, OTHER_KEY, ROOT, Pair, Session
 
 LONG = os.environ.get("WULF_FAULTS") == "long"

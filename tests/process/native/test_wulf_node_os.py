@@ -9,13 +9,14 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.processes import wait_until
 
 from .session import Session, binary
 
@@ -95,16 +96,6 @@ def children(pid: int) -> list[str]:
         with contextlib.suppress(FileNotFoundError):  # a thread that has ended since
             found += (task / "children").read_text().split()
     return found
-
-
-def eventually(true: Callable[[], bool], timeout: float = 20) -> bool:
-    """Whether it becomes so; only what hangs takes as long as the limit."""
-    end = time.monotonic() + timeout
-    while not true():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def test_the_probes_are_there() -> None:
@@ -245,22 +236,22 @@ def test_kill_9_leaves_neither_process_nor_file(name: str, params: dict[str, Any
     with node("env", f"{MARK}={mark}") as session:
         session.send("run", probe=name, params=params | {"seconds": 50})
         if name in NEEDS_FOLDER:
-            assert eventually(lambda: any(folder.iterdir() for folder in tmp_path.iterdir()))
+            assert wait_until(lambda: any(folder.iterdir() for folder in tmp_path.iterdir()), 20)
         else:
-            assert eventually(lambda: children(session.process.pid) != [])
+            assert wait_until(lambda: children(session.process.pid) != [], 20)
         session.process.kill()
         session.process.wait()
-        assert eventually(lambda: marked(mark) == [])
-        assert eventually(lambda: list(tmp_path.iterdir()) == [])
+        assert wait_until(lambda: marked(mark) == [], 20)
+        assert wait_until(lambda: list(tmp_path.iterdir()) == [], 20)
 
 
 def test_the_end_of_stdin_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     mark = uuid.uuid4().hex
     with node("env", f"{MARK}={mark}") as session:
         session.send("run", probe="file", params={"folder": str(tmp_path), "seconds": 50})
-        assert eventually(lambda: list(tmp_path.iterdir()) != [])
+        assert wait_until(lambda: list(tmp_path.iterdir()) != [], 20)
         assert session.close() == 0
-    assert eventually(lambda: marked(mark) == [] and list(tmp_path.iterdir()) == [])
+    assert wait_until(lambda: marked(mark) == [] and list(tmp_path.iterdir()) == [], 20)
 
 
 def container() -> list[str]:

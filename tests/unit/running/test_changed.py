@@ -300,7 +300,7 @@ class TestDurations:
             Report("a.py::test_fails[1]", 300.0, failed=True),
             Report("a.py::test_fails[2]", 1.0),
         ):
-            counting.add(report)  # type: ignore[arg-type]
+            counting.add(report)  # type: ignore[arg-type]  # a report, as far as it is read
         assert counting.durations() == {"a.py": {"test_x": Taken(3.5, 2, ("net burst",))}}
 
     def test_the_last_five_runs_are_kept_and_their_median_counts(self) -> None:
