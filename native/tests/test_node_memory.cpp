@@ -89,7 +89,7 @@ constexpr std::size_t kLine = 64;
 }  // namespace
 
 TEST_CASE("a random chase is one cycle that visits every line once") {
-  const std::size_t lines = GENERATE(1, 2, 3, 257, 4096);
+  const std::size_t lines = GENERATE(as<std::size_t>{}, 1, 2, 3, 257, 4096);
   std::vector<std::uint64_t> memory(lines * kLine / sizeof(std::uint64_t));
   auto* base = reinterpret_cast<std::byte*>(memory.data());
   Random random(lines);
@@ -144,7 +144,7 @@ TEST_CASE("a walk follows each chain by as many loads as it says") {
   constexpr std::size_t kLines = 640;
   std::vector<std::uint64_t> memory(kLines * kLine / sizeof(std::uint64_t));
   auto* base = reinterpret_cast<std::byte*>(memory.data());
-  const std::size_t count = GENERATE(1, 2, 5, 16, 31, 32);
+  const std::size_t count = GENERATE(as<std::size_t>{}, 1, 2, 5, 16, 31, 32);
   Random random(3);
   Chains chains = link_random({base, kLines * kLine}, kLine, count, random);
   const Chains before = chains;

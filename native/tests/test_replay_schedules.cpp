@@ -43,9 +43,9 @@ Program rebuilt(const Program& program) {
 TEST_CASE("replay schedules: what is written is what a builder matches") {
   const std::string kind =
       GENERATE("dissemination", "binary-tree", "linear-alltoall", "ring", "pingpong", "incast");
-  const std::uint32_t ranks = GENERATE(2, 3, 4, 5, 8, 9, 33);
-  const std::uint32_t rounds = GENERATE(1, 3);
-  const Picoseconds compute = GENERATE(0, 700);
+  const std::uint32_t ranks = GENERATE(as<std::uint32_t>{}, 2, 3, 4, 5, 8, 9, 33);
+  const std::uint32_t rounds = GENERATE(as<std::uint32_t>{}, 1, 3);
+  const Picoseconds compute = GENERATE(as<Picoseconds>{}, 0, 700);
   CAPTURE(kind, ranks, rounds, compute);
   const Program program =
       make_schedule({.kind = kind, .ranks = ranks, .bytes = 9, .rounds = rounds, .compute = compute},
