@@ -18,8 +18,8 @@ SETTLES_S = 20.0
 
 LOOK = """
 exec 2>/dev/null
-echo "== links"; ip -o -d link
-echo "== addresses"; ip -br addr | sed 's/fe80:[^ ]*//'
+echo "== links"; ip -o -d link | sed "s/^[0-9]*: //; s/@if[0-9]*:/:/"
+echo "== addresses"; ip -br addr | sed "s/@if[0-9]*//; s/fe80:[^ ]*//; s/  */ /g"
 echo "== routes"; ip rule; ip route show table all | grep -v -e fe80: -e cache
 echo "== queues"; tc qdisc
 echo "== firewall"; nft list ruleset

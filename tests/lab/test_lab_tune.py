@@ -52,18 +52,12 @@ def goodput(mtu: int) -> float:
     return (mtu - TCP_IP) / (mtu + ETHERNET)
 
 
-@pytest.fixture(scope="module")
-def pair(netns: None) -> Iterator[lab.Lab]:
-    with lab.up(2, keep=False) as made:
-        yield made
-
-
 @pytest.fixture
-def campaign(pair: lab.Lab, tmp_path: Path) -> Callable[..., Done]:
+def campaign(two_nodes: lab.Lab, tmp_path: Path) -> Callable[..., Done]:
     """Carries a campaign out on the lab's two nodes."""
 
     def run(aim: Aim, settings: str, watch: Any = None, **request: Any) -> Done:
-        inventory = Inventory.from_lab(pair)
+        inventory = Inventory.from_lab(two_nodes)
         with RunWriter(tmp_path / "run", "tune", {"seed": 5, "nodes": list(inventory.names)}) as writer:
             return tune(
                 inventory, Request(aim, settings, seed=5, quick=True, **request), writer, watch=watch or Unwatched()
@@ -80,7 +74,7 @@ def long_streams(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def linked(made: lab.Lab, **options: str) -> Iterator[None]:
-    """Both nodes' links are emulated, for the length of the block."""
+    """Both nodes' links are emulated, for the length of the block; then they are plain again."""
     for node in ("n1", "n2"):
         made.set_link(node, options)
     try:
@@ -88,6 +82,7 @@ def linked(made: lab.Lab, **options: str) -> Iterator[None]:
     finally:
         for node in ("n1", "n2"):
             made.set_link(node, dict.fromkeys(options, "none"))
+            made.set_link(node, {}, emulator="none")
 
 
 @contextmanager
@@ -121,10 +116,10 @@ def as_before(done: Done) -> None:
 
 @pytest.mark.alone
 def test_a_planted_effect_lies_in_its_interval_and_all_is_as_before(
-    pair: lab.Lab, campaign: Callable[..., Done], long_streams: None
+    two_nodes: lab.Lab, campaign: Callable[..., Done], long_streams: None
 ) -> None:
     """Of a link whose rate is known, the MTU decides what is left for data: an effect known beforehand."""
-    with linked(pair, rate=RATE, mtu="9000"), reno(pair), disturbance() as taken:
+    with linked(two_nodes, rate=RATE, mtu="9000"), reno(two_nodes), disturbance() as taken:
         done = campaign(Aim.THROUGHPUT, "nic.mtu=1500", keep=False)
     assert done.result["state"] == "complete", done.result["notes"]
     found = findings(done)["nic.mtu"]
@@ -158,9 +153,9 @@ def test_inert_settings_are_named_the_a_a_arm_is_clean_and_nothing_is_left(campa
 
 
 @pytest.mark.full
-def test_what_an_interface_clamps_is_named_with_what_it_is(campaign: Callable[..., Done], pair: lab.Lab) -> None:
+def test_what_an_interface_clamps_is_named_with_what_it_is(campaign: Callable[..., Done], two_nodes: lab.Lab) -> None:
     """TAP devices take any number of rx-frames, and keep at most 64."""
-    with linked(pair, delay="50us"):
+    with linked(two_nodes, delay="50us"):
         done = campaign(Aim.LATENCY, "nic.rx_frames=100", keep=False)
     assert done.result["state"] == "complete", done.result["notes"]
     assert findings(done)["nic.rx_frames"]["verdict"].startswith("clamped (asked 100, got 64): ")
@@ -186,8 +181,8 @@ def firewall(made: lab.Lab) -> Iterator[None]:
 
 
 @pytest.mark.alone
-def test_a_firewalls_cost_is_seen_and_the_bypass_kept(pair: lab.Lab, campaign: Callable[..., Done]) -> None:
-    with firewall(pair), disturbance() as taken:
+def test_a_firewalls_cost_is_seen_and_the_bypass_kept(two_nodes: lab.Lab, campaign: Callable[..., Done]) -> None:
+    with firewall(two_nodes), disturbance() as taken:
         done = campaign(Aim.LATENCY, "firewall.bypass")
     try:
         assert done.result["state"] == "complete", done.result["notes"]
@@ -200,7 +195,7 @@ def test_a_firewalls_cost_is_seen_and_the_bypass_kept(pair: lab.Lab, campaign: C
         else:  # where something takes CPUs away it is not always to be seen
             assert not kept
     finally:
-        results = tune_undo.revert(Inventory.from_lab(pair), done.result["campaign"])
+        results = tune_undo.revert(Inventory.from_lab(two_nodes), done.result["campaign"])
     assert {one["outcome"] for one in results} == ({"reverted"} if kept else set())
 
 
@@ -211,11 +206,11 @@ def test_an_interrupt_leaves_every_node_as_before(campaign: Callable[..., Done])
     as_before(done)
 
 
-def test_nothing_is_written_by_a_dry_run(pair: lab.Lab) -> None:
-    before = ssh(pair, "n1", "ip -j link; find /var/lib/wulf -type f").stdout
-    plan = plan_object(plan_only(Inventory.from_lab(pair), Request(Aim.THROUGHPUT)))
+def test_nothing_is_written_by_a_dry_run(two_nodes: lab.Lab) -> None:
+    before = ssh(two_nodes, "n1", "ip -j link; find /var/lib/wulf -type f").stdout
+    plan = plan_object(plan_only(Inventory.from_lab(two_nodes), Request(Aim.THROUGHPUT)))
     assert {"nic.mtu"} <= {one["name"] for one in plan["settings"]}
-    assert ssh(pair, "n1", "ip -j link; find /var/lib/wulf -type f").stdout == before
+    assert ssh(two_nodes, "n1", "ip -j link; find /var/lib/wulf -type f").stdout == before
     assert any(lacking(one["reason"], "machine", "nodes share") == [] for one in plan["omitted"])
 
 
@@ -293,10 +288,10 @@ def check_company(done: Done) -> None:
 
 @pytest.mark.full
 @pytest.mark.timeout(3600)
-def test_latency_over_all_at_once(pair: lab.Lab, campaign: Callable[..., Done]) -> None:
-    with linked(pair, delay="50us"):
-        planted = improvement(pair)
-        with firewall(pair):
+def test_latency_over_all_at_once(two_nodes: lab.Lab, campaign: Callable[..., Done]) -> None:
+    with linked(two_nodes, delay="50us"):
+        planted = improvement(two_nodes)
+        with firewall(two_nodes):
             done = campaign(Aim.LATENCY, f"firewall.bypass,nic.mtu=1400,{QUIET}", keep=False)
     check_company(done)
     found = findings(done)
@@ -309,8 +304,8 @@ def test_latency_over_all_at_once(pair: lab.Lab, campaign: Callable[..., Done]) 
 
 @pytest.mark.full
 @pytest.mark.timeout(3600)
-def test_throughput_over_all_at_once(pair: lab.Lab, campaign: Callable[..., Done], long_streams: None) -> None:
-    with linked(pair, rate=RATE, mtu="9000"), reno(pair):
+def test_throughput_over_all_at_once(two_nodes: lab.Lab, campaign: Callable[..., Done], long_streams: None) -> None:
+    with linked(two_nodes, rate=RATE, mtu="9000"), reno(two_nodes):
         done = campaign(Aim.THROUGHPUT, f"nic.mtu=1500,{QUIET}", keep=False)
     check_company(done)
     effect, planted = findings(done)["nic.mtu"]["effect"], goodput(1500) / goodput(9000) - 1
