@@ -14,13 +14,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.blocks import Contest, run_blocks
-from bench.context import Context
+from bench.context import Context, say
 from bench.errors import BenchError
 from bench.node import BUILT, LOOPS
 from bench.rows import Row, without_peer
 from bench.session import Session
-
-ROOT = Path(__file__).parent.parent
+from wulf.cluster.inventory import Inventory
+from wulf.cluster.launchers import make_launcher
+from wulf.cluster.mpi.building import build, common_place
+from wulf.cluster.mpi.installed import agree, look
+from wulf.cluster.programs import agent_program
 
 KINDS = ("openmpi", "mpich")
 
@@ -98,9 +101,10 @@ def loop(kind: str) -> Path:
 
 @functools.cache
 def program(kind: str) -> Path:
-    """wulf-mpi with this MPI, as `build/mpi-KIND` of the tests."""
-    folder = ROOT / f"build/mpi-{kind}"
-    options = ["-DWULF_MPI=ON", "-DWULF_TESTS=OFF", "-DWULF_STATIC=OFF", f"-DCMAKE_CXX_COMPILER=mpicxx.{kind}"]
-    _compile(["cmake", "-S", ROOT / "native", "-B", folder, "-G", "Ninja", *options])
-    _compile(["cmake", "--build", folder, "--target", "wulf-mpi"])
-    return folder / "wulf-mpi"
+    """wulf-mpi as `wulf mpi` builds it on this machine with this MPI, in the same cache."""
+    inventory = Inventory.this_machine()
+    with make_launcher(inventory) as launcher:
+        opened = launcher.open(inventory.nodes, agent_program())
+        (session,) = opened.sessions.values()
+        views = look(opened.sessions)
+        return Path(build(session, agree(views, kind), common_place(views), say)[0])

@@ -9,7 +9,7 @@ namespace wulf::mpi {
 namespace {
 
 /// What rank 0 tells all: the next batch; count 0 = no more.
-struct Batch {
+struct CallBatch {
   Nanoseconds start = 0;
   Nanoseconds window = 0;
   std::int64_t count = 0;
@@ -38,7 +38,8 @@ class Timer {
     Windows windows(estimate, std::max(estimate / kShare, kMicrosecond));
     begin();
     while (true) {
-      const Batch batch = agreed(next(windows.window(), windows.count(batch_time()), windows.times().size()));
+      const CallBatch batch =
+          agreed(next(windows.window(), windows.count(batch_time()), windows.times().size()));
       if (batch.count == 0) {
         break;
       }
@@ -57,7 +58,7 @@ class Timer {
     const Nanoseconds estimate = a_call_takes();
     begin();
     while (true) {
-      const Batch batch = agreed(next(0, count_for(2 * estimate), timed.times.size()));
+      const CallBatch batch = agreed(next(0, count_for(2 * estimate), timed.times.size()));
       if (batch.count == 0) {
         break;
       }
@@ -79,7 +80,7 @@ class Timer {
     begin();
     while (true) {
       constexpr std::int64_t kBatches = 10;
-      const Batch batch =
+      const CallBatch batch =
           agreed(next(0, std::max<std::int64_t>(count_for(estimate) / kBatches, 1), timed.times.size()));
       if (batch.count == 0) {
         break;
@@ -109,7 +110,7 @@ class Timer {
   }
 
   /// Rank 0: the next batch, unless it has been enough. Where hardly a sample is valid it ends all the same.
-  [[nodiscard]] Batch next(Nanoseconds window, std::int64_t count, std::size_t valid) const {
+  [[nodiscard]] CallBatch next(Nanoseconds window, std::int64_t count, std::size_t valid) const {
     constexpr std::size_t kLeast = 5;
     constexpr Nanoseconds kPatience = 5;
     const Nanoseconds spent = wulf::now() - began_;
@@ -121,13 +122,13 @@ class Timer {
     return {clock_.now() + std::max(kLead, window), window, count};
   }
 
-  Batch agreed(Batch batch) {
+  CallBatch agreed(CallBatch batch) {
     MPI_Bcast(&batch, sizeof batch, MPI_BYTE, 0, comm_);
     all_ += batch.count;
     return batch;
   }
 
-  [[nodiscard]] std::vector<Stay> stays(const Batch& batch) const {
+  [[nodiscard]] std::vector<Stay> stays(const CallBatch& batch) const {
     std::vector<Stay> list(static_cast<std::size_t>(batch.count));
     Nanoseconds due = batch.start;
     for (Stay& each : list) {
