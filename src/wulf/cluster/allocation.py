@@ -2,13 +2,16 @@
 
 salloc's job lasts as long as the command that salloc runs there. Ours reads its standard input, whose other end only
 this process holds: when it ends, by kill -9 too, so do command, salloc and job. A salloc that still waits in the queue
-gets SIGTERM from the kernel instead, on which it withdraws its request.
+has no command yet: a shell that reads the same pipe sends it SIGTERM, on which it withdraws its request. Never both at
+once: a salloc whose job is revoked while its command ends may wait for that command for ever, with all of a CPU (seen
+with 22.05: its thread for messages takes the exit status that its main thread waits for).
 """
 
 from __future__ import annotations
 
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import time
@@ -18,15 +21,32 @@ from contextlib import contextmanager, suppress
 from wulf.cluster.inventory import expand
 from wulf.cluster.slurm import Job, pending_job, resources, waiting_words
 from wulf.core.errors import UsageError
-from wulf.lab.inside.linux import die_with_parent
 
 ASK_EVERY = 3.0
 """Seconds between two looks at why the job waits."""
 
+END_GRACE = 2.0
+"""Seconds for salloc to end with its command, before it is taken for one that still waits in the queue."""
+
 END_PATIENCE = 20.0
-"""Seconds for salloc to give the job back, before it is killed."""
+"""Seconds for salloc to withdraw or give back its job, before it is killed."""
 
 _HOLD = 'echo "$SLURM_JOB_ID $SLURM_JOB_NODELIST"; exec cat >/dev/null'
+
+_KEEP = """
+grace=$1 patience=$2; shift 2
+exec 3<&0
+"$@" <&3 3<&- &
+salloc=$!
+{ cat <&3; sleep "$grace"; kill -TERM $salloc; sleep "$patience"; kill -KILL $salloc; } >/dev/null 2>&1 &
+exec 3<&- </dev/null
+wait $salloc
+status=$?
+trap "" TERM
+kill -TERM 0
+exit $status
+"""
+"""Runs salloc, whose number nobody else gets as long as this shell has not waited for it, and ends it with our pipe."""
 
 
 @contextmanager
@@ -45,24 +65,19 @@ def allocation(nodes: str, options: Mapping[str, str], say: Callable[[str], None
     UsageError
         Slurm has no such nodes or options, or is not there.
     """
-    argv = ["salloc", *resources(nodes, options), "sh", "-c", _HOLD]
-    try:
-        process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-            preexec_fn=_end_with_us,  # noqa: PLW1509 - no thread has been started yet where jobs are asked for
-        )  # fmt: skip
-    except FileNotFoundError as error:
-        raise UsageError("this machine has no salloc", "run wulf where Slurm's commands are (slurm-client)") from error
+    command = ["salloc", *resources(nodes, options), "sh", "-c", _HOLD]
+    argv = ["sh", "-c", _KEEP, "sh", f"{END_GRACE:g}", f"{END_PATIENCE:g}", *command]
+    if shutil.which("salloc") is None:
+        raise UsageError("this machine has no salloc", "run wulf where Slurm's commands are (slurm-client)")
+    process = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
     try:
         job = _granted(process, say)
         say(f"job {job.id} has {','.join(job.nodes)}")
         yield job
     finally:
         _give_back(process)
-
-
-def _end_with_us() -> None:
-    die_with_parent(signal.SIGTERM)
 
 
 def _granted(process: subprocess.Popen[bytes], say: Callable[[str], None]) -> Job:
@@ -120,12 +135,11 @@ def _give_back(process: subprocess.Popen[bytes]) -> None:
     assert process.stdin and process.stdout and process.stderr  # noqa: S101
     with suppress(OSError):
         process.stdin.close()
-    with suppress(ProcessLookupError):
-        process.send_signal(signal.SIGTERM)
     try:
-        process.wait(END_PATIENCE)
+        process.wait(END_GRACE + 2 * END_PATIENCE)
     except subprocess.TimeoutExpired:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     process.stdout.close()
     process.stderr.close()
