@@ -65,9 +65,14 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 BUSY = 0.25
 """Load a CPU above which the figures suffer."""
 
-FULL = {"blocks": 12, "wish": 0.02, "seconds": 720.0}
-QUICK = {"blocks": 6, "wish": 1.0, "seconds": 114.0}
-"""Blocks at least; width of a ratio's interval that ends a comparison; when the last one has to end."""
+LOOKS, QUICK_LOOKS = (12, 18, 27, 40, 60), (6,)
+"""Blocks after which a comparison may end: see `Effort`."""
+
+WISH = 0.02
+"""Relative width of a ratio's interval that ends a comparison whose goal lies within it."""
+
+SECONDS, QUICK_SECONDS = 720.0, 114.0
+"""When the last comparison has to end."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,8 +114,8 @@ def _run(asked: Sequence[str], quick: bool, seed: int | None) -> None:
         print(f"note: the load of this machine is {before['load before']}: intervals will be wide", file=sys.stderr)
     drawn = secrets.randbelow(2**31) if seed is None else seed
     chosen = [name for name in PARTS if (name in asked if asked else not (quick and name in SLOW_PARTS))]
-    bounds = QUICK if quick else FULL
-    effort = Effort(int(bounds["blocks"]), bounds["wish"], began + bounds["seconds"])
+    looks, seconds = (QUICK_LOOKS, QUICK_SECONDS) if quick else (LOOKS, SECONDS)
+    effort = Effort(looks, WISH, began + seconds)
     context = Context(quick, effort, random.Random(drawn), say)
     with context.stack:
         found = {name: PARTS[name](context) for name in chosen}

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bench.errors import BenchError
-from bench.rows import GOAL, Figures, Row, compared, without_peer
-from wulf.stats.intervals import least_samples, median_interval
+from bench.rows import GOAL, MET, MISSED, Figures, Row, compared, without_peer
 
 MOST_FAILURES = 3
 
@@ -43,19 +42,14 @@ class Contest:
     failures: list[str] = field(default_factory=list)
     seconds: float = 0.0
     """The longest that a pair took."""
+    looks: tuple[int, ...] = ()
+    """After which numbers of pairs it might have ended: see `Effort`."""
 
     def row(self) -> Row:
         """What the pairs say."""
         if len(self.failures) >= MOST_FAILURES:
             return without_peer(self.name, f"{self.peer_name} (failed)", self.unit, self.better)
-        return compared(self.name, self.peer_name, self.unit, self.better, self.pairs, self.goal)
-
-    def is_narrow(self, wish: float) -> bool:
-        """Whether the interval of the ratio is as narrow as wished for, relative to the ratio."""
-        if len(self.pairs) < least_samples():
-            return False
-        width = median_interval([ours / peer for ours, peer in self.pairs]).width
-        return width is not None and width <= wish
+        return compared(self.name, self.peer_name, self.unit, self.better, self.pairs, self.goal, self.looks)
 
 
 @dataclass(frozen=True)
@@ -64,27 +58,27 @@ class Effort:
 
     Parameters
     ----------
-    blocks
-        At least so many.
+    looks
+        Numbers of blocks after which a contest may end, because its goal is met or missed, or its interval narrow;
+        after the last it ends in any case. Its interval allows for all of them.
     wish
         Relative width of a ratio's interval at which a contest ends.
     until
         No pair begins that would not end by then, on `clock`.
-    most
-        Blocks after which a contest ends in any case; None: no such number.
     """
 
-    blocks: int
+    looks: tuple[int, ...]
     wish: float
     until: float
     clock: Callable[[], float] = time.monotonic
-    most: int | None = None
 
 
 def run_blocks(contests: Sequence[Contest], effort: Effort, rng: random.Random, say: Callable[[str], None]) -> None:
-    """Fill the contests' pairs, block by block, until every interval is narrow or the time is over."""
+    """Fill the contests' pairs, block by block, until every goal is met or missed, or the time is over."""
     block = 0
     going = list(contests)
+    for contest in going:
+        contest.looks = effort.looks
     while going:
         block += 1
         left = effort.until - effort.clock()
@@ -96,10 +90,18 @@ def run_blocks(contests: Sequence[Contest], effort: Effort, rng: random.Random, 
 
 
 def _is_done(contest: Contest, effort: Effort) -> bool:
-    narrow = len(contest.pairs) >= effort.blocks and contest.is_narrow(effort.wish)
+    pairs = len(contest.pairs)
     late = effort.clock() + contest.seconds > effort.until
-    enough = effort.most is not None and len(contest.pairs) >= effort.most
-    return narrow or late or enough or len(contest.failures) >= MOST_FAILURES
+    if late or pairs >= effort.looks[-1] or len(contest.failures) >= MOST_FAILURES:
+        return True
+    return pairs in effort.looks and _is_answered(contest.row(), effort.wish)
+
+
+def _is_answered(row: Row, wish: float) -> bool:
+    """Whether the goal is met or missed, or the interval so narrow that more pairs would hardly tell."""
+    if row.ratio is None or row.low is None or row.high is None:
+        return False
+    return row.verdict in (MET, MISSED) or row.high - row.low <= wish * row.ratio
 
 
 def _one_pair(contest: Contest, effort: Effort, rng: random.Random, say: Callable[[str], None]) -> None:

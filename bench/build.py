@@ -1,7 +1,6 @@
 """Part `build`: what building costs on this machine, beside limits and the commit before builds were made fast.
 
-Both are built in the same run, each by its own means: `bench.build_tree`. A limit is a promise to whoever waits for a
-build: it is met where the whole interval keeps it, not where the limit lies within the interval.
+Both are built in the same run, each by its own means: `bench.build_tree`.
 """
 
 from __future__ import annotations
@@ -16,11 +15,9 @@ from bench.blocks import Contest, run_blocks
 from bench.build_tree import BASE, ROOT, TOUCHED, Tree, copy_ours, run, unpack_base
 from bench.context import Context
 from bench.errors import BenchError
-from bench.interval import LEAST_BLOCKS, race_row
-from bench.rows import GOAL, Row, is_met, without_peer
+from bench.rows import Row, compared, exact, without_peer
 from wulf.agent.mpi.find import find
 from wulf.cluster.mpi.installed import Installed
-from wulf.stats.intervals import least_samples
 
 PEER = f"commit {BASE}"
 LIMIT = "limit"
@@ -72,7 +69,7 @@ def compare(ours: Tree, base: Tree, mpis: Sequence[Installed], context: Context)
     whole += [(contest(mpi_name(mpi), functools.partial(Tree.mpi, mpi=mpi)), MPI_S) for mpi in mpis]
     touched = [(contest(touch_name(name), functools.partial(Tree.touch, name=name)), TOUCH_S) for name in TOUCHED]
     now, blocks = context.effort.clock, QUICK_BLOCKS if context.quick else BLOCKS
-    effort = dataclasses.replace(context.effort, most=blocks, until=now() + SECONDS)
+    effort = dataclasses.replace(context.effort, looks=(blocks,), until=now() + SECONDS)
     run_blocks([each for each, _ in whole], effort, context.rng, context.say)
     effort = dataclasses.replace(context.effort, until=now() + TOUCH_SECONDS)
     run_blocks([each for each, _ in touched], effort, context.rng, context.say)
@@ -99,18 +96,10 @@ def _told(say: Callable[[str], None], name: str, side: str, seconds: float) -> f
 
 def times(contest: Contest, limit: float) -> list[Row]:
     """Ours beside its limit, and beside the older commit."""
+    if not contest.pairs:
+        return [without_peer(contest.name, f"{peer} (failed)", "s", "lower") for peer in (LIMIT, PEER)]
     against = [(seconds, limit) for seconds, _ in contest.pairs]
-    return [_row(contest, LIMIT, against), _row(contest, PEER, contest.pairs)]
-
-
-def _row(contest: Contest, peer: str, pairs: Sequence[tuple[float, float]]) -> Row:
-    """With an interval where there are three blocks; of fewer than six, it says how sure it is."""
-    n = len(pairs)
-    if n == 0:
-        return without_peer(contest.name, f"{peer} (failed)", "s", "lower")
-    told = f"{peer} ({n} blocks)" if LEAST_BLOCKS <= n < least_samples() else peer
-    row = race_row(contest.name, told, pairs)
-    return dataclasses.replace(row, met=row.high is not None and row.high <= row.goal)
+    return [compared(contest.name, LIMIT, "s", "lower", against, looks=contest.looks), contest.row()]
 
 
 def size(name: str, ours: Path, base: Path) -> Row:
@@ -118,6 +107,4 @@ def size(name: str, ours: Path, base: Path) -> Row:
     name = f"{name}, size"
     if not (ours.exists() and base.exists()):
         return without_peer(name, f"{PEER} (failed)", "B", "lower")
-    of_ours, of_base = float(ours.stat().st_size), float(base.stat().st_size)
-    ratio = of_ours / of_base
-    return Row(name, of_ours, of_base, PEER, "B", ratio, None, None, "lower", GOAL, is_met(ratio, None, None, "lower"))
+    return exact(name, float(ours.stat().st_size), float(base.stat().st_size), PEER, "B")

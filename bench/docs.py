@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.errors import BenchError
-from bench.rows import Row
+from bench.rows import BEST, MET, MISSED, NONE, OPEN, Row
 from bench.table import markdown
 
 BEGIN = "<!-- made by `python -m bench`: begin -->"
@@ -18,10 +19,12 @@ END = "<!-- made by `python -m bench`: end -->"
 def section(rows: Sequence[Row], machine: dict[str, Any]) -> str:
     """One machine's table, and the machine."""
     peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items() if version)
-    met = sum(row.met for row in rows)
+    # a row of the best peer repeats another
+    found = Counter(row.verdict for row in rows if not row.name.endswith(BEST))
     return (
         f"{markdown(rows)}\n\n"
-        f"{met} of {len(rows)} goals are met. Measured {machine['date'][:10]} on {machine['cpus']} CPUs of "
+        f"Of {found.total() - found[NONE]} goals {found[MET]} are met, {found[MISSED]} missed, {found[OPEN]} open. "
+        f"Measured {machine['date'][:10]} on {machine['cpus']} CPUs of "
         f"{machine['cpu']}{', a virtual machine' if machine['virtual'] else ''}, Linux {machine['kernel']}, "
         f"{machine['system']}, congestion control {machine['congestion control']}; load before the run "
         f"{machine['load before']}; wulf {machine['wulf']}, {peers or 'no peers'}."

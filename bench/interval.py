@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bench.blocks import Contest, Effort, run_blocks
 from bench.context import Context
 from bench.pair import Pair, Placement, placements
-from bench.rows import GOAL, Row, compared, is_met, without_peer
-from wulf.stats.intervals import few_mean_interval, least_samples, median_interval
+from bench.rows import Row, noted
+from wulf.stats.intervals import few_mean_interval
 from wulf.stats.stopping import WatchRule
 
 WIDTH, CONFIDENCE = 0.02, 0.99
@@ -30,7 +30,7 @@ LEAST_RUNS, MOST_RUNS = 3, 30
 LIMIT = 90.0
 """Seconds after which a side is given up: its time is then said to be the limit."""
 
-BLOCKS, LEAST_BLOCKS = 6, 3
+BLOCKS = 6
 SECONDS = 900.0
 """The part's own time, so that it takes none of the others'."""
 
@@ -99,27 +99,16 @@ class Race:
         self.contest = Contest(self.name, PEER, "s", "lower", self.ours.time, self.peer.time)
 
     def row(self) -> Row:
-        """The ratio of the times; how often a side was given up stands beside the peer's name."""
-        pairs = self.contest.pairs
-        words = f"{len(pairs)} blocks; past {LIMIT:g} s: ours {self.ours.given_up}, theirs {self.peer.given_up}"
-        if self.contest.failures and not pairs:
-            return without_peer(self.name, f"{PEER} (failed)", "s", "lower")
-        return race_row(self.name, f"{PEER} ({words})", pairs)
+        """The ratio of the times; how often a side was given up stands beside the peer's name.
 
-
-def race_row(name: str, peer_name: str, pairs: Sequence[tuple[float, float]]) -> Row:
-    """As `compared`; of three to five blocks, whose range covers less than 95 %, the range and what it covers."""
-    n = len(pairs)
-    if n >= least_samples() or n < LEAST_BLOCKS:
-        return compared(name, peer_name, "s", "lower", pairs)
-    ratios = sorted(ours / peer for ours, peer in pairs)
-    confidence = 1 - 2.0 ** (1 - n)
-    found = median_interval(ratios, confidence)
-    assert found.value is not None and found.low is not None and found.high is not None
-    ours, peer = (sorted(side)[n // 2] for side in zip(*pairs, strict=True))
-    told = f"{peer_name[:-1]}; interval {confidence:.0%})"
-    met = is_met(found.value, found.low, found.high, "lower")
-    return Row(name, ours, peer, told, "s", found.value, found.low, found.high, "lower", GOAL, met)
+        One side's limit in place of its time brings the ratio nearer to 1, and proves nothing that is not so. Blocks
+        in which both were given up say nothing of the ratio at all: it then has no interval.
+        """
+        row = self.contest.row()
+        words = f"past {LIMIT:g} s: ours {self.ours.given_up}, theirs {self.peer.given_up}"
+        row = replace(row, peer_name=noted(row.peer_name, words))
+        neither = any(ours >= LIMIT and peer >= LIMIT for ours, peer in self.contest.pairs)
+        return replace(row, low=None, high=None) if neither else row
 
 
 def race(pair: Pair, place: Placement) -> Race:
@@ -139,6 +128,6 @@ def race(pair: Pair, place: Placement) -> Race:
 def measure(context: Context) -> list[Row]:
     """One row, for both ends on one CPU, as wulf puts two nodes of one machine by itself."""
     one = race(context.pair, placements()[0])
-    effort = Effort(BLOCKS, float("inf"), time.monotonic() + SECONDS)
+    effort = Effort((BLOCKS,), float("inf"), time.monotonic() + SECONDS)
     run_blocks([one.contest], effort, context.rng, context.say)
     return [one.row()]

@@ -18,12 +18,16 @@ from bench.pair import CLIENT, SERVER, placements
 from bench.rows import Row, limited, without_peer
 from wulf import lab as labs
 from wulf.core.errors import WulfError
+from wulf.stats.intervals import least_samples
 
 MEMORY_B = 16 * 2.0**20
 STARTUP_S = 0.25
 SURVEY_S = 45.0
 SWEEP_S = 30.0
 STARTS = 15
+RUNS = least_samples()
+"""Of what takes long."""
+
 PATIENCE_S = 120.0
 WULF = Path(sys.executable).parent / "wulf"
 
@@ -47,23 +51,25 @@ def judged(context: Context, name: str, unit: str, limit: float, measure: Callab
 
 
 def memory(context: Context) -> list[Row]:
-    """Most resident memory that a wulf-net process ever had, at both ends."""
+    """Most resident memory that a wulf-net process ever had, at both ends; of new processes each time."""
     place = placements()[-1]
 
     @functools.cache
-    def work() -> None:
-        for pattern, transport, params in GREEDY_RUNS:
-            context.pair.wulf(place, pattern, transport, **params)
+    def peaks() -> list[tuple[float, float]]:
+        found = []
+        for _ in range(1 if context.quick else RUNS):
+            context.pair.renew()
+            for pattern, transport, params in GREEDY_RUNS:
+                context.pair.wulf(place, pattern, transport, **params)
+            client, server = (CLIENT, place.client, False), (SERVER, place.server, True)
+            found.append((_peak(context, *client), _peak(context, *server)))
+        return found
 
-    def peak(node: str, cpu: int, serves: bool) -> list[float]:
-        work()
-        return [_peak(context, node, cpu, serves)]
+    def row(end: str, which: int) -> Row:
+        name = f"wulf-net, peak resident memory, {end}"
+        return judged(context, name, "B", MEMORY_B, lambda: [pair[which] for pair in peaks()])
 
-    ends = {
-        "client": functools.partial(peak, CLIENT, place.client, False),
-        "server": functools.partial(peak, SERVER, place.server, True),
-    }
-    return [judged(context, f"wulf-net, peak resident memory, {end}", "B", MEMORY_B, ends[end]) for end in ends]
+    return [row("client", 0), row("server", 1)]
 
 
 def _peak(context: Context, node: str, cpu: int, serves: bool) -> float:
@@ -96,7 +102,8 @@ def survey(context: Context) -> list[Row]:
     def measure() -> list[float]:
         with tempfile.TemporaryDirectory() as directory:
             # 1: something stands out, which on a busy machine may be so
-            return [_timed(["survey", "--lab", "4", "--quick", "--out", f"{directory}/run"], accepted=(0, 1))]
+            words = ["survey", "--lab", "4", "--quick", "--out"]
+            return [_timed([*words, f"{directory}/{run}"], accepted=(0, 1)) for run in range(RUNS)]
 
     return [judged(context, "wulf survey --lab 4 --quick, one run", "s", SURVEY_S, measure)]
 
@@ -106,8 +113,8 @@ def sweep(context: Context) -> list[Row]:
 
     def measure() -> list[float]:
         with tempfile.TemporaryDirectory() as directory, labs.up(2, name="bench-sweep", keep=False):
-            asked = ["net", "sweep", CLIENT, SERVER, "--lab", "--quick", "--out", f"{directory}/run"]
-            return [_timed(asked, accepted=(0, 1), lab="bench-sweep")]
+            words = ["net", "sweep", CLIENT, SERVER, "--lab", "--quick", "--out"]
+            return [_timed([*words, f"{directory}/{run}"], accepted=(0, 1), lab="bench-sweep") for run in range(RUNS)]
 
     return [judged(context, "wulf net sweep --quick, 1 B to 4 MiB, one run", "s", SWEEP_S, measure)]
 

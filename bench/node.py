@@ -21,6 +21,7 @@ from bench.errors import BenchError
 from bench.rows import Row, limited, without_peer
 from bench.session import Session
 from wulf.cluster.programs import find_program
+from wulf.stats.intervals import least_samples
 
 LOOPS = Path(__file__).parent / "loops"
 BUILT = Path(__file__).parent.parent / "build" / "loops"
@@ -203,13 +204,16 @@ def _missing() -> Iterator[Row]:
 
 
 def _memory() -> Iterator[Row]:
-    """The most that wulf-node ever had resident, while it measured large arrays."""
+    """The most that wulf-node ever had resident, while it measured large arrays; anew for every sample."""
     each = 32 << 20
-    for probe, params, measured in (("chase", {"bytes": each}, each), ("bandwidth", {"bytes": each}, 3 * each)):
-        with Session([str(find_program("wulf-node").path)]) as session:
-            session.request("run", probe=probe, params={**params, "seconds": 0.01})
-            pid = int(session.greeting["pid"])
-            status = Path(f"/proc/{pid}/status").read_text()
-            most = next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:"))
+    for probe, measured in (("chase", each), ("bandwidth", 3 * each)):
         name = f"wulf-node, peak resident memory, {probe} of {measured >> 20} MiB"
-        yield limited(name, "B", [most], 3 * measured + EXTRA_MEMORY)
+        peaks = [_peak_resident(probe, each) for _ in range(least_samples())]
+        yield limited(name, "B", peaks, 3 * measured + EXTRA_MEMORY)
+
+
+def _peak_resident(probe: str, size: int) -> float:
+    with Session([str(find_program("wulf-node").path)]) as session:
+        session.request("run", probe=probe, params={"bytes": size, "seconds": 0.01})
+        status = Path(f"/proc/{session.greeting['pid']}/status").read_text()
+    return next(float(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:"))

@@ -108,6 +108,11 @@ class Pair:
             self._probes[place] = self._session(node, _pinned(cpu, [str(self._program)]))
         return self._probes[place]
 
+    def renew(self) -> None:
+        """New probes from now on; those that there are end with the lab."""
+        self._probes.clear()
+        self._servers.clear()
+
     def wulf(self, placement: Placement, pattern: str, transport: str, **params: Any) -> dict[str, Any]:
         """One replicate of wulf-net: its answer."""
         return self._run(SERVER, placement, pattern, transport, params)

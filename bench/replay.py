@@ -117,7 +117,7 @@ def _speed(context: Context, name: str) -> Iterator[Row]:
     with Session([str(find_program("wulf-replay").path)]) as session:
         loaded = _load(session, schedule_of(name))
         pairs = []
-        for _ in range(context.effort.blocks):
+        for _ in range(context.effort.looks[0]):
             one = _replay(session, loaded["program"], [NETWORK]).seconds
             pairs.append((one, _replay(session, loaded["program"], [NETWORK] * MANY).seconds))
     what = f"replay {name}, {SCHEDULES[name][1]} ranks"
@@ -129,7 +129,7 @@ def _events(context: Context, name: str, schedule: dict[str, Any], what: str, ne
     """Time an event of engine B."""
     with Session([str(find_program("wulf-replay").path)]) as session:
         program = _load(session, schedule)["program"]
-        found = [_replay(session, program, [network], "b") for _ in range(context.effort.blocks)]
+        found = [_replay(session, program, [network], "b") for _ in range(context.effort.looks[0])]
         taken = [one.seconds / one.runs[0]["events"] for one in found]
     title = f"replay {name}, {schedule['ranks']} ranks, engine B, {what}: time an event, 1 core"
     return limited(title, "s", taken, 1 / LEAST_EVENTS)
@@ -139,7 +139,7 @@ def _million(context: Context, name: str, ranks: int) -> Row:
     """Time an operation of a million ranks, loading apart."""
     with Session([str(find_program("wulf-replay").path)]) as session:
         loaded = _load(session, {"kind": name, "ranks": ranks, "bytes": 1})
-        found = [_replay(session, loaded["program"], [NETWORK]) for _ in range(context.effort.blocks)]
+        found = [_replay(session, loaded["program"], [NETWORK]) for _ in range(context.effort.looks[0])]
         taken = [one.seconds / loaded["ops"] for one in found]
     return limited(f"replay {name}, {ranks} ranks: time an operation, 1 core", "s", taken, 1 / LEAST_RATE)
 

@@ -1,19 +1,32 @@
-"""What the bench says: one row a comparison, with the ratio's interval and whether the goal is met."""
+"""What the bench says: one row a comparison, with the ratio's interval and what it says of the goal."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from math import exp, inf, log
 from pathlib import Path
+from statistics import median
 
-from wulf.stats.intervals import least_samples, median_interval
+from wulf.stats.intervals import Estimate, few_mean_interval, least_samples, median_interval
+from wulf.stats.stopping import WidthRule
 
 GOAL = 1.0
 """Of a ratio, unless a row has one of its own: at most this where lower is better, at least this where higher is."""
 
 LIKE = 0.05
 """How far a ratio may lie from 1 where both should say the same."""
+
+TOLERANCE = 0.02
+"""How far beyond its goal an interval may end and still prove it: a tool that is just as good stands at 1, and no
+interval around 1 ends there. Where both should say the same, `LIKE` is the tolerance."""
+
+FEW_BLOCKS = 3
+"""Of what is too dear for the six blocks that an order-statistic interval takes; fewer have none."""
+
+MET, MISSED, OPEN, NONE = "met", "missed", "open", "–"
+"""The whole interval lies within the goal; beyond it; on both sides; there is nothing to judge."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +51,6 @@ class Row:
         "lower", "higher", or "same": a second tool's word for the same fact, from which ours must not differ.
     goal
         Bound of the ratio.
-    met
-        Whether the goal is within the interval or surpassed; of the same, whether the interval meets 1 ± `LIKE`.
     """
 
     name: str
@@ -52,51 +63,99 @@ class Row:
     high: float | None
     better: str
     goal: float
-    met: bool
+
+    @property
+    def verdict(self) -> str:
+        """`MET`, `MISSED` or `OPEN`, by the whole interval; a figure without one leaves open what another would say."""
+        if self.ratio is None:
+            return NONE
+        if self.low is None or self.high is None:
+            return OPEN
+        least, most = self.allowed
+        if least <= self.low and self.high <= most:
+            return MET
+        return MISSED if self.high < least or most < self.low else OPEN
+
+    @property
+    def allowed(self) -> tuple[float, float]:
+        """Between which ratios the goal is met."""
+        if self.better == "same":
+            return self.goal - LIKE, self.goal + LIKE
+        if self.better == "lower":
+            return 0.0, self.goal * (1 + TOLERANCE)
+        return self.goal * (1 - TOLERANCE), inf
 
 
 Figures = tuple[float, float]
 """One block's figures: ours and the peer's."""
 
 
-def is_met(ratio: float, low: float | None, high: float | None, better: str, goal: float = GOAL) -> bool:
-    """Whether the goal lies in the interval, or the whole interval is on its better side."""
-    if better == "same":
-        return (low or ratio) <= goal + LIKE and (high or ratio) >= goal - LIKE
-    if better == "lower":
-        return (ratio if low is None else low) <= goal
-    return (ratio if high is None else high) >= goal
+def compared(
+    name: str,
+    peer_name: str,
+    unit: str,
+    better: str,
+    pairs: Sequence[Figures],
+    goal: float = GOAL,
+    looks: tuple[int, ...] = (),
+) -> Row:
+    """The row of interleaved pairs.
+
+    Parameters
+    ----------
+    looks
+        Numbers of pairs at which somebody looked, and might have gone no further; empty: at these alone.
+    """
+    found = ratio_interval([ours / peer for ours, peer in pairs], looks or (len(pairs),))
+    few = len(pairs) < least_samples() and found.value is not None
+    reason = found.reason or (f"{len(pairs)} blocks" if few else None)
+    told = noted(peer_name, reason) if reason else peer_name
+    if found.value is None:
+        return without_peer(name, told, unit, better, [ours for ours, _ in pairs])
+    low, high = (None, None) if found.reason else (found.low, found.high)
+    ours, peer = (float(median(side)) for side in zip(*pairs, strict=True))
+    return Row(name, ours, peer, told, unit, found.value, low, high, better, goal)
 
 
-def compared(name: str, peer_name: str, unit: str, better: str, pairs: Sequence[Figures], goal: float = GOAL) -> Row:
-    """The row of interleaved pairs."""
-    if len(pairs) < least_samples():
-        reason = f"{len(pairs)} of {least_samples()} blocks"
-        return without_peer(name, f"{peer_name} ({reason})", unit, better, [ours for ours, _ in pairs])
-    ratio = median_interval([ours / peer for ours, peer in pairs])
-    ours, peer = (median_interval(side).value for side in zip(*pairs, strict=True))
-    assert ratio.value is not None  # there are enough pairs
-    met = is_met(ratio.value, ratio.low, ratio.high, better, goal)
-    return Row(name, ours, peer, peer_name, unit, ratio.value, ratio.low, ratio.high, better, goal, met)
+def noted(peer_name: str, note: str) -> str:
+    """The peer's name with one more note, in the parentheses that `merged` leaves out of account."""
+    return f"{peer_name[:-1]}; {note})" if peer_name.endswith(")") else f"{peer_name} ({note})"
+
+
+def ratio_interval(ratios: Sequence[float], looks: tuple[int, ...]) -> Estimate:
+    """The typical ratio with a 95 % interval, all looks together.
+
+    Of six blocks and more the median, by order statistics. Of three to five, which bound no median so surely, the
+    geometric mean with Student's interval of the logarithms.
+    """
+    n = len(ratios)
+    if n >= least_samples():
+        return WidthRule(looks=looks).estimate(ratios)
+    if n < FEW_BLOCKS:
+        return Estimate.unresolved(n, f"{n} of {FEW_BLOCKS} blocks")
+    found = few_mean_interval([log(ratio) for ratio in ratios])
+    assert found.value is not None and found.low is not None and found.high is not None  # there are two at least
+    return Estimate(exp(found.value), exp(found.low), exp(found.high), found.confidence, n)
 
 
 def limited(name: str, unit: str, samples: Sequence[float], limit: float) -> Row:
     """A figure against its upper limit; with an interval when there are enough samples."""
-    if len(samples) < least_samples():
-        ours = sorted(samples)[len(samples) // 2]
-        ratio, low, high = ours / limit, None, None
-    else:
-        estimate = median_interval(samples)
-        assert estimate.value is not None and estimate.low is not None and estimate.high is not None
-        ours, ratio = estimate.value, estimate.value / limit
-        low, high = estimate.low / limit, estimate.high / limit
-    return Row(name, ours, limit, "limit", unit, ratio, low, high, "lower", GOAL, is_met(ratio, low, high, "lower"))
+    figure = median_interval(samples)
+    ours = float(median(samples))
+    low, high = (None if bound is None else bound / limit for bound in (figure.low, figure.high))
+    return Row(name, ours, limit, "limit", unit, ours / limit, low, high, "lower", GOAL)
+
+
+def exact(name: str, ours: float, peer: float, peer_name: str, unit: str) -> Row:
+    """What every run makes the same, as the size of a program: its interval is itself."""
+    ratio = ours / peer
+    return Row(name, ours, peer, peer_name, unit, ratio, ratio, ratio, "lower", GOAL)
 
 
 def without_peer(name: str, peer_name: str, unit: str, better: str, samples: Sequence[float] = ()) -> Row:
     """A row that can't be judged; `peer_name` has the reason."""
-    ours = sorted(samples)[len(samples) // 2] if samples else None
-    return Row(name, ours, None, peer_name, unit, None, None, None, better, GOAL, False)
+    ours = float(median(samples)) if samples else None
+    return Row(name, ours, None, peer_name, unit, None, None, None, better, GOAL)
 
 
 def best_of(name: str, rows: Iterable[Row]) -> Row | None:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from bench.rows import LIKE, Row
+from bench.rows import LIKE, MET, MISSED, NONE, OPEN, Row
 from wulf.core.units import show
 
 WIDTH = 100
 HEADINGS = ("comparison", "ours", "peer", "ratio", "95 % interval", "goal", "met")
-_COLOURS = {"yes": "green", "no": "red", "–": "dim"}
+_WORDS = {MET: "yes", MISSED: "no", OPEN: "open", NONE: NONE}
+_COLOURS = {"yes": "green", "no": "red", "open": "yellow", NONE: "dim"}
 RIGHT = {"ours", "peer", "ratio"}
 
 
@@ -24,14 +25,7 @@ def cells(row: Row) -> tuple[str, ...]:
     goal = (
         f"{row.goal:g} ± {LIKE:g}" if row.better == "same" else f"{'≤' if row.better == 'lower' else '≥'} {row.goal:g}"
     )
-    return (row.name, show(row.ours, row.unit), peer, ratio, interval, goal, _met(row))
-
-
-def _met(row: Row) -> str:
-    """Whether the goal is met; of what nothing was compared with, nobody can say."""
-    if row.ratio is None:
-        return "–"
-    return "yes" if row.met else "no"
+    return (row.name, show(row.ours, row.unit), peer, ratio, interval, goal, _WORDS[row.verdict])
 
 
 def terminal(rows: Sequence[Row], console: Console) -> None:

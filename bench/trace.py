@@ -87,8 +87,8 @@ def _a_call(side: Side, loop: Path, title: str, context: Context) -> Row:
         return float(side.run(1, [str(loop), str(ROUNDS)], traced=traced)[1])
 
     longer = []
-    for block in range(context.effort.blocks):
-        context.say(f"a traced call, {title}: block {block + 1} of {context.effort.blocks}")
+    for block in range(context.effort.looks[0]):
+        context.say(f"a traced call, {title}: block {block + 1} of {context.effort.looks[0]}")
         order = [True, False]
         context.rng.shuffle(order)
         found = {traced: seconds(traced=traced) for traced in order}

@@ -1,12 +1,12 @@
 """Blocks with a clock and figures of our own: exact, and over at once."""
 
 import random
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from bench.blocks import MOST_FAILURES, Contest, Effort, run_blocks
 from bench.errors import BenchError
+from bench.rows import compared
 
 
 class World:
@@ -28,8 +28,8 @@ class World:
 
         return Contest(name, "tool", "s", "lower", side("ours", ours), side("peer", peer))
 
-    def effort(self, blocks=6, wish=0.02, until=1e9):
-        return Effort(blocks, wish, until, clock=lambda: self.now)
+    def effort(self, *looks, wish=0.02, until=1e9):
+        return Effort(looks or (6,), wish, until, clock=lambda: self.now)
 
 
 def ignore(_text):
@@ -58,15 +58,28 @@ def test_the_orders_are_drawn_from_the_seed():
     assert {"ours", "peer"} == set(first)
 
 
-def test_a_contest_ends_when_its_interval_is_narrow_and_a_noisy_one_goes_on():
+def test_a_contest_ends_at_the_look_that_answers_and_an_open_one_goes_on_to_the_last():
     world = World()
-    steady = world.contest("steady")
     noise = random.Random(3)
-    noisy = world.contest("noisy", ours=lambda: noise.uniform(0.5, 1.5))
-    run_blocks([steady, noisy], world.effort(blocks=7, until=100), random.Random(1), ignore)
-    assert len(steady.pairs) == 7
-    assert len(noisy.pairs) > 7
-    assert world.now <= 100
+    contests = {
+        "met": world.contest("met"),
+        "missed": world.contest("missed", ours=3.0),
+        "open": world.contest("open", ours=lambda: noise.uniform(1.0, 3.0)),
+        "narrow": world.contest("narrow", ours=lambda: noise.uniform(2.03, 2.05)),
+    }
+    run_blocks(list(contests.values()), world.effort(7, 12), random.Random(1), ignore)
+    assert {name: len(one.pairs) for name, one in contests.items()} == {"met": 7, "missed": 7, "open": 12, "narrow": 7}
+    assert [one.row().verdict for one in contests.values()] == ["met", "missed", "open", "open"]
+
+
+def test_an_interval_allows_for_the_looks_that_were_taken():
+    world = World()
+    noise = random.Random(3)
+    contest = world.contest("open", ours=lambda: noise.uniform(1.0, 3.0))
+    run_blocks([contest], world.effort(12, 18, 27, 40), random.Random(1), ignore)
+    assert len(contest.pairs) == 40
+    told, naive = contest.row(), compared("open", "tool", "s", "lower", contest.pairs)
+    assert told.low < naive.low and naive.high < told.high
 
 
 def test_no_pair_begins_that_would_end_too_late():
@@ -80,7 +93,7 @@ def test_no_pair_begins_that_would_end_too_late():
 def test_no_more_blocks_than_are_asked_for():
     world = World()
     contest = world.contest("dear")
-    run_blocks([contest], replace(world.effort(), most=3), random.Random(1), ignore)
+    run_blocks([contest], world.effort(3), random.Random(1), ignore)
     assert len(contest.pairs) == 3
 
 

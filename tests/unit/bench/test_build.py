@@ -65,7 +65,7 @@ class World:
         self.base = Compiler(self, folder / "base", base, 100).tree
 
     def compare(self, mpis, quick=False):
-        effort = Effort(6 if quick else 12, 1.0 if quick else 0.02, 720.0, clock=lambda: self.now)
+        effort = Effort((6,) if quick else (12, 18), 0.02, 720.0, clock=lambda: self.now)
         context = SimpleNamespace(quick=quick, effort=effort, rng=random.Random(1), say=self.said.append)
         rows = build.compare(self.ours, self.base, mpis, context)
         return {(row.name, row.peer_name.split(" (")[0]): row for row in rows}
@@ -77,22 +77,19 @@ def test_each_time_stands_beside_its_limit_and_the_older_commit(tmp_path):
     assert build.mpi_name(OPENMPI) == "wulf-mpi with Open MPI 4.1.4, from an empty cache"
     assert build.touch_name(SYSCALL) == "wulf-node, syscall.cpp touched"
     assert list(rows)[:12] == [(name, peer) for name in times for peer in ("limit", f"commit {BASE}")]
-    found = [(rows[key].ours, rows[key].peer, rows[key].ratio, rows[key].met) for key in list(rows)[:12]]
-    assert found == [
-        (40, 90, 40 / 90, True), (40, 200, 0.2, True),
-        (10, 20, 0.5, True), (10, 80, 0.125, True),
-        (10, 20, 0.5, True), (10, 80, 0.125, True),
-        *[(2, 5, 0.4, True), (2, 8, 0.25, True)] * 3,
-    ]  # fmt: skip
+    found = [(rows[key].ours, rows[key].peer, rows[key].ratio, rows[key].verdict) for key in list(rows)[:12]]
+    assert found == [(ours, peer, pytest.approx(ours / peer), "met") for ours, peer in (
+        (40, 90), (40, 200), (10, 20), (10, 80), (10, 20), (10, 80), *[(2, 5), (2, 8)] * 3,
+    )]  # fmt: skip
 
 
-def test_sizes_are_rows_without_an_interval(tmp_path):
+def test_a_size_is_its_own_interval(tmp_path):
     rows = World(tmp_path).compare([MPICH])
     names = [*build.PROGRAMS, "wulf-mpi with MPICH 4.0.2"]
     assert list(rows)[10:] == [(f"{name}, size", f"commit {BASE}") for name in names]
     for name in names:
         row = rows[f"{name}, size", f"commit {BASE}"]
-        assert (row.ours, row.peer, row.unit, row.ratio, row.low, row.met) == (90, 100, "B", 0.9, None, True)
+        assert (row.ours, row.peer, row.unit, row.ratio, row.low, row.verdict) == (90, 100, "B", 0.9, 0.9, "met")
 
 
 def test_three_blocks_from_nothing_then_a_dozen_touches_each_side_back_to_back(tmp_path):
@@ -106,15 +103,15 @@ def test_three_blocks_from_nothing_then_a_dozen_touches_each_side_back_to_back(t
     assert all(one[1] == other[1] and {one[0], other[0]} == {"ours", "base"} for one, other in pairs)
     assert {one[0] for one, _ in pairs} == {"ours", "base"}
     assert [what for _, what in touches] == ["touch"] * 24 * len(TOUCHED)
-    assert rows[build.PROBES, "limit"].peer_name == "limit (3 blocks; interval 75%)"
+    assert rows[build.PROBES, "limit"].peer_name == "limit (3 blocks)"
     assert rows[build.touch_name(SYSCALL), f"commit {BASE}"].peer_name == f"commit {BASE}"
 
 
 def test_one_block_has_no_interval_and_says_so(tmp_path):
     world = World(tmp_path)
     row = world.compare([OPENMPI], quick=True)[build.PROBES, "limit"]
-    assert (row.ours, row.peer, row.ratio, row.met) == (40, None, None, False)
-    assert row.peer_name == "limit (1 of 6 blocks)"
+    assert (row.ours, row.peer, row.ratio, row.verdict) == (40, None, None, "–")
+    assert row.peer_name == "limit (1 of 3 blocks)"
     assert len(world.log) == 2 * 2 + 6 * 2 * len(TOUCHED)
 
 
@@ -122,18 +119,13 @@ def contest(ours, base):
     return Contest("a build", build.PEER, "s", "lower", float, float, pairs=list(zip(ours, base, strict=True)))
 
 
-def test_a_limit_is_kept_by_the_whole_interval_alone():
-    ours = [2.0, 2.0, 3.0, 3.0, 4.0, 5.5]
-    late, faster = build.times(contest(ours, [8.0] * 6), 5.0)
-    assert (late.low, late.high, late.met) == (0.4, 1.1, False)
-    assert (faster.high, faster.met) == (5.5 / 8, True)
-    assert [row.met for row in build.times(contest([5.0] * 6, [5.0] * 6), 5.0)] == [True, True]
-
-
-def test_of_three_blocks_the_range_is_told_with_its_confidence():
+def test_each_block_stands_beside_the_limit_and_the_older_commit():
+    late, faster = build.times(contest([2.0, 2.0, 3.0, 3.0, 4.0, 5.5], [8.0] * 6), 5.0)
+    assert (late.low, late.high, late.verdict) == (0.4, 1.1, "open")
+    assert (faster.high, faster.verdict) == (5.5 / 8, "met")
     late, faster = build.times(contest([30.0, 95.0, 40.0], [200.0, 190.0, 160.0]), 100.0)
-    assert (late.ours, late.ratio, late.low, late.high, late.met) == (40, 0.4, 0.3, 0.95, True)
-    assert (faster.peer_name, faster.low, faster.high) == (f"commit {BASE} (3 blocks; interval 75%)", 0.15, 0.5)
+    assert (late.ours, late.peer_name, late.verdict) == (40, "limit (3 blocks)", "open")
+    assert (faster.ours, faster.peer, faster.peer_name) == (40, 190, f"commit {BASE} (3 blocks)")
 
 
 def test_what_fails_is_a_row_and_the_rest_goes_on(tmp_path):
@@ -145,7 +137,7 @@ def test_what_fails_is_a_row_and_the_rest_goes_on(tmp_path):
         f"commit {BASE} (failed)",
     ]
     assert rows["wulf-mpi with Open MPI 4.1.4, size", f"commit {BASE}"].ratio is None
-    assert rows[build.PROBES, "limit"].met and rows[build.touch_name(SYSCALL), "limit"].met
+    assert {rows[name, "limit"].verdict for name in (build.PROBES, build.touch_name(SYSCALL))} == {"met"}
     assert [what for _, what in world.log].count("mpi") == MOST_FAILURES
     assert f"{name}, beside commit {BASE}: mpi broke" in world.said
     assert f"{build.PROBES}, ours: 40.0 s" in world.said
@@ -177,7 +169,7 @@ def test_a_clone_without_the_commit_has_one_row_with_the_reason(tmp_path, monkey
     monkeypatch.setattr(build, "unpack_base", refuse)
     said = []
     (row,) = build.measure(SimpleNamespace(say=said.append))
-    assert (row.peer_name, row.ours, row.met) == (f"commit {BASE} (this clone is shallow)", None, False)
+    assert (row.peer_name, row.ours, row.verdict) == (f"commit {BASE} (this clone is shallow)", None, "–")
     assert said == [f"commit {BASE}: this clone is shallow"]
     assert list((tmp_path / "build").iterdir()) == []
 

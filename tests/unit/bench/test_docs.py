@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from bench import __main__ as command
@@ -30,7 +31,17 @@ def test_the_page_shows_the_results_of_every_machine():
 
 
 def row(name: str, ours: float) -> rows.Row:
-    return rows.Row(name, ours, 2.0, "peer", "s", ours / 2, None, None, "lower", 1.0, True)
+    return rows.Row(name, ours, 2.0, "peer", "s", ours / 2, None, None, "lower", 1.0)
+
+
+def test_only_what_is_met_counts_as_met():
+    made = [replace(row(name, 1.0), low=low, high=high) for name, low, high in (("a", 0.4, 0.6), ("b", 1.1, 1.2))]
+    now = {"peers": {}, "date": "2026-01-01"} | dict.fromkeys(
+        ("cpus", "cpu", "virtual", "kernel", "system", "congestion control", "load before", "wulf"), "x"
+    )
+    best = replace(made[0], name=f"a, {rows.BEST}")  # the same comparison once more
+    told = docs.section([*made, best, row("c", 1.0), rows.without_peer("d", "no", "s", "lower")], now)
+    assert "Of 3 goals 1 are met, 1 missed, 1 open." in told
 
 
 def test_another_machine_takes_no_rows_away(tmp_path, monkeypatch):

@@ -7,7 +7,8 @@ import pytest
 from bench import interval
 from bench.blocks import Effort, run_blocks
 from bench.errors import BenchError
-from bench.interval import LIMIT, PEER, Race, Racer, netperf_decides, race, race_row, wulf_decides
+from bench.interval import LIMIT, PEER, Race, Racer, netperf_decides, race, wulf_decides
+from bench.rows import MET, NONE, OPEN
 
 
 class World:
@@ -61,21 +62,33 @@ def test_ours_needs_a_confidence_sequence_that_is_narrow():
     assert (wulf_decides(wide), wulf_decides(narrow)) == (False, True)
 
 
+def six_blocks(one, world):
+    effort = Effort((6,), float("inf"), 1e9, clock=lambda: world.now)
+    run_blocks([one.contest], effort, random.Random(1), lambda _: None)
+
+
 def test_a_race_is_a_row_that_says_who_was_given_up():
     world = World()
     one = Race(world.racer(0.5, lambda f: len(f) == 6), world.racer(10.0, lambda f: len(f) == 100), "time, 1 CPU")
-    run_blocks([one.contest], Effort(6, float("inf"), 1e9, clock=lambda: world.now), random.Random(1), lambda _: None)
+    run_blocks(
+        [one.contest], Effort((6,), float("inf"), 1e9, clock=lambda: world.now), random.Random(1), lambda _: None
+    )
     row = one.row()
-    assert (row.ours, row.peer, row.met) == (3.0, LIMIT, True)
+    assert (row.ours, row.peer, row.verdict) == (3.0, LIMIT, MET)
     assert row.ratio == pytest.approx(3 / LIMIT)
-    assert row.peer_name == f"{PEER} (6 blocks; past 90 s: ours 0, theirs 6)"
+    assert row.peer_name == f"{PEER} (past 90 s: ours 0, theirs 6)"
 
 
-def test_three_blocks_have_a_range_and_its_confidence():
-    row = race_row("time", f"{PEER} (3 blocks)", [(1.0, 2.0), (1.0, 4.0), (3.0, 3.0)])
-    assert (row.ratio, row.low, row.high, row.ours, row.peer) == (0.5, 0.25, 1.0, 1.0, 3.0)
-    assert row.peer_name == f"{PEER} (3 blocks; interval 75%)"
-    assert race_row("time", PEER, [(1.0, 2.0)] * 2).ratio is None
+def test_blocks_in_which_neither_got_there_leave_it_open():
+    world = World()
+    never = world.racer(10.0, lambda _: False)
+    one = Race(world.racer(10.0, lambda _: False), never, "time, 1 CPU")
+    run_blocks(
+        [one.contest], Effort((6,), float("inf"), 1e9, clock=lambda: world.now), random.Random(1), lambda _: None
+    )
+    row = one.row()
+    assert (row.ratio, row.low, row.high, row.verdict) == (1.0, None, None, OPEN)
+    assert row.peer_name == f"{PEER} (past 90 s: ours 6, theirs 6)"
 
 
 def test_a_driver_that_fails_is_a_row_that_says_so():
@@ -83,8 +96,8 @@ def test_a_driver_that_fails_is_a_row_that_says_so():
         raise BenchError("no answer")
 
     one = Race(Racer(fail, wulf_decides), Racer(fail, netperf_decides), "time")
-    run_blocks([one.contest], Effort(6, 1.0, 1e9, clock=lambda: 0.0), random.Random(1), lambda _: None)
-    assert (one.row().peer_name, one.row().met) == (f"{PEER} (failed)", False)
+    run_blocks([one.contest], Effort((6,), 1.0, 1e9, clock=lambda: 0.0), random.Random(1), lambda _: None)
+    assert (one.row().peer_name, one.row().verdict) == (f"{PEER} (failed; past 90 s: ours 0, theirs 0)", NONE)
 
 
 def test_both_sides_use_one_driver():

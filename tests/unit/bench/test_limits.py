@@ -7,7 +7,7 @@ from bench.errors import BenchError
 def test_a_figure_within_its_limit():
     said = []
     row = limits.judged(SimpleNamespace(say=said.append), "help", "s", 0.25, lambda: [0.125] * 15)
-    assert (row.ratio, row.low, row.high, row.peer, row.met) == (0.5, 0.5, 0.5, 0.25, True)
+    assert (row.ratio, row.low, row.high, row.peer, row.verdict) == (0.5, 0.5, 0.5, 0.25, "met")
     assert said == ["help"]
 
 
@@ -19,5 +19,5 @@ def test_a_part_that_fails_is_a_row_that_says_so():
 
     said = []
     row = limits.judged(SimpleNamespace(say=said.append), "survey", "s", 45, fail)
-    assert (row.ours, row.peer, row.peer_name, row.met) == (None, None, "limit (failed)", False)
+    assert (row.ours, row.peer, row.peer_name, row.verdict) == (None, None, "limit (failed)", "–")
     assert said == ["survey", f"survey: {trouble}"]
