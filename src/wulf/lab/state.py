@@ -212,9 +212,10 @@ def clear(name: str) -> bool:
         found = True
         for process in left:
             kill(process)
-    if directory.is_dir():
-        disks.remove(directory)
-        shutil.rmtree(directory)
+    while directory.is_dir():
+        with contextlib.suppress(FileNotFoundError):  # somebody else, who takes no lock, is removing it too
+            disks.remove(directory)
+            shutil.rmtree(directory)
     return found
 
 

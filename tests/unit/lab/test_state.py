@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,22 @@ def test_only_labs_that_are_up_are_loaded(home: Path) -> None:
     assert [name for name in state.names() if state.load(name)] == ["names-only", "up"]
     state.clear_stale()
     assert state.names() == ["names-only", "up"]
+
+
+def test_a_directory_that_somebody_else_removes_meanwhile_is_cleared_all_the_same(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory, remove = describe(home, "lost"), shutil.rmtree
+
+    def overtaken(path: Path) -> None:
+        monkeypatch.setattr(shutil, "rmtree", remove)
+        (directory / "lab.json").unlink()
+        raise FileNotFoundError(directory / "lab.json")
+
+    monkeypatch.setattr(shutil, "rmtree", overtaken)
+    assert state.clear("lost") is True
+    assert not directory.exists()
+    assert state.clear("lost") is False
 
 
 def test_what_is_being_made_is_not_stale(home: Path) -> None:
