@@ -37,8 +37,8 @@ from wulf.measure.edges import edge_records, sigma_peaks
 from wulf.report.names import plural
 from wulf.report.selftest import markdown
 from wulf.stats import edge_curves, scatter_curves
+from wulf.stats.claims import Claim
 from wulf.stats.sigma_peak import Peak
-from wulf.stats.simulation import Claim
 
 PAGE = Path(__file__).parent.parent / "docs" / "cache-edges.md"
 FILE = "edges.json"

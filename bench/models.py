@@ -18,7 +18,7 @@ from wulf.model import loggp_simulation, simulation
 from wulf.report.model_brown import brown_view
 from wulf.report.model_terminal import print_view
 from wulf.report.selftest import markdown
-from wulf.stats.simulation import Claim, Size
+from wulf.stats.claims import Claim, Size
 
 PAGE = Path(__file__).parent.parent / "docs" / "models.md"
 SEED = 20261121

@@ -21,11 +21,11 @@ from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
 from wulf.measure.watcher import Progress, Unwatched
 from wulf.report.selftest import markdown
+from wulf.selftest.run import SEED, claims, speeds
 from wulf.stats.comparison import Judgement, PairedRule
 from wulf.store.run import RunWriter
 from wulf.workflow import survey
 from wulf.workflow.measuring import Effort
-from wulf.workflow.selftest import SEED, claims, speeds
 
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 A_A, MOST_CHANGED = 100, 10

@@ -27,7 +27,7 @@ def selftest(quick: bool, seed: int | None, as_json: bool, markdown: bool) -> in
     """
     from wulf.cli.progress import progress_line
     from wulf.report import selftest as shown
-    from wulf.workflow.selftest import SEED, claims, speeds
+    from wulf.selftest.run import SEED, claims, speeds
 
     with progress_line() as line:
         found = list(claims(quick=quick, seed=SEED if seed is None else seed, watch=line))

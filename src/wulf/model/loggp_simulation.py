@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 
 from wulf.model.loggp import Delayed, LogGP, fit_loggp, line_of
+from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.piecewise import Interval
-from wulf.stats.simulation import Claim, Size, Step
 
 LATENCY, OVERHEAD, GAP = 2e-6, 0.5e-6, 0.8e-6
 EAGER, RENDEZVOUS = 1e-9, 0.5e-9

@@ -13,8 +13,8 @@ from wulf.model.fitting import Fit, fit
 from wulf.model.forms import AMDAHL, BROWN, BROWN_SQUARED, FORMS, USL, Form
 from wulf.model.speedup import study
 from wulf.model.times import gather
+from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.samples import Floats
-from wulf.stats.simulation import Claim, Size, Step
 
 WORKERS = np.array([1.0, 2, 4, 8, 16, 32, 64])
 NOISE = 0.02

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from wulf.stats.simulation import Claim
+from wulf.stats.claims import Claim
 
 
 def goal(claim: Claim) -> str:

@@ -19,9 +19,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import poisson
 
+from wulf.stats.claims import Claim
 from wulf.stats.edges import LEFT, Profile, find
 from wulf.stats.samples import Floats
-from wulf.stats.simulation import Claim
 
 Misses = Callable[[Floats, Floats], Floats]
 """The share of loads that miss, of working sets of these sizes, in a cache of that size."""

@@ -15,10 +15,10 @@ from math import log
 
 import numpy as np
 
+from wulf.stats.claims import Claim
 from wulf.stats.edge_curves import soft
 from wulf.stats.samples import Floats
 from wulf.stats.sigma_peak import Peak, find_sigma_peaks
-from wulf.stats.simulation import Claim
 
 RUNS = 100
 ELEMENT = 1.3e-9

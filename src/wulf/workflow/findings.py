@@ -16,7 +16,8 @@ from wulf.store.run import Facts
 from wulf.workflow.asymmetry import asymmetry_findings
 from wulf.workflow.bottlenecks import bottleneck_findings
 from wulf.workflow.deviations import deviating_facts
-from wulf.workflow.standing_out import deviating, estimate_of, standing_out
+from wulf.workflow.link_deviations import deviating
+from wulf.workflow.standing_out import estimate_of, standing_out
 
 _WORDS = {"rtt": "round trip", "throughput": "throughput"}
 """Metrics of links, for people."""

@@ -11,9 +11,9 @@ from bench.docs import BEGIN, END
 from wulf.core.records import Record, Verdict
 from wulf.measure.edges import edge_records
 from wulf.stats import edge_curves as curves
+from wulf.stats.claims import Claim
 from wulf.stats.piecewise import Interval
 from wulf.stats.sigma_peak import Peak
-from wulf.stats.simulation import Claim
 
 AT = "2026-11-21T12:00:00+00:00"
 

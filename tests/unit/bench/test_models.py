@@ -6,7 +6,7 @@ import re
 
 from bench.models import PAGE, brown_text, made
 
-from wulf.stats.simulation import Claim
+from wulf.stats.claims import Claim
 
 
 def test_the_page_shows_browns_figures_as_they_are_drawn() -> None:

@@ -8,7 +8,7 @@ import pytest
 from wulf.model import loggp_simulation
 from wulf.model.forms import FORMS, Form
 from wulf.model.simulation import PLANTED, chosen, harder, plan, planted, recovered, truths
-from wulf.stats.simulation import Size
+from wulf.stats.claims import Size
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)

@@ -9,9 +9,11 @@ import pytest
 from rich.console import Console
 
 from wulf.report.selftest import markdown, print_claims
-from wulf.stats import simulation
-from wulf.stats.simulation import Claim, Size
-from wulf.workflow.selftest import claims, recording
+from wulf.selftest import comparisons, nodes
+from wulf.selftest.noise import recording
+from wulf.selftest.run import claims
+from wulf.stats.claims import Claim, Size
+from wulf.stats.streams import SYNTHETIC
 
 
 @pytest.mark.full
@@ -38,8 +40,8 @@ def test_every_claim_holds_in_the_reduced_form() -> None:
 
 
 def test_the_same_seed_gives_the_same_table() -> None:
-    stream = simulation.SYNTHETIC[0]
-    first, second = (simulation.surveys(np.random.default_rng(1), stream, Size(5, 5)) for _ in range(2))
+    stream = SYNTHETIC[0]
+    first, second = (nodes.surveys(np.random.default_rng(1), stream, Size(5, 5)) for _ in range(2))
     assert first == second
 
 
@@ -60,9 +62,9 @@ def test_a_method_that_fails_is_caught(monkeypatch: object) -> None:
         def judge(self, differences: np.ndarray):  # type: ignore[no-untyped-def]
             return PairedRule(looks=(len(differences),)).judge(differences)
 
-    monkeypatch.setattr(simulation, "PairedRule", lambda: Peeking(looks=tuple(range(6, 41, 2))))  # type: ignore[attr-defined]
+    monkeypatch.setattr(comparisons, "PairedRule", lambda: Peeking(looks=tuple(range(6, 41, 2))))  # type: ignore[attr-defined]
     monkeypatch.setattr(PairedRule, "__post_init__", lambda self: None)  # type: ignore[attr-defined]
-    found = simulation.comparisons(np.random.default_rng(1), simulation.SYNTHETIC[0], Size(200, 1))
+    found = comparisons.comparisons(np.random.default_rng(1), SYNTHETIC[0], Size(200, 1))
     assert found[0].met is False
 
 

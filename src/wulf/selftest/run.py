@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 
 import numpy as np
 
 from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.model import loggp_simulation as messages
 from wulf.model import simulation as models
+from wulf.selftest import cells, comparisons, histories, knobs, naive, nodes
 from wulf.stats.changes import change_points
+from wulf.stats.claims import FULL, QUICK, Claim
 from wulf.stats.comparison import PairedRule
 from wulf.stats.nodes import screen
-from wulf.stats.simulation import FULL, QUICK, Claim, plan
 
 SEED = 20261120
+
+AREAS = (
+    comparisons.plan, naive.plan, nodes.plan, cells.plan, knobs.plan, histories.plan,
+    models.plan, messages.plan, models.harder,
+)  # fmt: skip
+"""What is promised, area by area: each gives its steps, with the words for their progress lines."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +40,9 @@ class Speed:
         return self.seconds <= self.limit
 
 
-def recording() -> list[list[float]]:
-    """The recorded ping-pongs that come with wulf: medians of successive replicates, in seconds."""
-    content = json.loads((files("wulf.workflow") / "recorded_pingpong.json").read_text(encoding="utf-8"))
-    return list(content["series"].values())
-
-
 def claims(*, quick: bool, seed: int = SEED, watch: Watcher = UNWATCHED) -> Iterator[Claim]:
     """Simulate all claims, one step after the other."""
-    steps = [*plan(recording()), *models.plan(), *messages.plan(), *models.harder()]
+    steps = [step for area in AREAS for step in area()]
     began = time.monotonic()
     for done, (words, step) in enumerate(steps):
         left = (time.monotonic() - began) / done * (len(steps) - done) if done else None
