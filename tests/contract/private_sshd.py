@@ -1,7 +1,8 @@
 """An sshd of the tests' own, on 127.0.0.1 and an ephemeral port, with its own keys, accounts and file systems.
 
 As root it lives in a mount namespace: /tmp, /run and the file systems that nodes' caches lie on are its own, and
-nothing of the host's is written. As another user it is an ordinary process, without those file systems.
+nothing of the host's is written. A clone that lies in /tmp is still where it was. As another user it is an ordinary
+process, without those file systems.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ import time
 from pathlib import Path
 
 ROOT = os.geteuid() == 0
+CLONE = Path(__file__).parents[2]
 INSIDE = "/mnt" if ROOT else ""
 """Where the namespace has the tests' directory: its /tmp is empty, and pytest's directory is in the host's."""
 
@@ -20,7 +22,8 @@ _NAMESPACE = """
 mount --make-rprivate / && mount --bind "$1" /mnt && mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd &&
 mount --bind /mnt/shadow /etc/shadow &&
 mount -t tmpfs -o size=64k tmpfs /mnt/full && mount -t tmpfs -o ro tmpfs /mnt/readonly &&
-mount -t tmpfs -o noexec tmpfs /mnt/noexec && mount -t tmpfs tmpfs /tmp && chmod 1777 /tmp &&
+mount -t tmpfs -o noexec tmpfs /mnt/noexec && mount --bind "$3" /mnt/clone &&
+mount -t tmpfs tmpfs /tmp && chmod 1777 /tmp && mkdir -p "$3" && mount --bind /mnt/clone "$3" &&
 exec "$2" -D -e -f /mnt/sshd_config
 """
 
@@ -40,7 +43,7 @@ class PrivateSshd:
 
     def start(self):
         base, inside = self.base, self.inside
-        for directory in ("home", "full", "readonly", "noexec", "caches"):
+        for directory in ("home", "full", "readonly", "noexec", "caches", "clone"):
             (base / directory).mkdir(mode=0o700)
         for key in ("host_key", "other_key", "id"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", base / key], check=True)
@@ -58,7 +61,7 @@ class PrivateSshd:
             shadow = Path("/etc/shadow").read_text().splitlines()
             lines = ["root:*:::::::" if line.startswith("root:") else line for line in shadow]
             (base / "shadow").write_text("\n".join(lines) + "\n")
-            argv = ["unshare", "--mount", "sh", "-c", _NAMESPACE, "sshd", str(base), self.program]
+            argv = ["unshare", "--mount", "sh", "-c", _NAMESPACE, "sshd", str(base), self.program, str(CLONE)]
         else:
             argv = [self.program, "-D", "-e", "-f", str(base / "sshd_config")]
         with (base / "log").open("w") as log:
