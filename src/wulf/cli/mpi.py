@@ -154,6 +154,6 @@ def command() -> None:
     """Measure MPI between ranks: `wulf mpi pingpong n1 n2 --bytes 1`.
 
     wulf-mpi is built once with the MPI found on the nodes, and launched by its mpirun, or by srun. NODESET in
-    ClusterShell syntax; none: two ranks on this machine. The ranks are started anew for every block of replicates, so that
-    intervals hold what changes from launch to launch; `--launch shared`, and --quick, starts them once.
+    ClusterShell syntax; none: two ranks on this machine. The ranks are started anew for every block of replicates, so
+    that intervals hold what changes from launch to launch; `--launch shared`, and --quick, starts them once.
     """
