@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import time
 from collections.abc import Sequence
@@ -17,6 +18,12 @@ class Spent:
     seconds: float
     cpu: float
     memory: int
+
+
+def children_cpu() -> float:
+    """Seconds of CPU that all processes have taken which were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def spend(argv: Sequence[str]) -> Spent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +17,34 @@ END = "<!-- made by `python -m bench`: end -->"
 
 
 def section(rows: Sequence[Row], machine: dict[str, Any]) -> str:
-    """One machine's table, and the machine."""
-    peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items() if version)
+    """One machine's table, the machine, and when and with what each part was measured."""
     # a row of the best peer repeats another
     found = Counter(row.verdict for row in rows if not row.name.endswith(BEST))
     return (
         f"{markdown(rows)}\n\n"
         f"Of {found.total() - found[NONE]} goals {found[MET]} are met, {found[MISSED]} missed, {found[OPEN]} open. "
-        f"Measured {machine['date'][:10]} on {machine['cpus']} CPUs of "
-        f"{machine['cpu']}{', a virtual machine' if machine['virtual'] else ''}, Linux {machine['kernel']}, "
-        f"{machine['system']}, congestion control {machine['congestion control']}; load before the run "
-        f"{machine['load before']}; wulf {machine['wulf']}, {peers or 'no peers'}."
+        f"Measured on {machine['cpus']} CPUs of {machine['cpu']}{', a virtual machine' if machine['virtual'] else ''}, "
+        f"Linux {machine['kernel']}, {machine['system']}. {runs(rows, machine['parts'])}."
     )
+
+
+UNKNOWN = "when and with what was not kept"
+
+
+def runs(rows: Sequence[Row], parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Date, load and versions of the parts that the rows are of; parts with equal versions are told together."""
+    told: dict[str, list[str]] = {}
+    for part in dict.fromkeys(row.part for row in rows):
+        run = parts.get(part)
+        if run is None:
+            told.setdefault(UNKNOWN, []).append(part)
+            continue
+        peers = ", ".join(f"{name} {version}" for name, version in run["peers"].items() if version)
+        quick = "quick, " if run.get("quick") else ""
+        when = f"{part} {run['date'][:10]} ({quick}load before {run['load before']})"
+        versions = f"congestion control {run['congestion control']}, wulf {run['wulf']}, {peers or 'no peers'}"
+        told.setdefault(versions, []).append(when)
+    return "; ".join(f"{', '.join(which)}: {versions}" for versions, which in told.items())
 
 
 def rewritten(page: str, made: str) -> str:

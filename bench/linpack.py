@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from bench.errors import BenchError
 from bench.mpi import KIND, RANKS
 from bench.mpi_farm import OPTIONS, program
 from bench.rows import Row, without_peer
-from bench.session import Session
+from bench.session import once
 
 SIZES = (1000, 2000, 4000)
 BLOCKS = (64, 128)
@@ -48,16 +48,16 @@ def measure(context: Context) -> list[Row]:
     if missing or blas is None:
         reason = f"{missing or BLAS} is not installed"
         return [without_peer("LU of 2 ranks", f"{PEER} ({reason})", "flop/s", "higher")]
-    contests = list(_contests(context, blas))
+    contests = list(_contests(blas))
     run_blocks(contests, context.effort, context.rng, context.say)
     return [contest.row() for contest in contests]
 
 
-def _contests(context: Context, blas: Path) -> Iterator[Contest]:
+def _contests(blas: Path) -> Iterator[Contest]:
     environment = os.environ | {"LD_LIBRARY_PATH": str(blas.parent)}
     launch = [f"mpirun.{KIND}", *OPTIONS[KIND], "-n", str(RANKS)]
     library_path = f"LD_LIBRARY_PATH={blas.parent}"  # libblas.so.3 there needs the libopenblas.so.0 beside it
-    session = context.stack.enter_context(Session(["env", library_path, *launch, str(program(KIND))]))
+    ranks = ["env", library_path, *launch, str(program(KIND))]
     for n in SIZES:
         peer = Hpcc(n, launch, environment)
         for nb in BLOCKS:
@@ -65,12 +65,12 @@ def _contests(context: Context, blas: Path) -> Iterator[Contest]:
                 given = {"n": n, "nb": nb, "p": p, "q": q, "lookahead": 1, "blas": str(blas), "seconds": 0}
                 yield Contest(
                     f"LU, n = {n}, NB = {nb}, {p}x{q}", PEER, "flop/s", "higher",
-                    functools.partial(_ours, session, given), functools.partial(peer.figure, nb, p, q),
+                    functools.partial(_ours, ranks, given), functools.partial(peer.figure, nb, p, q),
                 )  # fmt: skip
 
 
-def _ours(session: Session, params: dict[str, object]) -> float:
-    return float(session.request("run", probe="linpack", params=params)["metrics"]["rate"]["value"])
+def _ours(ranks: Sequence[str], params: dict[str, object]) -> float:
+    return float(once(ranks, "run", probe="linpack", params=params)["metrics"]["rate"]["value"])
 
 
 @dataclass

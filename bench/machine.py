@@ -1,4 +1,4 @@
-"""What the figures were taken on, beside them in results/MACHINE/machine.json."""
+"""What the figures were taken on, beside them in results/MACHINE/machine.json: the machine, and each part's own run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,12 @@ from wulf import __version__
 
 RESULTS = Path(__file__).parent / "results"
 """A folder a machine, named by `name_of`."""
+
+LASTING = ("cpu", "cpus", "kernel", "system", "virtual")
+"""Of a fingerprint what is the machine's; all else is that of one run: versions, load, time."""
+
+PARTS = "parts"
+"""In machine.json: part of the bench → the run that measured it last."""
 
 VERSIONS = {
     "sockperf": (("sockperf", "--version"), r"version (\S+)"),
@@ -40,6 +47,26 @@ def fingerprint() -> dict[str, Any]:
         "python": platform.python_version(),
         "peers": {name: _version(command, pattern) for name, (command, pattern) in VERSIONS.items()},
     }
+
+
+def kept(before: Mapping[str, Any], now: Mapping[str, Any], parts: Iterable[str]) -> dict[str, Any]:
+    """What machine.json holds once these parts were measured; each other part keeps its own run.
+
+    Parameters
+    ----------
+    before
+        What it held; empty: nothing yet.
+    now
+        The run's fingerprint, and its seed.
+    """
+    run = {key: value for key, value in now.items() if key not in LASTING}
+    known = before.get(PARTS, {})
+    return {key: now.get(key) for key in LASTING} | {PARTS: {**known, **dict.fromkeys(parts, run)}}
+
+
+def newest(found: Mapping[str, Any]) -> str:
+    """When a part was last measured on this machine, by its machine.json."""
+    return max((str(run["date"]) for run in found[PARTS].values()), default="")
 
 
 def name_of(found: dict[str, Any]) -> str:

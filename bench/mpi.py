@@ -22,7 +22,7 @@ from bench.errors import BenchError
 from bench.mpi_farm import OPTIONS, program
 from bench.peers import TRIALS
 from bench.rows import Row, without_peer
-from bench.session import Session
+from bench.session import Session, once
 
 KIND, RANKS = "openmpi", 2
 
@@ -94,7 +94,7 @@ def measure(context: Context) -> list[Row]:
         if missing:
             rows.append(without_peer(f"MPI beside {name}", f"{name} ({missing} is not installed)", "s", "lower"))
         else:
-            contests += make(context)
+            contests += make()
     run_blocks(contests, context.effort, context.rng, context.say)
     return [*(contest.row() for contest in contests), *rows]
 
@@ -103,8 +103,9 @@ def _launch(*words: str) -> list[str]:
     return [f"mpirun.{KIND}", *OPTIONS[KIND], *words, "-n", str(RANKS)]
 
 
-def _session(context: Context, *words: str) -> Session:
-    return context.stack.enter_context(Session([*_launch(*words), str(program(KIND))]))
+def _ranks(*words: str) -> list[str]:
+    """wulf-mpi's ranks: launched anew for every figure, as the peers are."""
+    return [*_launch(*words), str(program(KIND))]
 
 
 def _output(words: Sequence[str], folder: Path | None = None) -> str:
@@ -119,8 +120,9 @@ def _mean(session: Session, **params: object) -> float:
     return float(answer["metrics"]["rtt"]["value"])
 
 
-def _least_mean(session: Session, count: int) -> float:
-    return min(_mean(session, iterations=count) for _ in range(TRIALS))
+def _least_mean(ranks: Sequence[str], count: int) -> float:
+    with Session(ranks) as session:
+        return min(_mean(session, iterations=count) for _ in range(TRIALS))
 
 
 def _netpipes(words: Sequence[str], count: int) -> float:
@@ -129,14 +131,15 @@ def _netpipes(words: Sequence[str], count: int) -> float:
         return parse.netpipe_least_mean(_output([*_launch(*words), "NPopenmpi", *sizes]))
 
 
-def _netpipe(context: Context) -> Iterator[Contest]:
+def _netpipe() -> Iterator[Contest]:
     """The least of the means of its trials, of as many round trips each, on both sides."""
     for way, words in WAYS.items():
-        session = _session(context, *words)
-        count = max(1000, round(0.3 / _mean(session, seconds=0.3)))
+        ranks = _ranks(*words)
+        with Session(ranks) as session:
+            count = max(1000, round(0.3 / _mean(session, seconds=0.3)))
         yield Contest(
             f"MPI {BYTES} B round trip, {way}, least mean", "NetPIPE", "s", "lower",
-            functools.partial(_least_mean, session, count), functools.partial(_netpipes, words, count),
+            functools.partial(_least_mean, ranks, count), functools.partial(_netpipes, words, count),
         )  # fmt: skip
 
 
@@ -158,12 +161,12 @@ class _Hpcc:
         return self.waiting[name].popleft() * unit
 
 
-def _hpcc(context: Context) -> Iterator[Contest]:
+def _hpcc() -> Iterator[Contest]:
     """Rings by HPCC's own counts and statistics; PTRANS on the same matrix, blocks and grid."""
-    hpcc, session = _Hpcc(), _session(context)
+    hpcc = _Hpcc()
 
     def ours(probe: str, metric: str, **params: object) -> float:
-        return float(session.request("run", probe=probe, params=params)["metrics"][metric]["value"])
+        return float(once(_ranks(), "run", probe=probe, params=params)["metrics"][metric]["value"])
 
     for order, metric, name, unit, si in RINGS:
         yield Contest(

@@ -1,7 +1,7 @@
 """Part `mpi-farm`: wulf-mpi's farm beside the plain loop of MPI_Recv and MPI_Send, under the same MPI and mpirun.
 
 The unit is empty: what is compared is how many messages a second the master takes in. Both sides are compiled with the
-MPI's own mpicxx, with -O2. The loop is launched anew for every replicate; its clock starts after MPI_Init.
+MPI's own mpicxx, with -O2. Both are launched anew for every replicate; their clocks start after MPI_Init.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bench.context import Context, say
 from bench.errors import BenchError
 from bench.node import BUILT, LOOPS
 from bench.rows import Row, without_peer
-from bench.session import Session
+from bench.session import once
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.mpi.building import build, common_place
@@ -48,18 +48,18 @@ def measure(context: Context) -> list[Row]:
         if not (shutil.which(f"mpicxx.{kind}") and shutil.which(f"mpirun.{kind}")):
             rows.append(without_peer(f"farm, messages, {kind}", f"{PEER} ({kind} is not installed)", "Hz", "higher"))
             continue
-        contests += _contests(context, kind, ranks)
+        contests += _contests(kind, ranks)
     run_blocks(contests, context.effort, context.rng, context.say)
     return [*(contest.row() for contest in contests), *rows]
 
 
-def _contests(context: Context, kind: str, ranks: int) -> list[Contest]:
+def _contests(kind: str, ranks: int) -> list[Contest]:
     launch = [f"mpirun.{kind}", *OPTIONS[kind], "-n", str(ranks)]
-    session = context.stack.enter_context(Session([*launch, str(program(kind))]))
+    ours = [*launch, str(program(kind))]
     return [
         Contest(
             f"farm, {style} master, batch {batch}, {ranks - 1} workers, {kind}", PEER, "Hz", "higher",
-            functools.partial(_ours, session, style, batch),
+            functools.partial(_ours, ours, style, batch),
             functools.partial(_theirs, [*launch, str(loop(kind)), str(UNITS[batch]), str(batch)]),
         )
         for style in ("plain", "async")
@@ -67,9 +67,9 @@ def _contests(context: Context, kind: str, ranks: int) -> list[Contest]:
     ]  # fmt: skip
 
 
-def _ours(session: Session, style: str, batch: int) -> float:
+def _ours(ranks: Sequence[str], style: str, batch: int) -> float:
     params = {"unit": "spin", "spin_seconds": 0, "units": UNITS[batch], "batch": batch, "style": style}
-    return float(session.request("run", probe="farm", params=params)["metrics"]["messages"]["value"])
+    return float(once(ranks, "run", probe="farm", params=params)["metrics"]["messages"]["value"])
 
 
 def _theirs(words: Sequence[str]) -> float:

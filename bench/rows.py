@@ -51,6 +51,8 @@ class Row:
         "lower", "higher", or "same": a second tool's word for the same fact, from which ours must not differ.
     goal
         Bound of the ratio.
+    part
+        The part of the bench that measured it; "" until it is kept.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Row:
     high: float | None
     better: str
     goal: float
+    part: str = ""
 
     @property
     def verdict(self) -> str:

@@ -14,6 +14,16 @@ from typing import Any, Self
 from bench.errors import BenchError
 
 
+def once(argv: Sequence[str], op: str, **fields: Any) -> dict[str, Any]:
+    """The answer of a session that is started for this request alone, as a peer is started for each of its figures.
+
+    Two launches of one MPI differ by themselves, by 1 to 2 %: one for all of our figures would leave that out of the
+    interval, and put it into the ratio.
+    """
+    with Session(argv) as session:
+        return session.request(op, **fields)
+
+
 class Session:
     """One program; requests one at a time. As a context manager, it is gone at the end, whatever happens.
 

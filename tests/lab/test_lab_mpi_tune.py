@@ -19,7 +19,7 @@ from wulf.measure.guidelines import Call
 from wulf.measure.rules_file import Rule, read_rules, read_variables, write_rules
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.measuring import Effort, Outcome
-from wulf.workflow.mpi import Launch
+from wulf.workflow.mpi_launching import Launch
 from wulf.workflow.mpi_tune import NAMES, tune_collectives
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(BUILDING + 60)]

@@ -127,7 +127,21 @@ def set_(node: str, name: str | None, direction: str, emulator: str | None, **op
     _find(name).set_link(node, given, direction=direction, emulator=emulator)
 
 
-@command.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+class _OptionsAfterNode(click.Command):
+    """Takes its options behind NODE as well as before it, up to the command's first word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put NODE behind them: whatever follows it is then the command's, dashes and all."""
+        if args and not args[0].startswith("-"):
+            node, *args = args
+            end = 0
+            while end < len(args) and args[end].startswith("-") and args[end] != "--":
+                end += 2 if args[end] == "--name" else 1
+            args = [*args[:end], node, *args[end:]]
+        return super().parse_args(ctx, args)
+
+
+@command.command("exec", cls=_OptionsAfterNode, context_settings={"allow_interspersed_args": False})
 @name_option
 @click.argument("node")
 @click.argument("argv", metavar="-- COMMAND…", nargs=-1, type=click.UNPROCESSED, required=True)
@@ -137,6 +151,7 @@ def exec_(node: str, argv: tuple[str, ...], name: str | None) -> None:
     \b
     Example:
       wulf lab exec n1 -- ip -br addr
+      wulf lab exec n1 --name other -- ip -br addr
     """  # noqa: D301
     words = argv[1:] if argv[0] == "--" else argv
     sys.exit(_find(name).exec(node, words))

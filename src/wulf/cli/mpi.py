@@ -10,7 +10,7 @@ import click
 from wulf.cli.commands import TableGroup
 from wulf.cli.mpi_options import given_params, launch_options, mpi_inventory, probe_options, taken
 from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
-from wulf.measure.mpi import mpi_probe
+from wulf.measure.mpi import BLOCKS, SHARED, mpi_probe
 from wulf.measure.tools import mpi_loops, mpi_tools
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _probe_command(pattern: Pattern) -> click.Command:
         if like is not None:
             return _like(like, pattern, params, options)
         if pattern.name == "pairs":
-            return measured("pairs", options, _pairs(params))
+            return measured("pairs", options, _pairs(params), usual=SHARED)
         return measured(pattern.name, options, _single(pattern, params), whole=False)
 
     run.__doc__ = pattern.help
@@ -80,7 +80,7 @@ def _like(tool: str, pattern: Pattern, params: dict[str, Any], options: dict[str
     from wulf.cli.like import run_like
     from wulf.workflow.mpi import Ranks
 
-    launch = taken(options)
+    launch = taken(options, SHARED)  # as that tool does
     measuring_options = {name: options.pop(name) for name in ("as_json", "out", "quick", "watch", "seed")}
     measuring_options |= {name: options.pop(name) for name in ("wish", "budget")}
     return run_like(
@@ -106,7 +106,9 @@ def _pairs(params: dict[str, Any]) -> Callable[..., Outcome]:
     return partial(pairs, params=mpi_probe().check("pairs", "", params))
 
 
-def measured(name: str, options: dict[str, Any], work: Callable[..., Outcome], *, whole: bool = True) -> int:
+def measured(
+    name: str, options: dict[str, Any], work: Callable[..., Outcome], *, whole: bool = True, usual: str = BLOCKS
+) -> int:
     """Measure over the nodes that the options name; print, and keep as a run.
 
     Parameters
@@ -115,10 +117,12 @@ def measured(name: str, options: dict[str, Any], work: Callable[..., Outcome], *
         Takes inventory, launch, effort, writer and seed, and `watch`.
     whole
         Print the report, rather than the records alone.
+    usual
+        As `taken` has it.
     """
     from wulf.workflow.measuring import Effort
 
-    launch = taken(options)
+    launch = taken(options, usual)
     as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
     efforts = {key: options.pop(key) for key in ("wish", "budget", "quick", "watch")}
     effort = Effort(**efforts, replicates=options.pop("runs", None))
@@ -150,6 +154,6 @@ def command() -> None:
     """Measure MPI between ranks: `wulf mpi pingpong n1 n2 --bytes 1`.
 
     wulf-mpi is built once with the MPI found on the nodes, and launched by its mpirun, or by srun. NODESET in
-    ClusterShell syntax; none: two ranks on this machine. `--launch each` starts the ranks anew for every replicate, so
-    that intervals hold what changes from launch to launch.
+    ClusterShell syntax; none: two ranks on this machine. The ranks are started anew for every block of replicates, so
+    that intervals hold what changes from launch to launch; `--launch shared`, and --quick, starts them once.
     """

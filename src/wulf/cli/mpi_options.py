@@ -11,12 +11,13 @@ import click
 
 from wulf.cli.options import inventory_of
 from wulf.core.errors import UsageError
+from wulf.measure.mpi import BLOCKS, EACH, LAUNCHES, SHARED
 
 if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
     from wulf.core.params import ParamSpec
     from wulf.measure.probes import Pattern
-    from wulf.workflow.mpi import Launch
+    from wulf.workflow.mpi_launching import Launch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,8 +42,8 @@ _RANKS = (
 _OPTIONS = (
     *_RANKS,
     click.option(
-        "--launch", type=click.Choice(["shared", "each"]), default="shared", show_default=True,
-        help="One launch for all replicates, or each in its own.",
+        "--launch", type=click.Choice(LAUNCHES), default=None,
+        help="One for all replicates, one a block, or one each [blocks; shared with --quick or --watch].",
     ),
 )  # fmt: skip
 
@@ -57,20 +58,27 @@ def rank_options(function: F) -> F:
     return functools.reduce(lambda f, option: option(f), reversed(_RANKS), function)
 
 
-def taken(options: dict[str, Any]) -> Callable[[int], Launch]:
-    """Takes the launch's options out; what is left makes a `Launch` of the number of nodes."""
+def taken(options: dict[str, Any], usual: str = BLOCKS) -> Callable[[int], Launch]:
+    """Takes the launch's options out; what is left makes a `Launch` of the number of nodes.
+
+    Parameters
+    ----------
+    usual
+        How often ranks are launched unless --launch says so, or it is to be quick or watched.
+    """
     from wulf.cluster.mpi import WorldSpec
-    from wulf.workflow.mpi import Launch
+    from wulf.workflow.mpi_launching import Launch
 
     own = {name: options.pop(name) for name in ("mpi", "ranks", "per_node", "starter")}
-    each = options.pop("launch", "each") == "each"
+    hasty = options.get("quick") or options.get("watch")
+    how = options.pop("launch", EACH) or (SHARED if hasty else usual)
 
     def launch(nodes: int) -> Launch:
         ranks, per_node = own["ranks"], own["per_node"]
         if per_node is None:
             per_node = -(-ranks // nodes) if ranks else ALONE if nodes == 1 else 1
         spec = WorldSpec(ranks=ranks, per_node=per_node, mpi=own["mpi"], starter=own["starter"])
-        return Launch(spec, each=each)
+        return Launch(spec, how)
 
     return launch
 

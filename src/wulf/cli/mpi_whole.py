@@ -11,6 +11,7 @@ import click
 from wulf.cli.mpi_options import launch_options
 from wulf.cli.options import measure_options, node_options
 from wulf.core.errors import UsageError
+from wulf.measure.mpi import SHARED
 
 if TYPE_CHECKING:
     from wulf.core.records import Param
@@ -126,4 +127,4 @@ def sweep(most: int, seconds: float, **options: Any) -> int:
     from wulf.cli.mpi import measured
     from wulf.workflow import mpi_whole
 
-    return measured("sweep", options, partial(mpi_whole.sweep, most=most, params={"seconds": seconds}))
+    return measured("sweep", options, partial(mpi_whole.sweep, most=most, params={"seconds": seconds}), usual=SHARED)

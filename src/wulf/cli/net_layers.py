@@ -57,17 +57,18 @@ def layers(
     order, and layers are subtracted block by block: each difference has an interval. Without SERVER: the layers within
     CLIENT alone.
     """
+    from wulf.measure.mpi import BLOCKS, SHARED
     from wulf.report.terminal import print_report
     from wulf.workflow import layers as layering
     from wulf.workflow.measuring import Effort
 
     given = {"bytes": size, "seconds": seconds, "cpu": cpu, "server_cpu": server_cpu}
     params = net_probe().check("pingpong", "tcp", {name: value for name, value in given.items() if value is not None})
-    server = server or client
+    server, how = server or client, SHARED if quick or watch else BLOCKS
     with pair_inventory(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]
         with measuring("net-layers", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            wanted = layering.Layers(client, server, params, mpi=_mpi_layer(mpi, chosen, client, server, line.say))
+            wanted = layering.Layers(client, server, params, mpi=_mpi_layer(mpi, chosen, client, server, how, line.say))
             effort = Effort(wish, budget, quick, watch)
             outcome = layering.layers(chosen, wanted, effort, writer, drawn, watch=line)
     if as_json:
@@ -78,13 +79,16 @@ def layers(
     return outcome.exit_code
 
 
-def _mpi_layer(mpi: str | None, inventory: Inventory, client: str, server: str, say: Callable[[str], None]) -> Any:
-    """MPI's layer, of two ranks; None where the user wants none."""
+def _mpi_layer(
+    mpi: str | None, inventory: Inventory, client: str, server: str, how: str, say: Callable[[str], None]
+) -> Any:
+    """MPI's layer, of two ranks, launched as often as `Launch.how` says; None where the user wants none."""
     if mpi == WITHOUT:
         return None
     from wulf.cluster.mpi import WorldSpec
     from wulf.workflow.layers_mpi import MpiLayer
-    from wulf.workflow.mpi import Launch, Ranks
+    from wulf.workflow.mpi import Ranks
+    from wulf.workflow.mpi_launching import Launch
 
     spec = WorldSpec(ranks=2, per_node=1 if client != server else 2, mpi=mpi, bind="none")
-    return MpiLayer(Ranks(inventory, Launch(spec), say), f"{client}>{server}")
+    return MpiLayer(Ranks(inventory, Launch(spec, how), say), f"{client}>{server}")

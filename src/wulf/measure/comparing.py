@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wulf.agent.facts import is_uniform
 from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show
+from wulf.measure.mpi import SHARED
+from wulf.measure.plan import MPI
 from wulf.stats.comparison import DELTA, Comparison, Judgement, benjamini_hochberg, compare_samples, holm
 from wulf.store.run import Facts, Run
 
@@ -20,6 +22,9 @@ SCREENING = 0.1
 """Share of false alarms among the cells that are worth a second look."""
 
 GRAVEST_FIRST = (Judgement.SLOWER, Judgement.FASTER, Judgement.INCONCLUSIVE, Judgement.EQUIVALENT)
+
+ONE_LAUNCH = "each run is one launch of MPI, and launches differ by themselves: measure both with `--launch blocks`"
+"""Of replicates that share a launch: however many there are, they are one unit."""
 
 Key = tuple[str, str, str, str, str]
 
@@ -167,12 +172,7 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) 
         raise UsageError(
             f"{a.id} and {b.id} have no cell in common", "compare runs of the same command over the same nodes"
         )
-    found = [
-        compare_samples(
-            first[key][0].samples, second[key][0].samples, alpha=ALPHA, delta=delta, lower_is_better=first[key][1]
-        )
-        for key in both
-    ]
+    found = [_compared(first[key][0], second[key][0], delta, lower_is_better=first[key][1]) for key in both]
     p_values = [comparison.p if comparison.p is not None else 1.0 for comparison in found]
     cells = [
         CellComparison(first[key][0], second[key][0], comparison, claimed, screened)
@@ -182,6 +182,16 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) 
     ]
     cells.sort(key=lambda cell: (GRAVEST_FIRST.index(cell.judgement), not cell.suspect, cell.claimed))
     return RunComparison(a, b, cells, len(first) - len(both), len(second) - len(both), facts)
+
+
+def _compared(a: Record, b: Record, delta: float, *, lower_is_better: bool) -> Comparison:
+    """B against A; without interval and claim where neither run holds what changes from launch to launch."""
+    found = compare_samples(a.samples, b.samples, alpha=ALPHA, delta=delta, lower_is_better=lower_is_better)
+    if a.probe != MPI or a.params.get("launch") != SHARED:
+        return found
+    return replace(
+        found, judgement=Judgement.INCONCLUSIVE, low=None, high=None, p=None, least_visible=None, reason=ONE_LAUNCH
+    )
 
 
 def percent(ratio: float | None) -> str:

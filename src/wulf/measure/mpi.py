@@ -19,9 +19,10 @@ from wulf.measure.probes import Pattern, Probe
 
 DATA = "mpi_probes.json"
 
-SHARED, EACH = "shared", "each"
-"""Replicates within one launch, or each in a launch of its own."""
+SHARED, BLOCKS, EACH = "shared", "blocks", "each"
+"""All replicates within one launch, or those of a block, or each in a launch of its own."""
 
+LAUNCHES = (SHARED, BLOCKS, EACH)
 
 LINPACK = "linpack"
 

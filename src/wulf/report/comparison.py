@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from wulf.measure.comparing import GRAVEST_FIRST, CellComparison, RunComparison, described, percent
+from wulf.measure.comparing import GRAVEST_FIRST, ONE_LAUNCH, CellComparison, RunComparison, described, percent
 from wulf.report.names import plural, printable
 from wulf.stats.comparison import Judgement
 
@@ -95,6 +95,8 @@ def footnote(found: RunComparison) -> str:
     alone = ""
     if found.only_a or found.only_b:
         alone = f" Not compared: {plural(found.only_a, 'cell')} of A alone, {plural(found.only_b, 'cell')} of B alone."
+    if any(cell.comparison.reason == ONE_LAUNCH for cell in found.cells):
+        alone += f" Of MPI nothing is claimed: {ONE_LAUNCH}."
     return (
         f"Differences are claimed at 5% over all cells together (Holm); 'suspect' is worth a second look "
         f"(false discovery rate 10%); within ±{delta:.1%} counts as equivalent; 'visible' is the least difference that "
@@ -125,6 +127,7 @@ def rows_of(found: RunComparison) -> list[dict[str, object]]:
             "suspect": cell.suspect,
             "least_visible": cell.comparison.least_visible,
             "paired": cell.comparison.paired,
+            "reason": cell.comparison.reason,
         }
         for cell in found.cells
     ]

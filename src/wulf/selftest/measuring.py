@@ -68,12 +68,12 @@ def measured(plan: Plan, figure: Figure, **options: Any) -> Measured:
     figure
         Asked once a replicate, in the order in which the runner measures; draws its noise itself.
     options
-        Handed to the runner: a clock that budgets are held against.
+        Handed to the runner: a clock that budgets are held against, other programs' sessions.
     """
     metrics = {cell.pattern: cell.metrics for cell in plan.cells}
     nodes = dict.fromkeys(node for cell in plan.cells for node in (cell.client, cell.server))
     sessions = {node: _Session(node, metrics, figure) for node in nodes}
-    others = {cell.program: sessions for cell in plan.cells if cell.program != NET}
+    others = {cell.program: sessions for cell in plan.cells if cell.program != NET} | options.pop("others", {})
     kept = Measured([], [])
     addresses = {node: node for node in nodes}  # so that whoever is asked knows whom it measures
     Runner(plan, sessions, addresses, _Sink("selftest", kept), others=others, **options).run()

@@ -21,7 +21,7 @@ from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError, WulfError
 from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
-from wulf.measure.mpi import folded
+from wulf.measure.mpi import EACH, folded
 from wulf.measure.plan import APP, Cell, Metric
 from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
@@ -29,7 +29,8 @@ from wulf.store.run import RunWriter
 from wulf.workflow.app_outputs import keep_output
 from wulf.workflow.connect import Connected
 from wulf.workflow.measuring import Effort, Outcome, measure, write_html
-from wulf.workflow.mpi import LANE, launch_finding
+from wulf.workflow.mpi import LANE
+from wulf.workflow.mpi_launching import launch_finding
 
 ATTEMPTS = 3
 """Runs that may go wrong before an application is given up; no more than it is to be run at all."""
@@ -306,7 +307,7 @@ class Apps:
         """Which MPI ran which ranks."""
         if self._launched is None:
             return []
-        return [launch_finding(self._launched.title, self.places, self._runs, each=True)]
+        return [launch_finding(self._launched.title, self.places, self._runs, how=EACH)]
 
 
 def run_app(

@@ -19,7 +19,8 @@ from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.measuring import Effort, Outcome
-from wulf.workflow.mpi import Launch, Ranks, campaign
+from wulf.workflow.mpi import Ranks, campaign
+from wulf.workflow.mpi_launching import Launch
 
 OWN = "own"
 """wulf-mpi's portable code, in place of a library."""

@@ -26,7 +26,7 @@ class MpiLayer:
     Parameters
     ----------
     ranks
-        Launched once for all blocks.
+        Launched once for all blocks, or for each.
     subject
         The pair, `n1>n2`, for the row where there is no MPI.
     """

@@ -17,7 +17,8 @@ from wulf.report.figures import usable
 from wulf.report.names import fold
 from wulf.store.run import Run, RunWriter
 from wulf.workflow.measuring import Effort, Outcome
-from wulf.workflow.mpi import Launch, Ranks, campaign
+from wulf.workflow.mpi import Ranks, campaign
+from wulf.workflow.mpi_launching import Launch
 
 PROBE, PHASE = "loggp", "loggp"
 PRTT, DELAY, RTT = "prtt", "delay", "rtt"

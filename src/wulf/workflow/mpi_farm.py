@@ -17,7 +17,8 @@ from wulf.model.farm import next_spin
 from wulf.report.mpi_farm import study_lines
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.measuring import Effort, Outcome
-from wulf.workflow.mpi import Launch, Ranks, campaign
+from wulf.workflow.mpi import Ranks, campaign
+from wulf.workflow.mpi_launching import Launch
 
 FIRST_SPINS = (1e-6, 1e-5, 1e-4)
 """Seconds: from below a message's cost within a node to above one over a network."""
@@ -51,11 +52,14 @@ class Search:
         if not swept or len(points) >= MOST_SPINS or self._ranks is None:
             return ()
         spin = next_spin(swept)
-        return () if spin is None or spin in swept else (self._cell(number, spin),)
+        if spin is None or spin in swept:
+            return ()
+        # one point after the other, each by itself: with a launch for every replicate it would take minutes
+        return (self._cell(number, spin, within=True),)
 
-    def _cell(self, number: int, spin: float) -> Cell:
+    def _cell(self, number: int, spin: float, *, within: bool = False) -> Cell:
         assert self._ranks is not None  # noqa: S101 - only within the block
-        return self._ranks.cell(number, mpi_probe(), PROBE, self._design.metg(spin, METG_SECONDS), METG)
+        return self._ranks.cell(number, mpi_probe(), PROBE, self._design.metg(spin, METG_SECONDS), METG, within=within)
 
 
 def farm(

@@ -37,7 +37,7 @@ from wulf.measure.collective_tuning import (
     violated_calls,
 )
 from wulf.measure.guidelines import Call, times_of
-from wulf.measure.mpi import mpi_probe
+from wulf.measure.mpi import EACH, mpi_probe
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
 from wulf.measure.rules_file import read_variables, write_rules
@@ -45,7 +45,8 @@ from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, StoreError
 from wulf.workflow.connect import Connected
 from wulf.workflow.measuring import Effort, Outcome
-from wulf.workflow.mpi import Launch, Ranks, campaign, hung_after
+from wulf.workflow.mpi import Ranks, campaign
+from wulf.workflow.mpi_launching import Launch, Turns, hung_after
 from wulf.workflow.mpi_whole import COLLECTIVE, SIZES, collective_cells, guideline_findings, told_apart
 
 NAMES = {RULES: "collectives.conf", "environment": "collectives.env"}
@@ -77,12 +78,13 @@ class Arms:
         The run's own ranks' session.
     open_arm
         Opens the ranks of an arm, for the length of a block.
-    each
-        A launch for every replicate.
+    how
+        As `Launch` has it: one launch for all replicates, for those of a block, or for each.
     """
 
-    def __init__(self, own: Any, open_arm: Callable[[Arm], Any], *, each: bool) -> None:
-        self._own, self._open_arm, self._each = own, open_arm, each
+    def __init__(self, own: Any, open_arm: Callable[[Arm], Any], *, how: str) -> None:
+        self._own, self._open_arm, self._how = own, open_arm, how
+        self._turns: dict[Arm, Turns] = {}
         self._thread = ThreadPoolExecutor(1, "wulf-arms")
         self._worlds: dict[Arm, World] = {}
         self._failed: dict[Arm, NodeError] = {}
@@ -104,7 +106,7 @@ class Arms:
         return self._thread.submit(self._run, arm, fields["probe"], params)
 
     def _run(self, arm: Arm, probe: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        world = self._world(arm)
+        world = self._world(arm, anew=self._turns.setdefault(arm, Turns(self._how)).over(probe, params))
         spent = sum(float(params.get(name) or 0.0) for name in ("seconds", "warmup_seconds"))
         try:
             return world.run(probe, params, spent + hung_after(len(world.places)))
@@ -113,22 +115,25 @@ class Arms:
                 self._failed[arm] = error
             raise
         finally:
-            if self._each:
+            if self._how == EACH:  # so that one is there beside the run's own
                 self._end()
 
-    def _world(self, arm: Arm) -> World:
+    def _world(self, arm: Arm, *, anew: bool) -> World:
         """The arm's ranks; a NodeError where they could not be launched, or died: they are not tried again."""
         if arm in self._failed:
             raise self._failed[arm]
-        if arm not in self._worlds:
-            if any(other[0] != arm[0] for other in self._worlds):
-                self._end()
-            try:
+        try:
+            if arm not in self._worlds:
+                if any(other[0] != arm[0] for other in self._worlds):
+                    self._end()
                 self._worlds[arm] = self._stack.enter_context(self._open_arm(arm))
-            except NodeError as error:
-                self._failed[arm] = error
-                raise
-            self.launches += 1
+                self.launches += 1
+            elif anew:
+                self._worlds[arm].relaunch()
+                self.launches += 1
+        except NodeError as error:
+            self._failed[arm] = error
+            raise
         return self._worlds[arm]
 
     def _end(self) -> None:
@@ -253,7 +258,7 @@ class TunedRanks(Ranks):
                 yield
                 return
             nodes = self._inventory.pick(list(connected.sessions))
-            arms = Arms(self._session, self._opener(replace(self._inventory, nodes=nodes)), each=self._launch.each)
+            arms = Arms(self._session, self._opener(replace(self._inventory, nodes=nodes)), how=self._launch.how)
             self._tuning.ranks = len(self.places)
             self._tuning.choice = choice_of(self.kind)
             self._tuning.lead = (f"{self.version}, {len(self.places)} ranks",)

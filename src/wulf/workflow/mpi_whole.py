@@ -26,7 +26,8 @@ from wulf.measure.probes import Pattern, Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, read_run, utc_now
 from wulf.workflow.measuring import LOOKS, Effort, Outcome
-from wulf.workflow.mpi import Launch, Ranks, campaign
+from wulf.workflow.mpi import Ranks, campaign
+from wulf.workflow.mpi_launching import Launch
 from wulf.workflow.sweep import Sweep, first_sizes
 
 COLLECTIVE, BARRIER = "collective", "barrier"

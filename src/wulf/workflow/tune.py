@@ -14,7 +14,7 @@ from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import agent_program
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, UsageError, WulfError
 from wulf.measure.ends import Servers
-from wulf.measure.mpi import mpi_probe
+from wulf.measure.mpi import EACH, mpi_probe
 from wulf.measure.plan import Plan
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
@@ -147,7 +147,7 @@ def _measure(
     if request.measure == "app":
         yield AppMeasure(request.command, metric_of(request), writer, figure=request.figure, timeout=request.timeout)
     elif request.measure == "mpi":
-        ranks = Ranks(inventory, replace(request.launch, each=True))
+        ranks = Ranks(inventory, replace(request.launch, how=EACH))
         with ranks(connected):
             yield MpiMeasure(ranks, mpi_probe(), connected, writer, request.size)
     else:

@@ -33,7 +33,7 @@ from wulf.tune.selecting import Places, Wish, relevant, select
 from wulf.tune.setting import Aim, Setting, Value
 from wulf.tune.values import Catalogue, parse_settings, request_of, with_networks
 from wulf.workflow.connect import Connected
-from wulf.workflow.mpi import Launch
+from wulf.workflow.mpi_launching import Launch
 from wulf.workflow.tune_measures import (
     NET,
     REPLICATES,

@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import pytest
@@ -6,6 +5,7 @@ from bench import __main__ as command
 from bench import docs, machine, rows
 from bench.__main__ import PAGE, RESULTS, machines
 from bench.errors import BenchError
+from bench.interval import LIMIT
 
 MADE = "| a |"
 
@@ -34,25 +34,77 @@ def row(name: str, ours: float) -> rows.Row:
     return rows.Row(name, ours, 2.0, "peer", "s", ours / 2, None, None, "lower", 1.0)
 
 
+MACHINE = {"cpu": "AMD EPYC", "cpus": 2, "kernel": "6.1", "system": "Debian", "virtual": True}
+
+
+def run(date: str, **other: object) -> dict[str, object]:
+    return {"date": date, "load before": 0.5, "congestion control": "bbr", "wulf": "1", "peers": {"qperf": "2"}} | other
+
+
 def test_only_what_is_met_counts_as_met():
     made = [replace(row(name, 1.0), low=low, high=high) for name, low, high in (("a", 0.4, 0.6), ("b", 1.1, 1.2))]
-    now = {"peers": {}, "date": "2026-01-01"} | dict.fromkeys(
-        ("cpus", "cpu", "virtual", "kernel", "system", "congestion control", "load before", "wulf"), "x"
-    )
     best = replace(made[0], name=f"a, {rows.BEST}")  # the same comparison once more
-    told = docs.section([*made, best, row("c", 1.0), rows.without_peer("d", "no", "s", "lower")], now)
+    found = [*made, best, row("c", 1.0), rows.without_peer("d", "no", "s", "lower")]
+    told = docs.section(found, MACHINE | {"parts": {}})
     assert "Of 3 goals 1 are met, 1 missed, 1 open." in told
 
 
-def test_another_machine_takes_no_rows_away(tmp_path, monkeypatch):
+def test_each_part_tells_its_own_run():
+    made = [replace(row(name, 1.0), part=name) for name in ("net", "mpi", "build")]
+    parts = {"net": run("2026-01-01"), "build": run("2026-01-03", quick=True, **{"load before": 2.5})}
+    assert docs.runs(made, parts) == (
+        "net 2026-01-01 (load before 0.5), build 2026-01-03 (quick, load before 2.5): congestion control bbr, wulf 1, "
+        f"qperf 2; mpi: {docs.UNKNOWN}"
+    )
+    parts["build"]["wulf"] = "2"
+    assert docs.runs(made, parts).count("congestion control bbr") == 2
+
+
+def test_another_machine_takes_no_rows_away_and_another_part_no_circumstances(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "RESULTS", tmp_path)
-    one = {"cpu": "AMD EPYC", "cpus": 2, "kernel": "6.1", "date": "2026-01-01"}
-    other = one | {"cpu": "Intel(R) Xeon(R)", "date": "2026-01-02"}
-    for now, name, ours in ((one, "a", 1.0), (other, "a", 3.0), (one | {"date": "2026-01-03"}, "b", 1.5)):
-        command._store([row(name, ours)], now)
-    assert [(found["date"], [(each.name, each.ours) for each in made]) for found, made in machines(tmp_path)] == [
-        ("2026-01-03", [("a", 1.0), ("b", 1.5)]),
-        ("2026-01-02", [("a", 3.0)]),
+    other = MACHINE | {"cpu": "Intel(R) Xeon(R)"}
+    for here, part, date, ours in (
+        (MACHINE, "net", "2026-01-01", 1.0),
+        (other, "net", "2026-01-02", 3.0),
+        (MACHINE, "mpi", "2026-01-03", 1.5),
+    ):
+        command._store([replace(row(part, ours), part=part)], here | run(date))
+    found = machines(tmp_path)
+    assert [[(each.part, each.ours) for each in made] for _, made in found] == [
+        [("net", 1.0), ("mpi", 1.5)],
+        [("net", 3.0)],
     ]
+    assert found[0][0] == MACHINE | {"parts": {"net": run("2026-01-01"), "mpi": run("2026-01-03")}}
     assert machine.name_of(other) == "intel-r-xeon-r-2-6.1"
-    assert json.loads((tmp_path / "amd-epyc-2-6.1" / "machine.json").read_text())["date"] == "2026-01-03"
+
+
+def test_rows_that_are_kept_obey_the_rule_of_the_race():
+    """Two times cut at the limit once stood as ratio 1.000, met."""
+    for found, made in machines(RESULTS):
+        for each in made:
+            if each.part == "interval" and each.ours == each.peer == LIMIT:
+                assert each.verdict == rows.OPEN, found["cpu"]
+
+
+def test_what_a_part_no_longer_measures_goes_but_a_quick_run_takes_nothing_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    for name, date, quick in (("a", "2026-01-01", False), ("b", "2026-01-02", True), ("b", "2026-01-03", False)):
+        command._store([replace(row(name, 1.0), part="net")], MACHINE | run(date, quick=quick))
+        (_, made) = machines(tmp_path)[0]
+        assert [each.name for each in made] == (["b"] if date == "2026-01-03" else ["a", "b"][: int(date[-1])])
+
+
+@pytest.mark.parametrize(("quick", "times"), [(False, 2), (True, 1)])
+def test_each_part_has_its_own_time_unless_it_is_to_be_quick(quick, times, tmp_path, monkeypatch):
+    """They shared one end: the parts that came late were left without a block."""
+    ends = []
+
+    def part(context):
+        ends.append(context.effort.until)
+        return [row("a", 1.0)]
+
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    monkeypatch.setattr(machine, "fingerprint", lambda: MACHINE | run("2026-01-01"))
+    monkeypatch.setattr(command, "PARTS", {"one": part, "two": part})
+    command._run([], quick, 1)
+    assert len(set(ends)) == times

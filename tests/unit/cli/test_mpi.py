@@ -16,7 +16,7 @@ from wulf.cli.mpi_options import given_params, option_name, taken
 from wulf.cli.mpi_whole import Sizes
 from wulf.cluster.mpi import Installed
 from wulf.core.errors import UsageError
-from wulf.measure.mpi import mpi_probe
+from wulf.measure.mpi import BLOCKS, EACH, SHARED, mpi_probe
 from wulf.measure.probes import Probe
 from wulf.workflow import mpi_list
 
@@ -30,7 +30,7 @@ def test_every_probe_is_a_command_with_its_parameters(probes: None) -> None:
     assert all(name in listed for name in ("list", "sweep", "collectives", "onesided", "pairs", "pingpong", "put"))
     shown = CliRunner().invoke(command.command, ["pingpong", "--help"]).output
     assert "of a message [B] (default 1)" in shown
-    assert "--launch [shared|each]" in shown
+    assert "--launch [shared|blocks|each]" in shown
 
 
 def test_a_parameter_of_another_options_name_has_the_probes_before() -> None:
@@ -55,7 +55,23 @@ def test_ranks_follow_from_nodes_unless_given(options: dict[str, Any], nodes: in
     given = {"mpi": None, "ranks": None, "per_node": None, "starter": "mpirun", "launch": "each", **options}
     launch = taken(given)(nodes)
     assert given == {}
-    assert (launch.ranks(nodes), launch.spec.per_node, launch.each) == (ranks, per_node, True)
+    assert (launch.ranks(nodes), launch.spec.per_node, launch.how) == (ranks, per_node, "each")
+
+
+@pytest.mark.parametrize(
+    ("options", "usual", "how"),
+    [
+        ({"launch": None, "quick": False}, BLOCKS, BLOCKS),
+        ({"launch": None, "quick": True}, BLOCKS, SHARED),
+        ({"launch": None, "watch": True}, BLOCKS, SHARED),
+        ({"launch": None}, SHARED, SHARED),
+        ({"launch": "each", "quick": True}, BLOCKS, EACH),
+        ({}, BLOCKS, EACH),  # of applications, which have no such option
+    ],
+)
+def test_launches_are_blocks_unless_it_is_to_be_quick(options: dict[str, Any], usual: str, how: str) -> None:
+    given = {"mpi": None, "ranks": None, "per_node": None, "starter": "mpirun", **options}
+    assert taken(given, usual)(2).how == how
 
 
 @pytest.mark.parametrize(

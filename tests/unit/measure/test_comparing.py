@@ -7,7 +7,9 @@ import pytest
 from tests.unit.measure.make_runs import run
 from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
 from wulf.core.records import Verdict
-from wulf.measure.comparing import compare_runs, percent, sentence
+from wulf.measure.comparing import ONE_LAUNCH, compare_runs, percent, sentence
+from wulf.measure.mpi import BLOCKS, SHARED
+from wulf.measure.plan import MPI
 from wulf.stats.comparison import Judgement, PairedRule
 
 LIKE = {"n1>n2": 1.0, "n1>n3": 1.0, "n2>n3": 1.0}
@@ -88,6 +90,20 @@ def test_cells_of_one_run_alone_are_counted() -> None:
 def test_runs_without_a_common_cell_are_refused() -> None:
     with pytest.raises(UsageError, match="no cell in common"):
         compare_runs(run("a", {"n1>n2": 1.0}, seed=1), run("b", {"n3>n4": 1.0}, seed=2))
+
+
+@pytest.mark.parametrize(("how", "claimed"), [(SHARED, False), (BLOCKS, True)])
+def test_of_one_launch_each_nothing_is_claimed(how: str, claimed: bool) -> None:
+    """Two launches of one MPI differ by themselves, however narrow the replicates of each are."""
+    a, b = (run(name, {"n1>n2": factor}, seed=1, cv=0.002) for name, factor in (("a", 1.0), ("b", 1.03)))
+    for each in (a, b):
+        each.records[:] = [one.model_copy(update={"probe": MPI}) for one in each.records]
+        for one in each.records:
+            one.params["launch"] = how
+    cells = compare_runs(a, b).cells
+    assert all((cell.judgement is Judgement.SLOWER) == claimed for cell in cells)
+    assert all((cell.comparison.reason == ONE_LAUNCH) != claimed for cell in cells)
+    assert not any(cell.suspect for cell in cells)
 
 
 def test_failed_cells_are_not_compared() -> None:

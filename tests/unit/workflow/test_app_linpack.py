@@ -11,7 +11,7 @@ from tests.wording import Wording, lacking
 from wulf.measure.mpi import LEAST_RATE, LINPACK, mpi_probe, work_seconds
 from wulf.workflow import app_linpack
 from wulf.workflow.app_linpack import OWN, Choice, fastest_common, solved_finding
-from wulf.workflow.mpi import Launch
+from wulf.workflow.mpi_launching import Launch
 
 
 def said(**rates: float | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from wulf.cluster.programs import Program
 from wulf.cluster.simulated import SimulatedCluster
 from wulf.core.errors import UsageError
 from wulf.measure.layers import contrasts, layer_name, place
+from wulf.measure.mpi import BLOCKS, SHARED
 from wulf.report.layers import layer_table, row_texts
 from wulf.store.run import RunWriter
 from wulf.workflow import connect as connecting
@@ -25,7 +26,8 @@ from wulf.workflow import mpi
 from wulf.workflow.layers import Layers, layers
 from wulf.workflow.layers_mpi import MpiLayer
 from wulf.workflow.measuring import Effort, Outcome
-from wulf.workflow.mpi import Launch, Ranks
+from wulf.workflow.mpi import Ranks
+from wulf.workflow.mpi_launching import Launch
 
 __all__ = ["probes"]  # a fixture
 
@@ -44,7 +46,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> A
 
     worlds: list[FakeWorld] = []
 
-    def run(error: Exception | None = None, shared: str = "") -> tuple[Outcome, list[FakeWorld]]:
+    def run(error: Exception | None = None, shared: str = "", how: str = SHARED) -> tuple[Outcome, list[FakeWorld]]:
         inventory = Inventory.from_nodeset("n1,n2", launcher="null")
         made = SimulatedCluster(inventory.names, value=costs())
         monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, made))
@@ -53,7 +55,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> A
             facts = {"kernel.boot_id": {"value": "one"}, "limits.cpus": {"value": shared}}
             monkeypatch.setattr(connecting, "_facts_of", lambda sessions: {node: dict(facts) for node in sessions})
         with RunWriter(tmp_path / "run", "net-layers", {"seed": 1, "nodes": list(inventory.names)}) as writer:
-            top = MpiLayer(Ranks(inventory, Launch(WorldSpec(ranks=2, bind="none"))), "n1>n2")
+            top = MpiLayer(Ranks(inventory, Launch(WorldSpec(ranks=2, bind="none"), how)), "n1>n2")
             wanted = Layers("n1", "n2", {"bytes": 1, "seconds": 0.01}, mpi=top)
             return layers(inventory, wanted, Effort(wish=0.5, quick=True), writer, 1), worlds
 
@@ -83,6 +85,12 @@ def test_on_one_machine_both_have_two_cpus(simulate: Any) -> None:
     assert [(r.params["transport"], r.params["cpu"], r.params["server_cpu"]) for r in twin] == [("tcp", 3, 2)]
     assert ("mpi", "wire tcp, two CPUs") in added(outcome)
     assert any("were bound to CPUs 3 and 2" in f.text for f in outcome.run.findings)
+
+
+def test_later_launches_are_bound_to_the_same_cpus(simulate: Any) -> None:
+    _, worlds = simulate(shared="0-3", how=BLOCKS)
+    assert worlds[0].launches == 6
+    assert worlds[0].session.asked == [("bind", {"cpus": [3, 2]})]  # the last launch's
 
 
 def test_one_cpu_alone_is_shared_and_said(simulate: Any) -> None:

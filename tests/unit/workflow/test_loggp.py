@@ -20,7 +20,7 @@ from wulf.store.run import Run
 from wulf.workflow import mpi
 from wulf.workflow.loggp import CONGESTION, DELAYED, MESSAGES, SIZES, measure_loggp, measured_of
 from wulf.workflow.measuring import Outcome
-from wulf.workflow.mpi import Launch
+from wulf.workflow.mpi_launching import Launch
 
 __all__ = ["probes"]  # a fixture
 

@@ -18,13 +18,14 @@ from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.records import Record
 from wulf.measure import tools
-from wulf.measure.mpi import mpi_probe
+from wulf.measure.mpi import BLOCKS, EACH, SHARED, mpi_probe
 from wulf.measure.plan import Cell
 from wulf.workflow import connect as connecting
 from wulf.workflow import mpi
 from wulf.workflow.like import Wanted, measured, repeat
 from wulf.workflow.measuring import Outcome
-from wulf.workflow.mpi import Launch, Ranks, launch_finding, ranks_text, single
+from wulf.workflow.mpi import Ranks, single
+from wulf.workflow.mpi_launching import Launch, Turns, launch_finding, middle, ranks_text
 from wulf.workflow.mpi_whole import collectives, looks_for, onesided, pairs, sweep
 
 __all__ = ["probes"]  # a fixture
@@ -82,11 +83,70 @@ def test_a_pingpong_is_a_record_of_two_nodes_that_says_what_launched_it(simulate
 
 
 def test_each_replicate_has_a_launch_of_its_own_where_that_is_asked_for(simulate: Run) -> None:
-    outcome, world = simulate(pingpong, launch=Launch(each=True))
+    outcome, world = simulate(pingpong, launch=Launch(how=EACH))
     assert world.launches == 6
     assert main(outcome, "rtt")[0].params["launch"] == "each"
     (launch,) = [f for f in outcome.run.findings if f.kind == "launch"]
     assert "Every replicate had a launch of its own (6)" in launch.text
+
+
+def test_a_figure_alone_is_the_middle_of_three_runs_in_each_launch(simulate: Run) -> None:
+    values = iter([1e-5, 9e-5, 2e-5] * 6)
+    outcome, world = simulate(pingpong, answer=lambda *_: next(values), launch=Launch(how=BLOCKS))
+    assert (world.launches, len(world.ran)) == (6, 18)
+    (record,) = main(outcome, "rtt")
+    assert record.samples == [2e-5] * 6, "launches are the unit, not runs"
+    assert (record.params["launch"], record.params["runs"]) == ("blocks", 3)
+    assert outcome.run.replicates[0]["info"]["runs"] == {"rtt": [1e-5, 9e-5, 2e-5]}
+    (launch,) = [f for f in outcome.run.findings if f.kind == "launch"]
+    assert "Every block of replicates had a launch of its own (6)" in launch.text
+
+
+def test_blocks_of_many_cells_have_a_launch_each_that_measures_every_cell_once(simulate: Run) -> None:
+    work = partial(collectives, sizes=(8,), ops=("bcast", "reduce"))
+    outcome, world = simulate(work, launch=Launch(how=BLOCKS))
+    assert world.launches == 6
+    assert [len(cells) for cells in blocks_of(outcome).values()] == [2] * 6
+    assert len(world.ran) == 12, "no cell is repeated within a launch where others share it"
+
+
+def test_a_launch_that_dies_costs_its_block_one_replicate(simulate: Run) -> None:
+    calls: list[int] = []
+
+    def dies_once(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
+        calls.append(1)
+        return NodeError("n1", "rank 1 on n2 was killed") if len(calls) == 3 else 1e-5
+
+    work = partial(collectives, sizes=(8,), ops=("bcast", "reduce"))
+    outcome, world = simulate(work, answer=dies_once, launch=Launch(how=BLOCKS))
+    assert outcome.exit_code == 0
+    assert sorted((r.model_extra or {})["failed_replicates"] for r in main(outcome, "time")) == [0, 1]
+    assert world.launches in (7, 8)
+
+
+def test_what_is_kept_within_ends_no_launch() -> None:
+    turns = Turns(BLOCKS)
+    turns.keep("farm", {"spin": 1})
+    assert [turns.over("farm", {"spin": spin}) for spin in (1, 2, 1, 3, 2, 3, 1)] == [
+        False, False, False, False, True, False, False,
+    ]  # fmt: skip
+    each = Turns(EACH)
+    assert [each.over("farm", {"spin": spin}) for spin in (1, 2)] == [False, True]
+    shared = Turns(SHARED)
+    assert not any(shared.over("farm", {}) for _ in range(3))
+
+
+def test_the_middle_run_is_each_metrics_own_and_counters_add_up() -> None:
+    def one(rtt: float | None, lost: float) -> dict[str, Any]:
+        metrics = {"rtt": {"unit": "s", "value": rtt}, "lost": {"unit": "1", "value": lost}}
+        return {"ok": True, "metrics": metrics, "counters": {"client": {"sent": 2}}, "seconds": 0.1, "info": {"a": 1}}
+
+    found = middle([one(3.0, 0.2), one(1.0, 0.3), one(2.0, 0.1)])
+    assert {name: answer["value"] for name, answer in found["metrics"].items()} == {"rtt": 2.0, "lost": 0.2}
+    assert (found["counters"], found["seconds"]) == ({"client": {"sent": 6}}, pytest.approx(0.3))
+    assert found["info"] == {"a": 1, "runs": {"rtt": [3.0, 1.0, 2.0], "lost": [0.2, 0.3, 0.1]}}
+    assert middle([one(None, 0.0), one(1.0, 0.0), one(None, 0.0)])["metrics"]["rtt"]["value"] == 1.0
+    assert middle([one(None, 0.0)] * 3)["metrics"]["rtt"]["value"] is None
 
 
 def test_a_rank_that_dies_ends_a_shared_launch_and_is_named(simulate: Run) -> None:
@@ -109,7 +169,7 @@ def test_a_launch_that_dies_costs_one_replicate_where_each_has_its_own(simulate:
         calls.append(1)
         return NodeError("n1", "rank 1 on n2 was killed") if len(calls) == 2 else 1e-5
 
-    outcome, world = simulate(pingpong, answer=dies_once, launch=Launch(each=True))
+    outcome, world = simulate(pingpong, answer=dies_once, launch=Launch(how=EACH))
     (record,) = main(outcome, "rtt")
     assert outcome.exit_code == 0
     assert record.replicates == 6
@@ -248,7 +308,7 @@ def test_ranks_are_told_by_node() -> None:
     assert ranks_text(["n1", "n1", "n2"]) == "0-1 on n1, 2 on n2"
     many = [f"n{i}" for i in range(1, 21)]
     assert ranks_text(many).endswith("6 on n7 … 19 on n20")
-    finding = launch_finding("MPICH 4.0.2", ["n1"], 1, each=False)
+    finding = launch_finding("MPICH 4.0.2", ["n1"], 1, how=SHARED)
     assert finding.text.startswith("MPICH 4.0.2: 1 rank, 0 on n1.")
 
 

@@ -18,7 +18,8 @@ from wulf.workflow.mpi_farm import FIRST_SPINS, MOST_SPINS, Search
 class FakeRanks:
     """Makes cells as `workflow.mpi.Ranks` does."""
 
-    def cell(self, number: int, _: Any, name: str, params: Any, phase: str) -> Cell:
+    def cell(self, number: int, _: Any, name: str, params: Any, phase: str, *, within: bool = False) -> Cell:
+        assert within == (number > 9)  # what is found one after the other does not get a launch a replicate
         return Cell(number, "n[1-4]", "n[1-4]", "", name, params, (), phase, program=MPI)
 
 

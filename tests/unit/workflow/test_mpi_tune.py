@@ -17,10 +17,11 @@ from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import NodeError, UsageError
 from wulf.measure.algorithms import choice_of
 from wulf.measure.guidelines import Call
+from wulf.measure.mpi import BLOCKS, EACH
 from wulf.measure.rules_file import Rule, read_rules
 from wulf.workflow import mpi, mpi_tune
 from wulf.workflow.measuring import Outcome
-from wulf.workflow.mpi import Launch
+from wulf.workflow.mpi_launching import Launch
 from wulf.workflow.mpi_tune import tune_collectives
 
 __all__ = ["probes"]  # a fixture
@@ -198,9 +199,18 @@ def test_launches_of_one_collective_at_a_time(tune: Tune) -> None:
 
 def test_a_launch_for_every_replicate(tune: Tune) -> None:
     there = Mpi()
-    outcome = tune(there, Launch(WorldSpec(per_node=2), each=True))
+    outcome = tune(there, Launch(WorldSpec(per_node=2), how=EACH))
     assert "through the file +200" in texts(outcome)
     assert there.most_open == 2
+
+
+def test_a_launch_for_every_block_is_one_for_every_arm_too(tune: Tune) -> None:
+    """An algorithm whose one launch happens to be fast is not a faster algorithm."""
+    there = Mpi()
+    outcome = tune(there, Launch(WorldSpec(per_node=2), how=BLOCKS))
+    assert "through the file +200" in texts(outcome)
+    forced = [world for environment, world in there.worlds if environment.get(FORCED) not in (None, "5")]
+    assert forced and all(world.launches == world.ran.count(world.ran[0]) for world in forced)
 
 
 def test_one_rank_has_nothing_to_tune(tune: Tune) -> None:
