@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wulf.model.forms import FORMS
-from wulf.model.simulation import PLANTED
+from wulf.selftest.models import PLANTED
 from wulf.model.speedup import karp_flatt, study
 from wulf.model.times import gather
 from wulf.stats.samples import Floats
