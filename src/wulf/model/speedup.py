@@ -206,7 +206,7 @@ def karp_flatt(
         base, count = float(means[alone][0]), float(times.counts[alone][0])
     above = means[~alone] / base
     several = times.workers[~alone]
-    drawn = np.ones((1, several.size)) if noise is None else _ratios(times, noise, launches, alone, count, seed)
+    drawn = np.ones((1, several.size)) if noise is None else _ratios(times, launches, alone, count, seed)
     found = []
     for n, ratio, own in zip(several, above, (drawn * above).T, strict=True):
         value = float(_fraction(ratio, n))
@@ -216,8 +216,10 @@ def karp_flatt(
     return tuple(found)
 
 
-def _ratios(times: Times, noise: Noise, launches: Floats, alone: NDArray[np.bool_], count: float, seed: int) -> Floats:
+def _ratios(times: Times, launches: Floats, alone: NDArray[np.bool_], count: float, seed: int) -> Floats:
     """Draws of the relative error of T(N)/T(1), shape (draws, numbers of workers above one)."""
+    noise = times.noise
+    assert noise is not None  # noqa: S101 - asked only where runs were repeated
     random = np.random.default_rng([seed, 2])
     errors = 1 + mean_errors(noise, launches, random, times.counts, CHOICE_DRAWS)
     one = Noise(noise.spread[:1], noise.dof, noise.residuals, noise.source)

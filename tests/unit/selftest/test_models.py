@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wulf.selftest import loggp
 from wulf.model.forms import FORMS, Form
+from wulf.selftest import loggp
 from wulf.selftest.models import PLANTED, chosen, harder, plan, planted, recovered, truths
 from wulf.stats.claims import Size
 
@@ -43,6 +43,11 @@ def test_heavy_tails_and_a_parameter_at_its_bound(number: int) -> None:
 
 
 def test_messages_whose_cost_is_known() -> None:
-    claims = loggp.recovered(np.random.default_rng(1), Size(0, 5))
+    claims = loggp.recovered(np.random.default_rng(1), Size(0, 5), 6)
     assert len(claims) == 5
     assert all(claim.met for claim in claims)
+
+
+def test_nothing_is_told_of_messages_measured_too_few_times() -> None:
+    (claim,) = loggp.refused(np.random.default_rng(1), Size(0, 5))
+    assert (claim.share, claim.n) == (0.0, 5)
