@@ -2,8 +2,9 @@
 
 A prediction has three doubts. The network's figures have intervals: they are drawn, and each draw is replayed. The
 model covers a share of the trace's time; the rest could be as it was, or not be at all. And the replay of the network
-that the trace was made on misses what was measured by some error. These two are added to both ends of a gain's
-interval: nobody knows how they act on another network, and neither gets smaller by drawing.
+that the trace was made on misses what was measured by some error. Nobody knows how these two act on another network,
+and neither gets smaller by drawing: the candidate's time may be off by the calibration's error as a factor, either way,
+and what is not modelled may be saved or added besides.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ CONFIDENCE = 0.95
 
 USUAL_WISH = 0.05
 """Share of the run time that must be saved for a network to be worth it, where neither a person nor a price says so."""
+
+LEAST_DRAWS = 39
+"""With fewer, the ranks of a 95 % interval, (n+1)/40 and as many from the end, lie beyond all draws."""
+
+USUAL_DRAWS = 199
+"""The interval's ends are then the fifth draw from either end, and no longer the outermost ones."""
 
 LARGEST_MISS = 0.15
 """Share of the measured run time that the model may miss: beyond, it has not understood the run; nothing follows."""
@@ -150,10 +157,10 @@ class Candidate:
 
 
 def spread(value: float, draws: Floats) -> Interval:
-    """A value with the central quantiles of its draws."""
+    """A value with the central quantiles of its draws: the k-th of n covers the share k/(n+1) (Weibull's positions)."""
     if draws.size == 0:
         return Interval(value, value, value)
-    low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="nearest")
+    low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="weibull")
     return Interval(value, min(float(low), value), max(float(high), value))
 
 
@@ -167,9 +174,14 @@ def gain_of(baseline: Forecast, other: Forecast) -> Interval:
 
 
 def widened(gain: Interval, doubts: Doubts) -> Interval:
-    """A gain's interval with all doubts; no run takes less than no time."""
-    slack = doubts.uncovered + (doubts.miss or 0.0)
-    return Interval(gain.value, gain.low - slack, min(1.0, gain.high + slack))
+    """A gain's interval with all doubts; no run takes less than no time.
+
+    The candidate may take its time over, or times, what the model misses: of a network on which the run takes twice as
+    long, so much more of the baseline's time. What is not modelled is a share of the baseline's time.
+    """
+    kept = 1 - min(doubts.miss or 0.0, LARGEST_MISS)
+    low, high = 1 - (1 - gain.low) / kept, 1 - (1 - gain.high) * kept
+    return Interval(gain.value, low - doubts.uncovered, min(1.0, high + doubts.uncovered))
 
 
 def judge(gain: Interval, doubts: Doubts, wish: float) -> Verdict:
