@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from wulf.stats.piecewise import Interval
 from wulf.stats.samples import Floats
@@ -157,11 +158,20 @@ class Candidate:
 
 
 def spread(value: float, draws: Floats) -> Interval:
-    """A value with the central quantiles of its draws: the k-th of n covers the share k/(n+1) (Weibull's positions)."""
+    """A value with the central quantiles of its draws, of which the k-th of n is that of k/(n+1).
+
+    Where the critical path changes within the draws, they lie to one side of the value: the longer of two uncertain
+    paths is longer than either. The quantiles alone then cover 90 %, shifted by twice that bias (Efron, "Nonparametric
+    standard errors and confidence intervals", Canadian Journal of Statistics 9, 1981) 92 %; the interval spans both.
+    """
     if draws.size == 0:
         return Interval(value, value, value)
-    low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="weibull")
-    return Interval(value, min(float(low), value), max(float(high), value))
+    tails = np.array([(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    below = float(np.mean(draws < value) + np.mean(draws == value) / 2)
+    least = 1 / (draws.size + 1)
+    shifted = ndtr(2 * ndtri(min(max(below, least), 1 - least)) + ndtri(tails))
+    ends = np.quantile(draws, np.concatenate([tails, shifted]), method="weibull")
+    return Interval(value, min(float(ends.min()), value), max(float(ends.max()), value))
 
 
 def gain_of(baseline: Forecast, other: Forecast) -> Interval:

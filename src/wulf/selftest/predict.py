@@ -18,8 +18,8 @@ from wulf.stats.claims import Claim, Size, Step
 from wulf.workflow.predict import Wanted, predict
 from wulf.workflow.replaying import Replay
 
-SHARE = 2
-"""One in so many of the surveys: each replays some 1,400 networks."""
+SHARE = 4
+"""One in so many of the surveys: each replays some 1,800 networks."""
 
 COMPUTE, LATENCIES, MESSAGES, BYTES, RESENT = 1.0, 20_000, 15_000, 4e8, 3e8
 """Of the program: seconds, and what lies on its critical path; of bytes those that may be hidden behind latencies."""
@@ -27,7 +27,7 @@ COMPUTE, LATENCIES, MESSAGES, BYTES, RESENT = 1.0, 20_000, 15_000, 4e8, 3e8
 OWN = {"latency": 20e-6, "send": 4e-6, "receive": 5e-6, "gap": 1e-6, "byte": 1e-9}
 OFFERED = {"latency": 4e-6, "send": 2e-6, "receive": 2e-6, "gap": 0.5e-6, "byte": 0.4e-9}
 SLOWER = {"latency": 60e-6, "send": 9e-6, "receive": 9e-6, "gap": 2e-6, "byte": 4e-9}
-"""Networks as they are: the cluster's own, a better one, a worse one."""
+"""Networks as they are: the cluster's own, a better one, and a worse one on which latencies just hide the bytes."""
 
 MEASURED, ESTIMATED = 0.05, 0.3
 """Half widths of their figures' 95 % intervals, as logarithms: what is measured, and what a source prints."""
@@ -112,7 +112,7 @@ def forecasts(random: np.random.Generator, size: Size, draws: int = USUAL_DRAWS)
     ]
 
 
-GAINS = ("a better network's gain", "a worse network's loss", "the gain of half the latency")
+GAINS = ("a better network's gain", "a worse network's loss, at a bend", "the gain of half the latency")
 
 
 def verdicts(random: np.random.Generator, size: Size) -> list[Claim]:

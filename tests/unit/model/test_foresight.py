@@ -84,9 +84,15 @@ def test_what_the_model_misses_is_a_factor_of_the_candidates_time() -> None:
     assert (gone.low, gone.high) == (1.0, 1.0)
 
 
+def test_draws_to_one_side_of_their_value_widen_the_interval_to_the_other() -> None:
+    found = spread(60.0, np.arange(1.0, 200.0))
+    assert found.high == pytest.approx(195)
+    assert found.low < 2
+
+
 @pytest.mark.parametrize(("count", "ranks"), [(39, (1, 39)), (199, (5, 195)), (999, (25, 975))])
 def test_the_interval_of_n_draws_ends_at_ranks_of_n_and_one(count: int, ranks: tuple[int, int]) -> None:
-    found = spread(count / 2, np.arange(1.0, count + 1))
+    found = spread((count + 1) / 2, np.arange(1.0, count + 1))
     assert (found.low, found.high) == pytest.approx(ranks)
 
 

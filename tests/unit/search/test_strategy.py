@@ -15,7 +15,7 @@ from wulf.search.history import ANCHOR, CONFIRM, FINAL, PATH, SCREEN
 from wulf.search.journal import drive
 from wulf.search.path import changed_names
 from wulf.search.plan import Plan, plan_object, plan_of
-from wulf.search.replay import Recorded, replay, shrunk
+from wulf.search.replay import Recorded, replay
 from wulf.search.space import Knob, Space
 from wulf.search.trial import CUT, OK, Outcome, Trial
 
@@ -213,11 +213,8 @@ def test_replay_is_a_function_of_its_seed():
     assert 0 < first.search_cost < first.cost < 0.3
 
 
-def test_shrinking_takes_noise_out_of_the_truth():
-    random = np.random.default_rng(1)
-    true = {one: np.log(truth(one, SIZES[-1])) for one in SPACE.all()}
-    seen = {one: level + random.normal(0, 0.05) for one, level in true.items()}
-    found = shrunk(seen, 0.05)
-    before = np.std([seen[one] - true[one] for one in true])
-    assert np.std([found[one] - true[one] for one in true]) < 0.7 * before
-    assert shrunk(true, 0.0) == pytest.approx(true)
+def test_the_truth_of_a_grid_is_what_was_recorded():
+    one, other = (1, 2), (3, 4)
+    recorded = Recorded({1.0: {one: (1.0, 2.0, 9.0), other: (4.0, 4.0, 5.0)}})
+    assert recorded.truth == {1.0: {one: pytest.approx(2.0), other: pytest.approx(4.0)}}
+    assert recorded.regret(other) == pytest.approx(1.0)
