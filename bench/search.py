@@ -122,12 +122,12 @@ def peer_searches(method: str, python: str, budgets: Sequence[Budget]) -> Iterat
             yield budget.outcome
 
 
-def tallies(where: Scene, replays: int, python: str | None, workers: int) -> Iterator[Tally]:
-    """Every method, at what each search cost."""
+def tallies(where: Scene, replays: int, python: str | None, workers: int, share: float = 0.0) -> Iterator[Tally]:
+    """Every method, at what each search cost; the others at this share of the grid, where that is more."""
     with ProcessPoolExecutor(workers) as pool:
         own = list(pool.map(partial(searched, where.name, where.noise), range(replays), chunksize=4))
     yield _tally("wulf", own)
-    money = [cost * where.recorded.whole for _, cost in own]
+    money = [max(cost, share) * where.recorded.whole for _, cost in own]
 
     def budgets() -> list[Budget]:
         return [Budget(where, seconds, seed) for seed, seconds in enumerate(money)]
@@ -148,6 +148,7 @@ def main() -> None:
     parser.add_argument("--replays", type=int, default=1000)
     parser.add_argument("--noise", type=float, default=1.0, help="Times the recorded noise.")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--share", type=float, default=0.0, help="Of the grid's cost that others have at least.")
     here = sys.executable if find_spec("optuna") and find_spec("sklearn") else None
     parser.add_argument("--peers", metavar="PYTHON", default=here, help="An interpreter with optuna and scikit-learn.")
     given = parser.parse_args()
@@ -158,7 +159,7 @@ def main() -> None:
     print(f"Noise of one run: {100 * spread:.1f} %, {given.noise:g} times what was recorded\n")
     print("| " + " | ".join(HEADS) + " |\n|" + " --- |" * len(HEADS))
     found = []
-    for tally in tallies(where, given.replays, given.peers, given.workers):
+    for tally in tallies(where, given.replays, given.peers, given.workers, given.share):
         print("| " + " | ".join(tally.row()) + " |", flush=True)
         found.append(tally)
     own = found[0]

@@ -97,10 +97,7 @@ def knobs(random: np.random.Generator, size: Size, truth: Truth, noise: float, s
     for number in range(n):
         hits.update(_judged(searched(truth, noise, stream, random, number), truth))
     steps, real = max(1, hits["steps"]), max(1, hits["real"])
-    what = (
-        "multiplicative truth" if truth is multiplicative else "no knob does anything" if truth is nothing else "a pair"
-    )
-    of = f"{stream.name}, one run ±{noise:.0%}, {what}"
+    of = f"{stream.name}, one run ±{noise:.0%}, {TOLD[truth]}"
     claims = [
         Claim("search: a step's interval covers it", of, hits["covered"] / steps, steps, COVERED, at_most=False),
         Claim("search: a knob that does nothing is proven to matter", of, hits["false"] / n, n, FALSE),
