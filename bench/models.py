@@ -14,10 +14,10 @@ from rich.console import Console
 from bench.docs import rewritten
 from bench.errors import BenchError
 from wulf.core.errors import FOUND, OK, USAGE
-from wulf.model import loggp_simulation, simulation
 from wulf.report.model_brown import brown_view
 from wulf.report.model_terminal import print_view
 from wulf.report.selftest import markdown
+from wulf.selftest import loggp, models
 from wulf.stats.claims import Claim, Size
 
 PAGE = Path(__file__).parent.parent / "docs" / "models.md"
@@ -47,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def simulated(campaigns: int) -> list[Claim]:
     """All claims, each over so many campaigns."""
     found: list[Claim] = []
-    steps = [(*step, campaigns) for step in simulation.plan()]
-    steps += [(*step, campaigns * loggp_simulation.SHARE) for step in loggp_simulation.plan()]
-    steps += [(*step, campaigns) for step in simulation.harder()]
+    steps = [(*step, campaigns) for step in models.plan()]
+    steps += [(*step, campaigns * loggp.SHARE) for step in loggp.plan()]
+    steps += [(*step, campaigns) for step in models.harder()]
     for number, (words, step, count) in enumerate(steps):
         print(words, file=sys.stderr, flush=True)
         found += step(np.random.default_rng([SEED, number]), size=Size(campaigns, count))

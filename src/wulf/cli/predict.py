@@ -62,7 +62,10 @@ class Pair(click.ParamType[tuple[str, str]]):
 )
 @click.option("--topology", type=click.Path(path_type=Path), help="A JSON of the network's topology, for --engine b.")
 @click.option("--ranks", "asked", type=click.IntRange(min=1), multiple=True, help="Other numbers of ranks (3 traces).")
-@click.option("--draws", type=click.IntRange(min=9), default=39, show_default=True, help="Of each network's figures.")
+@click.option(
+    "--draws", type=click.IntRange(min=39), default=199, show_default=True,
+    help="Of each network's figures.",
+)  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
 @click.option(
     "--spill", type=click.Path(path_type=Path, exists=True, file_okay=False),

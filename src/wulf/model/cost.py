@@ -23,6 +23,9 @@ KWH = 3.6e6
 YEAR = 365.25 * 86400
 """Seconds."""
 
+SURE = 0.975
+"""Share of the draws in which a candidate must be cheaper than every other one to be called the best value."""
+
 
 @dataclass(frozen=True)
 class Sourced:
@@ -204,13 +207,16 @@ def _over(time: Floats, own: Floats, first: Floats) -> Floats:
 
 
 def best_value(found: Sequence[Benefit]) -> Benefit | None:
-    """The one whose cost for the work lies surely below all others'; None where that can't be told."""
+    """The one whose cost for the work lies surely below all others' at once; None where that can't be told.
+
+    Each being surely dearer than it by itself is not enough: that one of several is cheaper may be likely all the same.
+    """
     ratios = {one.candidate.name: one.owned or one.cost for one in found}
     if len(found) < 2 or any(ratio is None for ratio in ratios.values()):
         return None
-    order = sorted(found, key=lambda one: _of(one).value)
-    best, second = _of(order[0]), _of(order[1])
-    return order[0] if float(np.quantile(best.draws / second.draws, 0.975)) < 1 else None
+    best, *others = sorted(found, key=lambda one: _of(one).value)
+    cheapest = np.min([_of(one).draws for one in others], axis=0)
+    return best if float(np.quantile(_of(best).draws / cheapest, SURE)) < 1 else None
 
 
 def _of(one: Benefit) -> Uncertain:

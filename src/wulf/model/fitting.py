@@ -1,10 +1,10 @@
 """One form fitted to times over workers: parameters, predictions and the peak, with intervals.
 
-Weighted non-negative least squares; the weights are the runs' relative spread at the fitted times. Intervals are the
-quantiles of a bootstrap of the runs' relative errors (where runs were not repeated, of normal ones as wide as the fit's
-residuals), as wide as Student's t asks, around the solution that may be negative, cut at zero: around the bounded one,
-a parameter at its bound would have an interval too narrow (Andrews, Inconsistency of the bootstrap, Econometrica 68,
-2000).
+Weighted non-negative least squares; the weights are the means' relative variances at the fitted times: of their runs,
+and of their launches (`wulf.model.launches`). Intervals are the quantiles of a bootstrap of the runs' relative errors
+and the launches' (where runs were not repeated, of normal ones as wide as the fit's residuals), as wide as Student's t
+asks, around the solution that may be negative, cut at zero: around the bounded one, a parameter at its bound would have
+an interval too narrow (Andrews, Inconsistency of the bootstrap, Econometrica 68, 2000).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, isfinite
+from math import inf
 
 import numpy as np
 
 from wulf.model.forms import Form
+from wulf.model.launches import launch_draws, launch_variance
 from wulf.model.solving import nonnegative, unbounded
 from wulf.model.times import LEAST_SPREAD, Noise, Times
 from wulf.stats.piecewise import Interval
@@ -27,7 +28,10 @@ DRAWS = 1999
 REWEIGHTS = 3
 
 MISFIT_LEVEL = 0.01
-"""A form whose means miss the curve by more than noise does in one of so many: it does not describe the data."""
+"""Means that miss a curve by more than their runs' noise does in one of so many: that is said."""
+
+NO_LAUNCHES = np.zeros(1)
+"""Draws of a standard deviation that is not there."""
 
 
 class TooFewPointsError(ValueError):
@@ -63,11 +67,14 @@ class Fit:
     draws
         The parameters of the bootstrap, which may be negative; shape (draws, parts).
     noise
-        The noise that was drawn.
+        Of single runs.
+    launches
+        What means may scatter by besides, relatively: standard deviations, shape (draws,); zero without repeated runs,
+        whose noise has it already.
     misfit
-        The chance that noise alone misses the curve as much as the means do; None without repeated runs.
-    widened
-        By how much the intervals were widened, as the means miss the curve by more than noise.
+        The chance that the runs' noise alone misses the curve as much as the means do; None without repeated runs.
+    beyond
+        How far the means are from the curve, in standard errors by their runs' noise, as a root mean square.
     serial
         The serial program's seconds, and its draws; None where there was no serial run.
     """
@@ -77,8 +84,9 @@ class Fit:
     theta: Floats
     draws: Floats
     noise: Noise
+    launches: Floats
     misfit: float | None
-    widened: float
+    beyond: float
     serial: tuple[float, Floats] | None
     confidence: float
 
@@ -152,6 +160,15 @@ class Fit:
         seconds = self.form.columns(np.array([workers]))[0] * self.theta
         return dict(zip(self.form.costs, (seconds / seconds.sum()).tolist(), strict=True))
 
+    @property
+    def misfits(self) -> bool:
+        """Whether the means miss the curve by more than their runs' noise explains: other launches, or another form."""
+        return self.misfit is not None and self.misfit <= MISFIT_LEVEL
+
+    def errors(self, random: np.random.Generator, draws: int) -> Floats:
+        """Relative errors that the means may have, shape (draws, points)."""
+        return mean_errors(self.noise, self.launches, random, self.times.counts, draws)
+
     def interval(self, value: float, drawn: Floats) -> Interval:
         """The value with the quantiles of its draws; infinite ones stay so."""
         low, high = np.quantile(drawn, [(1 - self.confidence) / 2, (1 + self.confidence) / 2], method="nearest")
@@ -197,38 +214,59 @@ def fit(
             f"{form.title} has {parts} parameters and needs {least_points(form)} numbers of workers; there are {points}"
         )
     columns = form.columns(times.workers)
-    scale = times.means * times.errors
-    for _ in range(REWEIGHTS):
-        theta = nonnegative(columns / scale[:, None], times.means / scale)
-        scale = np.maximum(columns @ theta, LEAST_SPREAD * times.means) * times.errors
-    left = (times.means - columns @ theta) / scale
-    noise, misfit, widened = _judged(times, left, points - parts)
+    theta, left, launch = _weighed(times, columns)
     random = np.random.default_rng(seed)
-    errors = noise.draw(random, times.counts, DRAWS) * times.means * widened
+    noise, launches, misfit, beyond = _judged(times, left, points - parts, random)
+    errors = mean_errors(noise, launches, random, times.counts, DRAWS) * times.means
+    scale = np.maximum(columns @ theta, LEAST_SPREAD * times.means) * np.sqrt(times.errors**2 + launch)
     free = unbounded(columns / scale[:, None], (times.means + errors) / scale)
-    return Fit(form, times, theta, free, noise, misfit, widened, _serial(serial, noise, random), confidence)
+    drawn = _serial(serial, noise, launches, random)
+    return Fit(form, times, theta, free, noise, launches, misfit, beyond, drawn, confidence)
 
 
-def _judged(times: Times, left: Floats, dof: int) -> tuple[Noise, float | None, float]:
-    """The noise to draw, the misfit, and by how much it widens the intervals (Birge 1932)."""
+def _weighed(times: Times, columns: Floats) -> tuple[Floats, Floats, float]:
+    """The parameters, the means' relative distances from the curve, and the launches' relative variance."""
+    curve, launch = times.means, 0.0
+    for _ in range(REWEIGHTS):
+        scale = curve * np.sqrt(times.errors**2 + launch)
+        theta = nonnegative(columns / scale[:, None], times.means / scale)
+        curve = np.maximum(columns @ theta, LEAST_SPREAD * times.means)
+        left = times.means / curve - 1
+        if times.noise is not None:
+            launch = launch_variance(left, times.errors**2, columns.shape[0] - columns.shape[1])
+    return theta, left, launch
+
+
+def _judged(
+    times: Times, left: Floats, dof: int, random: np.random.Generator
+) -> tuple[Noise, Floats, float | None, float]:
+    """The noise of runs, what launches may add, the misfit, and how many standard errors the means are off."""
     from scipy.stats import f
 
-    squares = float((left**2).sum())
+    ratio = float(np.sum((left / times.errors) ** 2)) / dof
     if times.noise is None:
-        # `left` is in units of 1/√count of the relative error, as the spread is not known but from here.
-        spread = max((squares / dof) ** 0.5, LEAST_SPREAD)
-        return Noise(np.full(left.size, spread), dof, np.array([]), "residuals"), None, 1.0
-    ratio = squares / dof
-    chance = float(f.sf(ratio, dof, times.noise.dof))
-    return times.noise, chance, ratio**0.5 if chance <= MISFIT_LEVEL and isfinite(ratio) else 1.0
+        # The errors are 1/√count of the relative spread, as that is not known but from here.
+        spread = max(ratio**0.5, LEAST_SPREAD)
+        return Noise(np.full(left.size, spread), dof, np.array([]), "residuals"), np.zeros(DRAWS), None, 1.0
+    launches = np.sqrt(launch_draws(random, left, times.errors**2, dof, DRAWS))
+    return times.noise, launches, float(f.sf(ratio, dof, times.noise.dof)), ratio**0.5
 
 
-def _serial(serial: Sequence[float] | None, noise: Noise, random: np.random.Generator) -> tuple[float, Floats] | None:
+def mean_errors(noise: Noise, launches: Floats, random: np.random.Generator, counts: Floats, draws: int) -> Floats:
+    """Relative errors of means, by their runs and by their launches; shape (draws, points)."""
+    spreads = launches if draws == launches.size else random.choice(launches, draws)
+    result: Floats = noise.draw(random, counts, draws) + spreads[:, None] * random.normal(size=(draws, counts.size))
+    return result
+
+
+def _serial(
+    serial: Sequence[float] | None, noise: Noise, launches: Floats, random: np.random.Generator
+) -> tuple[float, Floats] | None:
     if serial is None or not len(serial):
         return None
     values = np.asarray(serial, dtype=float)
     if not np.isfinite(values).all() or (values <= 0).any():
         raise ValueError("a serial time must be above zero and finite")
     alike = Noise(noise.spread[:1], noise.dof, noise.residuals, noise.source)
-    drawn = alike.draw(random, np.array([float(values.size)]), DRAWS)[:, 0]
+    drawn = mean_errors(alike, launches, random, np.array([float(values.size)]), DRAWS)[:, 0]
     return float(values.mean()), values.mean() * (1 + drawn)

@@ -27,10 +27,17 @@ DRAWS = 999
 HELD_OUT = 3
 """Every so-manieth size is not shown to the lines; never the first or the last, beyond which nothing is predicted."""
 
-LEAST_REPLICATES, LEAST_MESSAGES = 2, 2
+LEAST_REPLICATES = 6
+"""Of a size: L's interval at 95 % covers it in 60 % of campaigns with two, in 83 % with three, in 94 % with six."""
+
+LEAST_MESSAGES = 2
 
 Times = Mapping[float, Sequence[float]]
 """Bytes → replicates in seconds."""
+
+
+class TooFewReplicatesError(ValueError):
+    """So few that no interval would cover."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ def fit_loggp(
     Parameters
     ----------
     round_trips
-        PRTT(1, 0, s): sizes of at least four, two replicates each.
+        PRTT(1, 0, s): at least four sizes of `LEAST_REPLICATES` or more; sizes of fewer are left out, and that is said.
     trains
         PRTT(n, 0, s), with `messages` n; None where only round trips were measured (TCP's sweep): no o and no g then.
     delayed
@@ -119,15 +126,18 @@ def fit_loggp(
 
     Raises
     ------
+    TooFewReplicatesError
+        A ValueError: too few sizes are left.
     ValueError
-        Too few sizes or replicates, a time is not above zero, or trains of fewer than two messages.
+        Too few sizes, a time is not above zero, or trains of fewer than two messages.
     """
     if trains and messages < LEAST_MESSAGES:
         raise ValueError(f"a train of {messages} message has no gap: at least {LEAST_MESSAGES} are needed")
     boot = _Bootstrap(confidence, seed)
+    reasons: dict[str, str] = {}
+    round_trips, trains, delayed = _enough(round_trips, trains, delayed, reasons)
     half = {size: (checked(values) / 2).tolist() for size, values in round_trips.items()}
     times, checks = boot.lines(half, "time")
-    reasons: dict[str, str] = {}
     gaps, gap = None, None
     if trains:
         own = _gaps(round_trips, trains, messages, reasons)
@@ -135,11 +145,11 @@ def fit_loggp(
             gaps, more = boot.lines(own, "gap")
             gap, checks = boot.median(own[min(own)]), checks + more
     else:
-        reasons["gap"] = "only round trips were measured: no messages followed each other"
+        reasons.setdefault("gap", "only round trips were measured: no messages followed each other")
     overheads = {one.bytes: _overhead(one, round_trips, messages, boot) for one in delayed}
     smallest = min(overheads, default=None)
     if smallest is None:
-        reasons["overhead"] = "only round trips were measured: o is part of them, and can't be told from L"
+        reasons.setdefault("overhead", "only round trips were measured: o is part of them, and can't be told from L")
         reasons["latency"] = "it can't be told from 2o: the first line's α is L + 2o"
         return LogGP(None, None, gap, {}, times, gaps, checks, reasons)
     latency = _latency(round_trips[smallest], overheads[smallest], boot)
@@ -159,8 +169,6 @@ class _Bootstrap:
 
     def draw(self, values: Floats) -> Floats:
         """Medians of resamples, shape (draws,), widened by √(n/(n-1)) for the few values that there are."""
-        if values.size < LEAST_REPLICATES:
-            raise ValueError(f"{values.size} replicates have no interval: at least {LEAST_REPLICATES} are needed")
         drawn = np.median(self._random.choice(values, (DRAWS, values.size)), axis=1)
         middle = np.median(values)
         wider = middle + (drawn - middle) * (values.size / (values.size - 1)) ** 0.5
@@ -200,6 +208,31 @@ class _Bootstrap:
         error = self.interval(predicted / measured.value - 1, predicted / drawn - 1)
         on_a_line = any(line.first <= size <= line.last for line in curve.lines)
         return Check(what, size, predicted, measured, error, not on_a_line)
+
+
+def _enough(
+    round_trips: Times, trains: Times | None, delayed: Sequence[Delayed], reasons: dict[str, str]
+) -> tuple[Times, Times | None, Sequence[Delayed]]:
+    """What has replicates enough for an interval that covers; what has not is left out, by name."""
+    trips = {size: values for size, values in round_trips.items() if len(values) >= LEAST_REPLICATES}
+    if len(trips) < min(LEAST_SIZES, len(round_trips)):
+        raise TooFewReplicatesError(
+            f"{len(trips)} of {len(round_trips)} sizes have {LEAST_REPLICATES} replicates or more; intervals of fewer "
+            f"cover too rarely, and lines need {LEAST_SIZES} sizes"
+        )
+    rows = None if trains is None else {size: row for size, row in trains.items() if len(row) >= LEAST_REPLICATES}
+    left = round_trips.keys() - trips.keys()
+    paused = [one for one in delayed if len(one.seconds) >= LEAST_REPLICATES and one.bytes not in left]
+    unpaused = {one.bytes for one in delayed if one not in paused}
+    few = sorted(left | unpaused | ((trains or {}).keys() - (rows or {}).keys()))
+    if few:
+        named = ", ".join(f"{size:g} B" for size in few)
+        reasons["left out"] = f"{named}: fewer than {LEAST_REPLICATES} replicates of what was measured there"
+    if trains and not rows:
+        reasons["gap"] = f"no train of messages has {LEAST_REPLICATES} replicates"
+    if delayed and not paused:
+        reasons["overhead"] = f"no train with pauses has {LEAST_REPLICATES} replicates"
+    return trips, rows, paused
 
 
 def _gaps(round_trips: Times, trains: Times, messages: int, reasons: dict[str, str]) -> dict[float, list[float]]:

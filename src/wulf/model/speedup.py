@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wulf.model.fitting import Fit, TooFewPointsError, fit
+from wulf.model.fitting import NO_LAUNCHES, Fit, TooFewPointsError, fit, mean_errors
 from wulf.model.forms import FORMS, Form
 from wulf.model.solving import nonnegative
 from wulf.model.times import Noise, Times, gather
@@ -40,18 +40,15 @@ class HeldOut:
         Root mean square of ln(measured / predicted): .05 is 5 %.
     worse
         Share of draws in which it is worse than the best form; None for the best.
-    misses
-        Whether noise can't explain how far the means are from it, while it can for the best form.
     """
 
     error: float
     worse: float | None
-    misses: bool = False
 
     @property
     def told_apart(self) -> bool:
         """Whether it is worse than the best by more than noise."""
-        return self.misses or (self.worse is not None and self.worse >= TOLD_APART)
+        return self.worse is not None and self.worse >= TOLD_APART
 
 
 @dataclass(frozen=True)
@@ -152,7 +149,8 @@ def study(
             refused[form.name] = str(error)
     held_out = compare(list(fits.values()), seed)
     best = min(held_out, key=lambda name: held_out[name].error, default=None)
-    return Study(times, fits, held_out, refused, best, karp_flatt(times, serial, confidence, seed))
+    launches = NO_LAUNCHES if best is None else fits[best].launches
+    return Study(times, fits, held_out, refused, best, karp_flatt(times, serial, confidence, seed, launches))
 
 
 def compare(fits: Sequence[Fit], seed: int = 0) -> dict[str, HeldOut]:
@@ -163,15 +161,14 @@ def compare(fits: Sequence[Fit], seed: int = 0) -> dict[str, HeldOut]:
     own = [float(_left_out(one.form, times, times.means)) for one in fits]
     best = int(np.argmin(own))
     random = np.random.default_rng([seed, 1])
-    drawn = times.means * (1 + fits[best].noise.draw(random, times.counts, CHOICE_DRAWS))
+    drawn = times.means * (1 + fits[best].errors(random, CHOICE_DRAWS))
     drawn = np.maximum(drawn, 0.01 * times.means)
     errors = [_left_out(one.form, times, drawn) for one in fits]
     found = {}
     for one, error, again in zip(fits, own, errors, strict=True):
         # Equal to rounding is the same curve: no draw tells it apart.
         worse = float((again > errors[best] * (1 + 1e-9)).mean())
-        misses = one.widened > 1 and fits[best].widened == 1
-        found[one.form.name] = HeldOut(error, None if one is fits[best] else worse, misses)
+        found[one.form.name] = HeldOut(error, None if one is fits[best] else worse)
     return found
 
 
@@ -190,12 +187,14 @@ def _left_out(form: Form, times: Times, values: Floats) -> Floats:
 
 
 def karp_flatt(
-    times: Times, serial: Sequence[float] | None = None, confidence: float = 0.95, seed: int = 0
-) -> tuple[KarpFlatt, ...]:
+    times: Times, serial: Sequence[float] | None = None, confidence: float = 0.95, seed: int = 0,
+    launches: Floats = NO_LAUNCHES,
+) -> tuple[KarpFlatt, ...]:  # fmt: skip
     """The experimentally determined serial fraction at each number of workers.
 
     The speedup is over the serial program where it was run, else over one worker; without either there is none.
-    Intervals come from repeated runs; without these they are infinite.
+    Intervals come from repeated runs, and from `launches`, what the means of launches may scatter by besides, as draws
+    of a relative standard deviation; without repeated runs they are infinite.
     """
     alone = times.workers == 1
     if not alone.any() and not (serial is not None and len(serial)):
@@ -207,7 +206,7 @@ def karp_flatt(
         base, count = float(means[alone][0]), float(times.counts[alone][0])
     above = means[~alone] / base
     several = times.workers[~alone]
-    drawn = np.ones((1, several.size)) if noise is None else _ratios(times, noise, alone, count, seed)
+    drawn = np.ones((1, several.size)) if noise is None else _ratios(times, launches, alone, count, seed)
     found = []
     for n, ratio, own in zip(several, above, (drawn * above).T, strict=True):
         value = float(_fraction(ratio, n))
@@ -217,12 +216,14 @@ def karp_flatt(
     return tuple(found)
 
 
-def _ratios(times: Times, noise: Noise, alone: NDArray[np.bool_], count: float, seed: int) -> Floats:
+def _ratios(times: Times, launches: Floats, alone: NDArray[np.bool_], count: float, seed: int) -> Floats:
     """Draws of the relative error of T(N)/T(1), shape (draws, numbers of workers above one)."""
+    noise = times.noise
+    assert noise is not None  # noqa: S101 - asked only where runs were repeated
     random = np.random.default_rng([seed, 2])
-    errors = 1 + noise.draw(random, times.counts, CHOICE_DRAWS)
+    errors = 1 + mean_errors(noise, launches, random, times.counts, CHOICE_DRAWS)
     one = Noise(noise.spread[:1], noise.dof, noise.residuals, noise.source)
-    base = 1 + one.draw(random, np.array([count]), CHOICE_DRAWS)
+    base = 1 + mean_errors(one, launches, random, np.array([count]), CHOICE_DRAWS)
     result: Floats = errors[:, ~alone] / base
     return result
 

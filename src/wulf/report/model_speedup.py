@@ -74,8 +74,6 @@ def _choice(study: Study) -> Section:
 def _apart(held: HeldOut, best: bool) -> str:
     if best:
         return "the best"
-    if held.misses:
-        return "yes (misses data)"
     return f"{'yes' if held.told_apart else 'no'} (worse in {held.worse or 0:.0%})"
 
 
@@ -215,10 +213,11 @@ def _notes(study: Study, at: Sequence[float]) -> list[str]:
             "the intervals hold only if the form does, and no data say so"
         )
     chosen = None if study.best is None else study.fits[study.best]
-    if chosen is not None and chosen.widened > 1:
+    if chosen is not None and chosen.misfits:
         notes.append(
-            f"{chosen.form.title} does not describe the data: the means miss it by {chosen.widened:.1f} times "
-            "what noise explains, and the intervals are widened by as much"
+            f"the means miss {chosen.form.title}'s curve by {chosen.beyond:.1f} times what their runs' noise explains: "
+            "it is not this program's form, or launches differ from each other by more than runs do; the intervals are "
+            "as wide as that asks, and several launches at each number of workers would tell which it is"
         )
     if {"brown", "usl"} <= set(study.alike):
         notes.append("Brown's form with N and USL are the same curves wherever σ ≥ κ: no times can tell them apart")
@@ -231,9 +230,9 @@ def _method(study: Study) -> str:
     source = "repeated runs" if study.times.noise is not None else "the fit's residuals, as no run was repeated"
     return (
         "Weighted non-negative least squares; intervals by bootstrap of relative errors, from "
-        f"{source}; they cover in 93\u00a0% of simulated campaigns or more (docs/models.md). "
-        f"A form is told apart where it is worse in {TOLD_APART:.0%} of draws; one misfits where noise does as much "
-        f"in {MISFIT_LEVEL:.0%}."
+        f"{source}, and of what launches may add; they cover in 93\u00a0% of simulated campaigns or more "
+        f"(docs/models.md). A form is told apart where it is worse in {TOLD_APART:.0%} of draws; means miss it where "
+        f"the runs' noise does as much in {MISFIT_LEVEL:.0%}."
     )
 
 
@@ -274,7 +273,7 @@ def _fit_object(one: Fit, held: HeldOut) -> dict[str, Any]:
         "peak": {"workers": interval_object(one.peak.workers), "speedup": interval_object(one.peak.speedup)},
         "shares": one.shares(float(one.times.workers[-1])),
         "misfit_p": one.misfit,
-        "widened": one.widened,
+        "beyond_noise": one.beyond,
         "confidence": one.confidence,
     }
 

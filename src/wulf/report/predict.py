@@ -16,7 +16,8 @@ METHOD = (
     "LogGOPS (Hoefler, Schneider and Lumsdaine, HPDC 2010) replayed by wulf-replay: every message matched as it was, "
     "collectives as their algorithm's messages, computing as traced. Intervals: the networks' figures are drawn within "
     "their own 95 % intervals, each draw replayed, candidate and baseline held against each other draw by draw. "
-    "Verdicts add what the model does not cover and what it misses the measured run by, to both ends."
+    "Verdicts let the candidate's time be off by what the model misses the measured run by, as a factor, and add what "
+    "it does not cover, at both ends."
 )
 
 

@@ -14,17 +14,12 @@ from wulf.search.space import configuration_text
 Object = Mapping[str, Any]
 """As search.json, or --json, has it."""
 
-PROVEN = ("faster", "slower")
-
-MATTERS = {True: "matters", False: "did not matter", None: "can't be told"}
-"""Of a knob."""
-
 METHOD = (
     "Configurations are run small first; from all runs so far a Gaussian process over knobs, pairs of knobs and 1/N "
-    "extrapolates each to the full size; those that look best there are run larger. Winner and default are compared "
-    "on fresh runs in blocks of random order (Wilcoxon's signed ranks); so is each step of the path. What knobs do "
-    "around the winner, and interactions, come from the process, with 95 % intervals; its 'sure' is a posterior "
-    "probability."
+    "extrapolates each to the full size; those that look best there are run larger. It chooses what is run, and "
+    "nothing is claimed from it. Winner and default are compared on fresh runs in blocks of random order (Wilcoxon's "
+    "signed ranks). So is each step of the path, and the pair of knobs most likely to interact; 'proven' is corrected "
+    "for all of these (Holm), intervals are each at 95 %."
 )
 
 
@@ -35,8 +30,7 @@ def search_view(result: Object) -> View:
         Section("Fastest at the full size", table=_fastest(result)),
         Section(f"Path to it, at size {_size(result, 'path')}", _path_lines(result), table=_path(result)),
         Section("Other baselines", table=_others(result)),
-        Section("What each knob does there", table=_effects(result)),
-        Section("Interactions", _interactions(result)),
+        Section("Two knobs together", _together(result)),
         *preflight_sections(result.get("preflight")),
         Section("Failed", table=_failed(result)),
         Section("Settings of nodes", settings_lines(result.get("settings"))),
@@ -83,11 +77,6 @@ def _best_lines(result: Object) -> list[str]:
     if result["winner"] is None:
         return []
     lines = [configuration_text(result["winner"])]
-    if result["sure"] is not None:
-        lines.append(
-            f"Chance that no other of {result['configurations']:,} configurations is faster by more than "
-            f"{100 * result['delta']:g} %: {100 * result['sure']:.0f} %, as modelled from all runs."
-        )
     confirmed = result["confirmed"]
     if confirmed is not None:
         lines.append(
@@ -128,7 +117,7 @@ def _path(result: Object) -> Columns | None:
     for number, one in enumerate(result["path"]):
         changed = configuration_text(one["changed"]) if number else next(iter(result["baselines"]))
         step = one.get("step")
-        told = "" if step is None else ("proven" if step["judgement"] in PROVEN else step["judgement"])
+        told = "" if step is None else _told(step)
         rows.append([changed, show(one["figure"]["value"], unit) if one["figure"]["value"] else "–",
                      "" if step is None else _gain(step), told,
                      "" if step is None else _gain({**one["total"], "speedup_low": None})])  # fmt: skip
@@ -143,8 +132,15 @@ def _path_lines(result: Object) -> list[str]:
         return [
             f"{number}. {configuration_text(one['changed'])}" for number, one in enumerate(result["path"]) if number
         ]
-    idle = [", ".join(one["changed"]) for one in result["path"][1:] if one["step"]["judgement"] not in PROVEN]
+    idle = [", ".join(one["changed"]) for one in result["path"][1:] if not one["step"]["proven"]]
     return [f"Changed without proof that it matters: {', '.join(idle)}."] if idle else []
+
+
+def _told(step: Object) -> str:
+    """What a step's runs say, all of the path's together considered."""
+    if step["proven"]:
+        return "proven"
+    return "equivalent" if step["judgement"] == "equivalent" else "not proven"
 
 
 def _others(result: Object) -> Columns | None:
@@ -153,26 +149,19 @@ def _others(result: Object) -> Columns | None:
     return Columns(["baseline", "size", result["figure"], "the best is faster by"], rows, 1) if rows else None
 
 
-def _effects(result: Object) -> Columns | None:
-    rows = [
-        [one["name"], one["best"], one["worst"], f"{100 * (one['ratio'] - 1):+.1f} %",
-         f"{100 * (one['low'] - 1):+.1f} … {100 * (one['high'] - 1):+.1f} %",
-         MATTERS[one["matters"]]]
-        for one in result["effects"]
-    ]  # fmt: skip
-    heads = ["knob", "best", "worst", "worst costs", "95 %", ""]
-    return Columns(heads, rows, 3) if rows else None
-
-
-def _interactions(result: Object) -> list[str]:
-    if result["winner"] is None:
+def _together(result: Object) -> list[str]:
+    """Of the one pair that was tested."""
+    one = result["together"]
+    if result["winner"] is None or len(result["path"]) < 3:
         return []
-    if not result["interactions"]:
-        return ["None is proven: knobs do together what they do by themselves."]
+    if one is None or one["ratio"] is None:
+        return [
+            "None was tested: the model expects of no pair more than each does by itself, or no run was left for it."
+        ]
+    span = "" if one["low"] is None else f" ({one['low']:.3f} … {one['high']:.3f})"
     return [
-        f"{' and '.join(one['names'])} together cost × {one['ratio']:.3f} ({one['low']:.3f} … {one['high']:.3f}) of "
-        "what they do one by one."
-        for one in result["interactions"]
+        f"{' and '.join(one['names'])} together cost × {one['ratio']:.3f}{span} of what they do one by one: "
+        f"{_told(one)}. Of all pairs this one looked the likeliest; no other was tested."
     ]
 
 

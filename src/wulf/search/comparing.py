@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from wulf.search.history import History
+from wulf.search.plan import LEAST_BLOCKS
 from wulf.search.space import Config
 from wulf.search.trial import Outcome, Trial
 from wulf.stats.comparison import Comparison, PairedRule
@@ -33,8 +36,16 @@ class Blocks:
         """`b` against `a`, over the blocks in which both had a figure."""
         first, second = (self.costs[self.configs.index(one)] for one in (a, b))
         pairs = [(x, y) for x, y in zip(first, second, strict=True) if x is not None and y is not None]
-        rule = PairedRule(delta=delta, looks=(max(len(first), len(second), 6),), lower_is_better=True)
+        rule = PairedRule(delta=delta, looks=(max(len(first), len(second), LEAST_BLOCKS),), lower_is_better=True)
         return rule.compare([x for x, _ in pairs], [y for _, y in pairs])
+
+    def contrast(self, configs: Sequence[Config], signs: Sequence[float], delta: float) -> Comparison:
+        """Σ sign · ln cost, where the signs add up to zero, over the blocks in which all had a figure."""
+        columns = [self.costs[self.configs.index(one)] for one in configs]
+        rows = [row for row in zip(*columns, strict=True) if all(cost is not None for cost in row)]
+        rule = PairedRule(delta=delta, looks=(max(len(columns[0]), LEAST_BLOCKS),), lower_is_better=True)
+        logs = np.log(np.array(rows, dtype=float).reshape(len(rows), len(configs)))
+        return rule.judge(logs @ np.asarray(signs, dtype=float))
 
     def figure(self, config: Config) -> Estimate:
         """The median of a configuration's figures, with its interval."""

@@ -1,50 +1,37 @@
-"""The way from the default to the winner, a knob at a time, and what each knob and each pair of them is worth."""
+"""The way from the default to the winner, a knob at a time; and which two knobs may do something only together.
+
+Both are what the model thinks: they say what is worth running. What is claimed of knobs is what those runs say
+(`wulf.search.claims`): the model chose best and worst by the runs that it was made of, and its own intervals cover less
+than they say.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import exp, log
+from math import log
 
 import numpy as np
 
 from wulf.search.history import History
-from wulf.search.space import Config, Space, written
-from wulf.stats.comparison import Judgement
+from wulf.search.space import Config, Space
 
-SURE = 1.96
-"""Standard deviations of a 95 % interval."""
+SIGNS = (1.0, -1.0, -1.0, 1.0)
+"""Of a pair's corners: what is left of the winner against either undone and both undone is what they do together."""
 
 
 @dataclass(frozen=True)
-class KnobEffect:
-    """What a knob does at the full size, all others as in the winner; modelled from all runs.
+class Pair:
+    """Two knobs, and what tells whether they do something else together than one by one.
 
     Attributes
     ----------
-    ratio, low, high
-        Cost with the knob's worst value against its best.
-    matters
-        The interval is beyond what counts as no difference: True; within it: False; None: it can't be told.
+    corners
+        The winner, without one's change, without the other's, without both.
     """
 
-    name: str
-    best: str
-    worst: str
-    ratio: float
-    low: float
-    high: float
-    matters: bool | None
-
-
-@dataclass(frozen=True)
-class Interaction:
-    """Two knobs that together do something else than both by themselves: cost ratio of both to the product."""
-
     names: tuple[str, str]
-    ratio: float
-    low: float
-    high: float
+    corners: tuple[Config, Config, Config, Config]
 
 
 def way(history: History, start: Config, end: Config, size: float) -> list[Config]:
@@ -78,45 +65,24 @@ def changed_names(space: Space, a: Config, b: Config) -> list[str]:
     return [knob.name for knob, x, y in zip(space.knobs, a, b, strict=True) if x != y]
 
 
-def knob_effects(history: History, winner: Config) -> list[KnobEffect]:
-    """Every knob's effect around the winner, the greatest first."""
-    plan, found = history.plan, []
-    for at, knob in enumerate(plan.space.knobs):
-        others = [(*winner[:at], value, *winner[at + 1 :]) for value in knob.values]
-        fitting = [one for one in others if plan.space.fits(one)]
-        if len(fitting) < 2:
-            continue
-        mean, _ = history.surrogate.predict(fitting, plan.full)
-        best, worst = fitting[int(np.argmin(mean))], fitting[int(np.argmax(mean))]
-        change, sd = history.surrogate.contrast([worst, best], [1.0, -1.0], plan.full)
-        low, high = change - SURE * sd, change + SURE * sd
-        none = log(1 + plan.delta)
-        told = True if low > none else False if high <= none else None
-        found.append(
-            KnobEffect(knob.name, written(best[at]), written(worst[at]), exp(change), exp(low), exp(high), told)
-        )
-    return sorted(found, key=lambda one: -one.ratio)
+def likeliest_pair(history: History, start: Config, winner: Config, size: float) -> Pair | None:
+    """Of the knobs in which two configurations differ the pair that most likely does more, or less, than both alone.
 
-
-def interactions(history: History, start: Config, winner: Config) -> list[Interaction]:
-    """Pairs of the knobs in which two configurations differ, whose interval leaves out 1; the greatest first."""
-    space, found = history.plan.space, []
+    None where the model expects of no pair more than counts as no difference: then none is run.
+    """
+    space, least = history.plan.space, log(1 + history.plan.delta)
+    found: list[tuple[float, Pair]] = []
     differing = [i for i, (a, b) in enumerate(zip(start, winner, strict=True)) if a != b]
     for i, j in combinations(differing, 2):
-        corners = [_with(winner, start, undone) for undone in ((), (i,), (j,), (i, j))]
-        if not all(space.fits(one) for one in corners):
+        corners = tuple(_with(winner, start, undone) for undone in ((), (i,), (j,), (i, j)))
+        if any(not space.fits(one) or history.failed(one) for one in corners):
             continue
-        change, sd = history.surrogate.contrast(corners, [1.0, -1.0, -1.0, 1.0], history.plan.full)
-        low, high = exp(change - SURE * sd), exp(change + SURE * sd)
-        if low > 1 or high < 1:
-            found.append(Interaction((space.knobs[i].name, space.knobs[j].name), exp(change), low, high))
-    return sorted(found, key=lambda one: -abs(np.log(one.ratio)))
+        change, sd = history.surrogate.contrast(corners, SIGNS, size)
+        if abs(change) > least:
+            names = (space.knobs[i].name, space.knobs[j].name)
+            found.append((abs(change) / sd, Pair(names, (corners[0], corners[1], corners[2], corners[3]))))
+    return max(found, key=lambda one: one[0], default=(0.0, None))[1]
 
 
 def _with(winner: Config, start: Config, undone: tuple[int, ...]) -> Config:
     return tuple(start[i] if i in undone else value for i, value in enumerate(winner))
-
-
-def matters(judgement: Judgement) -> bool:
-    """Whether a step of the way is proven to do something."""
-    return judgement in (Judgement.FASTER, Judgement.SLOWER)

@@ -9,7 +9,7 @@ from typing import Any
 from wulf.core.errors import UsageError
 from wulf.search.space import Config, Knob, Space
 
-VERSION = 2
+VERSION = 3
 """Of the strategy: a journal of another can't be gone on with, for its steps would be others."""
 
 LEAST_BLOCKS = 6
@@ -35,7 +35,7 @@ class Plan:
     anchor_every
         Runs between two anchors.
     blocks
-        Of the confirmation, winner and baseline side by side; and of the path.
+        Of the confirmation, winner and baseline side by side; of the path at least.
     cut
         A run is ended at so many times the best of its size; 0: never.
     delta

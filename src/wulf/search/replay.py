@@ -13,7 +13,6 @@ from wulf.search.journal import drive
 from wulf.search.plan import Plan
 from wulf.search.space import Config
 from wulf.search.trial import CUT, OK, Outcome, Run, Trial
-from wulf.stats.samples import Floats
 
 Grid = Mapping[float, Mapping[Config, Sequence[float]]]
 """Size → configuration → costs of its runs, in seconds."""
@@ -42,9 +41,10 @@ class Replayed:
 class Recorded:
     """A recorded grid: its truth, and runs drawn from it.
 
-    The truth of a configuration is the median of its runs, shrunk (see `shrunk`): the best of hundreds of noisy medians
-    would be the luckiest. The noise is what all runs of a size deviate from their configuration's median, in
-    logarithms, stretched by what a median of so few takes off, taken together and drawn with replacement.
+    The truth of a configuration is the median of its runs, as it is: smoothed by a model, it would suit whatever search
+    has such a model. So the grid's best is the luckiest of many, and is hard to find for every search alike. The noise
+    is what all runs of a size deviate from their configuration's median, in logarithms, stretched by what a median of
+    so few takes off, taken together and drawn with replacement.
 
     Parameters
     ----------
@@ -58,20 +58,11 @@ class Recorded:
             n: np.concatenate([(np.log(c) - medians[n][one]) * _unbiased(len(c)) for one, c in some.items()])
             for n, some in grid.items()
         }
-        self.truth = {
-            n: {one: exp(level) for one, level in shrunk(medians[n], self._median_error(grid[n], n)).items()}
-            for n in grid
-        }
+        self.truth = {n: {one: exp(level) for one, level in levels.items()} for n, levels in medians.items()}
         self._noise = {n: scale * noise for n, noise in self._noise.items()}
         self.full = max(grid)
         self.whole = sum(self.truth[self.full].values())
         self.best = min(self.truth[self.full].values())
-
-    def _median_error(self, some: Mapping[Config, Sequence[float]], size: float) -> float:
-        """Standard deviation of a configuration's median: by drawing such medians from the noise."""
-        runs = min(map(len, some.values()))
-        drawn = np.random.default_rng(0).choice(self._noise[size], size=(4000, runs))
-        return float(np.median(drawn, axis=1).std())
 
     def run(self, random: np.random.Generator) -> Run:
         """What runs a trial: a time drawn, and cut at its limit."""
@@ -100,32 +91,6 @@ class Recorded:
 def _unbiased(runs: int) -> float:
     """Deviations from a median of few runs are too small by about sqrt(1 - 1/n)."""
     return 1.0 if runs < 2 else (runs / (runs - 1)) ** 0.5
-
-
-def shrunk(levels: Mapping[Config, float], error: float) -> dict[Config, float]:
-    """What the configurations' logarithms are likely to be, given that each was seen with this error.
-
-    Main effects and interactions of two knobs by least squares; what is left of each configuration is shrunk by the
-    share of its variance that is more than error (Efron & Morris, JASA 70, 1975).
-    """
-    configs = list(levels)
-    model = _model([[repr(value) for value in one] for one in configs])
-    y = np.array([levels[one] for one in configs])
-    fitted = model @ np.linalg.lstsq(model, y, rcond=None)[0]
-    left = y - fitted
-    freedom = max(1, len(y) - int(np.linalg.matrix_rank(model)))
-    variance = float(left @ left) / freedom
-    keep = max(0.0, 1 - error**2 / variance) if variance > 0 else 0.0
-    return {one: float(level) for one, level in zip(configs, fitted + keep * left, strict=True)}
-
-
-def _model(rows: Sequence[Sequence[str]]) -> Floats:
-    """Indicators of every value, and of every pair of values of two knobs."""
-    columns = [[row[k] for row in rows] for k in range(len(rows[0]))]
-    pairs = [[f"{a}|{b}" for a, b in zip(columns[i], columns[j], strict=True)]
-             for i in range(len(columns)) for j in range(i)]  # fmt: skip
-    ones = [np.ones(len(rows))]
-    return np.column_stack(ones + [np.array(c) == v for c in [*columns, *pairs] for v in sorted(set(c))]).astype(float)
 
 
 def replay(recorded: Recorded, plan: Plan, seed: int) -> Replayed:

@@ -11,18 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wulf.search.claims import Proofs, blocks_for, prove
 from wulf.search.comparing import Blocks, run_blocks
 from wulf.search.drifting import Drift, drift_of
 from wulf.search.halving import Pool, first_rung, last_rung, second_rung, tried
 from wulf.search.history import CONFIRM, PATH, History
-from wulf.search.path import Interaction, KnobEffect, interactions, knob_effects, way
+from wulf.search.path import Pair, likeliest_pair, way
 from wulf.search.plan import Plan
 from wulf.search.space import Config
 from wulf.search.trial import Outcome, Trial
 from wulf.stats.comparison import Comparison
-
-DRAWS, DRAWN = 2000, 60
-"""Draws of how the most promising configurations may really stand, and how many of them."""
 
 
 @dataclass
@@ -35,10 +33,10 @@ class Found:
         None: nothing ran right at the full size.
     against, confirmation, confirmed
         The baseline that was hardest to beat, the comparison on fresh runs, and its runs.
-    path, walked
-        From the default to the winner, and the runs that compare it.
-    sure
-        The chance that no other configuration is faster by more than counts as no difference, as modelled.
+    path, pair, walked
+        From the default to the winner; the two knobs that may do something only together; and the runs of both.
+    proofs
+        What these runs prove; None: there are none.
     """
 
     history: History
@@ -47,10 +45,9 @@ class Found:
     confirmation: Comparison | None = None
     confirmed: Blocks | None = None
     path: list[Config] = field(default_factory=list)
+    pair: Pair | None = None
     walked: Blocks | None = None
-    sure: float | None = None
-    effects: list[KnobEffect] = field(default_factory=list)
-    interactions: list[Interaction] = field(default_factory=list)
+    proofs: Proofs | None = None
     drift: Drift | None = None
 
 
@@ -68,11 +65,8 @@ def search(plan: Plan) -> Search:
     history.learn(tune=True)
     found.winner = _winner(history)
     if found.winner is not None:
-        found.sure = _sure(history, pool, found.winner)
         yield from _confirm(history, found)
         yield from _walk(history, found)
-        found.effects = knob_effects(history, found.winner)
-        found.interactions = interactions(history, plan.start, found.winner)
     found.drift = drift_of(history)
     _note(found)
     return found
@@ -85,17 +79,6 @@ def _winner(history: History) -> Config | None:
         return None
     mean, _ = history.surrogate.predict(finalists, history.plan.full)
     return finalists[int(np.argmin(mean))]
-
-
-def _sure(history: History, pool: Pool, winner: Config) -> float:
-    """By draws of the posterior at the full size."""
-    mean, sd = pool.predict()
-    best = [pool.configs[i] for i in np.argsort(mean - 2 * sd)[:DRAWN] if not history.failed(pool.configs[i])]
-    configs = list(dict.fromkeys([winner, *best]))
-    middle, covariance = history.surrogate.joint(configs, history.plan.full)
-    random = np.random.default_rng(history.plan.seed)
-    draws = random.multivariate_normal(middle, covariance, size=DRAWS, method="eigh")
-    return float(np.mean(draws[:, 0] <= draws.min(axis=1) + np.log1p(history.plan.delta)))
 
 
 def _confirm(history: History, found: Found) -> Generator[Trial, Outcome, None]:
@@ -121,18 +104,26 @@ def _confirm(history: History, found: Found) -> Generator[Trial, Outcome, None]:
 
 
 def _walk(history: History, found: Found) -> Generator[Trial, Outcome, None]:
-    """The way from the default, and the other baselines beside it, at the middle size."""
+    """The way from the default, the pair's corners and the other baselines beside it, at the middle size.
+
+    Where the budget does not reach for it the corners are left out first.
+    """
     plan, size = history.plan, history.plan.size_of(1)
     assert found.winner is not None  # noqa: S101
     found.path = way(history, plan.start, found.winner, size)
-    beside = [*found.path, *(c for c in plan.baselines.values() if c not in found.path)]
-    count = len(beside) * plan.blocks
-    if len(beside) < 2:
+    if len(found.path) < 2:
         return
-    if not history.affords(count * history.predicted_seconds(size)):
-        history.notes.append("The budget does not reach for the path's own runs: its steps are modelled alone.")
-        return
-    found.walked = yield from run_blocks(history, PATH, beside, size, plan.blocks)
+    others = [one for one in plan.baselines.values() if not history.failed(one)]
+    pair = likeliest_pair(history, plan.start, found.winner, size)
+    for tested in dict.fromkeys((pair, None)):
+        beside = list(dict.fromkeys([*found.path, *(tested.corners if tested else ()), *others]))
+        blocks = blocks_for(len(found.path) - 1 + (tested is not None), plan.blocks)
+        if history.affords(len(beside) * blocks * history.predicted_seconds(size)):
+            found.pair = tested
+            found.walked = yield from run_blocks(history, PATH, beside, size, blocks)
+            found.proofs = prove(found.walked, found.path, tested, plan.delta)
+            return
+    history.notes.append("The budget does not reach for the path's own runs: nothing is claimed of its steps.")
 
 
 def _note(found: Found) -> None:

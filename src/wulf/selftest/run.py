@@ -9,9 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from wulf.measure.watcher import UNWATCHED, Progress, Watcher
-from wulf.model import loggp_simulation as messages
-from wulf.model import simulation as models
-from wulf.selftest import cells, comparisons, histories, knobs, launches, naive, nodes
+from wulf.selftest import (
+    cells,
+    comparisons,
+    histories,
+    knobs,
+    launches,
+    loggp,
+    models,
+    naive,
+    nodes,
+    predict,
+    search,
+)
 from wulf.stats.changes import change_points
 from wulf.stats.claims import FULL, QUICK, Claim
 from wulf.stats.comparison import PairedRule
@@ -20,9 +30,19 @@ from wulf.stats.nodes import screen
 SEED = 20261120
 
 AREAS = (
-    comparisons.plan, naive.plan, nodes.plan, cells.plan, launches.plan, knobs.plan, histories.plan,
-    models.plan, messages.plan, models.harder,
-)  # fmt: skip
+    comparisons.plan,
+    naive.plan,
+    nodes.plan,
+    cells.plan,
+    launches.plan,
+    knobs.plan,
+    histories.plan,
+    models.plan,
+    loggp.plan,
+    models.harder,
+    predict.plan,
+    search.plan,
+)
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
 
 

@@ -12,7 +12,7 @@ from wulf.measure.mpi import mpi_probe
 from wulf.measure.plan import MPI, NET, Cell
 from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
-from wulf.model.loggp import Delayed, LogGP, fit_loggp
+from wulf.model.loggp import LEAST_REPLICATES, Delayed, LogGP, TooFewReplicatesError, fit_loggp
 from wulf.report.figures import usable
 from wulf.report.names import fold
 from wulf.store.run import Run, RunWriter
@@ -68,10 +68,13 @@ class Measured:
         Raises
         ------
         UsageError
-            Too few sizes, or replicates.
+            Too few sizes, or too few replicates of them.
         """
         try:
             return fit_loggp(self.round_trips, self.trains, self.delayed, messages=self.messages, seed=seed)
+        except TooFewReplicatesError as error:
+            step = f"measure again, with a longer --budget or none: every size takes {LEAST_REPLICATES} replicates"
+            raise UsageError(f"{self.subject}: {error}", step) from error
         except ValueError as error:
             raise UsageError(f"{self.subject}: {error}", "measure more sizes, each several times") from error
 

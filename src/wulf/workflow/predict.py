@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from wulf.core.errors import UsageError
 from wulf.model.foresight import (
+    USUAL_DRAWS,
     Calibration,
     Doubts,
     Forecast,
@@ -95,7 +96,7 @@ class Wanted:
     collectives: Mapping[str, str] = field(default_factory=dict)
     compute: float = 1.0
     engine: str = "a"
-    draws: int = 39
+    draws: int = USUAL_DRAWS
     seed: int = 0
     shares: Sequence[float] = (0.01, 0.05)
     steps: int = 2000

@@ -18,6 +18,7 @@ from wulf.core.errors import OK as FINE
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.mpi import folded
 from wulf.measure.watcher import UNWATCHED, Progress, Watcher
+from wulf.search.claims import blocks_for
 from wulf.search.history import History
 from wulf.search.journal import NAME, Journal, conduct
 from wulf.search.plan import LEAST_BLOCKS, Plan
@@ -169,7 +170,8 @@ def expected_trials(plan: Plan) -> int:
     """About how many runs a search takes, for its progress."""
     screened = min(24, 4 * (len(plan.space.knobs) // 4 + 1))
     looked = screened + sum(plan.rungs) + plan.repeats
-    compared = plan.blocks * (2 + min(8, len(plan.space.knobs)) + len(plan.baselines))
+    steps = min(8, len(plan.space.knobs))
+    compared = 2 * plan.blocks + blocks_for(steps + 1, plan.blocks) * (steps + 3 + len(plan.baselines))
     return looked + looked // plan.anchor_every + 1 + compared
 
 

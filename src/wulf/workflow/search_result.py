@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
+from wulf.search.claims import Proof
 from wulf.search.comparing import Blocks
 from wulf.search.history import COMPARED
 from wulf.search.path import changed_names
@@ -36,10 +37,9 @@ def result_object(found: Found, name: str, figure: str, unit: str, better: str) 
             "winner": _estimate(found.confirmed.figure(found.confirmed.configs[1])),
             "baseline": _estimate(found.confirmed.figure(found.confirmed.configs[0])),
         },
-        "sure": found.sure, "delta": plan.delta,
+        "delta": plan.delta,
         "path": _path(found), "others": _others(found),
-        "effects": [asdict(one) for one in found.effects],
-        "interactions": [asdict(one) for one in found.interactions],
+        "together": _together(found),
         "drift": None if found.drift is None else asdict(found.drift),
         "best": _best(found), "failed": _failed(found),
         "cost": _cost(found), "notes": history.notes, "files": [],
@@ -79,18 +79,30 @@ def _winner_value(found: Found) -> dict[str, Any] | None:
 def _path(found: Found) -> list[dict[str, Any]]:
     """Every step with what it changed, its figure, and how it compares with the step before and with the start."""
     space, delta = found.history.plan.space, found.history.plan.delta
-    steps = []
+    steps: list[dict[str, Any]] = []
     for before, now in zip([None, *found.path], found.path, strict=False):
         names = [] if before is None else changed_names(space, before, now)
         values = space.named(now)
         step: dict[str, Any] = {"changed": {name: values[name] for name in names}, "configuration": values}
         if found.walked is not None:
             step["figure"] = _estimate(found.walked.figure(now))
-            if before is not None:
-                step["step"] = _comparison(found.walked.compare(before, now, delta))
+            if before is not None and found.proofs is not None:
+                step["step"] = _proof(found.proofs.steps[len(steps) - 1])
                 step["total"] = _comparison(found.walked.compare(found.path[0], now, delta))
         steps.append(step)
     return steps
+
+
+def _proof(one: Proof) -> dict[str, Any]:
+    """A comparison with what it proves beside the others."""
+    return {**(_comparison(one.comparison) or {}), "p_corrected": one.p, "proven": one.proven}
+
+
+def _together(found: Found) -> dict[str, Any] | None:
+    """The pair of knobs that was tested, as cost of both against what they do one by one; None: none was."""
+    if found.pair is None or found.proofs is None or found.proofs.pair is None:
+        return None
+    return {"names": list(found.pair.names), **_proof(found.proofs.pair)}
 
 
 def _others(found: Found) -> list[dict[str, Any]]:

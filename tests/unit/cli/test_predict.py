@@ -59,12 +59,13 @@ def test_json(fake: FakeReplay, trace: Path, capsys: pytest.CaptureFixture[str])
 
 def test_options_reach_the_replay(fake: FakeReplay, trace: Path, tmp_path: Path) -> None:
     (tmp_path / "star.json").write_text('{"kind": "star"}')
-    run(trace, "--engine", "b", "--topology", tmp_path / "star.json", "--collectives", "allreduce=ring", "--draws", "9")
+    star = tmp_path / "star.json"
+    run(trace, "--engine", "b", "--topology", star, "--collectives", "allreduce=ring", "--draws", "39")
     load = next(fields for op, fields in fake.asked if op == "load")
     assert load == {"trace": str(trace), "compute": 1.0, "collectives": {"eager": 4096, "allreduce": "ring"}}
     replays = [fields for op, fields in fake.asked if op == "replay"]
     assert {fields["engine"] for fields in replays} == {"b"}
-    assert len(replays[1]["networks"]) == 9
+    assert len(replays[1]["networks"]) == 39
     assert all(network["topology"] == {"kind": "star"} for fields in replays for network in fields["networks"])
 
 

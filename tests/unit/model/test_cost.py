@@ -104,3 +104,16 @@ def test_no_best_where_intervals_do_not_tell() -> None:
     found = benefits([candidate("a", Sourced(known(10e9)), 1000.0), close], Tariff())
     assert best_value(found) is None
     assert found[1].owned is None
+
+
+def test_the_best_value_beats_all_others_at_once() -> None:
+    """The second is never cheaper, the third is in four draws of ten: nothing is surely the best."""
+    sure = Candidate("b", Machine(Sourced(known(10e9)), 1000.0), known(1.2))
+    vague = Candidate("c", Machine(Sourced(known(10e9)), 1000.0), uncertain(1.3, 0.3, 3.3).figure)
+    first = Candidate("a", Machine(Sourced(known(10e9)), 1000.0), known(1.0))
+    found = benefits([first, sure, vague], Tariff())
+    assert found[2].cost is not None
+    assert 0.2 < np.mean(found[2].cost.draws < 1) < 0.45
+    assert best_value(found) is None
+    without = best_value(found[:2])
+    assert without is not None and without.candidate.name == "a"

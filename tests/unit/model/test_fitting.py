@@ -75,13 +75,24 @@ def test_a_form_that_misses_the_data_says_so_and_widens() -> None:
     bad, good = fit(AMDAHL, gather(noisy)), fit(BROWN, gather(noisy))
     assert bad.misfit is not None and good.misfit is not None
     assert bad.misfit < 1e-6 < 0.01 < good.misfit
-    assert bad.widened > 5
-    assert good.widened == 1
+    assert bad.misfits and not good.misfits
+    assert bad.beyond > 5
+    assert np.median(bad.launches) > 0.1 > 20 * np.median(good.launches)
+
+
+def test_launches_that_differ_are_in_the_intervals() -> None:
+    """All runs of a launch share what it adds: their own spread, however small, is not the mean's error."""
+    random, covered = np.random.default_rng(3), 0
+    for _ in range(40):
+        launched = {n: (95 / n + 5) * np.exp(0.02 * random.normal() + 0.001 * random.normal(size=5)) for n in N}
+        time = fit(AMDAHL, gather(launched)).time(1.0)
+        covered += time.low <= 100 <= time.high
+    assert covered >= 34  # fewer of 40 at 95 % are one chance in a hundred
 
 
 def test_a_few_points_are_weighted_by_their_runs() -> None:
-    heavy = {1.0: [100.0] * 50, 2.0: [60.0] * 50, 4.0: [30.0]}
-    light = {1.0: [100.0], 2.0: [60.0], 4.0: [30.0] * 50}
+    heavy = {1.0: [70.0, 95.0, 105.0, 130.0] * 12, 2.0: [42.0, 57.0, 63.0, 78.0] * 12, 4.0: [30.0]}
+    light = {1.0: [100.0], 2.0: [60.0], 4.0: [21.0, 28.5, 31.5, 39.0] * 12}
     assert abs(fit(AMDAHL, gather(heavy)).at(2) - 60) < abs(fit(AMDAHL, gather(light)).at(2) - 60)
 
 

@@ -51,7 +51,7 @@ def test_a_run_without_time_has_no_gain() -> None:
     ("gain", "doubts", "word", "said"),
     [
         (Interval(0.2, 0.15, 0.25), NO_DOUBT, "buy", "saves 15.0 % to 25.0 %"),
-        (Interval(0.2, 0.15, 0.25), Doubts(0.05, 0.04), "buy", "saves 6.0 % to 34.0 %"),
+        (Interval(0.2, 0.15, 0.25), Doubts(0.05, 0.04), "buy", "saves 6.5 % to 33.0 %"),
         (Interval(0.02, 0.01, 0.03), NO_DOUBT, "don't", "saves 1.0 % to 3.0 %"),
         (Interval(-0.1, -0.2, -0.05), NO_DOUBT, "don't", "adds 5.0 % to 20.0 %"),
         (Interval(0.1, 0.01, 0.3), Doubts(0.01, 0.01), "not resolvable", "the networks' figures alone leave 29.0 %"),
@@ -73,7 +73,27 @@ def test_what_lies_on_both_sides_is_said_so() -> None:
 
 
 def test_no_run_takes_less_than_no_time() -> None:
-    assert widened(Interval(0.9, 0.9, 0.95), Doubts(0.1, 0.1)) == Interval(0.9, 0.7, 1.0)
+    assert widened(Interval(0.9, 0.9, 0.95), Doubts(0.1, 0.0)) == Interval(0.9, pytest.approx(0.8), 1.0)
+
+
+def test_what_the_model_misses_is_a_factor_of_the_candidates_time() -> None:
+    """A run that takes twice as long may be off by twice as much of the baseline's time, and one of nothing by none."""
+    slower = widened(Interval(-1.0, -1.0, -1.0), Doubts(0.0, 0.1))
+    assert (slower.low, slower.high) == pytest.approx((1 - 2 / 0.9, 1 - 2 * 0.9))
+    gone = widened(Interval(1.0, 1.0, 1.0), Doubts(0.0, 0.1))
+    assert (gone.low, gone.high) == (1.0, 1.0)
+
+
+def test_draws_to_one_side_of_their_value_widen_the_interval_to_the_other() -> None:
+    found = spread(60.0, np.arange(1.0, 200.0))
+    assert found.high == pytest.approx(195)
+    assert found.low < 2
+
+
+@pytest.mark.parametrize(("count", "ranks"), [(39, (1, 39)), (199, (5, 195)), (999, (25, 975))])
+def test_the_interval_of_n_draws_ends_at_ranks_of_n_and_one(count: int, ranks: tuple[int, int]) -> None:
+    found = spread((count + 1) / 2, np.arange(1.0, count + 1))
+    assert (found.low, found.high) == pytest.approx(ranks)
 
 
 def test_the_wish_is_what_makes_a_network_pay() -> None:

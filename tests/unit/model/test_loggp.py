@@ -99,17 +99,17 @@ def test_round_trips_alone_have_no_overhead_and_say_why() -> None:
 
 
 def test_a_latency_of_nothing_is_told() -> None:
-    trips = {size: [2e-6, 2.1e-6, 2.05e-6] for size in (1.0, 2.0, 4.0, 8.0)}
-    trains = {size: [20e-6, 21e-6, 20.5e-6] for size in (1.0, 2.0, 4.0, 8.0)}
-    model = fit_loggp(trips, trains, [Delayed(1, [47e-6, 47.1e-6], [2e-6, 2e-6])], messages=MESSAGES)
+    trips = {size: [2e-6, 2.1e-6, 2.05e-6] * 2 for size in (1.0, 2.0, 4.0, 8.0)}
+    trains = {size: [20e-6, 21e-6, 20.5e-6] * 2 for size in (1.0, 2.0, 4.0, 8.0)}
+    model = fit_loggp(trips, trains, [Delayed(1, [47e-6, 47.1e-6] * 3, [2e-6] * 6)], messages=MESSAGES)
     assert model.latency is not None
     assert model.latency.value < 0
     assert "nothing is left for the wire" in model.reasons["latency"]
 
 
 def test_gaps_that_drown_in_noise_are_left_out() -> None:
-    trips = {size: [2e-6, 2.1e-6, 2.05e-6] for size in (1.0, 2.0, 4.0, 8.0)}
-    model = fit_loggp(trips, {size: [2e-6] * 3 for size in trips}, messages=MESSAGES)
+    trips = {size: [2e-6, 2.1e-6, 2.05e-6] * 2 for size in (1.0, 2.0, 4.0, 8.0)}
+    model = fit_loggp(trips, {size: [2e-6] * 6 for size in trips}, messages=MESSAGES)
     assert model.gap is None
     assert "0 sizes have gaps above zero" in model.reasons["gap"]
     assert "1 B, 2 B, 4 B, 8 B" in model.reasons["gaps left out"]
@@ -118,15 +118,35 @@ def test_gaps_that_drown_in_noise_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("trips", "trains", "delayed", "messages", "why"),
     [
-        ({1: [1.0, 1.0], 2: [1.0, 1.0]}, None, (), 16, "2 sizes"),
-        ({1: [1.0, 1.0], 2: [1.0, 1.0], 3: [1.0, 1.0]}, {1: [2.0]}, (), 1, "a train of 1 message"),
-        ({s: [1.0, 1.1] for s in (1, 2, 3)}, None, (Delayed(9, [1.0], [1.0]),), 16, "no round trip of their own"),
-        ({s: [1.0, 1.1] for s in (1, 2, 3)}, None, (Delayed(1, [9.0], [1.0]),), 16, "1 replicates have no interval"),
+        ({1: [1.0] * 6, 2: [1.0] * 6}, None, (), 16, "2 sizes"),
+        ({s: [1.0] * 6 for s in (1, 2, 3)}, {1: [2.0] * 6}, (), 1, "a train of 1 message"),
+        (
+            {s: [1.0, 1.1] * 3 for s in (1, 2, 3)},
+            None,
+            (Delayed(9, [1.0] * 6, [1.0] * 6),),
+            16,
+            "no round trip of their",
+        ),
+        ({s: [1.0, 1.1] for s in (1, 2, 3)}, None, (), 16, "0 of 3 sizes have 6 replicates or more"),
+        ({s: [1.0] * (5 if s > 2 else 6) for s in (1, 2, 3)}, None, (), 16, "2 of 3 sizes have 6 replicates or more"),
     ],
 )
 def test_refuses_in_words(trips, trains, delayed, messages, why) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=why):
         fit_loggp(trips, trains, delayed, messages=messages)
+
+
+def test_sizes_of_too_few_replicates_are_left_out_and_named() -> None:
+    about = noisy(1)
+    trips = {size: about(2 * way(size))[: 5 if size == 64 else 10] for size in SIZES}
+    rows = {size: about(2 * way(size) + (MESSAGES - 1) * gap(size)) for size in SIZES}
+    model = fit_loggp(trips, rows, [Delayed(1, [1e-3] * 5, [1e-6] * 5)], messages=MESSAGES)
+    assert "1 B, 64 B: fewer than 6 replicates" in model.reasons["left out"]
+    assert model.overhead is None and model.latency is None
+    assert "no train with pauses has 6 replicates" in model.reasons["overhead"]
+    assert model.per_byte.value == pytest.approx(PER_BYTE_LARGE, rel=0.02)
+    few = fit_loggp(trips, {size: values[:5] for size, values in rows.items()}, messages=MESSAGES)
+    assert few.gap is None and "no train of messages has 6" in few.reasons["gap"]
 
 
 def test_intervals_of_overhead_and_latency_cover() -> None:

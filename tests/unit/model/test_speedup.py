@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from wulf.model.forms import FORMS
-from wulf.model.simulation import PLANTED
 from wulf.model.speedup import karp_flatt, study
 from wulf.model.times import gather
+from wulf.selftest.models import PLANTED
 from wulf.stats.samples import Floats
 
 N = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)

@@ -38,10 +38,16 @@ def shown(view: View) -> str:
     return out.getvalue()
 
 
+LOGGP_SIZES = (1.0, 8.0, 64.0, 512.0, 4096.0, 32768.0)
+
+
 def loggp(*, alone: bool = False) -> View:
-    trips = {s: [(2e-6 + s * 1e-9) * f for f in (1, 1.01, 0.99)] for s in (1.0, 8.0, 64.0, 512.0, 4096.0, 32768.0)}
+    trips = {
+        s: [(2e-6 + s * 1e-9) * f for f in (1, 1.01, 0.99, 1, 1.01, 0.99)]
+        for s in (1.0, 8.0, 64.0, 512.0, 4096.0, 32768.0)
+    }
     trains = None if alone else {s: [t + 15e-6 for t in times] for s, times in trips.items()}
-    paused = [] if alone else [Delayed(1, [40e-6, 40.1e-6], [2e-6, 2e-6])]
+    paused = [] if alone else [Delayed(1, [40e-6, 40.1e-6] * 3, [2e-6] * 6)]
     found = fit_loggp(trips, trains, paused, messages=16)
     json.dumps(loggp_object(found, "n1>n2"), allow_nan=False)
     return loggp_view(found, EVIL, {s: [t / 2 for t in times] for s, times in trips.items()})

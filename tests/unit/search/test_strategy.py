@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from tests.unit.search.synthetic import SIZES, SPACE, best, plan, regret, runner, truth
 from wulf.cli.search import THOROUGH
 from wulf.core.errors import UsageError
+from wulf.search.claims import blocks_for
 from wulf.search.history import ANCHOR, CONFIRM, FINAL, PATH, SCREEN
 from wulf.search.journal import drive
+from wulf.search.path import changed_names
 from wulf.search.plan import Plan, plan_object, plan_of
-from wulf.search.replay import Recorded, replay, shrunk
+from wulf.search.replay import Recorded, replay
 from wulf.search.space import Knob, Space
 from wulf.search.trial import CUT, OK, Outcome, Trial
 
@@ -50,20 +54,63 @@ def test_path_goes_from_default_to_winner_a_knob_at_a_time():
     assert found.path[-1] == found.winner
     for a, b in zip(found.path, found.path[1:], strict=False):
         assert sum(x != y for x, y in zip(a, b, strict=True)) == 1
-    assert {t.config for t, _ in found.history.lines if t.stage == PATH} == set(found.path)
+    beside = set(found.pair.corners) if found.pair else set()
+    assert {t.config for t, _ in found.history.lines if t.stage == PATH} == set(found.path) | beside
 
 
-def test_says_what_did_not_matter_and_what_did():
-    effects = {one.name: one for one in drive(plan(), runner(0.003)).effects}
-    assert not effects["idle"].matters
-    assert effects["nb"].matters
-    assert effects["p"].matters
+def test_what_is_claimed_of_knobs_is_what_fresh_runs_say():
+    found = drive(plan(), runner(0.003))
+    named = [changed_names(SPACE, a, b) for a, b in pairwise(found.path)]
+    proven = {name for names, one in zip(named, found.proofs.steps, strict=True) if one.proven for name in names}
+    assert "nb" in proven
+    assert "idle" not in proven
+    runs = [t for t, _ in found.history.lines if t.stage == PATH]
+    assert len({t.block for t in runs}) == blocks_for(len(named) + (found.pair is not None), 6) >= 8
+    for one, (before, now) in zip(found.proofs.steps, pairwise(found.path), strict=True):
+        true = truth(now, SIZES[1]) / truth(before, SIZES[1])
+        assert 0.99 * one.comparison.low <= true <= 1.01 * one.comparison.high
 
 
-def test_what_can_not_be_told_is_not_said_to_not_matter():
-    effects = {one.name: one for one in drive(plan(), runner(0.3)).effects}
-    assert effects["idle"].matters is None
-    assert effects["idle"].low < 1 + plan().delta < effects["idle"].high
+def test_nothing_is_proven_where_noise_hides_it():
+    found = drive(plan(), runner(0.3))
+    assert not any(one.proven for one in found.proofs.steps if one.comparison.n < 8 or one.p > 0.05)
+    assert found.proofs.pair is None or not found.proofs.pair.proven
+
+
+def test_two_knobs_that_do_more_together_are_run_undone_one_by_one_and_proven():
+    space = Space((Knob("a", (0, 1), 0), Knob("b", (0, 1), 0), Knob("c", (0, 1), 0)))
+
+    def seconds(config):
+        a, b, c = config
+        return 10.0 - 0.5 * a - 0.5 * b - 0.5 * c - 3.0 * a * b
+
+    random = np.random.default_rng(1)
+
+    def run(trial):
+        cost = seconds(trial.config) * np.exp(random.normal(0, 0.002))
+        return Outcome(OK, cost, cost, cost)
+
+    found = drive(Plan(space, (1.0,), 0.0, {"default": space.default}, 1, rungs=(6, 4, 2)), run)
+    assert found.winner == (1, 1, 1)
+    assert set(found.pair.names) == {"a", "b"}
+    assert set(found.pair.corners) == {(1, 1, 1), (0, 1, 1), (1, 0, 1), (0, 0, 1)}
+    true = seconds((1, 1, 1)) * seconds((0, 0, 1)) / seconds((0, 1, 1)) / seconds((1, 0, 1))
+    assert found.proofs.pair.proven
+    assert found.proofs.pair.comparison.ratio == pytest.approx(true, rel=0.005)
+
+
+def test_no_pair_is_run_where_the_model_expects_nothing_of_any():
+    space = Space((Knob("a", (0, 1), 0), Knob("b", (0, 1), 0)))
+
+    def run(trial):
+        cost = 10.0 * 0.9 ** trial.config[0] * 0.8 ** trial.config[1]
+        return Outcome(OK, cost, cost, cost)
+
+    found = drive(Plan(space, (1.0,), 0.0, {"default": space.default}, 1, rungs=(4, 3, 2)), run)
+    assert found.winner == (1, 1)
+    assert found.pair is None
+    assert found.proofs.pair is None
+    assert len(found.proofs.steps) == 2
 
 
 def test_default_that_is_the_best_is_left_as_it_is():
@@ -166,11 +213,8 @@ def test_replay_is_a_function_of_its_seed():
     assert 0 < first.search_cost < first.cost < 0.3
 
 
-def test_shrinking_takes_noise_out_of_the_truth():
-    random = np.random.default_rng(1)
-    true = {one: np.log(truth(one, SIZES[-1])) for one in SPACE.all()}
-    seen = {one: level + random.normal(0, 0.05) for one, level in true.items()}
-    found = shrunk(seen, 0.05)
-    before = np.std([seen[one] - true[one] for one in true])
-    assert np.std([found[one] - true[one] for one in true]) < 0.7 * before
-    assert shrunk(true, 0.0) == pytest.approx(true)
+def test_the_truth_of_a_grid_is_what_was_recorded():
+    one, other = (1, 2), (3, 4)
+    recorded = Recorded({1.0: {one: (1.0, 2.0, 9.0), other: (4.0, 4.0, 5.0)}})
+    assert recorded.truth == {1.0: {one: pytest.approx(2.0), other: pytest.approx(4.0)}}
+    assert recorded.regret(other) == pytest.approx(1.0)

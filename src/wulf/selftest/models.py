@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -22,6 +22,9 @@ NOISE = 0.02
 
 RUNS = (5, 1)
 """At each number of workers: repeated, or not."""
+
+LAUNCHES = (0.01, 0.02)
+"""Relative standard deviations of launches, where they differ."""
 
 COVERED, ACCUSED = 0.93, 0.05
 
@@ -73,16 +76,19 @@ class Program:
     runs: int = RUNS[0]
     noise: Noise = lognormal
     name: str = f"{NOISE:.0%} lognormal"
+    launch: float = 0.0
+    """Relative standard deviation of a launch, which all runs at one number of workers share."""
 
     def campaign(self, random: np.random.Generator) -> dict[float, Floats]:
         """Its times."""
-        seconds = self.form.columns(WORKERS) @ self.theta
+        seconds = self.form.columns(WORKERS) @ self.theta * np.exp(self.launch * random.normal(size=WORKERS.size))
         return {n: t * np.exp(self.noise(random, self.runs)) for n, t in zip(WORKERS, seconds, strict=True)}
 
     @property
     def stream(self) -> str:
         """Its noise, for people."""
-        return f"{self.name}, {self.runs} run{'s' if self.runs > 1 else ''} at each of {WORKERS.size} N"
+        launched = f", launches {self.launch:.0%}" if self.launch else ""
+        return f"{self.name}{launched}, {self.runs} run{'s' if self.runs > 1 else ''} at each of {WORKERS.size} N"
 
 
 def planted(form: Form, runs: int = RUNS[0]) -> Program:
@@ -109,11 +115,11 @@ def _covers(found: Fit, name: str, value: float) -> bool:
     return interval.low <= value <= interval.high
 
 
-def chosen(random: np.random.Generator, form: Form, size: Size) -> list[Claim]:
+def chosen(random: np.random.Generator, form: Form, size: Size, launch: float = 0.0) -> list[Claim]:
     """Is the true form ever told apart from one that is not true?"""
     wrong = alone = 0
-    n = max(50, size.surveys // 4)
-    program = planted(form)
+    n = max(20, size.surveys // 4)
+    program = replace(planted(form), launch=launch)
     for number in range(n):
         found = study(program.campaign(random), seed=number)
         wrong += form.name not in found.alike
@@ -135,14 +141,18 @@ def plan() -> list[tuple[str, Step]]:
 
 
 def harder() -> list[tuple[str, Step]]:
-    """Noise that is not normal, and a parameter at its bound."""
+    """Noise that is not normal, a parameter at its bound, and launches that differ."""
     tails = [
         Program(BROWN, PLANTED[BROWN.name], runs, heavy_tailed, f"{NOISE / 2:.0%} heavy-tailed (t3)") for runs in RUNS
     ]
+    launched = [replace(planted(form), launch=launch) for form in FORMS for launch in LAUNCHES]
     return [
         *((f"speedup, heavy tails, {one.runs} runs", partial(recovered, program=one)) for one in tails),
         (
             "speedup, at the bound",
             partial(recovered, program=Program(BROWN, AT_BOUND), words=", without communication"),
         ),
-    ]
+        *((f"speedup, launches {one.launch:.0%}, {one.form.title}", partial(recovered, program=one))
+          for one in launched),
+        *((f"choice, launches, {form.title}", partial(chosen, form=form, launch=LAUNCHES[-1])) for form in FORMS),
+    ]  # fmt: skip

