@@ -14,7 +14,7 @@ a healthy node is not dragged down by slow partners, however many of its few lin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -275,6 +275,13 @@ class Parties:
         others: Indices = np.where(sides[:, 0] == party, sides[:, 1], sides[:, 0])
         return others
 
+    def beside(self, party: int, others: float) -> tuple[int, int]:
+        """With how many others it was measured, and to how many of them it is slow, whatever explains that."""
+        own = self.links[party]
+        slow = self.table.bad[own] - others >= np.log(LEAST_RATIO)
+        sides = self._others(party, own)
+        return len(np.unique(sides)), len(np.unique(sides[slow]))
+
     def take_out(self, party: int) -> None:
         """Its links are explained; only its partners have to be looked at anew."""
         own = self.left(party)
@@ -334,9 +341,10 @@ def _ways(parties: Parties, party: int, others: float) -> list[tuple[int, Outlie
 def _outlier(parties: Parties, party: int, others: float) -> Outlier:
     table, reach = parties.table, parties.reach[party]
     way = Way.BOTH if not parties.directed else Way.SEND if party < parties.size else Way.RECEIVE
+    partners, slower = parties.beside(party, others)
     return Outlier(
         table.names[party % parties.size], *table.figures(*(float(x) for x in reach)), table.figure(others),
-        float(np.exp(min(reach[0] - others, 700.0))), way=way, partners=int(parties.partners[party]),
+        float(np.exp(min(reach[0] - others, 700.0))), way=way, partners=partners, slower=slower,
     )  # fmt: skip
 
 
@@ -345,10 +353,7 @@ def _joined(ways: Sequence[Outlier]) -> Outlier:
     worse = max(ways, key=lambda one: one.times)
     if len(ways) == 1:
         return worse
-    return Outlier(
-        worse.subject, worse.value, worse.low, worse.high, worse.expected, worse.times, way=Way.BOTH,
-        partners=worse.partners,
-    )  # fmt: skip
+    return replace(worse, way=Way.BOTH)
 
 
 # Links.
@@ -372,7 +377,7 @@ def _slow_links(parties: Parties) -> list[Outlier]:
     for row, expected in _worse_still(parties):
         one = _link(parties, row, expected)
         found.setdefault((one.subject[0], one.subject[1]), one)
-    return _both_ways(found)
+    return _both_ways(found, table.names)
 
 
 def _link(parties: Parties, row: int, expected: float, *, unsure: bool = False) -> Outlier:
@@ -412,18 +417,16 @@ def _worse_still(parties: Parties) -> list[tuple[int, float]]:
     return list(found.items())
 
 
-def _both_ways(found: Mapping[Link, Outlier]) -> list[Outlier]:
-    """One for each pair: the worse way, which is `BOTH` where the other is slow, too."""
+def _both_ways(found: Mapping[Link, Outlier], names: Sequence[str]) -> list[Outlier]:
+    """One for each pair: where both ways are slow, the worse one's figures under the pair in the nodes' order."""
+    place = {name: number for number, name in enumerate(names)}
     joined = []
     for link, one in found.items():
         back = found.get(link[::-1])
         if back is None:
             joined.append(one)
-        elif (one.times, link) > (back.times, link[::-1]):
-            joined.append(
-                Outlier(
-                    link, one.value, one.low, one.high, one.expected, one.times,
-                    tuple(dict.fromkeys((*one.unsure, *back.unsure))), Way.BOTH,
-                )
-            )  # fmt: skip
+        elif place[link[0]] < place[link[1]]:
+            worse = max(one, back, key=lambda way: way.times)
+            unsure = tuple(dict.fromkeys((*one.unsure, *back.unsure)))
+            joined.append(replace(worse, subject=link, unsure=unsure, way=Way.BOTH))
     return joined

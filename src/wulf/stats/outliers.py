@@ -50,8 +50,8 @@ class Outlier:
         Of a link: those of its nodes that were measured on no other clear link, so that they may as well be the cause.
     way
         Of a node: whether it is slow to send, to receive, or both. Of a link: `SEND` where the way back is not slow.
-    partners
-        Of a node: how many others it was measured with.
+    partners, slower
+        Of a node: how many others it was measured with, and to how many of them it is slow.
     """
 
     subject: str | Link
@@ -63,6 +63,7 @@ class Outlier:
     unsure: tuple[str, ...] = ()
     way: Way = Way.BOTH
     partners: int = 0
+    slower: int = 0
 
 
 def _worse(value: float, expected: float, *, lower_is_better: bool) -> float:
