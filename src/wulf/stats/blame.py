@@ -377,7 +377,7 @@ def _slow_links(parties: Parties) -> list[Outlier]:
     for row, expected in _worse_still(parties):
         one = _link(parties, row, expected)
         found.setdefault((one.subject[0], one.subject[1]), one)
-    return _both_ways(found, table.names)
+    return _both_ways(found)
 
 
 def _link(parties: Parties, row: int, expected: float, *, unsure: bool = False) -> Outlier:
@@ -387,7 +387,7 @@ def _link(parties: Parties, row: int, expected: float, *, unsure: bool = False) 
     alone = tuple(node for node, side in sides if _partners(parties, side) < LEAST_PARTNERS) if unsure else ()
     return Outlier(
         (client, server), *table.figures(table.bad[row], table.best[row], table.worst[row]), table.figure(expected),
-        float(np.exp(min(table.bad[row] - expected, 700.0))), alone, Way.SEND,
+        float(np.exp(min(table.bad[row] - expected, 700.0))), alone, Way.SEND if parties.directed else Way.BOTH,
     )  # fmt: skip
 
 
@@ -417,15 +417,14 @@ def _worse_still(parties: Parties) -> list[tuple[int, float]]:
     return list(found.items())
 
 
-def _both_ways(found: Mapping[Link, Outlier], names: Sequence[str]) -> list[Outlier]:
-    """One for each pair: where both ways are slow, the worse one's figures under the pair in the nodes' order."""
-    place = {name: number for number, name in enumerate(names)}
+def _both_ways(found: Mapping[Link, Outlier]) -> list[Outlier]:
+    """One for each pair: where both ways are slow, the worse one's figures; n2 stands before n10."""
     joined = []
     for link, one in found.items():
         back = found.get(link[::-1])
         if back is None:
             joined.append(one)
-        elif place[link[0]] < place[link[1]]:
+        elif (len(link[0]), link[0]) < (len(link[1]), link[1]):
             worse = max(one, back, key=lambda way: way.times)
             unsure = tuple(dict.fromkeys((*one.unsure, *back.unsure)))
             joined.append(replace(worse, subject=link, unsure=unsure, way=Way.BOTH))

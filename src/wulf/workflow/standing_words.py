@@ -118,7 +118,7 @@ def group_finding(told: Sequence[tuple[Metric, Group]]) -> Finding:
         next_step="look at the uplink between their switches: its speed, its errors, and how many share it",
         evidence=[
             Evidence.model_validate({**evidence(">".join(named(side) for side in (inside, rest)), metric, group)
-                                     .model_dump(), "nodes": list(inside)})
+                                     .model_dump(), "nodes": list(inside), "others": list(rest)})
             for metric, group in told
         ],
     )  # fmt: skip
@@ -130,7 +130,7 @@ def link_finding(told: Told, explained: Explained) -> Finding:
     metric, main = ordered[0]
     client, server = main.subject[0], main.subject[1]
     slow = explained.slow_ends(client, server, metric.words, directed=metric.directed)
-    both = main.way is Way.BOTH or not metric.directed
+    both = main.way is Way.BOTH
     where = f"{client} – {server} stands out" if both else f"{client} → {server} stands out, one way alone"
     text = (
         f"The link {where}: {metric.words} is {_figure(metric, main)}, where "

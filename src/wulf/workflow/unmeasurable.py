@@ -122,7 +122,8 @@ def _parties(link: Link) -> tuple[tuple[str, Way], tuple[str, Way]]:
 
 
 def _each_pair_once(links: Iterable[Link]) -> list[Link]:
-    return list({frozenset(link): link for link in sorted(links, reverse=True)}.values())[::-1]
+    ordered = sorted(links, key=lambda link: [(len(node), node) for node in link])
+    return list({frozenset(link): link for link in reversed(ordered)}.values())[::-1]
 
 
 def _reason(told: Sequence[tuple[Metric, Record]]) -> str:
