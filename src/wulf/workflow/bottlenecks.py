@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from wulf.core.findings import Evidence, Finding, Severity
@@ -15,6 +15,7 @@ from wulf.workflow.explained import Explained
 
 CPU_BOUND = "cpu-bound"
 NOTHING = Explained()
+NO_RULES: Mapping[str, Collection[str]] = {}
 
 _SEVERE = {str(Severity.WARN): Severity.WARN}
 
@@ -61,13 +62,17 @@ def _finding(rule: str, held: Sequence[tuple[Record, Mapping[str, Any]]], judged
     )
 
 
-def bottleneck_findings(records: Sequence[Record], explained: Explained = NOTHING) -> list[Finding]:
+def bottleneck_findings(
+    records: Sequence[Record], explained: Explained = NOTHING, told: Mapping[str, Collection[str]] = NO_RULES
+) -> list[Finding]:
     """What limits the figures of a run: one finding a rule and severity, the sweep's sizes aside; then asymmetries.
 
     Parameters
     ----------
     explained
         What stands out already: it is not told again for each pair.
+    told
+        Rule → nodes of which a differing fact says the same.
     """
     held: dict[str, list[tuple[Record, Mapping[str, Any]]]] = {}
     judged = 0
@@ -77,6 +82,8 @@ def bottleneck_findings(records: Sequence[Record], explained: Explained = NOTHIN
             continue
         judged += 1
         for one in _verdicts(record):
+            if any(node in told.get(one["rule"], ()) for node in record.nodes):
+                continue
             held.setdefault(one["rule"], []).append((record, one))
     found = [_finding(rule, cases, judged) for rule, cases in held.items()]
     return sorted([*found, *asymmetric(records, explained)], key=lambda finding: finding.severity is not Severity.WARN)

@@ -26,14 +26,17 @@ class Cause:
     step: str
     prove: str
     when: str = ""
+    rules: tuple[str, ...] = ()
 
 
 @cache
 def causes() -> tuple[Cause, ...]:
     """The table of network_causes.toml, the most telling first."""
     content = tomllib.loads((files("wulf.workflow") / "network_causes.toml").read_text(encoding="utf-8"))
-    lists = ("facts", "folds", "effects")
-    return tuple(Cause(**{**entry, **{name: tuple(entry[name]) for name in lists}}) for entry in content["cause"])
+    return tuple(
+        Cause(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})
+        for entry in content["cause"]
+    )
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,15 @@ def _worse(one: Difference) -> bool:
     if one.cause is None or not one.cause.when or not all(isinstance(x, int | float) for x in (own, others)):
         return True
     return bool(own > others if one.cause.when == "more" else own < others)
+
+
+def told_rules(found: Sequence[Difference]) -> dict[str, frozenset[str]]:
+    """Rule → the nodes of which a differing fact says the same already."""
+    told: dict[str, frozenset[str]] = {}
+    for one in found:
+        for rule in one.cause.rules if one.cause is not None else ():
+            told[rule] = told.get(rule, frozenset()).union(one.nodes)
+    return told
 
 
 def how_to_prove(one: Difference, node: str) -> str:

@@ -14,7 +14,7 @@ from wulf.stats.comparison import Comparison, Judgement
 from wulf.store.run import Facts
 from wulf.workflow.asymmetry import asymmetry_findings
 from wulf.workflow.bottlenecks import bottleneck_findings
-from wulf.workflow.fact_causes import differences
+from wulf.workflow.fact_causes import differences, told_rules
 from wulf.workflow.fact_findings import fact_findings, with_causes
 from wulf.workflow.link_deviations import deviating
 from wulf.workflow.standing_out import estimate_of, standing_out
@@ -133,13 +133,14 @@ def find(
     blamed = blamed.union(*outstanding.explained.groups)
     deviations = deviating(records, fingerprint, blamed)
     standing = [*outstanding.findings, *(finding for finding in deviations if finding.kind == "deviation")]
-    standing, differing = with_causes(standing, differences(fingerprint))
+    differing = differences(fingerprint)
+    standing, rest = with_causes(standing, differing)
     told = {id(record) for record in outstanding.told}
     return [
         *_failures(records, failed, told),
         *standing,
-        *fact_findings(differing),
-        *bottleneck_findings(records, outstanding.explained),
+        *fact_findings(rest),
+        *bottleneck_findings(records, outstanding.explained, told_rules(differing)),
         *asymmetry_findings(records),
         *_uncertain(records, told),
         *(finding for finding in deviations if finding.kind != "deviation"),

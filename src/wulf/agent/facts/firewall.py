@@ -1,4 +1,4 @@
-"""The packet filter, as nft lists it: how many rules there are, what drops, and what happens to whatever no rule names."""
+"""The packet filter, as nft lists it: how many rules there are, what drops, and what becomes of whatever none names."""
 
 from __future__ import annotations
 
