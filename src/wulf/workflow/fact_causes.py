@@ -12,6 +12,7 @@ from typing import Any
 
 from wulf.agent.facts import is_uniform
 from wulf.store.run import Facts
+from wulf.tune.catalogue import catalogue
 from wulf.workflow.deviations import Deviation, deviating_facts
 
 
@@ -24,7 +25,9 @@ class Cause:
     words: str
     effects: tuple[str, ...]
     step: str
-    prove: str
+    prove: str = ""
+    aim: str = ""
+    setting: str = ""
     when: str = ""
     rules: tuple[str, ...] = ()
 
@@ -33,10 +36,12 @@ class Cause:
 def causes() -> tuple[Cause, ...]:
     """The table of network_causes.toml, the most telling first."""
     content = tomllib.loads((files("wulf.workflow") / "network_causes.toml").read_text(encoding="utf-8"))
-    return tuple(
-        Cause(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})
-        for entry in content["cause"]
-    )
+    return tuple(_cause(entry) for entry in content["cause"])
+
+
+def _cause(entry: Mapping[str, Any]) -> Cause:
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in entry.items()}
+    return Cause(**fields)
 
 
 @dataclass(frozen=True)
@@ -145,23 +150,60 @@ def told_rules(found: Sequence[Difference]) -> dict[str, frozenset[str]]:
     return told
 
 
-def how_to_prove(one: Difference, node: str) -> str:
-    """What proves the cause, for a node."""
-    if one.cause is None:
-        return ""
-    parts = one.fact.split(".")
-    theirs = one.majority[one.fact]
-    return one.cause.prove.format(
-        node=node, fact=one.fact, theirs=_setting_value(theirs), last=parts[-1],
-        nic=parts[1] if parts[0] == "nic" and len(parts) > 1 else "", setting=_setting(one.fact),
-    )  # fmt: skip
+def how_to_prove(one: Difference, node: str, others: Sequence[str], effects: Sequence[str]) -> str:
+    """What proves the cause, for a node: a campaign that gives it the others' value, or what else does.
+
+    Parameters
+    ----------
+    others
+        Nodes that do not stand out.
+    effects
+        What stands out, as `acts` takes it.
+    """
+    cause = one.cause
+    setting = (cause.setting or _setting(one.fact)) if cause is not None and cause.aim else ""
+    if cause is not None and setting in catalogue():
+        value = "" if cause.setting else f"={_value(one.majority[one.fact])}"
+        nodes = ",".join(proving_nodes(node, others, effects))
+        asked = f"'{setting}{value}'" if " " in value else f"{setting}{value}"
+        return f"`wulf tune {nodes} --settings {asked} --aim {cause.aim} --apply --no-keep`"
+    if cause is not None and cause.prove:
+        return cause.prove.format(node=node)
+    return f"set {one.fact} on {node} as the others have it, survey again, and `wulf compare` the two runs"
+
+
+def proving_nodes(node: str, others: Sequence[str], effects: Sequence[str]) -> list[str]:
+    """The node and partners by whose order a campaign has it send, or receive, as what stands out asks.
+
+    `wulf tune` takes nodes in order, each first sending to the next, and the last of three to the first.
+    """
+    ordered = sorted({*others, node}, key=lambda name: (len(name), name))
+    place = ordered.index(node)
+    before, after = ordered[:place], ordered[place + 1 :]
+    if any(effect.endswith("/receive") for effect in effects):
+        return [before[-1], node] if before else [node, *after[:2]]
+    if any(effect.endswith("/send") for effect in effects):
+        return [node, after[0]] if after else [*before[:2], node]
+    return [before[-1], node] if before else [node, *after[:1]]
+
+
+_OTHER_NAMES = {
+    "offload.gro_hardware": "nic.gro_hw", "offload.tx_checksum_ipv4": "nic.tx_checksum", "rings.rx": "nic.ring_rx",
+    "rings.tx": "nic.ring_tx", "channels.combined": "nic.channels", "channels.rx": "nic.channels_rx",
+    "channels.tx": "nic.channels_tx", "pause.rx": "nic.pause_rx", "pause.tx": "nic.pause_tx",
+    "pause.autonegotiation": "nic.pause_autoneg", "coalescing.rx_delay": "nic.rx_usecs",
+    "coalescing.tx_delay": "nic.tx_usecs",
+}  # fmt: skip
+"""Facts of an interface that are called otherwise than their settings."""
 
 
 def _setting(fact: str) -> str:
-    """The name of the setting that `wulf tune` calls a kernel setting by: net.rmem_max, tcp.rmem."""
-    name = fact.removeprefix("sysctl.")
-    return name.replace("net.ipv4.tcp_", "tcp.").replace("net.core.", "net.")
+    """The setting that a fact shows, as `wulf tune` names it: nic.mtu, nic.tso, tcp.rmem, net.rmem_max."""
+    parts = fact.split(".")
+    if parts[0] == "nic":
+        return _OTHER_NAMES.get(".".join(parts[2:]), f"nic.{parts[-1]}")
+    return fact.removeprefix("sysctl.").replace("net.ipv4.tcp_", "tcp.").replace("net.core.", "net.")
 
 
-def _setting_value(value: Any) -> str:
+def _value(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -69,8 +69,11 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def with_causes(standing: Sequence[Finding], found: Sequence[Difference]) -> tuple[list[Finding], list[Difference]]:
+def with_causes(
+    standing: Sequence[Finding], found: Sequence[Difference], nodes: Iterable[str]
+) -> tuple[list[Finding], list[Difference]]:
     """Findings about nodes with what may be their cause, and the differences that are left to tell by themselves."""
+    healthy = sorted(set(nodes) - {finding.subject for finding in standing})
     by_node: dict[str, list[Difference]] = {}
     for one in found:
         for node in one.nodes:
@@ -80,7 +83,9 @@ def with_causes(standing: Sequence[Finding], found: Sequence[Difference]) -> tup
         effects = effects_of(finding) if finding.kind in ("node", "deviation") else []
         likely = [one for one in by_node.get(finding.subject, []) if acts(one, effects)][:MOST_CAUSES]
         told |= {(id(one), finding.subject) for one in likely}
-        joined.append(_with(finding, likely) if likely else finding)
+        joined.append(
+            _with(finding, likely, how_to_prove(likely[0], finding.subject, healthy, effects)) if likely else finding
+        )
     return joined, [
         rest for one in found if (rest := _without(one, {node for ident, node in told if ident == id(one)}))
     ]
@@ -102,7 +107,7 @@ def _in_words(metric: str) -> str:
     return "rtt" if "round trip" in metric else "throughput" if "throughput" in metric else metric
 
 
-def _with(finding: Finding, likely: Sequence[Difference]) -> Finding:
+def _with(finding: Finding, likely: Sequence[Difference], proof: str) -> Finding:
     words = [f"{one.cause.words} ({_told(one)}{_and(len(one.facts) - 1)})" for one in likely if one.cause is not None]
     node = finding.subject
     why = (
@@ -110,7 +115,7 @@ def _with(finding: Finding, likely: Sequence[Difference]) -> Finding:
         if len(words) == 1
         else f" Likely causes: {node} has {'; '.join(words)}."
     )
-    step, proof = likely[0].cause.step.format(node=node) if likely[0].cause else "", how_to_prove(likely[0], node)
+    step = likely[0].cause.step.format(node=node) if likely[0].cause else ""
     return finding.model_copy(
         update={
             "text": finding.text + why,

@@ -134,7 +134,7 @@ def find(
     deviations = deviating(records, fingerprint, blamed)
     standing = [*outstanding.findings, *(finding for finding in deviations if finding.kind == "deviation")]
     differing = differences(fingerprint)
-    standing, rest = with_causes(standing, differing)
+    standing, rest = with_causes(standing, differing, fingerprint)
     told = {id(record) for record in outstanding.told}
     return [
         *_failures(records, failed, told),

@@ -56,7 +56,7 @@ def named(nodes: Collection[str], most: int = MOST_NAMES) -> str:
 
 def times(ratio: float) -> str:
     """`3.2 times`; `104 times`."""
-    return f"{ratio:.1f} times" if ratio < 10 else f"{ratio:,.0f} times"
+    return f"{ratio:.1f} times" if ratio < 9.95 else f"{ratio:,.0f} times"
 
 
 def evidence(subject: str, metric: Metric, one: Outlier | Group) -> Evidence:
@@ -94,10 +94,10 @@ def group_finding(told: Sequence[tuple[Metric, Group]]) -> Finding:
     ways = {group.way for metric, group in told if metric.directed and group.nodes == main.nodes}
     way = ways.pop() if len(ways) == 1 else Way.BOTH
     inside, rest = main.nodes, main.others
-    between = {
-        Way.BOTH: f"between {named(inside)} and the {len(rest):,} others",
-        Way.SEND: f"from {named(inside)} to the {len(rest):,} others",
-        Way.RECEIVE: f"from the {len(rest):,} others to {named(inside)}",
+    joins = {
+        Way.BOTH: f"joins {named(inside)} to the {len(rest):,} others",
+        Way.SEND: f"leads from {named(inside)} to the {len(rest):,} others",
+        Way.RECEIVE: f"leads from the {len(rest):,} others to {named(inside)}",
     }[way]
     interval = show_interval(main.low, main.high, metric.unit)
     besides = [
@@ -111,7 +111,7 @@ def group_finding(told: Sequence[tuple[Metric, Group]]) -> Finding:
     return Finding(
         kind="link", severity=Severity.BAD, subject=subject,
         text=(
-            f"What lies {between} stands out, not the nodes: {metric.words} across is {show(main.value, metric.unit)} "
+            f"What {joins} stands out, not the nodes: {metric.words} across is {show(main.value, metric.unit)} "
             f"({interval}), where links on either side reach {show(main.expected, metric.unit)}: {times(main.times)} "
             f"worse.{more}"
         ),

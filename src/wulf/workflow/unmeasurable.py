@@ -147,7 +147,7 @@ def _node_finding(node: str, way: Way, silence: _Silence) -> Finding:
     own = {link: told for link, told in silence.dead.items() if any(link[end] == node for end in ends)}
     partners = {other for link in own for other in link} - {node}
     told = [one for each in own.values() for one in each]
-    whom = f"{'any' if way is not Way.SEND else 'none'} of {len(partners):,} others"
+    whom = f"{'any' if way is not Way.SEND else 'none'} of the {len(partners):,} others"
     text = {
         Way.RECEIVE: f"{node} can't be reached on its measuring ports from {whom}, though ssh reaches it and it "
         "reaches them",
