@@ -20,7 +20,7 @@ NO_RULES: Mapping[str, Collection[str]] = {}
 _SEVERE = {str(Severity.WARN): Severity.WARN}
 
 
-def _verdicts(record: Record) -> list[Mapping[str, Any]]:
+def verdicts_of(record: Record) -> list[Mapping[str, Any]]:
     """What the record says limits it: the strongest, and whatever else is worth a look."""
     held = [
         one for one in (record.model_extra or {}).get("bottleneck", [])
@@ -63,7 +63,10 @@ def _finding(rule: str, held: Sequence[tuple[Record, Mapping[str, Any]]], judged
 
 
 def bottleneck_findings(
-    records: Sequence[Record], explained: Explained = NOTHING, told: Mapping[str, Collection[str]] = NO_RULES
+    records: Sequence[Record],
+    explained: Explained = NOTHING,
+    told: Mapping[str, Collection[str]] = NO_RULES,
+    said: Collection[tuple[str, str]] = (),
 ) -> list[Finding]:
     """What limits the figures of a run: one finding a rule and severity, the sweep's sizes aside; then asymmetries.
 
@@ -73,6 +76,8 @@ def bottleneck_findings(
         What stands out already: it is not told again for each pair.
     told
         Rule → nodes of which a differing fact says the same.
+    said
+        (rule, subject) of what is told with a node or link that stands out.
     """
     held: dict[str, list[tuple[Record, Mapping[str, Any]]]] = {}
     judged = 0
@@ -81,10 +86,10 @@ def bottleneck_findings(
         if "bottleneck" not in extra or extra.get("phase") == "sweep" or round_of(record) is not None:
             continue
         judged += 1
-        for one in _verdicts(record):
-            if any(node in told.get(one["rule"], ()) for node in record.nodes):
-                continue
-            held.setdefault(one["rule"], []).append((record, one))
+        for one in verdicts_of(record):
+            known = any(node in told.get(one["rule"], ()) for node in record.nodes)
+            if not known and (one["rule"], one["subject"]) not in said:
+                held.setdefault(one["rule"], []).append((record, one))
     found = [_finding(rule, cases, judged) for rule, cases in held.items()]
     return sorted([*found, *asymmetric(records, explained)], key=lambda finding: finding.severity is not Severity.WARN)
 

@@ -14,6 +14,7 @@ from wulf.stats.comparison import Comparison, Judgement
 from wulf.store.run import Facts
 from wulf.workflow.asymmetry import asymmetry_findings
 from wulf.workflow.bottlenecks import bottleneck_findings
+from wulf.workflow.counted import with_verdicts
 from wulf.workflow.fact_causes import differences, told_rules
 from wulf.workflow.fact_findings import fact_findings, with_causes
 from wulf.workflow.link_deviations import deviating
@@ -91,6 +92,11 @@ def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding
     return findings
 
 
+def _judged(records: Sequence[Record]) -> list[Record]:
+    """Of all pairs: those whose figures say who stands out."""
+    return [record for record in records if (record.model_extra or {}).get("phase") == "pairs"]
+
+
 def comparison_finding(record: Record, comparison: Comparison) -> Finding:
     """The verdict of a run that compared two configurations."""
     slower = comparison.judgement is Judgement.SLOWER
@@ -135,12 +141,13 @@ def find(
     standing = [*outstanding.findings, *(finding for finding in deviations if finding.kind == "deviation")]
     differing = differences(fingerprint)
     standing, rest = with_causes(standing, differing, fingerprint)
+    standing, said = with_verdicts(standing, _judged(records))
     told = {id(record) for record in outstanding.told}
     return [
         *_failures(records, failed, told),
         *standing,
         *fact_findings(rest),
-        *bottleneck_findings(records, outstanding.explained, told_rules(differing)),
+        *bottleneck_findings(records, outstanding.explained, told_rules(differing), said),
         *asymmetry_findings(records),
         *_uncertain(records, told),
         *(finding for finding in deviations if finding.kind != "deviation"),
