@@ -23,7 +23,7 @@ Answer = dict[str, Any]
 
 Value = Callable[[str, str, Mapping[str, Any]], float | None]
 """From client, server, and the run's parameters with "pattern" and "transport": round-trip time in seconds for
-pingpong, bytes per second for stream. None: nothing came back."""
+pingpong, bytes per second for stream. None: nothing came back. It may raise `Refusal`: a connection that fails."""
 
 NodeValue = Callable[[str, str, str, Mapping[str, Any]], float | str | None]
 """From node, probe, metric and the run's parameters to the figure, or the reason why there is none; None: as usual."""

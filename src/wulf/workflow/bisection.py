@@ -14,13 +14,14 @@ from wulf.core.units import show, show_interval
 from wulf.measure.plan import Cell, Pair
 from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
+from wulf.stats.blame import blame
 from wulf.stats.intervals import Estimate, few_mean_interval
-from wulf.stats.outliers import LEAST_RATIO, slow_nodes
+from wulf.stats.outliers import LEAST_RATIO
 from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
 from wulf.workflow.measuring import Effort, Outcome, measure, write_html
 from wulf.workflow.pairs import STREAM, needs, start_finding
-from wulf.workflow.standing_out import node_finding
+from wulf.workflow.standing_words import Metric, node_finding
 from wulf.workflow.waves import CLUSTER, Scribe, by_wave, estimate_of, pooled, ratio, rule_of, shares
 
 HALVINGS, STEPS = 4, 8
@@ -31,6 +32,8 @@ ALONE = 8
 
 FULL = 0.95
 """A share of the lone pair's rate from which on it counts as full bisection bandwidth."""
+
+THROUGHPUT = Metric("TCP throughput", "throughput", lower=False)
 
 TRIES = 32
 """Swaps drawn until one gives a halving that was not measured yet."""
@@ -208,8 +211,8 @@ class Search:
         best = sorted(streams, key=lambda record: record.value or 0.0)  # of a pair measured twice, what it can reach
         links = {(record.nodes[0], record.nodes[1]): estimate_of(record) for record in best}
         slow = [
-            node_finding("TCP throughput", "B/s", "throughput", outlier)
-            for outlier in slow_nodes(links, lower_is_better=False)
+            node_finding(str(outlier.subject), outlier.way, [(THROUGHPUT, outlier)])
+            for outlier in blame(links, lower_is_better=False, directed=False).nodes
         ]
         totals = {record.metric: record for record in made if record.metric != "bisection"}
         return slow + ([self._finding(totals)] if totals else [])

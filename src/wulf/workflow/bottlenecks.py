@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from wulf.core.findings import Evidence, Finding, Severity
@@ -11,14 +11,35 @@ from wulf.measure.bottleneck import UNDETERMINED
 from wulf.measure.rules import bottlenecks
 from wulf.measure.situation import End, Situation
 from wulf.workflow.anchors import round_of
+from wulf.workflow.explained import Explained
+
+CPU_BOUND = "cpu-bound"
+NOTHING = Explained()
+NO_RULES: Mapping[str, Collection[str]] = {}
 
 _SEVERE = {str(Severity.WARN): Severity.WARN}
 
 
-def _verdicts(record: Record) -> list[Mapping[str, Any]]:
+def verdicts_of(record: Record) -> list[Mapping[str, Any]]:
     """What the record says limits it: the strongest, and whatever else is worth a look."""
-    held = [one for one in (record.model_extra or {}).get("bottleneck", []) if one["rule"] != UNDETERMINED]
+    held = [
+        one for one in (record.model_extra or {}).get("bottleneck", [])
+        if one["rule"] != UNDETERMINED and not (one["rule"] == CPU_BOUND and _on_one_cpu(record))
+    ]  # fmt: skip
     return [*held[:1], *(one for one in held[1:] if one["severity"] in _SEVERE)]
+
+
+def _on_one_cpu(record: Record) -> bool:
+    """Whether both ends of a ping-pong take turns on one CPU, as they are put where nodes share a machine.
+
+    That it is busy is then how it was measured, and no finding: one of the two always runs.
+    """
+    params = record.params
+    return (
+        params.get("pattern") == "pingpong"
+        and params.get("cpu") is not None
+        and params["cpu"] == params.get("server_cpu")
+    )
 
 
 def _named(record: Record) -> str:
@@ -41,8 +62,23 @@ def _finding(rule: str, held: Sequence[tuple[Record, Mapping[str, Any]]], judged
     )
 
 
-def bottleneck_findings(records: Sequence[Record]) -> list[Finding]:
-    """What limits the figures of a run: one finding a rule and severity, the sweep's sizes aside; then asymmetries."""
+def bottleneck_findings(
+    records: Sequence[Record],
+    explained: Explained = NOTHING,
+    told: Mapping[str, Collection[str]] = NO_RULES,
+    said: Collection[tuple[str, str]] = (),
+) -> list[Finding]:
+    """What limits the figures of a run: one finding a rule and severity, the sweep's sizes aside; then asymmetries.
+
+    Parameters
+    ----------
+    explained
+        What stands out already: it is not told again for each pair.
+    told
+        Rule → nodes of which a differing fact says the same.
+    said
+        (rule, subject) of what is told with a node or link that stands out.
+    """
     held: dict[str, list[tuple[Record, Mapping[str, Any]]]] = {}
     judged = 0
     for record in records:
@@ -50,14 +86,16 @@ def bottleneck_findings(records: Sequence[Record]) -> list[Finding]:
         if "bottleneck" not in extra or extra.get("phase") == "sweep" or round_of(record) is not None:
             continue
         judged += 1
-        for one in _verdicts(record):
-            held.setdefault(one["rule"], []).append((record, one))
+        for one in verdicts_of(record):
+            known = any(node in told.get(one["rule"], ()) for node in record.nodes)
+            if not known and (one["rule"], one["subject"]) not in said:
+                held.setdefault(one["rule"], []).append((record, one))
     found = [_finding(rule, cases, judged) for rule, cases in held.items()]
-    return sorted([*found, *asymmetric(records)], key=lambda finding: finding.severity is not Severity.WARN)
+    return sorted([*found, *asymmetric(records, explained)], key=lambda finding: finding.severity is not Severity.WARN)
 
 
-def asymmetric(records: Sequence[Record]) -> list[Finding]:
-    """Pairs whose throughput is not the same both ways: the one rule that takes two cells."""
+def asymmetric(records: Sequence[Record], explained: Explained = NOTHING) -> list[Finding]:
+    """Pairs whose throughput is not the same both ways, and nothing says why: the one rule that takes two cells."""
     ways = {
         (record.nodes, str(record.params.get("transport"))): record
         for record in records
@@ -66,7 +104,7 @@ def asymmetric(records: Sequence[Record]) -> list[Finding]:
     findings: list[Finding] = []
     for (nodes, transport), there in ways.items():
         back = ways.get((nodes[::-1], transport))
-        if back is None:
+        if back is None or explained.one_way(*nodes[::-1]):
             continue
         client, server = (End(node) for node in nodes)
         pair = Situation(client, server, transport, "both ways", interval=_interval(there), back=_interval(back))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from wulf.agent.facts import is_uniform
 from wulf.core.errors import NodeError
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
@@ -15,7 +14,9 @@ from wulf.stats.comparison import Comparison, Judgement
 from wulf.store.run import Facts
 from wulf.workflow.asymmetry import asymmetry_findings
 from wulf.workflow.bottlenecks import bottleneck_findings
-from wulf.workflow.deviations import deviating_facts
+from wulf.workflow.counted import with_verdicts
+from wulf.workflow.fact_causes import differences, told_rules
+from wulf.workflow.fact_findings import fact_findings, with_causes
 from wulf.workflow.link_deviations import deviating
 from wulf.workflow.standing_out import estimate_of, standing_out
 
@@ -23,41 +24,8 @@ _WORDS = {"rtt": "round trip", "throughput": "throughput"}
 """Metrics of links, for people."""
 
 
-def _fact_findings(fingerprint: Mapping[str, Facts]) -> list[Finding]:
-    """Facts that differ between the nodes of the run."""
-    findings = []
-    for deviation in deviating_facts({n: dict(f) for n, f in fingerprint.items()}, is_uniform):
-        others = f"; the other nodes have {_shown(deviation.majority)}" if deviation.has_majority else ""
-        who = ", ".join(f"{node} has {_shown(value)}" for node, value in sorted(deviation.nodes.items())[:6])
-        more = f" and {len(deviation.nodes) - 6} more" if len(deviation.nodes) > 6 else ""
-        findings.append(
-            Finding(
-                kind="fact",
-                severity=Severity.WARN,
-                subject=", ".join(sorted(deviation.nodes)[:6]) + more,
-                text=f"{deviation.fact} differs: {who}{more}{others}.",
-                evidence=[
-                    Evidence(
-                        subject=node, metric=deviation.fact, value=_text(value), expected=_text(deviation.majority)
-                    )
-                    for node, value in sorted(deviation.nodes.items())
-                ],
-            )
-        )
-    return findings
-
-
-def _shown(value: object) -> str:
-    """A fact's value in a sentence; a node without the thing has `none`."""
-    return "none" if value is None else str(value)
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-def _failures(records: Sequence[Record], failed: Mapping[str, NodeError]) -> list[Finding]:
-    """Nodes that could not be reached or died, then what else failed or has no answer."""
+def _failures(records: Sequence[Record], failed: Mapping[str, NodeError], told: Collection[int]) -> list[Finding]:
+    """Nodes that could not be reached or died, then what else failed, but for what is `told` of already."""
     findings = [
         Finding(
             kind="failed",
@@ -68,7 +36,7 @@ def _failures(records: Sequence[Record], failed: Mapping[str, NodeError]) -> lis
         )
         for node, error in failed.items()
     ]
-    rest = [r for r in records if r.verdict is Verdict.FAILED and not set(r.nodes) & set(failed)]
+    rest = [r for r in records if r.verdict is Verdict.FAILED and not set(r.nodes) & set(failed) and id(r) not in told]
     by_reason: dict[str, list[Record]] = {}
     for record in rest:
         by_reason.setdefault(record.reason or "", []).append(record)
@@ -86,12 +54,12 @@ def _failures(records: Sequence[Record], failed: Mapping[str, NodeError]) -> lis
     return findings
 
 
-def _uncertain(records: Sequence[Record]) -> list[Finding]:
+def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding]:
     """How much of the run is wider than wished or has no answer."""
     own = (ROW, CURVE, MATRIX)  # of the node survey, whose table marks each
     primary = [r for r in records if r.metric in _WORDS and (r.model_extra or {}).get("phase") not in own]
     noisy = [record for record in primary if record.verdict is Verdict.NOISY]
-    none = [record for record in primary if record.verdict is Verdict.UNRESOLVED]
+    none = [record for record in primary if record.verdict is Verdict.UNRESOLVED and id(record) not in told]
     findings = []
     if noisy:
         widest = max(noisy, key=lambda record: estimate_of(record).width or 0.0)
@@ -122,6 +90,11 @@ def _uncertain(records: Sequence[Record]) -> list[Finding]:
             )
         )
     return findings
+
+
+def _judged(records: Sequence[Record]) -> list[Record]:
+    """Of all pairs: those whose figures say who stands out."""
+    return [record for record in records if (record.model_extra or {}).get("phase") == "pairs"]
 
 
 def comparison_finding(record: Record, comparison: Comparison) -> Finding:
@@ -161,17 +134,22 @@ def find(
         What the user should know of the circumstances: a lab without namespaces, nodes that share a machine.
     """
     noted = [Finding(kind="note", severity=Severity.INFO, subject="", text=note) for note in notes]
-    outstanding = standing_out(records)
-    blamed = frozenset(finding.subject for finding in outstanding if finding.kind == "node")
+    outstanding = standing_out(records, fingerprint, frozenset(failed))
+    blamed = frozenset(finding.subject for finding in outstanding.findings if finding.kind == "node")
+    blamed = blamed.union(*outstanding.explained.groups)
     deviations = deviating(records, fingerprint, blamed)
+    standing = [*outstanding.findings, *(finding for finding in deviations if finding.kind == "deviation")]
+    differing = differences(fingerprint)
+    standing, rest = with_causes(standing, differing, fingerprint)
+    standing, said = with_verdicts(standing, _judged(records))
+    told = {id(record) for record in outstanding.told}
     return [
-        *_failures(records, failed),
-        *outstanding,
-        *(finding for finding in deviations if finding.kind == "deviation"),
-        *_fact_findings(fingerprint),
-        *bottleneck_findings(records),
+        *_failures(records, failed, told),
+        *standing,
+        *fact_findings(rest),
+        *bottleneck_findings(records, outstanding.explained, told_rules(differing), said),
         *asymmetry_findings(records),
-        *_uncertain(records),
+        *_uncertain(records, told),
         *(finding for finding in deviations if finding.kind != "deviation"),
         *noted,
     ]

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping
 
 import numpy as np
+import pytest
 
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, NodeError
 from wulf.core.findings import Severity
@@ -40,7 +41,7 @@ def test_the_shaped_node_and_only_it() -> None:
     assert "192 Mbit/s" in found[0].text
     assert "20 Gbit/s" in found[0].text
     assert "104 times worse" in found[0].text
-    assert found[0].evidence[0].expected == 2.5e9
+    assert found[0].evidence[0].expected == pytest.approx(2.5e9)
     assert exit_code_of(cluster({}), found, "complete") == FOUND
 
 

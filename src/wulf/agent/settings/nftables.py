@@ -40,10 +40,7 @@ class Nftables(Mechanism):
         what = target["what"]
         if what == "bypass":
             return _bypass(machine, target)
-        if what not in _PRESENCE:
-            raise Unknown(f"nothing is known of '{what}' in the packet filter; bypass, {', '.join(_PRESENCE)} are")
-        _no_legacy(machine)
-        return _PRESENCE[what](_foreign(machine))
+        return present(machine, what)
 
     def write(self, machine: Machine, target: Mapping[str, Any], place: str, value: Any) -> None:
         if target["what"] != "bypass":
@@ -62,6 +59,22 @@ class Nftables(Mechanism):
         if machine.exists(_BOOT) and f"table {FAMILY} {TABLE}" in machine.text(_BOOT):
             raise Unknown(f"/{_BOOT} has a table {TABLE}, whose rules are not read")
         return False
+
+
+def present(machine: Machine, what: str) -> Any:
+    """What others' rules come to: how many `rules`, how many that are `drops`, whether one `tracks` connections."""
+    if what not in _PRESENCE:
+        raise Unknown(f"nothing is known of '{what}' in the packet filter; bypass, {', '.join(_PRESENCE)} are")
+    _no_legacy(machine)
+    return _PRESENCE[what](_foreign(machine))
+
+
+def input_policy(machine: Machine) -> str:
+    """`drop` where a chain of others that sees arriving packets drops what no rule accepts, else `accept`."""
+    _no_legacy(machine)
+    chains = [entry["chain"] for entry in _foreign(machine) if "chain" in entry]
+    arriving = [chain for chain in chains if chain.get("hook") in ("prerouting", "input", "ingress")]
+    return "drop" if any(chain.get("policy") == "drop" for chain in arriving) else "accept"
 
 
 def _bypass(machine: Machine, target: Mapping[str, Any]) -> bool | str:

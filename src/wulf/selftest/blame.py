@@ -1,0 +1,67 @@
+"""Who is to blame: planted faults found, each once and with its cause, and nobody accused where there is none."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wulf.cluster.simulated import WULF_NET
+from wulf.core.errors import NodeError
+from wulf.core.findings import Finding
+from wulf.measure.plan import Plan
+from wulf.measure.probes import Probe
+from wulf.selftest.measuring import measured
+from wulf.selftest.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
+from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.streams import Stream
+from wulf.workflow.connect import Connected
+from wulf.workflow.findings import find
+from wulf.workflow.measuring import QUICK_LOOKS
+from wulf.workflow.survey import survey_cells
+
+SIZES = (4, 6, 8, 16)
+"""Nodes of healthy clusters."""
+
+A_SURVEY = 12
+"""One survey here stands for so many of another area: one of 16 nodes takes half a second."""
+
+
+def surveyed(fault: Planted, random: np.random.Generator, stream: Stream, cv: float) -> list[Finding]:
+    """What a quick survey of a cluster with this fault finds."""
+    names = [name for name in fault.names if name not in fault.dead]
+    sessions: dict[str, Any] = dict.fromkeys(names)
+    every = survey_cells(Connected(sessions, {}), Probe.from_describe(WULF_NET))
+    cells = tuple(cell for cell in every if cell.phase == "pairs")
+    plan = Plan(cells, int(random.integers(2**31)), 0.5, looks=QUICK_LOOKS)
+    records = measured(plan, figures(fault, random, stream, cv)).records
+    failed = {name: NodeError(name, "can't be opened: no route to host") for name in fault.dead}
+    return find(records, fault.fingerprint(), failed)
+
+
+def found(random: np.random.Generator, *, size: Size, stream: Stream, cv: float) -> list[Claim]:
+    """Planted faults, drawn evenly from all of them."""
+    trials = max(1, size.surveys // A_SURVEY)
+    order = [fault for _ in range(-(-trials // len(planted()))) for fault in random.permutation(len(planted()))]
+    wrong = sum(bool(mistakes(planted()[i], surveyed(planted()[i], random, stream, cv))) for i in order[:trials])
+    return [Claim("the right one blamed, once, with cause", f"{stream.name}, CV {cv:.0%}", 1 - wrong / trials, trials,
+                  0.95, at_most=False)]  # fmt: skip
+
+
+def accused(random: np.random.Generator, *, size: Size, stream: Stream, cv: float) -> list[Claim]:
+    """Healthy clusters, of each size in turn."""
+    trials = max(1, size.surveys // A_SURVEY)
+    clusters = (healthy(SIZES[number % len(SIZES)]) for number in range(trials))
+    hits = sum(bool(accusations(surveyed(cluster, random, stream, cv))) for cluster in clusters)
+    return [Claim("no fault: anyone is accused", f"{stream.name}, CV {cv:.0%}", hits / trials, trials, 0.05)]
+
+
+def plan() -> list[tuple[str, Step]]:
+    """The steps of this area."""
+    return [
+        (f"{words}, {stream.name}, CV {cv:.0%}", partial(step, stream=stream, cv=cv))
+        for words, step in (("planted faults", found), ("healthy clusters", accused))
+        for cv, streams in NOISES.items()
+        for stream in streams
+    ]
