@@ -1,7 +1,9 @@
 #include "node/files.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -55,6 +57,19 @@ void private_files() noexcept { own_files({STDERR_FILENO}); }
 std::string ordinary_file() {
   const std::string usual = "/etc/passwd";
   return access(usual.c_str(), R_OK) == 0 ? usual : own_program();
+}
+
+bool fill(int fd, std::size_t bytes) {
+  constexpr std::size_t kPiece = std::size_t{8} << 10U;
+  const std::string piece(kPiece, 'w');
+  for (std::size_t written = 0; written < bytes;) {
+    const ssize_t some = write(fd, piece.data(), std::min(kPiece, bytes - written));
+    if (some <= 0) {
+      return false;
+    }
+    written += static_cast<std::size_t>(some);
+  }
+  return true;
 }
 
 std::string own_program() {

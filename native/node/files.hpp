@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "core/file.hpp"
@@ -17,6 +18,11 @@ void private_files() noexcept;
 
 /// A regular file that every system has and that anyone may read: for what needs some file.
 [[nodiscard]] std::string ordinary_file();
+
+/// Writes so many bytes, 8 KiB at a time as lmbench's lmdd: a file system that keeps a file in pieces as
+/// large as they were written (ext4 and XFS of late) reads, maps and dirties large pieces several times as
+/// fast. False: the system said no, by errno.
+[[nodiscard]] bool fill(int fd, std::size_t bytes);
 
 /// The program's own file. Throws Unavailable where it has been deleted or replaced since it was started.
 [[nodiscard]] std::string own_program();

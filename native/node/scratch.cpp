@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "node/files.hpp"
 #include "node/unavailable.hpp"
 
 namespace wulf::node {
@@ -30,7 +31,7 @@ int make(const std::string& folder) {
 
 ScratchFile::ScratchFile(std::string folder, std::size_t bytes)
     : folder_(std::move(folder)), file_(make(folder_)) {
-  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0) {
+  if (file_ < 0 || !fill(file_, bytes)) {
     const std::string why = std::strerror(errno);
     if (file_ >= 0) {
       close(file_);

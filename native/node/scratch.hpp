@@ -5,8 +5,8 @@
 
 namespace wulf::node {
 
-/// A file without a name, of `bytes` zeros that take no room until they are written. It goes with this
-/// object.
+/// A file without a name, of `bytes` that were written a moment ago, so that it is in the page cache. It goes
+/// with this object.
 class ScratchFile {
  public:
   /// Throws Unavailable where no file can be made in `folder`.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -104,6 +106,26 @@ template <typename Body>
     const Nanoseconds after = now();
     samples.add(to_seconds(after - before) / static_cast<double>(count), count);
     before = now();
+  }
+  return samples;
+}
+
+/// The same of several bodies, a batch of each in turn: what the host does meanwhile meets them alike, so
+/// that one may be taken off another.
+template <std::size_t number>
+[[nodiscard]] std::array<Samples, number> time_in_turn(
+    std::array<std::function<void(std::uint64_t)>, number> bodies, double seconds) {
+  constexpr std::size_t kLeast = 3;
+  std::array<std::uint64_t, number> counts{};
+  std::transform(bodies.begin(), bodies.end(), counts.begin(), [](auto& body) { return calibrate(body); });
+  std::array<Samples, number> samples;
+  const Nanoseconds end = now() + from_seconds(seconds);
+  while (samples.back().size() < kLeast || now() < end) {
+    for (std::size_t i = 0; i < number; ++i) {
+      const Nanoseconds start = now();
+      bodies[i](counts[i]);
+      samples[i].add(to_seconds(now() - start) / static_cast<double>(counts[i]), counts[i]);
+    }
   }
   return samples;
 }

@@ -18,6 +18,7 @@
 #include "node/noise.hpp"
 #include "node/placement.hpp"
 #include "node/private_folder.hpp"
+#include "node/self_signal.hpp"
 #include "node/timing.hpp"
 #include "node/unavailable.hpp"
 #include "tests/catch.hpp"
@@ -253,3 +254,34 @@ TEST_CASE("a private folder goes with all its files, however many") {
 }
 
 }  // namespace
+
+TEST_CASE("a signal to oneself reaches its handler though the program blocks all, and leaves no trace") {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all,
+                  &before);  // as end_with_parent() has its one signal blocked in every thread
+  {
+    const SelfSignal signal;
+    const auto handled = SelfSignal::handled();
+    signal.send(100);
+    CHECK(SelfSignal::handled() - handled == 100);
+    signal.send_none(100);
+    CHECK(SelfSignal::handled() - handled == 100);
+  }
+  sigset_t after;
+  pthread_sigmask(SIG_SETMASK, &before, &after);
+  CHECK(sigismember(&after, SelfSignal::kSignal) == 1);
+}
+
+TEST_CASE("bodies that are timed in turn have as many batches each, and each its own count") {
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  const auto count_first = [&](std::uint64_t count) { first += count; };
+  const auto count_second = [&](std::uint64_t count) { second += count; };
+  const auto [one, other] = time_in_turn<2>({count_first, count_second}, 0.002);
+  CHECK(one.size() == other.size());
+  CHECK(one.size() >= 3);
+  CHECK(first > one.operations());  // the calibration comes on top
+  CHECK(second > other.operations());
+}

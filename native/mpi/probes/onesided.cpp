@@ -169,11 +169,13 @@ class OneSided : public Replicate {
     return outcome;
   }
 
-  /// The origin's epochs: order.extra operations each.
+  /// The origin's epochs: order.extra operations each. Flushes complete them within one epoch of locks.
   void access(const Order& order) {
     MPI_Win win = window_->get();
     if (sync_ == "fence") {
       MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+    } else if (flushes()) {
+      MPI_Win_lock(MPI_LOCK_SHARED, kTarget, 0, win);
     }
     for (std::int64_t i = 0; i < order.count; ++i) {
       open(win);
@@ -182,11 +184,16 @@ class OneSided : public Replicate {
       }
       close(win, i + 1 == order.count);
     }
+    if (flushes()) {
+      MPI_Win_unlock(kTarget, win);
+    }
   }
 
   void open(MPI_Win win) {
     if (sync_ == "lock") {
       MPI_Win_lock(MPI_LOCK_SHARED, kTarget, 0, win);
+    } else if (sync_ == "lock-all") {
+      MPI_Win_lock_all(0, win);
     } else if (sync_ == "pscw") {
       MPI_Win_start(couple_->peer(), 0, win);
     }
@@ -206,6 +213,12 @@ class OneSided : public Replicate {
   void close(MPI_Win win, bool last) {
     if (sync_ == "lock") {
       MPI_Win_unlock(kTarget, win);
+    } else if (sync_ == "lock-all") {
+      MPI_Win_unlock_all(win);
+    } else if (sync_ == "flush") {
+      MPI_Win_flush(kTarget, win);
+    } else if (sync_ == "flush-local") {
+      MPI_Win_flush_local(kTarget, win);
     } else if (sync_ == "pscw") {
       MPI_Win_complete(win);
     } else {
@@ -213,18 +226,21 @@ class OneSided : public Replicate {
     }
   }
 
-  /// The target's epochs. With locks it has none: it waits for the next order, and MPI gets on meanwhile.
+  [[nodiscard]] bool flushes() const { return sync_ == "flush" || sync_ == "flush-local"; }
+
+  /// The target's epochs. With locks and flushes it has none: it waits for the next order, and MPI gets on
+  /// meanwhile.
   void expose(const Order& order) {
     MPI_Win win = window_->get();
     if (sync_ == "fence") {
       MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
-    }
-    for (std::int64_t i = 0; i < order.count && sync_ != "lock"; ++i) {
-      if (sync_ == "pscw") {
+      for (std::int64_t i = 0; i < order.count; ++i) {
+        MPI_Win_fence(i + 1 == order.count ? MPI_MODE_NOSUCCEED : 0, win);
+      }
+    } else if (sync_ == "pscw") {
+      for (std::int64_t i = 0; i < order.count; ++i) {
         MPI_Win_post(couple_->peer(), 0, win);
         MPI_Win_wait(win);
-      } else {
-        MPI_Win_fence(i + 1 == order.count ? MPI_MODE_NOSUCCEED : 0, win);
       }
     }
   }
@@ -270,21 +286,24 @@ class OneSidedProbe : public Probe {
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMost = 1 << 16;
     constexpr int kWindow = 64;
-    return joined(
-        {pair_params(8),
-         {{"window", ParamType::kInt, "1", kWindow, 1, kMost, "operations an epoch, for throughput"},
-          {"sync",
-           ParamType::kStr,
-           "",
-           "fence",
-           nullptr,
-           nullptr,
-           "what ends an epoch: MPI_Win_fence; lock and unlock; post, start, complete, wait",
-           {"fence", "lock", "pscw"}}},
-         length_params("epochs")});
+    return joined({pair_params(8),
+                   {{"window", ParamType::kInt, "1", kWindow, 1, kMost,
+                     "operations an epoch or a flush, for throughput"},
+                    {"sync",
+                     ParamType::kStr,
+                     "",
+                     "fence",
+                     nullptr,
+                     nullptr,
+                     "what ends an epoch: MPI_Win_fence; lock and unlock; lock_all and unlock_all; post, "
+                     "start, complete, "
+                     "wait; or, within one lock, MPI_Win_flush, or flush_local, after which the origin's "
+                     "memory is free",
+                     {"fence", "lock", "lock-all", "pscw", "flush", "flush-local"}}},
+                   length_params("epochs")});
   }
   [[nodiscard]] std::vector<Metric> metrics() const override {
-    return {{"latency", "s", "lower", "an epoch of one operation"},
+    return {{"latency", "s", "lower", "an epoch of one operation, or one with its flush"},
             {"throughput", "B/s", "higher", "epochs of `window` operations"}};
   }
   [[nodiscard]] std::vector<int> ends(const World& world, const Json& params) const override {

@@ -34,6 +34,7 @@ class Stream : public Pairs {
   Stream(const World& world, const Json& params, const std::vector<RankPair>& pairs)
       : Pairs(world, params, pairs, width_of(params)),
         blocking_(Manner::of(params).mode == Manner::Mode::kBlocking),
+        ready_(Manner::of(params).send == "ready"),
         both_(both_of(params)),
         width_(width_of(params)) {}
 
@@ -91,14 +92,19 @@ class Stream : public Pairs {
     }
   }
 
-  /// The next window's receives are posted before the last one's is acknowledged, as ready sends need it.
+  /// The next window's receives are posted once the last one's is acknowledged: the sender waits for nothing
+  /// else. Ready sends alone need them before.
   void receive_windows(std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
       end().receives.wait();
-      if (i + 1 < count) {
+      const bool more = i + 1 < count;
+      if (more && ready_) {
         end().receives.start();
       }
       MPI_Send(nullptr, 0, MPI_BYTE, end().peer, kDone, world().comm());
+      if (more && !ready_) {
+        end().receives.start();
+      }
     }
   }
 
@@ -136,6 +142,7 @@ class Stream : public Pairs {
   static constexpr int kFinished = 13;
 
   bool blocking_;
+  bool ready_;
   bool both_;
   int width_;
 };

@@ -57,7 +57,8 @@ class Arithmetic final : public Probe {
 
   [[nodiscard]] std::vector<Metric> metrics() const override {
     return {{"latency", "s", "lower", "one operation whose operand is the last one's result"},
-            {"throughput", "Hz", "higher", "operations that don't wait for each other"}};
+            {"throughput", "Hz", "higher", "operations that don't wait for each other"},
+            {"interval", "s", "lower", "from one such operation to the next"}};
   }
 
   [[nodiscard]] Outcome measure(const Json& params) const override {
@@ -66,7 +67,9 @@ class Arithmetic final : public Probe {
     const double half = params.at("seconds").get<double>() / 2;
     const Samples chain = time_rounds(kernel.dependent, kernel.dependent_steps, half);
     const Samples chains = time_rounds(kernel.independent, kIndependentSteps, half);
-    return {.metrics = {{"latency", chain.metric()}, {"throughput", chains.rate("Hz")}},
+    return {.metrics = {{"latency", chain.metric()},
+                        {"throughput", chains.rate("Hz")},
+                        {"interval", chains.metric()}},
             .seconds = chain.spent() + chains.spent(),
             .info = {{"operands", kernel.policy},
                      {"unrolled", {{"latency", kernel.dependent_steps}, {"throughput", kIndependentSteps}}},

@@ -1,17 +1,21 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "node/private_folder.hpp"
 #include "node/probe.hpp"
+#include "node/random.hpp"
 #include "node/scratch.hpp"
+#include "node/self_signal.hpp"
 #include "node/timing.hpp"
 
 namespace wulf::node {
@@ -21,6 +25,7 @@ constexpr std::size_t kTouches = 64;
 constexpr std::size_t kFaultAround = std::size_t{64}
                                      << 10U;  ///< the kernel maps so much around a file's fault
 constexpr std::size_t kMapped = kTouches * kFaultAround;
+constexpr std::size_t kPagesMapped = std::size_t{8} << 20U;  ///< the file of lmbench's summary
 
 /// Page faults of this thread that needed no disk, since it began.
 std::uint64_t faults() {
@@ -49,6 +54,8 @@ class Mapping {
   ~Mapping() { munmap(place_, bytes_); }
   [[nodiscard]] volatile char* data() const { return static_cast<volatile char*>(place_); }
   void small_pages() const { (void)madvise(place_, bytes_, MADV_NOHUGEPAGE); }
+  /// Asks for what the file holds by now, as lmbench does after each mapping.
+  void invalidate() const { (void)msync(place_, bytes_, MS_INVALIDATE); }
 
  private:
   std::size_t bytes_;
@@ -99,8 +106,6 @@ void on_fault(int /*signal*/) {
   faults_left = faults_left - 1;
 }
 
-void on_signal(int /*signal*/) {}
-
 /// A signal's handler while it lives.
 class Handler {
  public:
@@ -120,46 +125,84 @@ class Handler {
   struct sigaction before_ {};
 };
 
-Samples time_protection(double seconds) {
-  const Mapping mapping(static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_READ, -1);
-  const Handler handler(SIGSEGV, on_fault);
-  volatile char* place = mapping.data();
-  return time_batches(
-      [place](std::uint64_t count) {
-        faults_left = count;
-        // NOLINTNEXTLINE(cppcoreguidelines-pro-bounds-array-to-pointer-decay): what jmp_buf is
-        if (sigsetjmp(fault_exit, 1) == 0) {
-          *place = 1;
-        }
-      },
-      seconds);
+/// Stores to a page that may not be written, `count` of them; each is one more fault of the same store.
+void fault_times(volatile char* place, std::uint64_t count) {
+  faults_left = count;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-bounds-array-to-pointer-decay): what jmp_buf is
+  if (sigsetjmp(fault_exit, 1) == 0) {
+    *place = 1;
+  }
 }
 
-/// What a signal costs that a thread sends itself.
-Samples time_signal(double seconds) {
-  const Handler handler(SIGUSR1, on_signal);
-  return time_batches(
-      [](std::uint64_t count) {
-        const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
-        for (std::uint64_t i = 0; i < count; ++i) {
-          syscall(SYS_tgkill, getpid(), thread, SIGUSR1);
-        }
-      },
-      seconds);
+/// As lmbench takes them off: a fault with its signal, less a signal to oneself, whose sending is no part of
+/// a fault.
+Json excess_of(const Samples& whole, const Samples& handled, const Samples& sending) {
+  const Samples rest = whole.less(handled.median() - sending.median());
+  if (rest.median() <= 0) {
+    return no_value("s", "a fault with its signal took no longer than a signal alone");
+  }
+  return rest.metric();
 }
 
 Outcome measure_protection(double seconds) {
-  const Samples whole = time_protection(seconds);
-  const Samples signal = time_signal(seconds / 4);
-  const double excess = whole.median() - signal.median();
-  Json difference = no_value("s", "a fault with its signal took no longer than a signal alone");
-  if (excess > 0) {
-    difference = {{"unit", "s"}, {"value", excess}, {"n", whole.operations()}};
-  }
-  return {.metrics = {{"latency", whole.metric()}, {"excess", std::move(difference)}},
-          .seconds = whole.spent() + signal.spent(),
+  const Mapping mapping(static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_READ, -1);
+  const Handler handler(SIGSEGV, on_fault);
+  const SelfSignal signal;
+  const std::uint64_t before = SelfSignal::handled();
+  std::uint64_t sent = 0;
+  const auto [whole, handled, sending] =
+      time_in_turn<3>({[&](std::uint64_t count) { fault_times(mapping.data(), count); },
+                       [&](std::uint64_t count) {
+                         signal.send(count);
+                         sent += count;
+                       },
+                       [&](std::uint64_t count) { signal.send_none(count); }},
+                      seconds);
+  return {.metrics = {{"latency", whole.metric()}, {"excess", excess_of(whole, handled, sending)}},
+          .seconds = whole.spent() + handled.spent() + sending.spent(),
           .info = {{"counts", "store to a read-only page, SIGSEGV's handler, and its return"},
-                   {"signal", signal.metric()}}};
+                   {"signals", {{"sent", sent}, {"handled", SelfSignal::handled() - before}}},
+                   {"signal", handled.metric()},
+                   {"sending", sending.metric()}}};
+}
+
+/// The pages of a file in random order, as offsets.
+std::vector<std::size_t> shuffled_pages(std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::vector<std::size_t> places;
+  for (std::size_t at = 0; at < bytes; at += page) {
+    places.push_back(at);
+  }
+  Random random;
+  for (std::size_t i = places.size(); i > 1; --i) {
+    std::swap(places[i - 1], places[random.below(i)]);
+  }
+  return places;
+}
+
+/// lmbench's lat_pagefault: every page of a mapped file is read in random order, less mapping it; a page.
+Outcome measure_pages(const ScratchFile& file, std::size_t bytes, double seconds) {
+  const std::vector<std::size_t> places = shuffled_pages(bytes);
+  const auto map_and_read = [&](std::uint64_t count, std::span<const std::size_t> read) {
+    for (; count > 0; --count) {
+      const Mapping mapping(bytes, PROT_READ, file.file());
+      mapping.invalidate();
+      for (const std::size_t at : read) {
+        (void)mapping.data()[at];
+      }
+    }
+  };
+  const auto [whole, mapping] = time_in_turn<2>({[&](std::uint64_t count) { map_and_read(count, places); },
+                                                 [&](std::uint64_t count) { map_and_read(count, {}); }},
+                                                seconds);
+  return {.metrics = {{"latency", whole.less(mapping.median()).split(places.size()).metric()},
+                      {"excess", no_value("s", "only a protection fault sends a signal")}},
+          .seconds = whole.spent() + mapping.spent(),
+          .info = {{"counts",
+                    "a page of a mapped file in the page cache, pages in random order, less the mapping"},
+                   {"pages", places.size()},
+                   {"mapping", mapping.metric()},
+                   {"folder", file.folder()}}};
 }
 
 /// First touches of pages, and stores to a page that may not be written (lmbench's lat_pagefault, lat_sig).
@@ -175,14 +218,14 @@ class PageFault final : public Probe {
          "anonymous",
          nullptr,
          nullptr,
-         "first store to private memory, first load from a file in the page cache, or a store that is not "
-         "allowed, with its signal",
-         {"anonymous", "file", "protection"}},
+         "first store to private memory, first load from a file in the page cache, every page of such a file "
+         "in random order, or a store that is not allowed, with its signal",
+         {"anonymous", "file", "pages", "protection"}},
         folder_param()};
   }
 
   [[nodiscard]] std::vector<Metric> metrics() const override {
-    return {{"latency", "s", "lower", "a fault"},
+    return {{"latency", "s", "lower", "a fault; pages: a page, since one fault maps several"},
             {"excess", "s", "lower", "protection: a fault, less what a signal to oneself costs, as lmbench"}};
   }
 
@@ -192,9 +235,13 @@ class PageFault final : public Probe {
     if (kind == "protection") {
       return measure_protection(seconds);
     }
+    const auto folder = params.at("folder").get<std::string>();
+    if (kind == "pages") {
+      return measure_pages(ScratchFile(folder, kPagesMapped), kPagesMapped, seconds);
+    }
     std::optional<ScratchFile> file;
     if (kind == "file") {
-      file.emplace(params.at("folder").get<std::string>(), kMapped);
+      file.emplace(folder, kMapped);
     }
     // one touch in each stretch that the kernel maps at once, or most touches would be no faults
     const std::size_t step = file ? kFaultAround : static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

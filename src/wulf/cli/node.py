@@ -175,7 +175,7 @@ def _print_list() -> None:
     for title, rows in table().blocks.items():
         click.echo(f"\n{title} ({rows[0].group})")
         for row in rows:
-            label = f"  lmbench: {row.lmbench}" if row.lmbench else ""
+            label = f"  {row.beside}" if row.beside else ""
             click.echo(f"    {row.name:<28} {row.title}{label}")
 
 

@@ -27,12 +27,12 @@ def _choice(name: str, choices: str) -> Answer:
 
 
 _PAGES, _BYTES, _THREADS = _choice("pages", "default|small|huge"), _int("bytes", 32768, "B"), _int("threads", 1)
-_LATENCY, _THROUGHPUT = ("latency", "s"), ("throughput", "B/s")
+_LATENCY, _EXCESS, _THROUGHPUT = ("latency", "s"), ("excess", "s"), ("throughput", "B/s")
 _PLACED = _choice("placement", "same|spread")
 
 _PROBES: dict[str, tuple[str, list[Answer], tuple[tuple[str, str], ...]]] = {
     "arithmetic": ("cpu", [_choice("type", "int|int64|float|double"), _choice("op", "bit|add|mul|div|mod|bogo")],
-                   (_LATENCY, ("throughput", "Hz"))),
+                   (_LATENCY, ("throughput", "Hz"), ("interval", "s"))),
     "cpu-rate": ("cpu", [_BYTES, _int("runs", 100)], (("rate", "Hz"), ("time", "s"), ("deviation", "s"))),
     "fma": ("cpu", [_choice("type", "float|double"), _choice("isa", "auto|sse2|avx2|avx512|neon"), _THREADS],
             (("rate", "flop/s"),)),
@@ -48,18 +48,18 @@ _PROBES: dict[str, tuple[str, list[Answer], tuple[tuple[str, str], ...]]] = {
     "line-size": ("memory", [], (("line", "B"),)),
     "numa": ("memory", [_int("memory_node", 0), _BYTES], (_LATENCY, _THROUGHPUT)),
     "core-to-core": ("memory", [_int("other", None)], (_LATENCY,)),
-    "page-fault": ("memory", [_choice("kind", "anonymous|file|protection")], (_LATENCY,)),
+    "page-fault": ("memory", [_choice("kind", "anonymous|file|pages|protection")], (_LATENCY, _EXCESS)),
     "mmap": ("memory", [_BYTES], (_LATENCY,)),
     "syscall": ("os", [_choice("call", "null|read|write|stat|open")], (_LATENCY,)),
     "select": ("os", [_choice("via", "select|poll|epoll"), _int("descriptors", 100), _choice("kind", "tcp|file")],
                (_LATENCY,)),
-    "signal": ("os", [_choice("action", "install|handle")], (_LATENCY,)),
+    "signal": ("os", [_choice("action", "install|handle")], (_LATENCY, _EXCESS)),
     "process": ("os", [_choice("how", "fork|exec|sh|spawn|thread")], (_LATENCY,)),
     "context-switch": ("os", [_int("processes", 2), _int("bytes", 0, "B"), _PLACED], (_LATENCY,)),
     "futex": ("os", [_PLACED], (_LATENCY,)),
     "io-uring": ("os", [], (_LATENCY,)),
     "file": ("os", [_choice("action", "create|delete"), _int("bytes", 0, "B")], (_LATENCY,)),
-    "reread": ("os", [_choice("how", "read|mmap"), _BYTES], (_THROUGHPUT,)),
+    "reread": ("os", [_choice("how", "read|mmap|mapped"), _BYTES], (_THROUGHPUT,)),
     "detour": ("noise", [_param("threshold", "float", 0.0)], (("lost", "1"), ("worst", "s"), ("detours", "Hz"))),
     "ftq": ("noise", [_param("quantum", "float", None, unit="s")], (("lost", "1"), ("worst", "s"))),
     "kernel-noise": ("noise", [], (("lost", "1"),)),

@@ -23,7 +23,8 @@ ROW, CURVE, MATRIX = "row", "curve", "matrix"
 """Phases of the cells of a node survey."""
 
 _UNITS = {
-    "latency": "s", "rtt": "s", "connect": "s", "throughput": "B/s", "traffic": "B/s", "rate": "Hz",
+    "latency": "s", "excess": "s", "interval": "s", "rtt": "s", "connect": "s", "throughput": "B/s", "traffic": "B/s",
+    "rate": "Hz",
 }  # fmt: skip
 """Metric → its unit, where a row names no other."""
 
@@ -43,6 +44,8 @@ class Row:
     unit: str
     probe: str = ""
     lmbench: str = ""
+    near: str = ""
+    differs: str = ""
     program: str = NODE
     transport: str = ""
     params: Mapping[str, Param] = field(default_factory=dict)
@@ -52,6 +55,13 @@ class Row:
     derived: bool = False
     seconds: float | None = None
     quick_seconds: float | None = None
+
+    @property
+    def beside(self) -> str:
+        """lmbench's figure of the same kind, in words: its label, or its nearest one with what is not the same."""
+        if self.near:
+            return f"not lmbench's {self.near}, which is {self.differs}"
+        return f"lmbench: {self.lmbench}" if self.lmbench else ""
 
     @property
     def worse(self) -> int:

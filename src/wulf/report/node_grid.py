@@ -102,7 +102,7 @@ def _line(row: Row, rows: Rows, nodes: Sequence[str], marks: Marks, reasons: Rea
         "title": printable(row.title),
         "unit": unit if values else "",
         "what": printable(cell_name(one)),
-        "lmbench": printable(row.lmbench),
+        "beside": printable(row.beside),
         "cells": [
             _cell(record, divisor, marks.get((node, row.name)), reasons)
             for node, record in zip(nodes, records, strict=True)

@@ -104,6 +104,7 @@ def test_bandwidth_tells_where_normal_stores_read_first() -> None:
         ("core-to-core", {}, {"latency"}),
         ("page-fault", {"kind": "anonymous"}, {"latency", "excess"}),
         ("page-fault", {"kind": "file"}, {"latency", "excess"}),
+        ("page-fault", {"kind": "pages"}, {"latency", "excess"}),
         ("page-fault", {"kind": "protection"}, {"latency", "excess"}),
         ("mmap", {"bytes": 1 << 20}, {"latency"}),
         ("random-access", {"bytes": 100_000}, {"rate"}),
@@ -120,6 +121,17 @@ def test_the_table_of_random_access_is_a_power_of_two_and_right_afterwards() -> 
     info = run("random-access", bytes=100_000)["info"]
     assert info["bytes"] == 65536
     assert info["wrong"]["value"] == 0
+
+
+def test_signals_that_are_taken_off_a_protection_fault_were_handled() -> None:
+    signals = run("page-fault", kind="protection")["info"]["signals"]
+    assert signals["handled"] == signals["sent"] > 0
+
+
+def test_every_page_of_a_file_is_read() -> None:
+    page = run("page-fault", kind="pages")
+    assert page["info"]["pages"] * os.sysconf("SC_PAGESIZE") == 8 << 20
+    assert page["metrics"]["latency"]["value"] > 0
 
 
 def test_a_fault_is_a_fault() -> None:

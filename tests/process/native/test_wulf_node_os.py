@@ -32,7 +32,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     *(("futex", {"placement": placement}) for placement in ("same", "spread")),
     ("io-uring", {}),
     *(("file", {"action": action, "bytes": size}) for action in ("create", "delete") for size in (0, 10240)),
-    *(("reread", {"how": how, "bytes": 1 << 20}) for how in ("read", "mmap")),
+    *(("reread", {"how": how, "bytes": 1 << 20}) for how in ("read", "mmap", "mapped")),
     ("detour", {}),
     ("ftq", {}),
     ("kernel-noise", {}),

@@ -24,7 +24,32 @@ L1 $|L2 $|Main mem|Rand mem
 
 def test_every_figure_of_lmbenchs_summary_is_a_row() -> None:
     wanted = {label for line in LMBENCH.strip().splitlines() for label in line.split("|")}
-    assert {row.lmbench for row in table().rows if row.lmbench} == wanted
+    assert {row.lmbench or row.near for row in table().rows if row.lmbench or row.near} == wanted
+
+
+def test_what_lmbench_does_otherwise_does_not_have_its_label() -> None:
+    rows = table().by_name
+    assert rows["os.process.fork"].beside == "not lmbench's fork proc, which is a program that is dynamically linked"
+    assert rows["os.syscall.null"].beside == "lmbench: null call"
+    assert rows["os.reread.mmap"].beside == ""
+    assert all(bool(row.near) == bool(row.differs) and not (row.near and row.lmbench) for row in table().rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "params"),
+    [
+        ("mem.fault.protection", "excess", {"kind": "protection"}),  # the signal taken off, as lat_sig prot
+        ("mem.fault.page", "latency", {"kind": "pages"}),  # a page, as lat_pagefault
+        ("os.reread.mapped", "throughput", {"how": "mapped"}),  # mapped once, as bw_mmap_rd mmap_only
+        ("os.signal.handle", "excess", {"action": "handle"}),  # the sending taken off, as lat_sig catch
+        ("cpu.double.bogo", "interval", {"type": "double", "op": "bogo"}),  # a thousand side by side, as lat_ops
+    ],
+)
+def test_rows_with_lmbenchs_label_are_its_work_and_statistic(name: str, metric: str, params: dict[str, str]) -> None:
+    row = table().by_name[name]
+    assert row.lmbench
+    assert (row.metric, row.unit) == (metric, "B/s" if metric == "throughput" else "s")
+    assert params.items() <= row.params.items()
 
 
 def test_rows_that_none_of_lmbench_has_are_there() -> None:

@@ -116,16 +116,15 @@ def _windows(tool: str, program: str, probe: str, text: Callable[[Measured], str
     )  # fmt: skip
 
 
-AHEAD = "a window's receives are posted before the one before is acknowledged; "
 TOGETHER = "the time ends when the last pair is done, where it takes the mean of the pairs' times; "
 
 
 def _loops(tool: str) -> tuple[Loop, ...]:
     return (
         _latency(tool),
-        _windows(tool, "osu_bw", "stream", _bandwidth_text(tool, "Bandwidth"), AHEAD),
+        _windows(tool, "osu_bw", "stream", _bandwidth_text(tool, "Bandwidth"), ""),
         _windows(tool, "osu_bibw", "stream", _bandwidth_text(tool, "Bi-Directional Bandwidth"), "", both=True),
-        _windows(tool, "osu_mbw_mr", "message-rate", _rate_text(tool), AHEAD + TOGETHER),
+        _windows(tool, "osu_mbw_mr", "message-rate", _rate_text(tool), TOGETHER),
     )
 
 
