@@ -11,6 +11,7 @@ from wulf.cli.options import (
     colour_console,
     echo_records,
     inventory_of,
+    margin_option,
     measure_options,
     measuring,
     node_options,
@@ -79,6 +80,7 @@ def _value(spec: ParamSpec, text: str, value: str) -> Param:
 @click.argument("nodeset", required=False)
 @node_options
 @measure_options
+@margin_option
 @click.option(
     "--only",
     metavar="GROUP[,GROUP]",
@@ -117,7 +119,7 @@ _WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "
 def _effort(options: dict[str, Any]) -> Any:
     from wulf.workflow.measuring import Effort
 
-    return Effort(**{key: options[key] for key in ("wish", "budget", "quick", "watch")})
+    return Effort(**{key: options[key] for key in ("wish", "budget", "quick", "watch", "margin")})
 
 
 def _all(only: str | None, options: dict[str, Any]) -> int:
@@ -128,7 +130,7 @@ def _all(only: str | None, options: dict[str, Any]) -> int:
     groups_of(only)  # refused before any node is touched
     with inventory_of(**{key: options[key] for key in _WHERE}) as inventory:
         nodes = [node.name for node in inventory.nodes]
-        meta = {"argv": sys.argv[1:], "nodes": nodes}
+        meta = {"argv": sys.argv[1:], "nodes": nodes, "margin": options["margin"]}
         with measuring("node", options["out"], options["seed"], **meta) as (writer, drawn, line):
             outcome = node_survey(inventory, _effort(options), writer, drawn, only=only, watch=line)
     if options["as_json"]:

@@ -149,6 +149,13 @@ def measure_options(function: F) -> F:
     )(function)
 
 
+margin_option = click.option(
+    "--margin", type=Percent(), default="3%", show_default=True,
+    help="Deviations of a node from its like up to this are not reported.",
+)  # fmt: skip
+"""Where nodes are compared with their like."""
+
+
 @contextmanager
 def inventory_of(
     *,

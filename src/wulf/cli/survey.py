@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from wulf.cli.options import colour_console, echo_records, inventory_of, measure_options, measuring, node_options
+from wulf.cli.options import (
+    colour_console,
+    echo_records,
+    inventory_of,
+    margin_option,
+    measure_options,
+    measuring,
+    node_options,
+)
 from wulf.core.errors import UsageError
 
 
@@ -25,6 +33,7 @@ def parse_pair(text: str | None) -> tuple[str, str] | None:
 @click.command(epilog="Example: wulf survey --nodes 'n[1-4]' --out monday")
 @node_options
 @measure_options
+@margin_option
 @click.option("--sweep-pair", metavar="A,B", help="The pair of the size sweep [the first two nodes].")
 def command(
     as_json: bool,
@@ -34,6 +43,7 @@ def command(
     seed: int | None,
     wish: float,
     budget: float | None,
+    margin: float,
     sweep_pair: str | None,
     **where: Any,
 ) -> int:
@@ -50,10 +60,10 @@ def command(
         names = [node.name for node in inventory.nodes]
         if pair:
             inventory.pick(pair)
-        with measuring("survey", out, seed, argv=sys.argv[1:], nodes=names) as (writer, drawn, line):
+        with measuring("survey", out, seed, argv=sys.argv[1:], nodes=names, margin=margin) as (writer, drawn, line):
             outcome = survey(
                 inventory,
-                Effort(wish, budget, quick, watch),
+                Effort(wish, budget, quick, watch, margin=margin),
                 writer,
                 drawn,
                 sweep_pair=pair,

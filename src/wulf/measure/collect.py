@@ -187,8 +187,9 @@ def records_of(
             extra |= _common_start(good)
             if bottleneck:
                 extra["bottleneck"] = list(bottleneck)
-        if plan.together or cell.wave is not None:
-            extra["blocks"] = list(by_block(metric.name, good))
+        blocks = list(by_block(metric.name, good))
+        if plan.together or cell.wave is not None or blocks != list(range(len(blocks))):
+            extra["blocks"] = blocks  # else it has a sample of every pass, from the first on
         if odd or disturbed:
             extra["flags"] = odd | disturbed
         if good and good[-1].get("info"):

@@ -1,34 +1,51 @@
 """Which nodes of a cluster deviate from their like, in what, and how small a deviation could have been seen.
 
-Nodes are compared within their hardware class, metric by metric, by median and median absolute deviation, so that a few
-bad ones spoil nothing. What the nodes differ in anyway (between) is told from how well each was measured (within).
-Hundreds of nodes and metrics are thousands of questions: the share of false accusations is held, not that of each.
+Nodes are compared within their hardware class, metric by metric. A node is accused when two things hold, which guard
+against different errors:
+
+- **It is odd**: its distance from the median of the others is at least `LEAST_SPREADS` of their spread (from their
+  median absolute deviation, never less than a figure's own error or a clock's tick), or more where of so many figures
+  one would lie further away by chance; and its own error does not take any of so many so far (Student's t, Bonferroni).
+  So where nodes differ anyway, or where measuring is worse than it seems, no one is picked out.
+- **It matters, surely**: it is worse by more than a practical margin, and its error does not explain that. Each
+  accusation has a chance `p` of being false, in that the node is within the margin in truth; the clearest are taken as
+  long as the sum of their p stays below `FALSE_ACCUSATIONS`. The sum is the number of false accusations to be expected,
+  over all nodes and metrics of a cluster, and bounds the chance that there is any.
+
+No tail is estimated: of 10,000 nodes with heavy-tailed spread some lie ten spreads away, and a score by spread alone
+accuses them. With the margin they are named only if they truly are so far off, which depends on the errors of measuring
+alone. These are known from each node's replicates (`wulf.stats.levelling`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from wulf.stats.comparison import POWER, benjamini_hochberg
+from wulf.stats.comparison import POWER
 from wulf.stats.diagnostics import MAD_TO_SIGMA
 from wulf.stats.samples import Floats
 
-FALSE_DISCOVERIES = 0.05
-"""Share of accusations that may be false. Where nothing is wrong, it is also the chance that anyone is accused."""
+MARGIN = 0.03
+"""Deviations up to this hold nobody up."""
 
-LEAST_DEVIATION = 0.01
-"""Smaller deviations hold nobody up."""
+FALSE_ACCUSATIONS = 0.02
+"""To be expected in a cluster. Below the promised 5 %: where many nodes lie just within the margin and few beyond it,
+those that seem to be just beyond are more often of the former."""
+
+LEAST_SPREADS = 4.0
+"""Nearer than that to the others, in robust standard deviations of theirs, nobody is odd."""
 
 LEAST_NODES = 4
 """In a class of fewer, nobody can say which one is odd."""
 
-_MAD_EFFICIENCY = 0.37
-"""The MAD of n nodes tells their spread as well as a standard deviation of .37·n would (normal distribution)."""
+_DRAWS, _MOST_DRAWN, _SEED = 2000, 256, 21
+_LEAST_SCALE = np.finfo(float).eps ** 0.5
 
 
 @dataclass(frozen=True)
@@ -40,11 +57,9 @@ class Deviation:
     node, metric
         Indices into the values.
     ratio, low, high
-        Its figure by its class's median, and the 95 % interval.
+        Its figure by the median of the others of its class, and the 95 % interval.
     p
-        One-sided where worse has a direction, else two-sided.
-    q
-        The share of false discoveries among all that are at least as clear.
+        The chance that it is within the margin in truth.
     """
 
     node: int
@@ -53,7 +68,6 @@ class Deviation:
     low: float
     high: float
     p: float
-    q: float
 
 
 @dataclass(frozen=True)
@@ -64,176 +78,292 @@ class Screening:
     ----------
     deviations
         The clearest first.
-    visible
-        Shape (classes, metrics): the least relative deviation of one node that nine of ten surveys would have found;
-        NaN where the class has too few nodes.
     between, within
-        Shape (classes, metrics): relative standard deviations, between the nodes' true figures, and of measuring one.
+        Shape (classes, metrics): relative standard deviations, between the nodes' true figures, and of measuring one;
+        NaN where the class has too few nodes.
     classes
         The names of the rows of those.
+    sizes
+        Nodes that have a figure, same shape.
+    resolution
+        By metric.
+    margin
+        Beyond which nodes were accused.
     """
 
     deviations: list[Deviation]
-    visible: Floats
     between: Floats
     within: Floats
     classes: list[str]
+    sizes: NDArray[np.int_]
+    resolution: Floats
+    margin: float
 
-
-def without_passes(samples: ArrayLike) -> Floats:
-    """What each pass over the nodes had in common, taken out: drift, a neighbour's job, a clock rate.
-
-    Every pass measures each node once, so that its median over the nodes tells the time it was measured in, and not
-    the nodes (one step of Tukey's median polish, on logarithms).
-
-    Parameters
-    ----------
-    samples
-        Shape (nodes, passes), all above zero; NaN where there is none.
-
-    Returns
-    -------
-    array
-        The same shape and unit.
-    """
-    x = _logs(samples, "samples")
-    if x.ndim != 2:
-        raise ValueError(f"samples of shape {x.shape} are not (nodes, passes)")
-    passes = np.nanmedian(x, axis=0)
-    levelled: Floats = np.exp(x - passes + np.nanmedian(passes))
-    return levelled
+    @property
+    def visible(self) -> Floats:
+        """Shape (classes, metrics): the least relative deviation of one node that nine of ten surveys would find."""
+        found = np.full(self.between.shape, np.nan)
+        ticks = np.broadcast_to(self.resolution, found.shape)
+        for size in np.unique(self.sizes[np.isfinite(self.between)]):
+            at = (self.sizes == size) & np.isfinite(self.between)
+            found[at] = visible_from(
+                int(size),
+                self.between[at],
+                self.within[at],
+                resolution=ticks[at],
+                margin=self.margin,
+                figures=int(self.sizes.sum()),
+            )
+        return found
 
 
 def screen(
     values: ArrayLike,
     *,
-    low: ArrayLike | None = None,
-    high: ArrayLike | None = None,
+    errors: ArrayLike | None = None,
+    freedom: ArrayLike | None = None,
+    resolution: ArrayLike | None = None,
     classes: Sequence[str] | None = None,
     worse: ArrayLike | None = None,
-    false_discoveries: float = FALSE_DISCOVERIES,
-    least: float = LEAST_DEVIATION,
+    margin: float = MARGIN,
 ) -> Screening:
-    """Find the nodes that deviate.
-
-    On logarithms, so that a deviation is a ratio. A node's score is its distance from its class's median by the spread
-    of the class, from the MAD. A node that was measured worse than usual, to the side of the others, gets its own error
-    for the usual one in it: who was as fast as they now and then is hardly slow, even if its median is. (One that
-    happens to look better measured earns nothing: an error from few replicates is itself uncertain.) The score
-    follows Student's t, with as many degrees of
-    freedom as the MAD of so many nodes is worth. The rates of false discoveries are Benjamini and Hochberg's (1995),
-    over all nodes and metrics.
+    """Find the nodes that deviate, by the rule of this module's docstring, on logarithms: a deviation is a ratio.
 
     Parameters
     ----------
     values
         Shape (nodes, metrics), all above zero; NaN where there is none.
-    low, high
-        Each value's 95 % interval, same shape; None or NaN: not known, and taken to be the value.
+    errors
+        Each value's relative standard error, same shape; None or NaN: not known, and taken to be the nodes' spread.
+    freedom
+        Degrees of freedom of the errors, same shape; None: they are exact.
+    resolution
+        Per metric: relative step below which values can't be told apart (a clock's tick); None: 0.
     classes
         Hardware class of each node; None: all alike.
     worse
         Per metric: +1 where higher is worse (times), -1 where lower is (rates), 0 where both are odd. None: all 0.
-    false_discoveries
-        Share of false accusations to live with.
-    least
-        Smaller relative deviations are never reported.
+    margin
+        Relative deviations up to this are never reported.
 
     Raises
     ------
     ValueError
         A value is infinite, zero or negative; shapes do not fit.
     """
-    x, lows, highs, direction = _checked(values, low, high, worse)
-    names = list(classes) if classes is not None else ["all"] * x.shape[0]
-    if len(names) != x.shape[0]:
-        raise ValueError(f"{len(names)} classes for {x.shape[0]} nodes")
+    x = _logs(values)
+    nodes, metrics = x.shape
+    names = list(classes) if classes is not None else ["all"] * nodes
+    if len(names) != nodes:
+        raise ValueError(f"{len(names)} classes for {nodes} nodes")
+    error, degrees = _like(x, errors, np.nan, "errors"), _like(x, freedom, np.inf, "freedom")
+    ticks, direction = _each(metrics, resolution, "resolution"), _each(metrics, worse, "worse")
     kinds = sorted(set(names))
-    p = np.full(x.shape, np.nan)
-    centre = np.full(x.shape, np.nan)
-    between, within, visible = (np.full((len(kinds), x.shape[1]), np.nan) for _ in range(3))
-    tests = max(1, int(np.isfinite(x).sum()))
+    p, ratio, half = (np.full(x.shape, np.nan) for _ in range(3))
+    between, within = (np.full((len(kinds), metrics), np.nan) for _ in range(2))
+    sizes = np.zeros(between.shape, dtype=int)
+    members, figures = np.array(names), int(np.isfinite(x).sum())
     for row, kind in enumerate(kinds):
-        own = np.flatnonzero(np.array(names) == kind)
-        counts = np.isfinite(x[own]).sum(axis=0)
-        known = np.flatnonzero(counts >= LEAST_NODES)
-        if not known.size:
-            continue
-        cells = np.ix_(own, known)
-        found = _compared(x[cells], lows[cells], highs[cells])
-        freedom = np.maximum(1.0, _MAD_EFFICIENCY * (counts[known] - 1))
-        sign = direction[known]
-        p[cells] = np.where(sign == 0, 2 * stdtr(freedom, -np.abs(found.score)), stdtr(freedom, -found.score * sign))
-        centre[cells] = found.median
-        between[row, known], within[row, known] = found.between, found.within
-        needed = -stdtrit(freedom, false_discoveries / tests)
-        typical = np.sqrt(found.between**2 + found.within**2)
-        slack = float(ndtri(POWER)) * np.sqrt(1 + needed**2 / (2 * freedom))  # of the node, and of the spread itself
-        seen = np.expm1(np.maximum(needed * typical, 1.96 * found.within) + slack * typical)
-        visible[row, known] = np.maximum(seen, least)
-    figures = (x - centre, lows - centre, highs - centre)
-    return Screening(_deviations(figures, p, false_discoveries, least), visible, between, within, kinds)
+        of_kind = np.flatnonzero(members == kind)
+        for metric in range(metrics):
+            own = of_kind[np.isfinite(x[of_kind, metric])]
+            sizes[row, metric] = own.size
+            if own.size < LEAST_NODES:
+                continue
+            found = _compared(x[own, metric], error[own, metric], degrees[own, metric], ticks[metric])
+            p[own, metric] = found.chances(direction[metric], margin, figures)
+            ratio[own, metric], half[own, metric] = found.distances, found.half
+            between[row, metric], within[row, metric] = found.between, found.within
+    return Screening(_accused(p, ratio, half), between, within, kinds, sizes, ticks, margin)
+
+
+def least_spreads(figures: int) -> float:
+    """How many spreads away a node has to be to be odd, of so many figures of all nodes and metrics (Bonferroni)."""
+    return max(LEAST_SPREADS, float(-ndtri(FALSE_ACCUSATIONS / max(1, figures))))
+
+
+def visible_from(
+    nodes: int,
+    between: ArrayLike,
+    within: ArrayLike,
+    *,
+    resolution: ArrayLike = 0.0,
+    margin: float = MARGIN,
+    figures: int = 0,
+) -> Floats:
+    """The least deviation of one of so many like nodes that nine of ten surveys would find.
+
+    By the rule itself, over drawn medians and spreads of the other nodes (normal), since those of a few vary much.
+
+    Parameters
+    ----------
+    between
+        Relative standard deviation between the nodes' true figures.
+    within
+        Relative standard error of each figure.
+    resolution, margin
+        As for `screen`.
+    figures
+        Of all nodes and metrics that are judged together; 0: one of each node.
+
+    Returns
+    -------
+    array
+        Of the shape of the arguments.
+    """
+    spread, error, tick = (a[..., None] for a in np.broadcast_arrays(*map(_floats, (between, within, resolution))))
+    medians, spreads = _drawn(nodes - 1)
+    total = np.maximum(np.hypot(spread, error), _LEAST_SCALE)
+    scales = np.maximum(total * spreads, np.maximum(error, tick))
+    sure = np.log1p(margin) + tick + float(-ndtri(FALSE_ACCUSATIONS)) * _joint(error, error, nodes - 1)
+    needed = np.maximum(least_spreads(figures or nodes) * scales, sure) + total * medians
+    low, high = np.zeros(total.shape), needed.max(axis=-1, keepdims=True) + 10 * total
+    for _ in range(30):
+        middle = (low + high) / 2
+        enough = ndtr((middle - needed) / total).mean(axis=-1, keepdims=True) >= POWER
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    found: Floats = np.expm1(high[..., 0])
+    return found
 
 
 @dataclass(frozen=True)
 class _Compared:
-    """The nodes of one class; shapes (nodes, metrics) and (metrics,)."""
+    """The nodes of one class in one metric; shape (nodes,) each."""
 
-    score: Floats
-    median: Floats
-    between: Floats
-    within: Floats
+    distances: Floats
+    scales: Floats
+    errors: Floats
+    freedom: Floats
+    tick: float
+    between: float
+    within: float
+
+    @property
+    def half(self) -> Floats:
+        """Half of the 95 % interval."""
+        found: Floats = stdtrit(self.freedom, 0.975) * self.errors + self.tick
+        return found
+
+    def chances(self, worse: float, margin: float, figures: int) -> Floats:
+        """Of being within the margin in truth; 1 for who is not odd among so many figures."""
+        towards = self.distances * worse if worse else np.abs(self.distances)
+        beyond = towards - np.log1p(margin) - self.tick
+        errors = -stdtrit(self.freedom, FALSE_ACCUSATIONS / figures) * self.errors
+        odd = towards >= np.maximum(least_spreads(figures) * self.scales, errors)
+        found: Floats = np.where(odd, stdtr(self.freedom, -beyond / self.errors), 1.0)
+        return found
 
 
-def _compared(x: Floats, lows: Floats, highs: Floats) -> _Compared:
-    median = np.nanmedian(x, axis=0)
-    total = MAD_TO_SIGMA * np.nanmedian(np.abs(x - median), axis=0)
-    within = np.nanmedian(highs - lows, axis=0) / (2 * 1.96)
-    between = np.sqrt(np.maximum(0.0, total**2 - within**2))
-    error = np.where(x > median, x - lows, highs - x) / 1.96  # of the side that looks towards the others
-    floor = np.finfo(float).eps ** 0.5  # identical values: whoever differs at all stands out
-    scale = np.maximum(np.sqrt(between**2 + error**2), np.maximum(total, floor))
-    return _Compared((x - median) / scale, median, between, within)
+def _compared(x: Floats, errors: Floats, freedom: Floats, tick: float) -> _Compared:
+    medians, deviations = without_own(x)
+    spreads = MAD_TO_SIGMA * deviations / _bias(x.size - 1)
+    total = MAD_TO_SIGMA * float(np.median(np.abs(x - np.median(x)))) / _bias(x.size)
+    known = errors[np.isfinite(errors)]
+    within = float(np.median(known)) if known.size else total
+    own = np.maximum(np.where(np.isfinite(errors), errors, np.maximum(spreads, within)), _LEAST_SCALE)
+    scales = np.maximum(spreads, max(within, tick, _LEAST_SCALE))
+    between = float(np.sqrt(max(0.0, total**2 - within**2)))
+    joint = _joint(own, within, x.size - 1)
+    return _Compared(x - medians, scales, joint, np.maximum(freedom, 1.0), tick, between, within)
 
 
-def _deviations(figures: tuple[Floats, Floats, Floats], p: Floats, fdr: float, least: float) -> list[Deviation]:
-    tested = np.argwhere(np.isfinite(p))
-    flat = p[tested[:, 0], tested[:, 1]]
-    if not flat.size or flat.min() > fdr:
-        return []
-    q = np.array(benjamini_hochberg(flat.tolist()))
+def _joint(own: ArrayLike, within: ArrayLike, others: int) -> Floats:
+    """The error of a figure's distance from the median of so many others."""
+    medians, _ = _drawn(others)
+    found: Floats = np.sqrt(_floats(own) ** 2 + medians.var() * _floats(within) ** 2)
+    return found
+
+
+def without_own(x: Floats) -> tuple[Floats, Floats]:
+    """For each value the median of the others, and their median absolute deviation from it.
+
+    A value that is taken out moves a median by one place at most, to one of three: so it costs a few sorts.
+
+    Parameters
+    ----------
+    x
+        Shape (n,), finite, at least two.
+    """
+    medians = _medians_without_own(x)
+    deviations = np.empty_like(x)
+    for median in np.unique(medians):
+        own = medians == median
+        deviations[own] = _medians_without_own(np.abs(x - median))[own]
+    return medians, deviations
+
+
+def _medians_without_own(x: Floats) -> Floats:
+    ordered, half = np.sort(x), x.size // 2
+    if x.size % 2 == 0:
+        others: Floats = np.where(x < ordered[half], ordered[half], ordered[half - 1])
+        return others
+    below, middle, above = ordered[half - 1], ordered[half], ordered[half + 1]
+    others = np.where(x < middle, middle + above, np.where(x > middle, below + middle, below + above))
+    return others / 2
+
+
+@cache
+def _drawn(n: int) -> tuple[Floats, Floats]:
+    """Medians and robust standard deviations of n normal values, as they scatter; the latter without bias.
+
+    Of many values those of fewer, drawn together by the root of their number.
+    """
+    few = min(n, _MOST_DRAWN)
+    x = np.random.default_rng([_SEED, few]).normal(size=(_DRAWS, few))
+    medians = np.median(x, axis=1)
+    spreads = MAD_TO_SIGMA * np.median(np.abs(x - medians[:, None]), axis=1)
+    nearer = (few / n) ** 0.5
+    return medians * nearer, 1 + (spreads / spreads.mean() - 1) * nearer
+
+
+@cache
+def _bias(n: int) -> float:
+    """By how much the median absolute deviation of n normal values falls short, on average."""
+    if n > _MOST_DRAWN:
+        return 1.0
+    x = np.random.default_rng([_SEED, n]).normal(size=(_DRAWS, n))
+    deviations = np.abs(x - np.median(x, axis=1, keepdims=True))
+    return MAD_TO_SIGMA * float(np.median(deviations, axis=1).mean())
+
+
+def _accused(p: Floats, ratio: Floats, half: Floats) -> list[Deviation]:
+    """Those that are clear, as long as the number of false ones to be expected stays low."""
+    nodes, metrics = np.nonzero(p <= FALSE_ACCUSATIONS)
+    order = np.lexsort((-np.abs(ratio[nodes, metrics]), p[nodes, metrics]))
+    sums = np.cumsum(p[nodes[order], metrics[order]])
     found = []
-    for k in np.flatnonzero(q <= fdr):
-        node, metric = (int(i) for i in tested[k])
-        ratio, low, high = (float(np.exp(figure[node, metric])) for figure in figures)
-        if abs(ratio - 1) >= least:
-            found.append(Deviation(node, metric, ratio, low, high, float(flat[k]), float(q[k])))
-    return sorted(found, key=lambda deviation: (deviation.p, -abs(np.log(deviation.ratio))))
+    for k in order[: int(np.searchsorted(sums, FALSE_ACCUSATIONS, side="right"))]:
+        at = (nodes[k], metrics[k])
+        low, value, high = (float(np.exp(ratio[at] + side * half[at])) for side in (-1, 0, 1))
+        found.append(Deviation(int(at[0]), int(at[1]), value, low, high, float(p[at])))
+    return found
 
 
-def _checked(
-    values: ArrayLike, low: ArrayLike | None, high: ArrayLike | None, worse: ArrayLike | None
-) -> tuple[Floats, Floats, Floats, NDArray[np.int_]]:
-    x = _logs(values, "values")
-    if x.ndim != 2:
-        raise ValueError(f"values of shape {x.shape} are not (nodes, metrics)")
-    lows, highs = (x if bound is None else _logs(bound, name) for bound, name in ((low, "low"), (high, "high")))
-    direction = np.zeros(x.shape[1], dtype=int) if worse is None else np.asarray(worse, dtype=int)
-    if not x.shape == lows.shape == highs.shape or direction.shape != (x.shape[1],):
-        raise ValueError(
-            f"values {x.shape}, low {lows.shape}, high {highs.shape} and worse {direction.shape} do not fit each other"
-        )
-    lows, highs = np.where(np.isnan(lows), x, lows), np.where(np.isnan(highs), x, highs)
-    if ((lows > x) | (highs < x)).any():
-        raise ValueError("a value lies outside its interval")
-    return x, lows, highs, direction
+def _floats(values: ArrayLike) -> Floats:
+    return np.asarray(values, dtype=float)
 
 
-def _logs(values: ArrayLike, name: str) -> Floats:
-    array = np.asarray(values, dtype=float)
-    bad = np.argwhere(np.isinf(array) | (array <= 0))
+def _like(x: Floats, values: ArrayLike | None, missing: float, name: str) -> Floats:
+    array = np.full(x.shape, missing) if values is None else _floats(values)
+    if array.shape != x.shape:
+        raise ValueError(f"{name} {array.shape} do not fit values {x.shape}")
+    return np.where(np.isnan(array), missing, array)
+
+
+def _each(metrics: int, values: ArrayLike | None, name: str) -> Floats:
+    array = np.zeros(metrics) if values is None else _floats(values)
+    if array.shape != (metrics,):
+        raise ValueError(f"{name} {array.shape} does not fit {metrics} metrics")
+    return array
+
+
+def _logs(values: ArrayLike) -> Floats:
+    array = _floats(values)
+    if array.ndim != 2:
+        raise ValueError(f"values of shape {array.shape} are not (nodes, metrics)")
+    bad: NDArray[np.intp] = np.argwhere(np.isinf(array) | (array <= 0))
     if bad.size:
         where = ", ".join(str(index) for index in bad[0])
-        raise ValueError(f"{name}[{where}] is {array[tuple(bad[0])]:g}: neither finite and above zero nor NaN")
+        raise ValueError(f"values[{where}] is {array[tuple(bad[0])]:g}: neither finite and above zero nor NaN")
     logs: Floats = np.log(array)
     return logs

@@ -11,6 +11,7 @@ from wulf.core.units import show_interval
 from wulf.measure.comparing import sentence
 from wulf.measure.node_rows import CURVE, MATRIX, ROW
 from wulf.stats.comparison import Comparison, Judgement
+from wulf.stats.nodes import MARGIN
 from wulf.store.run import Facts
 from wulf.workflow.asymmetry import asymmetry_findings
 from wulf.workflow.bottlenecks import bottleneck_findings
@@ -123,6 +124,8 @@ def find(
     fingerprint: Mapping[str, Facts],
     failed: Mapping[str, NodeError],
     notes: Sequence[str] = (),
+    *,
+    margin: float = MARGIN,
 ) -> list[Finding]:
     """All findings, the gravest first.
 
@@ -132,12 +135,14 @@ def find(
         Nodes that could not be opened, or died.
     notes
         What the user should know of the circumstances: a lab without namespaces, nodes that share a machine.
+    margin
+        Deviations of a node from its like up to this accuse nobody.
     """
     noted = [Finding(kind="note", severity=Severity.INFO, subject="", text=note) for note in notes]
     outstanding = standing_out(records, fingerprint, frozenset(failed))
     blamed = frozenset(finding.subject for finding in outstanding.findings if finding.kind == "node")
     blamed = blamed.union(*outstanding.explained.groups)
-    deviations = deviating(records, fingerprint, blamed)
+    deviations = deviating(records, fingerprint, blamed, margin=margin)
     standing = [*outstanding.findings, *(finding for finding in deviations if finding.kind == "deviation")]
     differing = differences(fingerprint)
     standing, rest = with_causes(standing, differing, fingerprint)

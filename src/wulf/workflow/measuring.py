@@ -15,6 +15,7 @@ from wulf.measure.plan import APP, MPI, NODE, Cell, Plan
 from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.stats.comparison import PairedRule
+from wulf.stats.nodes import MARGIN
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.baseline import IDLE_SECONDS, Baseline, background_findings
 from wulf.workflow.connect import Connected, connect
@@ -42,6 +43,8 @@ class Effort:
     """Exactly so many, whatever their spread: as another tool does."""
     patience: tuple[int, ...] = LOOKS
     """The looks where it need not be quick."""
+    margin: float = MARGIN
+    """Deviations of a node from its like up to this hold nobody up, and accuse nobody."""
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -214,7 +217,7 @@ def measure(
         derived = _judged(judge, records, writer)
     findings = [
         *derived,
-        *find(records, fingerprint, measured.failed, notes),
+        *find(records, fingerprint, measured.failed, notes, margin=effort.margin),
         *background_findings(baseline.seen, fingerprint),
     ]
     writer.write_findings(findings)

@@ -20,8 +20,9 @@ from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import Facts, RunWriter
 from wulf.workflow.connect import Connected
+from wulf.workflow.foreseen import foreseen
 from wulf.workflow.measuring import Effort, Outcome, measure, write_html
-from wulf.workflow.node_findings import node_findings
+from wulf.workflow.node_findings import classes_of, node_findings
 
 LOOKS = (8,)
 """Replicates of every cell: hundreds of figures wait for no single one, so that the time is known beforehand."""
@@ -134,12 +135,15 @@ def node_survey(
         seconds = most_seconds(made, connected.hosts, chosen.looks[-1])
         on = "one node" if len(seen.nodes) == 1 else f"{len(seen.nodes):,} nodes"
         watch.say(f"{len(made):,} cells on {on}, at most {seconds:.0f} s")
+        if len(seen.nodes) > 1:
+            kinds, rows = classes_of(seen.nodes, seen.fingerprint), len(_wanted(asked))
+            watch.say(foreseen(kinds, chosen.looks[-1], rows, chosen.margin))
         return made
 
     def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
         more = derived_records(records, seen.fingerprint, writer.id)
         more += lacking_records([*records, *more], seen.lacks, _wanted(asked), seen.nodes, writer.id)
-        return more, node_findings([*records, *more], seen.fingerprint)
+        return more, node_findings([*records, *more], seen.fingerprint, chosen.margin)
 
     outcome = measure(inventory, cells, chosen, writer, seed, judge=judge, programs=_programs(asked), watch=watch)
     if report:

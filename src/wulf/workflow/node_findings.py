@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from wulf.core.findings import Evidence, Finding, Severity
-from wulf.core.records import Record, Verdict
+from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.measure.comparing import percent
 from wulf.measure.node_rows import Row, rows_of, table
 from wulf.measure.node_shape import BEYOND, NotHereError, shape_of
-from wulf.stats.nodes import FALSE_DISCOVERIES, LEAST_NODES, Deviation, Screening, screen
+from wulf.stats.nodes import LEAST_NODES, MARGIN, Deviation, Screening, screen
 from wulf.stats.outliers import LEAST_RATIO
 from wulf.store.run import Facts
+from wulf.workflow.levelled import figures_of
 from wulf.workflow.node_causes import likely_causes
 
 CLASS_FACTS = ("cpu.model", "system.product")
@@ -24,14 +26,19 @@ or a CPU that is off, is what may make one deviate."""
 MOST_ROWS = 5
 """Named in the sentence; all of them are in the evidence."""
 
+MOST_FIGURES = 0.9
+"""Share of the figures in which a deviation is to be seen that is told beside the half."""
+
 Rows = Mapping[str, Mapping[str, Record]]
 
 
-def node_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts]) -> list[Finding]:
-    """Deviating nodes with their likely causes, nodes that can't be judged, and sets too small for memory."""
+def node_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts], margin: float = MARGIN) -> list[Finding]:
+    """Deviating nodes with their likely causes, what could have been seen, and sets too small for memory."""
     found = rows_of(records)
+    seen = screened(found, fingerprint, margin)
     return [
-        *deviating_nodes(found, fingerprint),
+        *(deviating_nodes(found, fingerprint, seen) if seen is not None else []),
+        *(_visible(seen) if seen is not None else []),
         *_too_few(found, fingerprint),
         *_disturbed(found),
         *_within_caches(found, fingerprint),
@@ -47,8 +54,25 @@ def _known(facts: Facts, name: str) -> str:
     return str(facts.get(name, {}).get("value") or "")
 
 
-def screened(found: Rows, fingerprint: Mapping[str, Facts]) -> tuple[list[str], list[Row], Screening] | None:
-    """Nodes, rows and what `stats.nodes.screen` says of them; None where there is nothing to compare.
+@dataclass(frozen=True)
+class Screened:
+    """All nodes and rows of a survey of which ratios can be taken, and what `stats.nodes.screen` says of them."""
+
+    nodes: list[str]
+    rows: list[Row]
+    screening: Screening
+
+    @property
+    def marked(self) -> dict[str, dict[str, Deviation]]:
+        """Node → row → how it deviates, the clearest first."""
+        found: dict[str, dict[str, Deviation]] = {}
+        for one in self.screening.deviations:
+            found.setdefault(self.nodes[one.node], {})[self.rows[one.metric].name] = one
+        return found
+
+
+def screened(found: Rows, fingerprint: Mapping[str, Facts], margin: float = MARGIN) -> Screened | None:
+    """The judgement of all rows; None where there is nothing to compare.
 
     Only clear figures count: a figure of zero, say of a node without any detour, has no ratio to others.
     """
@@ -56,38 +80,45 @@ def screened(found: Rows, fingerprint: Mapping[str, Facts]) -> tuple[list[str], 
     rows = [row for row in table().rows if any(row.name in found[node] for node in nodes)]
     if len(nodes) < LEAST_NODES or not rows:
         return None
-    figures = np.array([[_bounds(found[node].get(row.name)) for row in rows] for node in nodes], dtype=float)
-    values, low, high = (np.where(figures[:, :, i] > 0, figures[:, :, i], np.nan) for i in range(3))
-    low, high = np.fmin(low, values), np.fmax(high, values)
-    worse = [row.worse for row in rows]
-    return nodes, rows, screen(values, low=low, high=high, classes=classes_of(nodes, fingerprint), worse=worse)
+    figures = [figures_of([found[node].get(row.name) for node in nodes]) for row in rows]
+    screening = screen(
+        np.stack([one.values for one in figures], axis=1),
+        errors=np.stack([one.errors for one in figures], axis=1),
+        freedom=np.stack([one.freedom for one in figures], axis=1),
+        resolution=[one.resolution for one in figures],
+        classes=classes_of(nodes, fingerprint),
+        worse=[row.worse for row in rows],
+        margin=margin,
+    )
+    return Screened(nodes, rows, screening)
 
 
-def _bounds(record: Record | None) -> tuple[float | None, float | None, float | None]:
-    if record is None or record.verdict not in (Verdict.OK, Verdict.NOISY):
-        return None, None, None
-    return record.value, record.low, record.high
-
-
-def deviations_of(found: Rows, fingerprint: Mapping[str, Facts]) -> dict[str, dict[str, Deviation]]:
-    """Node → row → how it deviates; for tables that mark them."""
-    seen = screened(found, fingerprint)
-    marked: dict[str, dict[str, Deviation]] = {}
-    if seen is not None:
-        nodes, rows, screening = seen
-        for deviation in screening.deviations:
-            marked.setdefault(nodes[deviation.node], {})[rows[deviation.metric].name] = deviation
-    return marked
-
-
-def deviating_nodes(found: Rows, fingerprint: Mapping[str, Facts]) -> list[Finding]:
+def deviating_nodes(found: Rows, fingerprint: Mapping[str, Facts], seen: Screened) -> list[Finding]:
     """One finding a node: the rows in which it deviates, the clearest first, and what may be the cause."""
     kinds = dict(zip(found, classes_of(list(found), fingerprint), strict=True))
     findings = []
-    for node, deviations in deviations_of(found, fingerprint).items():
+    for node, deviations in seen.marked.items():
         like = [other for other in found if kinds[other] == kinds[node]]
-        findings.append(_finding(node, like, deviations, found, fingerprint))
+        findings.append(_finding(node, like, deviations, found, fingerprint, margin=seen.screening.margin))
     return sorted(findings, key=lambda finding: finding.severity is not Severity.BAD)
+
+
+def _visible(seen: Screened) -> list[Finding]:
+    """How small a deviation nine of ten surveys would have found, of half and of nearly all figures."""
+    told = []
+    for kind, visible in enumerate(seen.screening.visible):
+        known = visible[np.isfinite(visible)]
+        if known.size:
+            half, most = np.quantile(known, [0.5, MOST_FIGURES], method="higher")
+            size = int(seen.screening.sizes[kind].max())
+            told.append(
+                f"of {size:,} like nodes one that deviates by {half:.1%} in half of the {known.size} figures, by "
+                f"{most:.1%} in {MOST_FIGURES:.0%} of them"
+            )
+    if not told:
+        return []
+    text = f"Nine surveys in ten would have found: {'; '.join(told)}."
+    return [Finding(kind="note", severity=Severity.INFO, subject="", text=text)]
 
 
 def _finding(
@@ -96,33 +127,44 @@ def _finding(
     deviations: Mapping[str, Deviation],
     found: Rows,
     fingerprint: Mapping[str, Facts],
+    *,
+    margin: float,
 ) -> Finding:
     rows = table().by_name
     named = [_sentence(rows[name], found[node][name], one) for name, one in list(deviations.items())[:MOST_ROWS]]
     more = f" and {len(deviations) - MOST_ROWS} more" if len(deviations) > MOST_ROWS else ""
     causes = likely_causes(node, list(deviations), like, fingerprint, found)
     why = f" Likely: {'; '.join(cause.text for cause in causes[:3])}." if causes else ""
-    surest = max(one.q for one in deviations.values())
     return Finding(
         kind="deviation",
         severity=Severity.BAD if any(_harmful(one, rows[name]) for name, one in deviations.items()) else Severity.WARN,
         subject=node,
         text=(
             f"{node} deviates from the {len(like) - 1} others of its kind in {len(deviations)} of {len(found[node])} "
-            f"figures: {'; '.join(named)}{more}. Of all such accusations at most {max(surest, 1e-4):.2g} are false "
-            f"(a share of {FALSE_DISCOVERIES:g} is allowed).{why}"
+            f"figures: {'; '.join(named)}{more}. {doubt(deviations.values(), margin)}{why}"
         ),
         next_step=causes[0].step if causes else f"compare {node}'s facts, slots and temperature with its like's",
         evidence=[
             Evidence.model_validate(
                 {
                     "subject": node, "metric": f"{name}, node / its like", "unit": "1", "value": one.ratio,
-                    "low": one.low, "high": one.high, "expected": 1.0, "q": one.q, "row": name,
+                    "low": one.low, "high": one.high, "expected": 1.0, "p": one.p, "row": name,
                 }
             )
             for name, one in deviations.items()
         ],
     )  # fmt: skip
+
+
+LEAST_TOLD = 1e-4
+"""Smaller chances are told as less than that."""
+
+
+def doubt(deviations: Iterable[Deviation], margin: float) -> str:
+    """How likely it is that an accusation is false, in words."""
+    p = max(one.p for one in deviations)
+    chance = f"{p:.1g}" if p >= LEAST_TOLD else f"less than {LEAST_TOLD:g}"
+    return f"The chance that one of these is within {100 * margin:g} % of theirs in truth is {chance}."
 
 
 def _sentence(row: Row, record: Record, one: Deviation) -> str:

@@ -6,11 +6,14 @@ from pathlib import Path
 
 from wulf.measure.collect import records_of_run
 from wulf.measure.layers import PHASE, DifferenceRule, differences
+from wulf.measure.node_rows import rows_of
 from wulf.measure.plan import Plan
 from wulf.measure.rules import explainer
+from wulf.stats.nodes import MARGIN
 from wulf.store.run import Run, read_run
 from wulf.workflow.baseline import joined
 from wulf.workflow.findings import find
+from wulf.workflow.node_findings import node_findings
 
 
 def load(path: Path) -> Run:
@@ -33,5 +36,9 @@ def load(path: Path) -> Run:
     if all(cell.phase == PHASE for cell in plan.cells):
         run.records += differences(run.records, DifferenceRule(plan.looks, plan.confidence, plan.watch))
     run.meta = {**run.meta, "state": "interrupted"}
-    run.findings = find(run.records, run.fingerprint, {}, ["This run was cut short before it was judged."])
+    margin = float(run.meta.get("margin", MARGIN))
+    run.findings = [
+        *(node_findings(run.records, run.fingerprint, margin) if rows_of(run.records) else []),
+        *find(run.records, run.fingerprint, {}, ["This run was cut short before it was judged."], margin=margin),
+    ]
     return run

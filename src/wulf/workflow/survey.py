@@ -18,10 +18,15 @@ from wulf.stats.comparison import PairedRule
 from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
 from wulf.workflow.coverage import coverage_finding, coverage_words
+from wulf.workflow.foreseen import foreseen
+from wulf.workflow.link_deviations import hardware_classes
 from wulf.workflow.measuring import Effort, Outcome, measure, write_html
 
 SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
 """1 B to 4 MiB."""
+
+METRICS = 3
+"""Of each node over its links: round trips over TCP and UDP, and TCP's throughput."""
 
 PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.05, 0.1, 0.03
 """Of one replicate. Long enough for hundreds of round trips; short, because drift is caught between replicates."""
@@ -88,6 +93,9 @@ def survey(
 
     def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
         nodes = list(connected.sessions)
+        if len(nodes) > 1:
+            kinds = hardware_classes(nodes, connected.fingerprint)
+            watch.say(foreseen(kinds, effort.looks[0], METRICS, effort.margin))
         if len(nodes) <= ALL_NODES:
             return survey_cells(connected, probe, sweep_pair)
         rounds = matchings(nodes, SAMPLED_ROUNDS, np.random.default_rng(seed))

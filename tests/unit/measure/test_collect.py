@@ -18,8 +18,12 @@ def replicate(rtt: float | None) -> dict:  # type: ignore[type-arg]
 FAILED = {"cell": 3, "ok": False, "error": {"code": "timeout", "message": "n2 did not answer within 2 s"}}
 
 
+def in_blocks(replicates: list) -> list:  # type: ignore[type-arg]
+    return [{"block": block, **one} for block, one in enumerate(replicates)]
+
+
 def collect(replicates: list, **more: str):  # type: ignore[type-arg,no-untyped-def]
-    return records_of(CELL, replicates, PLAN, "run", at="now", **more)
+    return records_of(CELL, in_blocks(replicates), PLAN, "run", at="now", **more)
 
 
 def test_a_narrow_cell_is_ok() -> None:
@@ -67,7 +71,7 @@ def test_a_failed_cell_keeps_what_it_had() -> None:
 
 
 def test_a_run_is_collected_from_its_replicates_alone() -> None:
-    records = records_of_run(PLAN, [replicate(1e-5)] * 6, "run", at="now", stopped="cut")
+    records = records_of_run(PLAN, in_blocks([replicate(1e-5)] * 6), "run", at="now", stopped="cut")
     assert [r.metric for r in records] == ["rtt", "lost"]
 
 
@@ -90,3 +94,10 @@ def test_a_record_says_why_measuring_ended() -> None:
     (rtt, _) = collect(steady)
     assert rtt.model_extra is not None
     assert "within the wish" in rtt.model_extra["stopped"]
+
+
+def test_a_record_that_lacks_a_pass_says_which_it_has() -> None:
+    complete, _ = collect([replicate(1e-5)] * 8)
+    assert "blocks" not in (complete.model_extra or {}), "all from the first on"
+    gap, _ = collect([replicate(1e-5), FAILED, *[replicate(1e-5)] * 6])
+    assert (gap.model_extra or {})["blocks"] == [0, 2, 3, 4, 5, 6, 7]
