@@ -169,7 +169,12 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) 
         )
     found = [
         compare_samples(
-            first[key][0].samples, second[key][0].samples, alpha=ALPHA, delta=delta, lower_is_better=first[key][1]
+            first[key][0].samples,
+            second[key][0].samples,
+            alpha=ALPHA,
+            delta=delta,
+            lower_is_better=first[key][1],
+            among=len(both),
         )
         for key in both
     ]
@@ -200,7 +205,10 @@ def sentence(comparison: Comparison) -> str:
             return f"A and B are equivalent within ±{comparison.delta:.1%}: {told}."
         case Judgement.INCONCLUSIVE:
             seen = f"; a difference of {comparison.least_visible or 0:.1%} would have been seen"
-            return f"No difference is shown: {told}{seen if comparison.least_visible else ''}."
+            shown = "No difference is shown"
+            if not comparison.low <= 1 <= comparison.high:
+                shown = f"A and B differ, but not by more than {comparison.delta:.1%} for sure"
+            return f"{shown}: {told}{seen if comparison.least_visible else ''}."
         case _:
             return f"B is {comparison.judgement}: {told}."
 
