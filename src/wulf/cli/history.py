@@ -29,7 +29,7 @@ class Setting(click.ParamType[tuple[str, str]]):
 
 @click.command(
     epilog="Example: wulf history rtt --subject 'n1>n2' --param transport=tcp --html history.html. "
-    "Exit code 1 where a series is now worse than before its latest change."
+    "Exit code 1 where a series is now worse than before its latest change; a candidate does not count."
 )
 @click.argument("metric")
 @click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")

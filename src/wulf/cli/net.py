@@ -161,7 +161,7 @@ def _measure(
 ) -> int:
     """One cell, measured to its wish, or two against each other; printed and kept as a run."""
     from wulf.report.terminal import print_records
-    from wulf.stats.comparison import PairedRule
+    from wulf.stats.comparison import versus_rule
     from wulf.workflow import survey
     from wulf.workflow.measuring import Effort
 
@@ -177,7 +177,7 @@ def _measure(
             else:
                 changed = probe.check(pattern.name, transport, {**params, **parse_changes(pattern, versus)})
                 arms = replace(cell, phase="A"), replace(cell, id=1, params=changed, phase="B")
-                rule = PairedRule(delta=delta, lower_is_better=pattern.metrics[0].better == "lower")
+                rule = versus_rule(delta, lower_is_better=pattern.metrics[0].better == "lower")
                 outcome = survey.versus(chosen, arms, effort, writer, drawn, rule=rule, watch=line)
     if as_json:
         echo_records(outcome.run.records)

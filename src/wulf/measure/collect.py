@@ -166,7 +166,8 @@ def records_of(
 
     def record(metric: Metric, *, primary: bool) -> Record:
         samples = samples_of(metric.name, good)
-        estimate = plan.rule.estimate(samples)
+        rule = plan.rule_of(cell, metric)
+        estimate = rule.estimate(samples)
         odd = flags(samples) if primary else {}
         verdict, reason = _verdict(
             estimate,
@@ -183,7 +184,7 @@ def records_of(
         if cell.program == NODE and estimate.n == 0 and good and len(good) == len(replicates) and failure is None:
             extra["supported"] = False  # it answered, with a reason instead of a value: this host does not have it
         if primary:
-            extra["stopped"] = failure or stopped or plan.rule.decide(samples).reason
+            extra["stopped"] = failure or stopped or rule.decide(samples).reason
             extra |= _common_start(good)
             if bottleneck:
                 extra["bottleneck"] = list(bottleneck)

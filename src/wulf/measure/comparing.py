@@ -172,7 +172,9 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) 
         raise UsageError(
             f"{a.id} and {b.id} have no cell in common", "compare runs of the same command over the same nodes"
         )
-    found = [_compared(first[key][0], second[key][0], delta, lower_is_better=first[key][1]) for key in both]
+    found = [
+        _compared(first[key][0], second[key][0], delta, len(both), lower_is_better=first[key][1]) for key in both
+    ]
     p_values = [comparison.p if comparison.p is not None else 1.0 for comparison in found]
     cells = [
         CellComparison(first[key][0], second[key][0], comparison, claimed, screened)
@@ -184,9 +186,11 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) 
     return RunComparison(a, b, cells, len(first) - len(both), len(second) - len(both), facts)
 
 
-def _compared(a: Record, b: Record, delta: float, *, lower_is_better: bool) -> Comparison:
-    """B against A; without interval and claim where neither run holds what changes from launch to launch."""
-    found = compare_samples(a.samples, b.samples, alpha=ALPHA, delta=delta, lower_is_better=lower_is_better)
+def _compared(a: Record, b: Record, delta: float, among: int, *, lower_is_better: bool) -> Comparison:
+    """B against A, one of `among` cells; without interval and claim where neither run holds what changes from launch to launch."""
+    found = compare_samples(
+        a.samples, b.samples, alpha=ALPHA, delta=delta, lower_is_better=lower_is_better, among=among
+    )
     if a.probe != MPI or a.params.get("launch") != SHARED:
         return found
     return replace(
@@ -210,7 +214,10 @@ def sentence(comparison: Comparison) -> str:
             return f"A and B are equivalent within ±{comparison.delta:.1%}: {told}."
         case Judgement.INCONCLUSIVE:
             seen = f"; a difference of {comparison.least_visible or 0:.1%} would have been seen"
-            return f"No difference is shown: {told}{seen if comparison.least_visible else ''}."
+            shown = "No difference is shown"
+            if not comparison.low <= 1 <= comparison.high:
+                shown = f"A and B differ, but not by more than {comparison.delta:.1%} for sure"
+            return f"{shown}: {told}{seen if comparison.least_visible else ''}."
         case _:
             return f"B is {comparison.judgement}: {told}."
 

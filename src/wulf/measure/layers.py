@@ -129,7 +129,7 @@ class DifferenceRule:
             found = self._by_ranks(differences, level)
         if found.low is None or found.high is None:
             return found, None
-        return found, least_visible(found.low, found.high, level)
+        return found, least_visible(found.low, found.high, level, degrees=n - 1)
 
     def _by_ranks(self, differences: Sequence[float], level: float) -> Estimate:
         n = len(differences)

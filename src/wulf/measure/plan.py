@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from wulf.core.records import Param
 from wulf.stats.comparison import PairedRule
 from wulf.stats.intervals import least_samples
-from wulf.stats.stopping import LOOKS, FixedRule, StoppingRule, WatchRule, WidthRule
+from wulf.stats.stopping import LOOKS, FixedRule, StoppingRule, WatchRule, WidthRule, further_looks
 
 Pair = tuple[str, str]
 
@@ -120,7 +120,8 @@ class Plan:
     wish
         Full width of each interval relative to its value.
     budget
-        Seconds of measuring; None = until all wishes are met or the last look.
+        Seconds of measuring; None = until all wishes are met or the last look. With one, a cell whose wish is not met
+        at the last of several looks goes on, and is looked at ever more rarely (`further_looks`).
     looks
         Numbers of replicates at which to look whether the wish is met.
     hosts
@@ -135,6 +136,8 @@ class Plan:
         No cell ends by itself, nor because replicates fail: the budget or Ctrl-C ends it, or the death of a node.
     synchronised
         What is measured at the same time is of one kind, and begins at an agreed moment.
+    steps
+        Node → the step of its clock [s], where it is known.
     """
 
     cells: tuple[Cell, ...]
@@ -149,6 +152,12 @@ class Plan:
     together: bool = False
     endless: bool = False
     synchronised: bool = False
+    steps: Mapping[str, float] = field(default_factory=dict)
+
+    def rule_of(self, cell: Cell, metric: Metric) -> StoppingRule:
+        """The rule, told the step of the clock by which the cell's single round trips are timed."""
+        step = self.steps.get(cell.client, 0.0) if cell.program == NET and metric.unit == "s" else 0.0
+        return replace(self.rule, step=step) if step and isinstance(self.rule, WidthRule | WatchRule) else self.rule
 
     @cached_property
     def rule(self) -> StoppingRule:
@@ -157,7 +166,17 @@ class Plan:
             return WatchRule(self.wish, self.confidence)
         if self.looks[-1] < least_samples(self.confidence):
             return FixedRule(self.looks[-1], self.confidence)
-        return WidthRule(self.wish, self.confidence, self.looks)
+        return WidthRule(self.wish, self.confidence, self.looks, self._beyond)
+
+    @property
+    def _beyond(self) -> tuple[int, ...]:
+        """Looks for as long as there is time."""
+        return further_looks(self.looks[-1]) if self.budget is not None and len(self.looks) > 1 else ()
+
+    @property
+    def all_looks(self) -> tuple[int, ...]:
+        """Those planned, and those for as long as there is time."""
+        return self.looks + self._beyond
 
     @property
     def _order(self) -> str:
@@ -185,6 +204,7 @@ class Plan:
             "endless": self.endless,
             "hosts": dict(self.hosts),
             "synchronised": self.synchronised,
+            "steps": dict(self.steps),
             "phases": sorted({cell.phase for cell in self.cells}),
             "order": self._order,
             "cells": [_cell_json(cell) for cell in self.cells],
@@ -211,6 +231,7 @@ class Plan:
             versus=PairedRule(**{**versus, "looks": tuple(versus["looks"])}) if versus else None,
             together=content.get("together", False),
             endless=content.get("endless", False),
+            steps=content.get("steps", {}),
         )
 
 

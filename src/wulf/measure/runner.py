@@ -305,8 +305,9 @@ class Runner:
         samples = samples_of(state.cell.metrics[0].name, state.replicates)
         if not samples:
             return state.good >= self._rule.least
-        most = self._rule.most
-        return self._rule.decide(samples).stop or (most is not None and state.good >= most + ATTEMPTS)
+        rule = self._plan.rule_of(state.cell, state.cell.metrics[0])
+        most = rule.most
+        return rule.decide(samples).stop or (most is not None and state.good >= most + ATTEMPTS)
 
     def _close(self, cell: Cell, *, failure: str | None = None, cut: str | None = None) -> None:
         """Turn what the cell has into records."""
@@ -330,7 +331,7 @@ class Runner:
 
     def _to_next_look(self, state: CellState) -> int:
         """Replicates until a cell's next look: their sum is kept, since a plan has as many waves as it has rounds."""
-        looks = self._plan.versus.looks if self._plan.versus else self._plan.looks
+        looks = self._plan.versus.looks if self._plan.versus else self._plan.all_looks
         return next((look for look in looks if look > state.good), state.good) - state.good
 
     def _report(self, wave: Sequence[Cell]) -> None:

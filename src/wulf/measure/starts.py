@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -72,6 +73,18 @@ def read_clocks(sessions: Mapping[str, Session], clock: Callable[[], float] = ti
             else:
                 silent.add(node)  # waited for once, not nine times
     return {node: estimate(found) for node, found in exchanges.items() if found}
+
+
+def clock_steps(sessions: Mapping[str, Session]) -> dict[str, float]:
+    """The step of every node's clock in seconds, asked side by side; nodes that don't tell are absent."""
+    asked = {node: session.call("clock") for node, session in sessions.items()}
+    deadline, steps = time.monotonic() + ANSWER_SECONDS, {}
+    for node, future in asked.items():
+        with suppress(FutureTimeout, NodeError):
+            step = future.result(timeout=max(0.0, deadline - time.monotonic())).get("resolution")
+            if step is not None:
+                steps[node] = float(step)
+    return steps
 
 
 def _ask(session: Session, clock: Callable[[], float]) -> _Asked:

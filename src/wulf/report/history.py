@@ -24,12 +24,10 @@ MAX_UNCHANGED = 12
 MAX_CHANGES = 12
 MAX_FACTS = 8
 MAX_UNREAD = 5
-
-DEPENDENT = 0.6
-"""Runs that amount to less than this share of independent ones are called dependent; of independent runs, few do."""
+MAX_DOUBTS = 3
 
 _BARS = "▁▂▃▄▅▆▇█"
-_STYLES = {"worse": "bold red", "better": "green", "spread": "yellow"}
+_STYLES = {"worse": "bold red", "better": "green", "spread": "yellow", "candidate": "yellow"}
 
 
 @dataclass(frozen=True)
@@ -67,27 +65,27 @@ class Told:
 
     Attributes
     ----------
-    amounts_to
-        To how many independent values the runs amount once the changes are taken out; None where that was not asked.
+    doubt
+        Why its changes are candidates only: the runs wander, so that some split of them looks like a step.
     """
 
     series: Series
     steps: tuple[Step, ...] = ()
-    amounts_to: float | None = None
+    doubt: str | None = None
 
     def verdict(self, step: Step) -> str:
-        """`worse`, `better`, `changed` where nobody says which way is better, `spread` where the level did not move."""
+        """`worse`, `better`, `changed` where nobody says which way is better, `spread` where the level did not move.
+
+        `candidate` whichever way it went, where the runs wander.
+        """
+        if self.doubt:
+            return "candidate"
         up = step.change.direction
         if up == 0:
             return "spread"
         if not self.series.better:
             return "changed"
         return "worse" if (up > 0) == (self.series.better == "lower") else "better"
-
-    @property
-    def dependent(self) -> bool:
-        """Whether neighbouring runs resemble each other, so that p is smaller than it should be."""
-        return self.amounts_to is not None and self.amounts_to < DEPENDENT * len(self.series.points)
 
     @property
     def worse_now(self) -> bool:
@@ -122,10 +120,10 @@ class History:
 
     @property
     def changed(self) -> list[Told]:
-        """Series with changes: those that are worse now first, then those that changed last."""
+        """Series with changes: those that are worse now first, then those that changed last, candidates last of all."""
         found = [told for told in self.told if told.steps]
         found.sort(key=lambda told: told.first_run(told.steps[-1]).started, reverse=True)
-        return sorted(found, key=lambda told: not told.worse_now)
+        return sorted(found, key=lambda told: (not told.worse_now, told.doubt is not None))
 
     @property
     def worse_now(self) -> list[Told]:
@@ -135,13 +133,15 @@ class History:
 
 def headline(history: History) -> str:
     """The answer in a sentence."""
-    changed, worse = len(history.changed), len(history.worse_now)
+    changed, worse = [told for told in history.changed if not told.doubt], len(history.worse_now)
+    candidates = len(history.changed) - len(changed)
     of = plural(len(history.told), "series", "series")
-    name = metric_name(history.metric)
+    name, over = metric_name(history.metric), f"over {plural(history.runs, 'run')}"
+    maybe = f"; {candidates} more may have changed" if candidates else ""
     if not changed:
-        return f"No change of the {name} in {of} over {plural(history.runs, 'run')}"
-    what = f"The {name} changed in {changed} of {of} over {plural(history.runs, 'run')}"
-    return f"{what}; {worse} {'is' if worse == 1 else 'are'} worse now than before" if worse else what
+        return f"No {'sure ' if candidates else ''}change of the {name} in {of} {over}{maybe.replace(' more', '')}"
+    what = f"The {name} changed in {len(changed)} of {of} {over}"
+    return f"{what}; {worse} {'is' if worse == 1 else 'are'} worse now than before{maybe}" if worse else what + maybe
 
 
 def notes(history: History) -> list[str]:
@@ -157,14 +157,10 @@ def notes(history: History) -> list[str]:
     left_out = sum(told.series.left_out for told in history.told)
     if left_out:
         found.append(f"{plural(left_out, 'record')} without a usable value (failed or unresolved) left out")
-    dependent = [told for told in history.changed if told.dependent]
-    if dependent:
-        one = dependent[0]
-        others = f" and {len(dependent) - 1} more" if len(dependent) > 1 else ""
-        found.append(
-            f"{series_name(one.series)}{others}: neighbouring runs resemble each other "
-            f"({len(one.series.points):,} amount to {one.amounts_to:.0f}), so that a drift may pass for a change"
-        )
+    doubted = [told for told in history.changed if told.doubt]
+    found += [f"{series_name(told.series)}: {told.doubt}: its changes are candidates" for told in doubted[:MAX_DOUBTS]]
+    if len(doubted) > MAX_DOUBTS:
+        found.append(f"and {plural(len(doubted) - MAX_DOUBTS, 'more series', 'more series')} with candidates")
     if any(told.steps and not told.series.better for told in history.told):
         found.append("no plan of these runs says which way is better, so no change is called worse")
     return found
@@ -389,6 +385,7 @@ def _as_object(history: History, told: Told) -> Mapping[str, Any]:
         "left_out": series.left_out,
         "level": history.level,
         "worse_now": told.worse_now,
+        "doubt": told.doubt,
         "changes": [_change_object(told, step) for step in told.steps],
     }
 

@@ -45,8 +45,10 @@ ENDING = 200
 REACH = 4.0
 """Of a normal distribution, all but one value in two million lie so near."""
 
-_WORDS = {"worse": "worse", "better": "better", "changed": "changed", "spread": "other spread"}
-_SIGNS = {"worse": "▲", "better": "●", "changed": "◆", "spread": "◆"}
+_WORDS = {
+    "worse": "worse", "better": "better", "changed": "changed", "spread": "other spread", "candidate": "candidate",
+}  # fmt: skip
+_SIGNS = {"worse": "▲", "better": "●", "changed": "◆", "spread": "◆", "candidate": "?"}
 
 
 def write_history(history: History, path: Path) -> None:

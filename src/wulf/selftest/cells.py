@@ -1,31 +1,134 @@
-"""One figure: a cell measured until its interval is narrow."""
+"""One figure: a cell measured as surveys, `wulf node`, `--quick`, `--watch` and `--budget` measure it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
 
-from wulf.selftest.noise import CV, over, steady
+from wulf.core.records import Record, Verdict
+from wulf.measure.plan import Plan
+from wulf.selftest.measuring import measured, pair_cell
+from wulf.selftest.noise import CV, recording
 from wulf.stats.claims import Claim, Size, Step
-from wulf.stats.stopping import WidthRule
-from wulf.stats.streams import Stream
+from wulf.stats.streams import DEPENDENT, SYNTHETIC, TICKS, Stream, drifting, quantised, recorded, shuffled
+from wulf.workflow.measuring import LOOKS, Effort
+from wulf.workflow.node import LOOKS as NODE_LOOKS
+
+HARDEST = "AR(1), ρ = 0.8"
+"""Noise of which 24 replicates amount to fewer than three: no claim about it can hold, and none is made."""
 
 
-def cells(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
-    """Cells measured until their interval is narrow: does it cover the median?"""
-    rule = WidthRule(wish=0.02)
-    covered = resolved = 0
+@dataclass(frozen=True)
+class Way:
+    """One way in which the product measures a cell.
+
+    Attributes
+    ----------
+    effort
+        As the command line makes it.
+    most
+        Replicates of which noise is drawn beforehand; more are never asked.
+    share
+        Of the campaigns that a size gives, so that the long ways take no longer than the others.
+    """
+
+    name: str
+    effort: Effort
+    most: int = LOOKS[-1]
+    share: float = 1.0
+
+
+SURVEY = Way("survey", Effort(wish=0.02))
+NODE = Way("node", Effort(patience=NODE_LOOKS), share=0.5)
+QUICK = Way("--quick", Effort(quick=True), share=0.5)
+WATCH = Way("--watch", Effort(wish=0.02, watch=True), most=11_000, share=0.1)
+BUDGET = Way("--budget", Effort(wish=0.01, budget=60.0), most=11_000, share=0.1)
+WAYS = (SURVEY, NODE, QUICK, WATCH, BUDGET)
+
+
+IN_BUDGET = 300
+"""Replicates a cell, on average, for which the simulated budget is enough."""
+
+
+def campaigns(random: np.random.Generator, stream: Stream, way: Way, count: int) -> list[Record]:
+    """So many cells of one kind of noise, by the product's runner: the record of each."""
+    noise: dict[str, Iterator[float]] = {
+        f"n{i}": iter(np.exp(CV * stream.draw(random, way.most)).tolist()) for i in range(count)
+    }
+    cells = tuple(pair_cell(i, f"n{i}", f"m{i}") for i in range(count))
+    steps = dict.fromkeys(noise, 1 / TICKS) if stream.name == quantised(CV).name else {}
+    plan = Plan(
+        cells, 1, way.effort.wish, budget=way.effort.budget, looks=way.effort.looks, watch=way.effort.watch, steps=steps
+    )
+    taken = 0
+
+    def figure(client: str, *_: str) -> float:
+        nonlocal taken
+        taken += 1
+        return next(noise[client])
+
+    return measured(plan, figure, clock=lambda: 60.0 * taken / (IN_BUDGET * count)).records
+
+
+def _share(records: list[Record], truth: float) -> float:
+    """Of the records that have an interval, how many cover the truth."""
+    return float(np.mean([r.low <= truth <= r.high for r in records if r.low is not None and r.high is not None]))
+
+
+def covered(random: np.random.Generator, size: Size, *, stream: Stream, way: Way) -> list[Claim]:
+    """Does the interval cover the median, and does it where the cell is called ok?"""
+    count = max(30, round(way.share * size.campaigns))
+    records = campaigns(random, stream, way, count)
     truth = float(np.exp(CV * (stream.median or 0.0)))
-    for _ in range(size.campaigns):
-        samples = np.exp(CV * stream.draw(random, rule.most))
-        n = next(look for look in rule.looks if rule.decide(samples[:look].tolist()).stop)
-        found = rule.estimate(samples[:n].tolist())
-        if found.reason is None and found.low is not None and found.high is not None:
-            resolved += 1
-            covered += found.low <= truth <= found.high
-    what = "a cell's interval covers the median"
-    return [Claim(what, stream.name, covered / max(1, resolved), resolved, 0.93, at_most=False)]
+    known = [record for record in records if record.low is not None]
+    ok = [record for record in known if record.verdict is Verdict.OK]
+    depends = stream in DEPENDENT
+    open_ended = way in (WATCH, BUDGET)
+    promised = not depends or (way is not QUICK and (stream.name != HARDEST or open_ended))
+    claims = [
+        Claim(
+            f"{way.name}: the interval covers the median", stream.name, _share(known, truth), len(known),
+            0.93 if promised else None, at_most=False,
+        )
+    ]  # fmt: skip
+    if way is SURVEY:
+        claims.append(Claim("… is called ok", stream.name, len(ok) / count, count, None))
+        missed = len(ok) - round(_share(ok, truth) * len(ok)) if ok else 0
+        claims.append(
+            Claim("… is called ok, and misses it", stream.name, missed / count, count, None if depends else 0.05)
+        )
+    if way is NODE and not depends:
+        said = sum("depends on the one before" in (record.reason or "") for record in records)
+        claims.append(Claim("node: independent, called dependent", stream.name, said / count, count, 0.05))
+    return claims
+
+
+def rest(random: np.random.Generator, size: Size, *, stream: Stream, total: float) -> list[Claim]:
+    """A machine that drifts while a survey measures it: no figure is true of all its time, but one of a cell's own."""
+    count = max(30, size.campaigns // 4)
+    records = campaigns(random, stream, Way("survey", Effort(wish=0.5)), count)
+    ok = [record for record in records if record.verdict is Verdict.OK]
+    missed = 0
+    for record in ok:
+        halfway = float(np.exp(CV * total * (record.replicates - 1) / 2 / (LOOKS[-1] - 1)))
+        missed += record.low is None or record.high is None or not record.low <= halfway <= record.high
+    return [
+        Claim("survey: a drifting cell is called ok", stream.name, len(ok) / count, count, None),
+        Claim("… and misses the level of its own time", stream.name, missed / count, count, 0.05),
+    ]
 
 
 def plan() -> list[tuple[str, Step]]:
     """The steps of this area."""
-    return over("cells", cells, steady())
+    steady = (*SYNTHETIC[:3], *DEPENDENT, quantised(CV), shuffled(recorded(recording())))
+    steps: list[tuple[str, Step]] = [
+        (f"cells, {way.name}, {stream.name}", partial(covered, stream=stream, way=way))
+        for stream in steady
+        for way in WAYS
+        if way.most <= LOOKS[-1] or stream.name != quantised(CV).name  # whose step is wider than any interval asked for
+    ]
+    drifts = ((drifting(total), total) for total in (10.0, 40.0))
+    return [*steps, *((f"cells, {s.name}", partial(rest, stream=s, total=total)) for s, total in drifts)]

@@ -10,6 +10,7 @@ from typing import Any
 from wulf.core.records import Record
 from wulf.measure.plan import NET, Cell, Metric, Plan
 from wulf.measure.runner import Runner
+from wulf.stats.comparison import Comparison
 
 Figure = Callable[[str, str, str], float | None]
 """From client, server, and pattern or probe to what the next replicate measures; None: no answer."""
@@ -21,6 +22,7 @@ class Measured:
 
     records: list[Record]
     replicates: list[dict[str, Any]]
+    comparison: Comparison | None = None
 
 
 @dataclass
@@ -76,7 +78,9 @@ def measured(plan: Plan, figure: Figure, **options: Any) -> Measured:
     others = {cell.program: sessions for cell in plan.cells if cell.program != NET} | options.pop("others", {})
     kept = Measured([], [])
     addresses = {node: node for node in nodes}  # so that whoever is asked knows whom it measures
-    Runner(plan, sessions, addresses, _Sink("selftest", kept), others=others, **options).run()
+    runner = Runner(plan, sessions, addresses, _Sink("selftest", kept), others=others, **options)
+    runner.run()
+    kept.comparison = runner.comparison
     return kept
 
 

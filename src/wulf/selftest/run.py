@@ -10,6 +10,7 @@ import numpy as np
 
 from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.selftest import (
+    blame,
     cells,
     comparisons,
     histories,
@@ -21,6 +22,7 @@ from wulf.selftest import (
     nodes,
     predict,
     search,
+    tune,
 )
 from wulf.stats.changes import change_points
 from wulf.stats.claims import FULL, QUICK, Claim
@@ -35,8 +37,10 @@ AREAS = (
     comparisons.plan,
     naive.plan,
     nodes.plan,
+    blame.plan,
     cells.plan,
     launches.plan,
+    tune.plan,
     knobs.plan,
     histories.plan,
     models.plan,

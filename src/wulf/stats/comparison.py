@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import exp, isfinite, log1p
+from math import exp, isfinite, log1p, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from wulf.stats.diagnostics import effective_size
+from wulf.stats.diagnostics import CAUTION, effective_size
 from wulf.stats.ranks import Shift, rank_sum_shift, signed_rank_level, signed_rank_shift
 from wulf.stats.samples import Floats, check_confidence, logs
 from wulf.stats.sequential import level_at, levels, pocock
@@ -52,7 +52,8 @@ class Comparison:
     confidence
         Of the interval, all looks together.
     p
-        Two-sided, of no difference, by itself: neither for several looks nor for several comparisons corrected.
+        Two-sided, of no difference (of two runs: of none beyond delta), by itself: neither for several looks nor for
+        several comparisons corrected.
     n
         Pairs, or samples of the smaller side.
     delta
@@ -83,39 +84,65 @@ class Comparison:
         return self.judgement in (Judgement.FASTER, Judgement.SLOWER)
 
 
-def judge(low: float, high: float, delta: float, *, lower_is_better: bool) -> Judgement:
-    """The verdict that an interval of ln(B/A) supports. Within ±δ it is equivalent, even where it excludes zero."""
-    edge = log1p(delta)
+def judge(low: float, high: float, delta: float, *, lower_is_better: bool, margin: float = 0.0) -> Judgement:
+    """The verdict that an interval of ln(B/A) supports. Within ±δ it is equivalent, even where it excludes zero.
+
+    Faster and slower ask for all of the interval beyond ±margin, a relative difference as δ is.
+    """
+    edge, beyond = log1p(delta), log1p(margin)
     if -edge <= low and high <= edge:
         return Judgement.EQUIVALENT
-    if low <= 0 <= high:
+    if low <= beyond and high >= -beyond:
         return Judgement.INCONCLUSIVE
     return Judgement.FASTER if (high < 0) == lower_is_better else Judgement.SLOWER
 
 
-def least_visible(low: float, high: float, level: float) -> float:
+def least_visible(
+    low: float, high: float, level: float, *, degrees: int | None = None, claimed_at: float | None = None
+) -> float:
     """The shift that 90 % of campaigns with such an interval at a two-sided level would have found.
 
-    From the half width of the interval: it is the critical value, and power asks for some standard errors more.
+    The half width is k standard errors, k being Student's quantile at the level. A campaign finds the shift when its
+    own mean, less k of its own standard errors, is beyond zero; that of nine in ten is, where the shift is k + c with
+    c = z·√(1 + (k² + (k+c)²)/2ν): the errors of both campaigns are estimates, each of relative variance 1/2ν.
+
+    Parameters
+    ----------
+    degrees
+        Of freedom, ν, of the standard error; None: so many that it is no estimate any more.
+    claimed_at
+        The level at which a difference is claimed where it is another than that of the interval: corrected for many.
     """
-    return (high - low) / 2 * (1 + float(ndtri(POWER)) / -float(ndtri(level / 2)))
+    from scipy.special import stdtrit
+
+    def quantile(tail: float) -> float:
+        return float(-stdtrit(degrees, tail) if degrees is not None else -ndtri(tail))
+
+    k, z = quantile((claimed_at or level) / 2), float(ndtri(POWER))
+    more = z
+    for _ in range(20):
+        more = z * sqrt(1 + ((k**2 + (k + more) ** 2) / (2 * degrees) if degrees is not None else 0.0))
+    return (high - low) / 2 / quantile(level / 2) * (k + more)
 
 
 def _comparison(
-    shift: Shift, n: int, level: float, delta: float, *, lower_is_better: bool, paired: bool, confidence: float
-) -> Comparison:
+    shift: Shift, n: int, level: float, delta: float, *,
+    lower_is_better: bool, paired: bool, confidence: float, degrees: int, margin: float, p: float | None = None,
+    claimed_at: float | None = None,
+) -> Comparison:  # fmt: skip
     bounded = isfinite(shift.low)
-    judgement = judge(shift.low, shift.high, delta, lower_is_better=lower_is_better)
+    visible = least_visible(shift.low, shift.high, level, degrees=degrees, claimed_at=claimed_at) if bounded else None
+    judgement = judge(shift.low, shift.high, delta, lower_is_better=lower_is_better, margin=margin)
     return Comparison(
         judgement=judgement,
         ratio=exp(shift.value),
         low=exp(shift.low) if bounded else None,
         high=exp(shift.high) if bounded else None,
         confidence=confidence,
-        p=shift.p,
+        p=shift.p if p is None else p,
         n=n,
         delta=delta,
-        least_visible=exp(least_visible(shift.low, shift.high, level)) - 1 if bounded else None,
+        least_visible=None if visible is None else exp(log1p(margin) + visible) - 1,
         paired=paired,
         reason="" if bounded else f"{n} {'pairs' if paired else 'samples'} are too few for an interval",
     )
@@ -133,12 +160,15 @@ class PairedRule:
         What counts as no difference.
     looks
         Numbers of pairs at which to look, ascending.
+    margin
+        A difference is claimed where it is greater than this for sure. 0: where it is any difference at all.
     """
 
     alpha: float = 0.05
     delta: float = DELTA
     looks: tuple[int, ...] = LOOKS
     lower_is_better: bool = True
+    margin: float = 0.0
 
     def __post_init__(self) -> None:
         check_confidence(1 - self.alpha)
@@ -178,7 +208,8 @@ class PairedRule:
         level = level_at(n, self.looks, self.alpha, signed_rank_level)
         found = _comparison(
             signed_rank_shift(differences, level), n, level, self.delta,
-            lower_is_better=self.lower_is_better, paired=True, confidence=confidence,
+            lower_is_better=self.lower_is_better, paired=True, confidence=confidence, degrees=max(1, n - 1),
+            margin=self.margin,
         )  # fmt: skip
         return replace(found, reason=self._why(found))
 
@@ -207,12 +238,29 @@ def _log_ratios(a: ArrayLike, b: ArrayLike) -> Floats:
     return ratios
 
 
+def versus_rule(delta: float = DELTA, *, lower_is_better: bool = True) -> PairedRule:
+    """As `--versus` compares: what lies within ±delta is no difference, so none is claimed that may lie there."""
+    return PairedRule(delta=delta, lower_is_better=lower_is_better, margin=delta)
+
+
 def compare_samples(
-    a: ArrayLike, b: ArrayLike, *, alpha: float = 0.05, delta: float = DELTA, lower_is_better: bool = True
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    alpha: float = 0.05,
+    delta: float = DELTA,
+    lower_is_better: bool = True,
+    among: int = 1,
 ) -> Comparison:
     """Compare two samples that were not paired: two runs, one after the other.
 
-    By ranks; samples that depend on their predecessors count for as many as they amount to.
+    By ranks; samples that depend on their predecessors count for as many as they amount to. A difference is claimed,
+    and p is, of more than delta.
+
+    Parameters
+    ----------
+    among
+        How many comparisons the claims will be corrected for: the least visible effect allows for it.
 
     Raises
     ------
@@ -226,9 +274,15 @@ def compare_samples(
         return Comparison(
             Judgement.INCONCLUSIVE, None, None, None, 1 - alpha, None, 0, delta, None, False, "one side has no samples"
         )
-    effect = max(first.size / effective_size(first), second.size / effective_size(second))
+    effect = max(values.size / effective_size(values, CAUTION) for values in (first, second))
     shift = rank_sum_shift(first, second, alpha, effect)
-    return _comparison(shift, n, alpha, delta, lower_is_better=lower_is_better, paired=False, confidence=1 - alpha)
+    edge = log1p(delta) if shift.value > 0 else -log1p(delta)
+    beyond = rank_sum_shift(first, second - edge, alpha, effect)
+    p = beyond.p if abs(shift.value) > abs(edge) else 1.0
+    return _comparison(
+        shift, n, alpha, delta, lower_is_better=lower_is_better, paired=False, confidence=1 - alpha,
+        degrees=max(1, int(first.size + second.size) - 2), margin=delta, p=p, claimed_at=alpha / among,
+    )  # fmt: skip
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -94,7 +94,6 @@ def any_level(_: int, level: float) -> float:
     return level
 
 
-@lru_cache(maxsize=256)
 def levels(
     looks: tuple[int, ...],
     alpha: float = 0.05,
@@ -120,27 +119,60 @@ def levels(
     tuple of float
         One for each look; 0 where the test cannot reject.
     """
+    return _levels(looks, tuple(spending(n / (most or max(looks, default=1)), alpha) for n in looks), attainable)
+
+
+@lru_cache(maxsize=1024)
+def _levels(looks: tuple[int, ...], spent_by: tuple[float, ...], attainable: Attainable) -> tuple[float, ...]:
+    """As `levels`, from the error that may have been spent by each look."""
     if list(looks) != sorted(set(looks)) or not looks or looks[0] < 1:
         raise ValueError(f"looks {looks} must ascend from 1")
     walk, spent, found = _Walk(), 0.0, []
-    for n in looks:
-        room = spending(n / (most or looks[-1]), alpha) - spent
+    for n, may in zip(looks, spent_by, strict=True):
+        room = may - spent
         level = attainable(n, 2 * float(ndtr(-_bound_for(walk, n, room)))) if room > 0 else 0.0
         spent += walk.step(n, -float(ndtri(level / 2)) if level > 0 else np.inf)
         found.append(level)
     return tuple(found)
 
 
-def level_at(n: int, looks: tuple[int, ...], alpha: float, attainable: Attainable = any_level) -> float:
+BEYOND = 0.2
+"""Share of the error that is kept for looks beyond those planned, where there may be any."""
+
+
+def prolonged(n: int, planned: int, alpha: float) -> float:
+    """The error spent by n samples, where `planned` were to be the last but may not be: never more than α.
+
+    Pocock-like until there, with all but `BEYOND`; of that, 1 - planned/n. The steps fall as n grows, and so slowly
+    that a look at 1.5 times as many samples always has something to spend.
+    """
+    if n <= planned:
+        return pocock(n / planned, (1 - BEYOND) * alpha)
+    return alpha * (1 - BEYOND * planned / n)
+
+
+def level_at(
+    n: int, looks: tuple[int, ...], alpha: float, attainable: Attainable = any_level, planned: int | None = None
+) -> float:
     """The two-sided level at n samples, given the declared looks that came before; 0 where the test cannot reject.
 
     Between two looks nobody stops because of what the samples say. Who stops there all the same, because time is over,
     takes the last look, and may spend whatever is left.
+
+    Parameters
+    ----------
+    planned
+        The last look that was planned, where there are more for as long as there is time; None: the last of all.
     """
     if n < 1:
         return 0.0
-    before = tuple(look for look in looks if look < n)
-    return levels((*before, n), alpha, pocock, attainable, looks[-1] if n in looks else n)[-1]
+    until = tuple(look for look in looks if look < n)
+
+    def spent(look: int) -> float:
+        return prolonged(look, planned, alpha) if planned else pocock(look / looks[-1], alpha)
+
+    now = spent(n) if n in looks else alpha
+    return _levels((*until, n), (*map(spent, until), now), attainable)[-1]
 
 
 def _bound_for(walk: _Walk, n: int, room: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
-from wulf.stats.diagnostics import cold_start, drift, effective_size, modes
+from wulf.stats.diagnostics import CAUTION, DEPENDENCE_LEAST, cold_start, dependence, drift, effective_size, modes
 from wulf.stats.intervals import Estimate, last_rank, least_samples
 from wulf.stats.samples import checked
 from wulf.stats.sequential import level_at, sequence_ranks
@@ -19,8 +19,14 @@ from wulf.stats.sequential import level_at, sequence_ranks
 LOOKS = (8, 11, 16, 24, 40)
 """Replicates at which to look. Six have a 95 % interval by themselves, but none that allows for a second look."""
 
-_DEPENDENCE_LEAST = 8
-"""Fewer samples say nothing about how they depend on each other."""
+HINT = 0.3
+"""A cell does not end early while its replicates seem to depend on each other at this p; at the last look it may.
+
+Eight replicates hardly show it, so that to be taken for independent asks for more than a test passed.
+"""
+
+WIDENED = 24
+"""From so many replicates on, widening makes up for what depends, and a hint holds nobody up."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ def flags(samples: ArrayLike) -> dict[str, str]:
     if shape.flagged:
         found["modes"] = f"has two modes (dip test p {shape.p:.2g}): two states were measured"
     effective = effective_size(values)
-    if values.size >= _DEPENDENCE_LEAST and effective < values.size / 2:
+    if dependence(values).flagged and effective < values.size / 2:
         found["dependent"] = f"depends on its predecessors: {values.size} replicates amount to {effective:.0f}"
     return found
 
@@ -88,11 +94,28 @@ def _within(wish: float, found: Estimate, samples: Sequence[float]) -> Decision:
     return Decision(True, f"interval {width:.2%} wide, within the wish of {wish:.2%}")
 
 
-def settled_median(samples: ArrayLike, confidence: float = 0.95) -> Estimate:
-    """The median with its order-statistic interval, widened where the samples depend on their predecessors.
+def resolution(samples: ArrayLike, known: float = 0.0) -> float:
+    """The step of a clock, or of the last digit printed, in the samples' unit: known, or as they show it.
+
+    Where some are equal, the least gap between those that are not. Where all are, they show none: it may be a count.
+    """
+    values = checked(samples)
+    distinct = np.unique(values)
+    return max(known, float(np.diff(distinct).min()) if 1 < distinct.size < values.size else 0.0)
+
+
+def settled_median(samples: ArrayLike, confidence: float = 0.95, step: float = 0.0) -> Estimate:
+    """The median with its order-statistic interval, widened where the samples seem to depend on their predecessors.
 
     The ranks' distance from the middle grows by √(n / effective n): the count of samples below the median has that
-    much more variance (as for an AR(1) series). From eight samples on; fewer say nothing of how they depend.
+    much more variance (as for an AR(1) series). From eight samples on; fewer say nothing of how they depend. Where
+    they do depend, and even the extremes are too near, the reason says so. Either end lies farther out by the
+    `resolution`: a time of 20.3 ticks may read 20 eight times in a row, and is not 20.
+
+    Parameters
+    ----------
+    step
+        Of the clock, where it is known.
 
     Raises
     ------
@@ -106,23 +129,33 @@ def settled_median(samples: ArrayLike, confidence: float = 0.95) -> Estimate:
         return Estimate.unresolved(
             n, f"{n} replicates are too few for a {confidence:.0%} interval of the median: {needed} are needed"
         )
-    effective = effective_size(values) if n >= _DEPENDENCE_LEAST else float(n)
+    effective = effective_size(values, CAUTION) if n >= DEPENDENCE_LEAST else float(n)
     middle = (n + 1) / 2
     rank = floor(middle - (middle - last_rank(n, 0.5, (1 - confidence) / 2)) * sqrt(n / effective) + 0.5)
-    ordered = np.sort(values)
+    ordered, step = np.sort(values), resolution(values, step)
     value = float(np.median(values))
-    if rank < 1:
+    if rank < 1 and dependence(values).flagged:
         covered = max(0.0, 1 - 2 ** (1 - effective))
         reason = f"each depends on the one before: {n} replicates amount to {effective:.1f}, too few for an interval"
-        return Estimate(value, float(ordered[0]), float(ordered[-1]), covered, n, reason)
+        return Estimate(value, float(ordered[0]) - step, float(ordered[-1]) + step, covered, n, reason)
+    rank = max(rank, 1)
     covered = 1 - 2 * float(bdtr(rank - 1, n, 0.5)) if effective == n else confidence
-    return Estimate(value, float(ordered[rank - 1]), float(ordered[n - rank]), covered, n)
+    return Estimate(value, float(ordered[rank - 1]) - step, float(ordered[n - rank]) + step, covered, n)
 
 
 def _median_level(n: int, level: float) -> float:
     """The greatest error not above `level` that the median's interval from n samples can have."""
     rank = last_rank(n, 0.5, level / 2)
     return 2 * float(bdtr(rank - 1, n, 0.5)) if rank else 0.0
+
+
+GROWTH, MOST_LOOKS = 1.5, 16
+"""Looks beyond the last planned one: each so many times the replicates of the one before, and how many of them."""
+
+
+def further_looks(last: int) -> tuple[int, ...]:
+    """Where a cell that is still too wide is looked at while there is time: 24 → 36, 54, 81, 121 …"""
+    return tuple(floor(last * GROWTH**k) for k in range(1, MOST_LOOKS + 1))
 
 
 @dataclass(frozen=True)
@@ -140,22 +173,33 @@ class WidthRule:
         Of the interval, all looks together.
     looks
         Numbers of replicates at which to look, ascending.
+    beyond
+        Looks after these, for as long as there is time: a share of the error is kept for them from the beginning.
+    step
+        Of the clock, in the samples' unit, where it is known: part of the interval.
     """
 
     wish: float = 0.05
     confidence: float = 0.95
     looks: tuple[int, ...] = field(default=LOOKS)
+    beyond: tuple[int, ...] = ()
+    step: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.wish > 0:
             raise ValueError(f"wish {self.wish} must be above 0")
-        if not self.looks or list(self.looks) != sorted(set(self.looks)):
-            raise ValueError(f"looks {self.looks} must ascend")
+        if not self.looks or list(self.all_looks) != sorted(set(self.all_looks)):
+            raise ValueError(f"looks {self.all_looks} must ascend")
         needed = least_samples(self.confidence)
         if self.looks[-1] < needed:
             raise ValueError(
                 f"{self.looks[-1]} replicates never give a {self.confidence:.0%} interval; {needed} are needed"
             )
+
+    @property
+    def all_looks(self) -> tuple[int, ...]:
+        """Those planned, and those beyond."""
+        return self.looks + self.beyond
 
     @property
     def least(self) -> int:
@@ -165,13 +209,14 @@ class WidthRule:
     @property
     def most(self) -> int:
         """The last look."""
-        return self.looks[-1]
+        return self.all_looks[-1]
 
     def estimate(self, samples: Sequence[float]) -> Estimate:
         """At a look, or where measuring was cut short between two."""
         n = len(samples)
-        level = level_at(n, self.looks, 1 - self.confidence, _median_level)
-        found = settled_median(samples, 1 - level if level else self.confidence)
+        planned = self.looks[-1] if self.beyond else None
+        level = level_at(n, self.all_looks, 1 - self.confidence, _median_level, planned)
+        found = settled_median(samples, 1 - level if level else self.confidence, self.step)
         if not level and found.value is not None:
             return Estimate.unresolved(
                 n, f"{n} replicates are too few for an interval that allows for {self.looks} looks"
@@ -179,13 +224,18 @@ class WidthRule:
         return found
 
     def decide(self, samples: Sequence[float]) -> Decision:
-        """Stop when the interval is within the wish at a look and nothing drifts, or at the last look."""
+        """Stop when the interval is within the wish at a look and nothing drifts, or at the last look.
+
+        Before the last, and while there are few, a hint that replicates depend on each other is enough to go on.
+        """
         n = len(samples)
-        if n not in self.looks and n < self.most:
+        if n not in self.all_looks and n < self.most:
             return Decision(False, "between looks")
         decision = _within(self.wish, self.estimate(samples), samples)
         if n >= self.most and not decision.stop:
             return Decision(True, f"{decision.reason} after {n} replicates, the most")
+        if decision.stop and n < min(self.most, WIDENED) and dependence(samples).p <= HINT:
+            return Decision(False, f"the {n} replicates so far may depend on each other")
         return decision
 
 
@@ -229,6 +279,7 @@ class WatchRule:
 
     wish: float = 0.05
     confidence: float = 0.95
+    step: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.wish > 0:
@@ -244,16 +295,22 @@ class WatchRule:
         """It never has to stop."""
 
     def estimate(self, samples: Sequence[float]) -> Estimate:
-        """The median with the confidence sequence's interval."""
-        values = np.sort(checked(samples))
+        """The median with the confidence sequence's interval, of so many samples as they amount to."""
+        values = checked(samples)
         n = int(values.size)
-        ranks = sequence_ranks(n, 0.5, self.confidence) if n else None
-        if ranks is None:
+        if not n or sequence_ranks(n, 0.5, self.confidence) is None:
             return Estimate.unresolved(
                 n, f"{n} replicates are too few for a confidence sequence: {self.least} are needed"
             )
-        low, high = float(values[ranks[0] - 1]), float(values[ranks[1] - 1])
-        return Estimate(float(np.median(values)), low, high, self.confidence, n)
+        effective = floor(effective_size(values, CAUTION)) if n >= DEPENDENCE_LEAST else n
+        ranks = sequence_ranks(effective, 0.5, self.confidence)
+        ordered, step, value = np.sort(values), resolution(values, self.step), float(np.median(values))
+        if ranks is None:
+            covered = max(0.0, 1 - 2.0 ** (1 - effective))
+            reason = f"each depends on the one before: {n} replicates amount to {effective}, too few for a sequence"
+            return Estimate(value, float(ordered[0]) - step, float(ordered[-1]) + step, covered, n, reason)
+        rank = max(1, floor((ranks[0] - 0.5) / effective * n + 0.5))
+        return Estimate(value, float(ordered[rank - 1]) - step, float(ordered[n - rank]) + step, self.confidence, n)
 
     def decide(self, samples: Sequence[float]) -> Decision:
         """Stop when the interval is within the wish and nothing drifts."""

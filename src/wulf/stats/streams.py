@@ -120,3 +120,57 @@ SYNTHETIC = (
     Stream("AR(1), ρ = 0.5", partial(ar1, rho=0.5)),
     Stream("linear drift", _drift, None),
 )
+
+TO_SLOW, TO_FAST = 0.1, 0.25
+"""Chance to leave the fast mode, and the slow one, from one draw to the next: stays of ten and of four draws."""
+
+_SLOW_SHARE = TO_SLOW / (TO_SLOW + TO_FAST)
+_SWITCHING_SPREAD = (1 + _SLOW_SHARE * (1 - _SLOW_SHARE) * BIMODAL_APART**2) ** 0.5
+
+
+def _switching(random: np.random.Generator, n: int) -> Floats:
+    """Two modes, as far apart as the bimodal stream's, each kept for a while: a two-state Markov chain."""
+    chances, slow = random.random(n), np.empty(n, dtype=bool)
+    now = random.random() < _SLOW_SHARE
+    for i, chance in enumerate(chances):
+        now = chance >= TO_FAST if now else chance < TO_SLOW
+        slow[i] = now
+    draws: Floats = (random.normal(size=n) + BIMODAL_APART * slow) / _SWITCHING_SPREAD
+    return draws
+
+
+def _switching_median() -> float:
+    from scipy.special import ndtri
+
+    middle: float = ndtri(0.5 / (1 - _SLOW_SHARE)) / _SWITCHING_SPREAD
+    return middle
+
+
+TICKS = 20.3
+"""What the quantised clock's figure is, in steps of the clock."""
+
+
+def quantised(cv: float) -> Stream:
+    """Lognormal noise of this coefficient of variation, read from a clock of which the median is `TICKS` steps."""
+
+    def draw(random: np.random.Generator, n: int) -> Floats:
+        ticks: Floats = np.round(TICKS * np.exp(cv * random.normal(size=n)))
+        return np.log(ticks / TICKS) / cv
+
+    return Stream("quantised clock", draw)
+
+
+def drifting(total: float) -> Stream:
+    """Lognormal noise that rises by so many of its standard deviations from the first draw to the last."""
+    return Stream(
+        f"drift of {total:g} σ", lambda random, n: random.normal(size=n) + np.linspace(0, total, n), None
+    )  # fmt: skip
+
+
+DEPENDENT = (
+    SYNTHETIC[3],
+    Stream("AR(1), ρ = 0.6", partial(ar1, rho=0.6)),
+    Stream("AR(1), ρ = 0.8", partial(ar1, rho=0.8)),
+    Stream("switching modes", _switching, _switching_median()),
+)
+"""Noise whose draws depend on those before."""

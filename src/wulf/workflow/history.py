@@ -8,21 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from wulf.agent.facts import is_uniform
 from wulf.core.errors import UsageError
 from wulf.report.history import FactChange, History, Step, Told
 from wulf.stats.changes import Change, change_points_of
-from wulf.stats.diagnostics import effective_size
+from wulf.stats.wandering import doubt
 from wulf.store.history import Collection, Series, Source, collect, fingerprint, metrics_of, place
 from wulf.workflow.deviations import Fingerprint
 
 WINDOW = 20
 """Runs on either side of a change whose facts are looked at, within its two segments."""
-
-LEAST_TO_SAY = 30
-"""Runs from which on it is said whether neighbours resemble each other."""
 
 ALSO = frozenset({"kernel.boot_id", "kernel.cmdline"})
 """Facts that equal nodes need not share, yet one node keeps from run to run: a reboot, the boot command line."""
@@ -85,19 +80,14 @@ def explain(
         [[point.value for point in series.points] for series in collected.series], level=level, seed=seed
     )
     told = tuple(
-        Told(series, tuple(_steps(series, changes, facts_of(series.nodes))), _amounts_to(series, changes))
+        Told(
+            series,
+            tuple(_steps(series, changes, facts_of(series.nodes))),
+            doubt([point.value for point in series.points], changes),
+        )
         for series, changes in zip(collected.series, found, strict=True)
     )
     return History(metric, told, collected.runs, level, collected.unread, collected.torn)
-
-
-def _amounts_to(series: Series, changes: Sequence[Change]) -> float | None:
-    """The effective size of what the changes leave over; None where there are too few runs to say."""
-    values = np.array([point.value for point in series.points])
-    if values.size < LEAST_TO_SAY:
-        return None
-    parts = np.split(values, [change.at for change in changes])
-    return effective_size(np.concatenate([part - np.median(part) for part in parts]))
 
 
 def _steps(series: Series, changes: Sequence[Change], read: Read) -> list[Step]:

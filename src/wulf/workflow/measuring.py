@@ -13,6 +13,7 @@ from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.measure.plan import APP, MPI, NODE, Cell, Plan
 from wulf.measure.probes import Probe
+from wulf.measure.starts import clock_steps
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.stats.comparison import PairedRule
 from wulf.stats.nodes import MARGIN
@@ -197,7 +198,7 @@ def measure(
                 cells, seed, effort.wish, budget=effort.budget, looks=effort.looks,
                 hosts={} if side_by_side else {**connected.hosts, **connected.lanes}, watch=effort.watch,
                 versus=versus if cells else None, together=together, endless=effort.endless,
-                synchronised=synchronised,
+                synchronised=synchronised, steps=clock_steps(connected.sessions) if cells else {},
             )  # fmt: skip
             plan, so_far = gone_on_with(writer.earlier, plan)
             writer.write_json("plan.json", plan.to_json())

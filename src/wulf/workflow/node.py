@@ -24,7 +24,7 @@ from wulf.workflow.foreseen import foreseen
 from wulf.workflow.measuring import Effort, Outcome, measure, write_html
 from wulf.workflow.node_findings import classes_of, node_findings
 
-LOOKS = (8,)
+LOOKS = (8, 11)
 """Replicates of every cell: hundreds of figures wait for no single one, so that the time is known beforehand."""
 
 FULL_SECONDS, QUICK_SECONDS = 180.0, 30.0

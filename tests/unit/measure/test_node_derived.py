@@ -22,7 +22,7 @@ def test_the_clock_rate_is_the_median_over_a_nodes_cells() -> None:
     records = [record("n1", "os.syscall.null", 1e-7, info=info(rate)) for rate in rates]
     (clock,) = derived_records(records, {}, "r")
     assert (clock.subject, clock.metric, clock.unit, clock.value, clock.row) == ("n1", "clock", "Hz", 3e9, "cpu.clock")  # type: ignore[attr-defined]
-    assert clock.low == 2.9e9
+    assert clock.low == 2.8e9, "a step of what the figures show below the least"
     assert derived_records(records[:5], {}, "r") == []
 
 

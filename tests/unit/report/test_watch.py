@@ -34,7 +34,7 @@ def test_the_view_exactly(wording: Wording) -> None:
     assert rows[0] == ["n1 → n2", "30 s, 62 replicates"]
     assert rows[2:6] == [
         ["round trip", "now", "overall", "95 % at all times"],
-        ["p50", "18.5 µs", "18.2 µs", "18.1–18.3 µs"],
+        ["p50", "18.5 µs", "18.2 µs", "18–18.4 µs"],
         ["p90", "20.4 µs", "20 µs", "19.9–20.1 µs"],
         ["p99", "37 µs", "36.4 µs", "36.2–36.6 µs"],
     ]
@@ -57,7 +57,7 @@ def test_nothing_is_wider_than_79_columns() -> None:
 def test_one_line() -> None:
     watching, last = watched(moment(31))
     fields = one_line(watching, last).strip().split("  ")
-    assert fields == ["31 s", "p50 18.5 µs", "p99 37 µs", "overall 18.2 µs (18.1–18.3 µs)"]
+    assert fields == ["31 s", "p50 18.5 µs", "p99 37 µs", "overall 18.2 µs (18–18.4 µs)"]
     watching, last = watched(moment(32, quantiles={}, error="n1: no route"))
     assert one_line(watching, last) == "      32 s  × n1: no route"
     watching, last = watched(moment(33, pattern="stream", quantiles={}, rate=1.25e9, retransmits=2))

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
-from wulf.stats.stopping import LOOKS, FixedRule, WatchRule, WidthRule, flags, settled_median
+from wulf.stats.sequential import crossing_probabilities, level_at
+from wulf.stats.stopping import (
+    LOOKS,
+    FixedRule,
+    WatchRule,
+    WidthRule,
+    flags,
+    further_looks,
+    resolution,
+    settled_median,
+)
 
 NARROW = [1.0, 1.003, 1.001, 1.004, 1.002, 1.0, 1.005, 1.001]
 
@@ -94,10 +105,10 @@ def test_dependent_samples_get_a_wider_interval_or_none() -> None:
     assert plain.width is not None
     assert dependent.width is None or dependent.width > 1.2 * plain.width
     assert "dependent" in flags(values)
-    steps = np.repeat([1.0, 2.0], 6)
+    steps = np.repeat([1.0, 2.0], 6) + np.linspace(0, 0.1, 12)
     found = settled_median(steps)
     assert "amount to" in str(found.reason)
-    assert (found.low, found.high) == (1.0, 2.0), "the extremes, with the confidence that they have"
+    assert (found.low, found.high) == (1.0, 2.1), "the extremes, with the confidence that they have"
     assert found.confidence is not None
     assert found.confidence < 0.9
 
@@ -145,3 +156,53 @@ def test_a_number_too_small_for_an_interval_gives_the_median_alone() -> None:
     assert found.reason is not None
     assert "6 are needed" in found.reason
     assert rule.estimate([]).value is None
+
+
+def test_independent_replicates_are_seldom_called_dependent() -> None:
+    random = np.random.default_rng(3)
+    said = [WidthRule(looks=(8,)).estimate(random.normal(10, 0.01, 8)).reason for _ in range(400)]
+    assert sum(reason is not None for reason in said) / 400 <= 0.08  # 5 %, with 1 % to be above by chance
+
+
+def test_a_hint_of_dependence_keeps_a_cell_from_ending_early() -> None:
+    slow = [1.001, 1.003, 1.002, 1.0, 1.0025, 1.004, 1.0035, 1.0015]
+    decision = WidthRule().decide(slow)
+    assert not decision.stop
+    assert "may depend on each other" in decision.reason
+    assert WidthRule(looks=(8,)).decide(slow).stop
+    assert "within the wish" in WidthRule(looks=(8,)).decide(slow).reason
+
+
+def test_the_clocks_step_is_part_of_the_interval() -> None:
+    ticks = [20e-6, 21e-6, 20e-6, 20e-6, 21e-6, 20e-6, 20e-6, 20e-6]
+    found = WidthRule(looks=(8,)).estimate(ticks)
+    assert (found.low, found.high) == (pytest.approx(19e-6), pytest.approx(22e-6))
+    assert resolution(ticks) == pytest.approx(1e-6)
+    assert resolution([20e-6] * 8) == 0, "equal ones show none"
+    told = WidthRule(looks=(8,), step=1e-6).estimate([20e-6] * 8)
+    assert (told.low, told.high) == (pytest.approx(19e-6), pytest.approx(21e-6))
+    assert resolution(NARROW[:5]) == 0, "no two are equal"
+
+
+def test_with_time_left_looks_go_on_and_all_together_err_no_more() -> None:
+    rule = WidthRule(looks=(8, 11, 16, 24), beyond=further_looks(24))
+    assert rule.all_looks[4:8] == (36, 54, 81, 121)
+    assert rule.most == rule.all_looks[-1]
+    wide = [1.0 + 0.1 * ((i * 7) % 24) for i in range(24)]
+    assert not rule.decide(wide).stop, "24 is the last no more"
+    assert WidthRule(looks=(8, 11, 16, 24)).decide(wide).stop
+    levels = [level_at(n, rule.all_looks, 0.05, planned=24) for n in rule.all_looks]
+    crossed = crossing_probabilities(rule.all_looks, [-float(ndtri(level / 2)) for level in levels])
+    assert 0.045 < sum(crossed) <= 0.05
+
+
+def test_a_watch_over_dependent_replicates_is_wider() -> None:
+    random = np.random.default_rng(2)
+    values = 10 + ar1(random, 200, 0.8)
+    plain, dependent = WatchRule().estimate(random.permutation(values)), WatchRule().estimate(values)
+    assert plain.width is not None
+    assert dependent.width is not None
+    assert dependent.width > 1.3 * plain.width
+    rising = WatchRule().estimate(list(range(1, 31)))
+    assert (rising.value, rising.low, rising.high) == (15.5, 1.0, 30.0)
+    assert "amount to 1" in str(rising.reason)

@@ -5,11 +5,11 @@
   const THEMES = {
     light: {
       ink: "#1b1e23", soft: "#5b626d", line: "#e3e6ea", box: "#ffffff", hatch: "#8a919c", point: "#0072b2",
-      worse: "#d55e00", better: "#009e73", changed: "#7a5a00", spread: "#7a5a00",
+      worse: "#d55e00", better: "#009e73", changed: "#7a5a00", spread: "#7a5a00", candidate: "#7a5a00",
     },
     dark: {
       ink: "#e4e6ea", soft: "#a0a7b2", line: "#2c3138", box: "#22262d", hatch: "#7d8590", point: "#56b4e9",
-      worse: "#ff8a3d", better: "#2fbf96", changed: "#e6c25c", spread: "#e6c25c",
+      worse: "#ff8a3d", better: "#2fbf96", changed: "#e6c25c", spread: "#e6c25c", candidate: "#e6c25c",
     },
   };
   const PRINT_WIDTH = 660; // CSS pixels of an A4 page within its margins
