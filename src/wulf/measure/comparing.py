@@ -172,9 +172,7 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) 
         raise UsageError(
             f"{a.id} and {b.id} have no cell in common", "compare runs of the same command over the same nodes"
         )
-    found = [
-        _compared(first[key][0], second[key][0], delta, len(both), lower_is_better=first[key][1]) for key in both
-    ]
+    found = [_compared(first[key][0], second[key][0], delta, len(both), lower_is_better=first[key][1]) for key in both]
     p_values = [comparison.p if comparison.p is not None else 1.0 for comparison in found]
     cells = [
         CellComparison(first[key][0], second[key][0], comparison, claimed, screened)
@@ -187,7 +185,7 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) 
 
 
 def _compared(a: Record, b: Record, delta: float, among: int, *, lower_is_better: bool) -> Comparison:
-    """B against A, one of `among` cells; without interval and claim where neither run holds what changes from launch to launch."""
+    """B against A, one of `among` cells; no claim where neither run holds what changes from launch to launch."""
     found = compare_samples(
         a.samples, b.samples, alpha=ALPHA, delta=delta, lower_is_better=lower_is_better, among=among
     )
