@@ -42,6 +42,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "startup": limits.startup,
     "survey": limits.survey,
     "sweep": limits.sweep,
+    "share": limits.share,
     "memory": limits.memory,
     "node": node.measure,
     "replay": replay.measure,
@@ -56,7 +57,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
 }
 """In the order of running: what is timed alone comes before the lab."""
 
-SLOW_PARTS = {"survey", "sweep", "interval", "linpack", "trace", "build"}
+SLOW_PARTS = {"survey", "sweep", "share", "interval", "linpack", "trace", "build"}
 """Left out by --quick, unless asked for."""
 
 ROOT = Path(__file__).parent.parent

@@ -1,8 +1,9 @@
-"""Parts `memory`, `startup` and `survey`: what wulf itself costs, against fixed limits."""
+"""Parts `memory`, `startup`, `survey`, `sweep` and `share`: what wulf itself costs, against fixed limits."""
 
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import subprocess
@@ -24,6 +25,9 @@ MEMORY_B = 16 * 2.0**20
 STARTUP_S = 0.25
 SURVEY_S = 45.0
 SWEEP_S = 30.0
+SHARE = 0.7
+"""Of a quick command's time, from its start to its end: what the probes measured, without warm-up and making ready."""
+
 STARTS = 15
 RUNS = least_samples()
 """Of what takes long."""
@@ -40,14 +44,16 @@ GREEDY_RUNS = (
 """The runs that need the most memory: the longest messages, and many threads at once."""
 
 
-def judged(context: Context, name: str, unit: str, limit: float, measure: Callable[[], Sequence[float]]) -> Row:
+def judged(
+    context: Context, name: str, unit: str, limit: float, measure: Callable[[], Sequence[float]], better: str = "lower"
+) -> Row:
     """The row of what `measure` gives; when that fails, one that says so, and the bench goes on."""
     context.say(name)
     try:
-        return limited(name, unit, measure(), limit)
+        return limited(name, unit, measure(), limit, better)
     except (BenchError, WulfError) as error:
         context.say(f"{name}: {error}")
-        return without_peer(name, "limit (failed)", unit, "lower")
+        return without_peer(name, "limit (failed)", unit, better)
 
 
 def memory(context: Context) -> list[Row]:
@@ -117,6 +123,34 @@ def sweep(context: Context) -> list[Row]:
             return [_timed([*words, f"{directory}/{run}"], accepted=(0, 1), lab="bench-sweep") for run in range(RUNS)]
 
     return [judged(context, "wulf net sweep --quick, 1 B to 4 MiB, one run", "s", SWEEP_S, measure)]
+
+
+def share(context: Context) -> list[Row]:
+    """How much of a quick survey's and a quick node survey's time is measuring; the lab is there already."""
+
+    def of(words: Sequence[str], lab: str | None = None) -> list[float]:
+        with tempfile.TemporaryDirectory() as directory:
+            found = []
+            for run in range(RUNS):
+                out = Path(directory) / str(run)
+                seconds = _timed([*words, "--quick", "--out", str(out)], accepted=(0, 1), lab=lab)
+                found.append(measured_seconds(out) / seconds)
+            return found
+
+    def survey_share() -> list[float]:
+        with labs.up(4, name="bench-share", keep=False):
+            return of(["survey", "--lab"], "bench-share")
+
+    kinds = {"survey --lab, four nodes": survey_share, "node, this machine": lambda: of(["node"])}
+    return [
+        judged(context, f"wulf {what}, --quick: share of its time that is measured", "1", SHARE, shares, "higher")
+        for what, shares in kinds.items()
+    ]
+
+
+def measured_seconds(run: Path) -> float:
+    """What the probes of a run measured, on the machine that was measured longest."""
+    return float(json.loads((run / "run.json").read_text())["time"]["measured"])
 
 
 def _timed(arguments: Sequence[str], accepted: Sequence[int] = (0,), lab: str | None = None) -> float:

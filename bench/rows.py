@@ -141,12 +141,12 @@ def ratio_interval(ratios: Sequence[float], looks: tuple[int, ...]) -> Estimate:
     return Estimate(exp(found.value), exp(found.low), exp(found.high), found.confidence, n)
 
 
-def limited(name: str, unit: str, samples: Sequence[float], limit: float) -> Row:
-    """A figure against its upper limit; with an interval when there are enough samples."""
+def limited(name: str, unit: str, samples: Sequence[float], limit: float, better: str = "lower") -> Row:
+    """A figure against its limit, upper or (where higher is better) lower; with an interval where samples suffice."""
     figure = median_interval(samples)
     ours = float(median(samples))
     low, high = (None if bound is None else bound / limit for bound in (figure.low, figure.high))
-    return Row(name, ours, limit, "limit", unit, ours / limit, low, high, "lower", GOAL)
+    return Row(name, ours, limit, "limit", unit, ours / limit, low, high, better, GOAL)
 
 
 def exact(name: str, ours: float, peer: float, peer_name: str, unit: str) -> Row:

@@ -10,9 +10,11 @@ import importlib.metadata
 import importlib.util
 import marshal
 import os
+import sys
 import tempfile
 import zipfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -36,11 +38,21 @@ def build(directory: Path) -> Path:
     The same sources give the same bytes under the same Python, so that a digest names them. Returns the file's path.
     Raises OSError if the directory can't be made or written, and ModuleNotFoundError without pyroute2.
     """
+    target, stamp, seen = directory / NAME, directory / f"{NAME}.stamp", _seen()
+    if _stamped(stamp) == (seen, _shape(target)):
+        return target  # nothing was touched since: to read and check all of it would take each command 0.1 s
     contents = _contents()
     inputs = _digest(contents)
-    target = directory / NAME
-    if _built_from(target) == inputs:
-        return target
+    if _built_from(target) != inputs:
+        _make(target, contents, inputs)
+    with suppress(OSError):
+        stamp.write_text(f"{seen} {_shape(target)}\n", encoding="ascii")
+    return target
+
+
+def _make(target: Path, contents: dict[str, bytes], inputs: str) -> None:
+    """Write the bundle at once: another process never sees half a file."""
+    directory = target.parent
     directory.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{NAME}-", dir=directory)
     partial = Path(name)
@@ -49,11 +61,42 @@ def build(directory: Path) -> Path:
             file.write(_SHEBANG)
             _write_zip(file, contents, comment=inputs)
         partial.chmod(0o755)
-        partial.replace(target)  # at once: another process never sees half a file
+        partial.replace(target)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    return target
+
+
+def _seen() -> str:
+    """Which sources there are, by name, size and time of change, and which Python packs them."""
+    spec = importlib.util.find_spec("pyroute2")
+    roots = [
+        Path(__file__).resolve().parent,
+        *(Path(place) for place in (spec and spec.submodule_search_locations) or ()),
+    ]
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sorted(path for root in roots for path in root.rglob("*.py")):
+        digest.update(f"{path}\0{_shape(path)}\0".encode())
+    digest.update(_shape(roots[0].parent / "__init__.py").encode())
+    return digest.hexdigest()
+
+
+def _shape(path: Path) -> str:
+    """A file's size, time of change and number; empty where it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_size}-{found.st_mtime_ns}-{found.st_ino}"
+
+
+def _stamped(stamp: Path) -> tuple[str, str] | None:
+    """Of which sources the bundle was last seen to be made, and its shape then."""
+    try:
+        seen, _, shape = stamp.read_text(encoding="ascii").strip().partition(" ")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return (seen, shape) if shape else None
 
 
 def _contents() -> dict[str, bytes]:

@@ -160,8 +160,8 @@ def table(rules: Sequence[Rule]) -> str:
         "verdict is `undetermined`, with what was looked at.",
         "",
         "Counters are host-wide, since the kernel charges the work of receiving to nobody's process. What a host",
-        "counts in one idle second before and one after the measurement (`baseline.json`) is taken off;",
-        "`--quick` leaves these seconds out.",
+        "counts at rest before and after the measurement, .25 to 1 s each (`baseline.json`), is taken off;",
+        "`--quick` leaves these times out.",
         "",
     ]
     for rule in rules:

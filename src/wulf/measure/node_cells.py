@@ -81,11 +81,14 @@ class Asked:
         Those of `--only`; empty: all.
     names
         These rows alone; empty: all.
+    longer
+        How many times as long as the least every replicate measures.
     """
 
     groups: frozenset[str] = frozenset()
     quick: bool = False
     names: frozenset[str] = frozenset()
+    longer: float = 1.0
 
     def wants(self, one: Row | Curve | Grid) -> bool:
         """Whether a part of the table is to be measured."""
@@ -129,8 +132,8 @@ def drafts_of(
 
 
 def _row_draft(row: Row, shape: Shape, probes: Mapping[str, Probe], asked: Asked) -> Draft:
-    longer = row.quick_seconds if asked.quick else row.seconds
-    seconds: dict[str, Param] = {"seconds": longer or (QUICK_SECONDS if asked.quick else SECONDS)}
+    least = (row.quick_seconds or QUICK_SECONDS) if asked.quick else (row.seconds or SECONDS)
+    seconds: dict[str, Param] = {"seconds": least * asked.longer}
     warmup: dict[str, Param] = {"warmup_seconds": WARMUP_SECONDS} if row.program == NET else {}
     params = {name: resolved(name, value, shape) for name, value in row.params.items()}
     probe = _described(probes, row.program)
@@ -145,7 +148,8 @@ def _row_draft(row: Row, shape: Shape, probes: Mapping[str, Probe], asked: Asked
 
 def _series_drafts(part: Curve | Grid, shape: Shape, probes: Mapping[str, Probe], asked: Asked) -> Iterator[Draft]:
     """The points of a curve or matrix; none where the node or the program has nothing of the kind: its rows say why."""
-    seconds: dict[str, Param] = {"seconds": QUICK_POINT_SECONDS if asked.quick else POINT_SECONDS}
+    least = QUICK_POINT_SECONDS if asked.quick else POINT_SECONDS
+    seconds: dict[str, Param] = {"seconds": least * asked.longer}
     try:
         probe = _described(probes, NODE)
         metrics = probe.pattern(part.probe).metrics

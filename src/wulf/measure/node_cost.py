@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from math import floor
 
 from wulf.measure.node_cells import ELEMENT_SECONDS, Asked, Draft, drafts_of
 from wulf.measure.node_rows import table
@@ -11,8 +12,9 @@ from wulf.measure.node_shape import Shape
 from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
 
-ANSWER_SECONDS = 0.006
-"""A request and its answer, the clock rate before and after, the counters of both ends, a server's first answer."""
+ANSWER_SECONDS = 0.004
+"""A request and its answer, the clock rate before and after, the counters of both ends, a server's first answer: 2 ms
+of CPU on the node, and 2 here."""
 
 TOUCH_SECONDS = 0.4e-9
 """A byte of fresh memory: the kernel clears it, a page fault for every 4 KiB."""
@@ -64,6 +66,22 @@ def fitted(shape: Shape, probes: Mapping[str, Probe], asked: Asked, replicates: 
             break
         shape = replace(shape, most=shape.most // 2)
     return shape
+
+
+MOST_LONGER = 8.0
+"""A replicate is made no longer than that many times the least: the noise rows then take 0.8 s."""
+
+
+def longer_within(shape: Shape, probes: Mapping[str, Probe], asked: Asked, replicates: int, seconds: float) -> float:
+    """How many times as long replicates may be for a node of this shape to be measured within `seconds`; at least 1.
+
+    Time that setting up leaves is measured in, to a hundredth of it.
+    """
+    drafts, _ = drafts_of(table(), shape, probes, asked)
+    whole = sum((1 + draft.remote) * replicate_seconds(draft) for draft in drafts)
+    measured = sum((1 + draft.remote) * float(draft.params.get("seconds") or 0.0) for draft in drafts)
+    room = seconds / replicates - (whole - measured)
+    return min(MOST_LONGER, max(1.0, floor(100 * room / measured) / 100)) if measured else 1.0
 
 
 def most_seconds(cells: Iterable[Cell], hosts: Mapping[str, str], replicates: int) -> float:

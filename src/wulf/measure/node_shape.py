@@ -88,7 +88,9 @@ class Shape:
         return _rounded(min(BEYOND * caches, min(limits) // arrays))
 
     def size(self, text: str) -> int:
-        """Bytes of "l2/2", "4*l3", "memory"; multiples up to what is called memory.
+        """Bytes of "l2/2", "4*l3", "memory"; multiples up to what is called memory, parts up to `most`.
+
+        The half of a last cache of 480 MB takes half a second to make ready, and what is smaller lies in it as well.
 
         Raises
         ------
@@ -106,7 +108,7 @@ class Shape:
         else:
             size = self.cache(self.last if name == "last" else name)
         whole = size * int(times or 1) // int(parts or 1)
-        return min(whole, self.in_memory()) if times else whole
+        return min(whole, self.in_memory()) if times else min(whole, self.most) if parts else whole
 
     def cpu(self, which: str) -> int:
         """The "first" or "last" CPU that may be used."""

@@ -13,17 +13,30 @@ from wulf.core.findings import Finding, Severity
 from wulf.measure.bottleneck import figure
 from wulf.measure.collect import Explain, add_counters
 from wulf.measure.ends import Session
+from wulf.measure.plan import Plan
 from wulf.measure.rules import explainer
 from wulf.measure.situation import End
 from wulf.store.run import Facts
 
-IDLE_SECONDS = 1.0
-"""Long enough for 100 ticks of a CPU's clock, short beside any survey."""
+IDLE_SECONDS, LEAST_IDLE_SECONDS = 1.0, 0.25
+"""At most, which is 100 ticks of a CPU's clock, and at least, which is 25: still far finer than `BUSY_BEFORE`."""
+
+IDLE_SHARE = 0.1
+"""Each idle time is at most that share of the measuring that the plan has at least: it is not to be most of a run."""
 
 ANSWER_TIMEOUT = 10.0
 
 BUSY_BEFORE = 0.2
 """The busy share of one core that is worth telling: what is measured there has to share it."""
+
+
+def idle_seconds(plan: Plan) -> float:
+    """How long nodes are looked at while at rest, before and after; 0 where nothing is measured."""
+    if not plan.cells:
+        return 0.0
+    least = plan.rule.least * sum(cell.seconds for cell in plan.cells)
+    return min(IDLE_SECONDS, max(LEAST_IDLE_SECONDS, IDLE_SHARE * least))
+
 
 Idle = dict[str, dict[str, Any]]
 """Node → {"seconds", "counters": deltas, "frequency"} of an idle second."""

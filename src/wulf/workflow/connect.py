@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from typing import Any
 from wulf.cluster.addresses import data_addresses
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
-from wulf.cluster.launchers.base import Launcher
+from wulf.cluster.launchers.base import Launcher, Opened
 from wulf.cluster.programs import Program, agent_program, find_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
@@ -22,6 +22,9 @@ from wulf.measure.ends import no_second_session
 from wulf.measure.plan import AGENT
 from wulf.measure.probes import Probe
 from wulf.store.run import Facts
+
+ABREAST = 256
+"""Nodes up to which the probe is started while facts are read; with more, this machine has enough to do with either."""
 
 FACTS_TIMEOUT = 30.0
 """Seconds for one node to read its facts; a node that hangs on a dead file system must not hold the others up."""
@@ -163,15 +166,20 @@ def _second_sessions(launcher: Launcher, inventory: Inventory, program: Program)
     return second
 
 
-def _open_other(launcher: Launcher, inventory: Inventory, connected: Connected, name: str) -> None:
-    """Open a further program on the nodes that have the first one."""
-    program = agent_program() if name == AGENT else find_program(f"wulf-{name}")
-    opened = launcher.open(inventory.pick(list(connected.sessions)), program)
-    connected.refused[name] = dict(opened.failed)
+def _open_other(launcher: Launcher, inventory: Inventory, name: str) -> Opened:
+    """Open a further program, as cells name it."""
+    return launcher.open(inventory.nodes, agent_program() if name == AGENT else find_program(f"wulf-{name}"))
+
+
+def _take_other(connected: Connected, name: str, opened: Opened) -> None:
+    """What became of a further program on the nodes that have the first one."""
+    sessions = {node: session for node, session in opened.sessions.items() if node in connected.sessions}
+    failed = {node: error for node, error in opened.failed.items() if node in connected.sessions}
+    connected.refused[name] = failed
     if name != AGENT:  # a node without Python has no facts, which its fingerprint says, and is measured all the same
-        connected.failed |= opened.failed
-    connected.others[name] = dict(opened.sessions)
-    described = _describe(opened.sessions)
+        connected.failed |= failed
+    connected.others[name] = dict(sessions)
+    described = _describe(sessions)
     if described:
         connected.probes[name] = Probe.from_describe(described)
 
@@ -190,12 +198,16 @@ def connect(
         Told what happens, in a few words, for the progress line.
     """
     program = find_program("wulf-net")
-    with make_launcher(inventory) as launcher:
+    with make_launcher(inventory) as launcher, ThreadPoolExecutor(1, "wulf-facts") as beside:
         connected = Connected({}, {})
         say("reading facts")
-        _read_facts(launcher, inventory, connected)
+        facts = beside.submit(_read_facts, launcher, inventory, connected)
+        if len(inventory.nodes) > ABREAST:
+            facts.result()
         say("starting the probes")
         opened = launcher.open(inventory.nodes, program)
+        others = {name: _open_other(launcher, inventory, name) for name in programs}
+        facts.result()
         connected.second = _second_sessions(launcher, inventory, program)
         connected.failed = dict(opened.failed)
         connected.notes = [f"{node}: {note}" for node, note in opened.notes.items()]
@@ -208,6 +220,6 @@ def connect(
                 )
         described = _describe(connected.sessions)
         connected.probe = Probe.from_describe(described) if described else None
-        for name in programs:
-            _open_other(launcher, inventory, connected, name)
+        for name, also in others.items():
+            _take_other(connected, name, also)
         yield connected

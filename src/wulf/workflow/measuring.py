@@ -18,11 +18,12 @@ from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.stats.comparison import PairedRule
 from wulf.stats.nodes import MARGIN
 from wulf.store.run import Run, RunWriter, read_run
-from wulf.workflow.baseline import IDLE_SECONDS, Baseline, background_findings
+from wulf.workflow.baseline import IDLE_SECONDS, Baseline, background_findings, idle_seconds
 from wulf.workflow.connect import Connected, connect
 from wulf.workflow.findings import comparison_finding, find
 from wulf.workflow.measured import Measured, measure_all
 from wulf.workflow.resume import gone_on_with, remembered
+from wulf.workflow.time_spent import TimeSpent
 
 QUICK_LOOKS = (6,)
 LOOKS = (8, 11, 16, 24)
@@ -180,14 +181,14 @@ def measure(
     watch
         Told what happens, for people.
     """
-    measured = Measured()
+    measured, spent = Measured(), TimeSpent(watch)
     state = "complete"
     notes: list[str] = []
     connected = None
     baseline = Baseline()
     try:
         with ExitStack() as open_while_measured:
-            connected = open_while_measured.enter_context(connect(inventory, watch.say, programs))
+            connected = open_while_measured.enter_context(connect(inventory, spent.say, programs))
             writer.write_json("fingerprint.json", connected.fingerprint)
             open_while_measured.enter_context(attach(connected))
             measured.failed = dict(connected.failed)
@@ -201,12 +202,14 @@ def measure(
                 synchronised=synchronised, steps=clock_steps(connected.sessions) if cells else {},
             )  # fmt: skip
             plan, so_far = gone_on_with(writer.earlier, plan)
+            spent.hosts = plan.hosts
             writer.write_json("plan.json", plan.to_json())
-            baseline = Baseline(connected.sessions, effort.idle_seconds if plan.cells else 0.0, writer, writer.seen)
+            idle = min(effort.idle_seconds, idle_seconds(plan))
+            baseline = Baseline(connected.sessions, idle, writer, writer.seen)
             baseline.take("before resuming" if writer.earlier else "before")
             measure_all(
                 plan, so_far=so_far, connected=connected, writer=writer, budget=effort.budget, baseline=baseline,
-                extend=extend, watch=watch, measured=measured,
+                extend=extend, watch=spent, measured=measured,
             )  # fmt: skip
             baseline.take("after")
     except KeyboardInterrupt:
@@ -223,7 +226,7 @@ def measure(
     ]
     writer.write_findings(findings)
     code = exit_code_of(records, findings, state)
-    writer.finish(state, exit_code=code)
+    writer.finish(state, exit_code=code, time=spent.told())
     return Outcome(read_run(writer.path), code)
 
 

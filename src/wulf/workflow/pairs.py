@@ -20,7 +20,9 @@ from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
 from wulf.workflow.coverage import coverage_finding, coverage_words
 from wulf.workflow.measuring import Effort, Outcome, measure, write_html
-from wulf.workflow.survey import PINGPONG_SECONDS, STREAM_SECONDS
+
+PINGPONG_SECONDS, STREAM_SECONDS = 0.05, 0.1
+"""Of one replicate."""
 
 WARMUP_SECONDS = 0.1
 """Of a stream among many: slow start, and whoever was told of the start last."""

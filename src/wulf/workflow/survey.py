@@ -28,8 +28,12 @@ SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
 METRICS = 3
 """Of each node over its links: round trips over TCP and UDP, and TCP's throughput."""
 
-PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.05, 0.1, 0.03
-"""Of one replicate. Long enough for hundreds of round trips; short, because drift is caught between replicates."""
+PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.06, 0.2, 0.05
+"""Of one replicate. Long enough for hundreds of round trips, and for making ready to be less than a third of the time;
+short, because drift is caught between replicates."""
+
+PINGPONG_WARMUP, STREAM_WARMUP = 0.005, 0.05
+"""Before it. 50 ms are 50 round trips of 1 ms, in which no congestion control of Linux is still starting."""
 
 
 def ordered_pairs(nodes: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -66,13 +70,21 @@ def survey_cells(
 
     pairs = list(place) if rounds else list(ordered_pairs(list(connected.sessions)))
     for a, b in pairs:
-        add((a, b), "tcp", "pingpong", "pairs", bytes=1, seconds=PINGPONG_SECONDS)
-        add((a, b), "udp", "pingpong", "pairs", bytes=1, seconds=PINGPONG_SECONDS)
+        for transport in ("tcp", "udp"):
+            add(
+                (a, b),
+                transport,
+                "pingpong",
+                "pairs",
+                bytes=1,
+                seconds=PINGPONG_SECONDS,
+                warmup_seconds=PINGPONG_WARMUP,
+            )
         for direction in dict.fromkeys([(a, b), (b, a)]):
-            add(direction, "tcp", "stream", "pairs", seconds=STREAM_SECONDS)
+            add(direction, "tcp", "stream", "pairs", seconds=STREAM_SECONDS, warmup_seconds=STREAM_WARMUP)
     swept = sweep_pair if sweep_pair and set(sweep_pair) <= set(connected.sessions) else pairs[0]
     for size in SWEEP_SIZES:
-        add(swept, "tcp", "pingpong", "sweep", bytes=size, seconds=SWEEP_SECONDS)
+        add(swept, "tcp", "pingpong", "sweep", bytes=size, seconds=SWEEP_SECONDS, warmup_seconds=PINGPONG_WARMUP)
     return tuple(cells)
 
 

@@ -68,7 +68,24 @@ def test_an_unchanged_bundle_is_kept_and_a_torn_one_replaced(tmp_path: Path) -> 
     assert bundle.build(tmp_path).read_bytes() == whole
     path.write_bytes(whole[:5000] + b"\0" * 100 + whole[5100:])
     assert bundle.build(tmp_path).read_bytes() == whole
-    assert [entry.name for entry in tmp_path.iterdir()] == ["wulf-agent"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["wulf-agent", "wulf-agent.stamp"]
+
+
+def test_a_bundle_whose_sources_nobody_touched_is_neither_read_nor_packed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bundle.build(tmp_path)
+    reading: list[int] = []
+    whole = bundle._contents
+    monkeypatch.setattr(bundle, "_contents", lambda: reading.append(1) or whole())
+    assert bundle.build(tmp_path) == path
+    assert not reading
+    monkeypatch.setattr(bundle, "_seen", lambda: "others")
+    bundle.build(tmp_path)
+    assert reading == [1]
+    monkeypatch.undo()
+    (tmp_path / "wulf-agent.stamp").write_text("torn")
+    assert bundle.build(tmp_path) == path
 
 
 def test_it_holds_the_agent_and_pyroute2_with_its_licence_and_no_more(built: Path) -> None:

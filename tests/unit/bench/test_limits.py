@@ -21,3 +21,16 @@ def test_a_part_that_fails_is_a_row_that_says_so():
     row = limits.judged(SimpleNamespace(say=said.append), "survey", "s", 45, fail)
     assert (row.ours, row.peer, row.peer_name, row.verdict) == (None, None, "limit (failed)", "–")
     assert said == ["survey", f"survey: {trouble}"]
+
+
+def test_a_share_has_a_lower_limit():
+    few, most = (
+        limits.judged(SimpleNamespace(say=lambda _: None), "share", "1", 0.7, lambda shares=shares: shares, "higher")
+        for shares in ([0.6] * 6, [0.75] * 6)
+    )
+    assert (few.verdict, most.verdict) == ("missed", "met")
+
+
+def test_what_was_measured_is_read_from_the_run(tmp_path):
+    (tmp_path / "run.json").write_text('{"time": {"whole": 30.0, "measured": 21.5}}')
+    assert limits.measured_seconds(tmp_path) == 21.5

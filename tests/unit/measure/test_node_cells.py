@@ -16,8 +16,8 @@ from tests.machines import tree
 from wulf.cluster.simulated import WULF_NET
 from wulf.cluster.simulated_node import WULF_NODE
 from wulf.measure.collect import records_of
-from wulf.measure.node_cells import Asked, Lack, cells_of, octaves, runs_over, spread
-from wulf.measure.node_cost import fitted, most_seconds, replicate_seconds
+from wulf.measure.node_cells import Asked, Lack, cells_of, drafts_of, octaves, runs_over, spread
+from wulf.measure.node_cost import MOST_LONGER, fitted, longer_within, most_seconds, replicate_seconds
 from wulf.measure.node_rows import table
 from wulf.measure.node_shape import Shape, shape_of
 from wulf.measure.plan import NODE, Cell, Plan, order_pass
@@ -137,6 +137,25 @@ def test_one_node_takes_three_minutes_at_most_and_thirty_seconds_when_quick(name
         assert most_seconds(cells(shape, nodes, quick=quick)[0], {}, replicates) <= seconds
         caches = [size for size in shape.caches.values() if isinstance(size, int)]
         assert not caches or shape.most >= 32 * MIB
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_time_that_a_quick_run_has_left_is_measured_in(name: str) -> None:
+    seconds, asked = PLANNED * QUICK_SECONDS, Asked(quick=True)
+    shape = fitted(SHAPES[name], PROBES, asked, 6, seconds)
+    longer = longer_within(shape, PROBES, asked, 6, seconds)
+    drafts, _ = drafts_of(table(), shape, PROBES, replace(asked, longer=longer))
+    whole = 6 * sum((1 + draft.remote) * replicate_seconds(draft) for draft in drafts)
+    assert longer >= 1
+    assert whole <= seconds
+    assert longer == MOST_LONGER or whole >= 0.98 * seconds
+    assert longer_within(shape, PROBES, asked, 6, 1.0) == 1.0
+
+
+def test_the_part_of_a_huge_cache_is_no_larger_than_what_is_called_memory() -> None:
+    """480 MB of L3, as a virtual machine may be told: its half took most of a quick run to be made ready."""
+    shape = replace(SERVER, caches={**SERVER.caches, "l3": 480 * MIB}, most=64 * MIB)
+    assert (shape.size("l3/2"), shape.size("l2/2"), shape.size("l3")) == (64 * MIB, SERVER.size("l2/2"), 480 * MIB)
 
 
 def test_nodes_of_their_own_machines_take_no_longer_than_one_and_nodes_of_one_machine_do() -> None:

@@ -72,6 +72,16 @@ def test_a_slow_node_is_found_and_only_it(simulate: Any) -> None:
     assert [f.subject for f in outcome.run.findings if f.kind in ("node", "link")] == ["n3"]
 
 
+def test_most_of_what_a_survey_asks_for_is_measured_and_not_warmed_up(simulate: Any) -> None:
+    """Streams warmed up for as long as they were measured, and a quick survey spent 57 % of its time measuring."""
+    run = simulate().run
+    params = [cell["params"] for cell in run.plan["cells"]]
+    measured, warmed = (sum(one[name] for one in params) for name in ("seconds", "warmup_seconds"))
+    assert measured / (measured + warmed) >= 0.8
+    assert run.meta["time"]["whole"] > 0
+    assert run.meta["time"]["measured"] > 0
+
+
 def test_an_unreachable_node_does_not_stop_the_others(simulate: Any) -> None:
     outcome = simulate(unreachable={"n2": "no route to host"})
     assert outcome.exit_code == 3

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -152,6 +153,7 @@ class ProcessLauncher(Launcher):
     def __init__(self, inventory: Inventory) -> None:
         super().__init__(inventory)
         self._engine: Engine | None = None
+        self._making = Lock()  # sessions may be opened on several threads
 
     def open(self, nodes: Iterable[Node], program: Program, timeout: float = 30.0) -> Opened:
         nodes = list(nodes)
@@ -176,8 +178,9 @@ class ProcessLauncher(Launcher):
     def _channel(self, argv: Sequence[str], stdin: Path | None = None) -> ProcessChannel:
         from wulf.cluster.engine import Engine, ProcessChannel
 
-        if self._engine is None:
-            self._engine = Engine()
+        with self._making:
+            if self._engine is None:
+                self._engine = Engine()
         return ProcessChannel(self._engine, argv, stdin, self.gently)
 
 
