@@ -8,6 +8,7 @@ from typing import Any
 from wulf.core.units import show
 from wulf.report.model_view import Columns, Section, View
 from wulf.report.names import fold, plural
+from wulf.tune.kept import SCREENED
 
 Object = Mapping[str, Any]
 """As campaign.json, or --json, has it."""
@@ -18,11 +19,13 @@ KINDS = ("baseline", "level", "alone", "mixture", "leave-one-out", "combined", "
 CHANGED = ("faster", "slower")
 
 METHOD = (
-    "Each block measures every configuration once, in random order, with the default before and after. Configurations "
-    "are compared within blocks (Wilcoxon's signed ranks); an effect is a setting's main effect in each block. Impact "
-    "is the improvement on the default: less time, or more of a rate. Intervals are of 95 % each; a setting is called "
-    "faster or slower where that holds for all settings together (Holm) and exceeds what counts as no difference; 'by "
-    "itself' it differs, and not among all configurations of its table."
+    "Each block measures every configuration once, in random order, and configurations are compared within blocks "
+    "(Wilcoxon's signed ranks). Screened is a setting's effect in the stage that selects: the mean of what it does "
+    "alone and what it does in company of all others; of those selected it is too great on average. Confirmed is what "
+    "a setting adds to the others kept, measured once more after all was decided. Impact is the improvement on the "
+    "default: less time, or more of a rate. Intervals are of 95 % each; a setting is called faster or slower where "
+    "that holds for all settings together, and not where the A/A arm differs from itself; 'by itself' a configuration "
+    "differs, and not among all of its table."
 )
 
 
@@ -53,7 +56,8 @@ def plan_view(plan: Object) -> View:
         f"Design: {plan['design']}, {plural(plan['arms'], 'configuration')} in {plural(plan['blocks'], 'block')}, "
         f"{plural(plan['visits'], 'measurement')} in all; the order comes from seed {plan['seed']}.",
         f"First block: {', '.join(plan['order'])}.",
-        f"What is proven faster is confirmed on fresh data{' and kept' if plan['keep'] else '; then all is undone'}.",
+        "What is proven faster is confirmed on fresh data, and measured once more for its figure; "
+        f"then {'it is kept' if plan['keep'] else 'all is undone'}.",
     ])  # fmt: skip
     risk = Section("Risk", plan["risks"])
     journal = Section("Written down on each node before anything is written", plan["journalled"])
@@ -94,15 +98,19 @@ def headline(result: Object) -> str:
     if result["state"] != "complete":
         what = "was interrupted" if result["state"] == "interrupted" else "stopped early"
         return f"The campaign {what}; what was measured is below."
+    if "main" in result.get("alarms", ()):
+        return "The A/A arm differs from itself: nothing is claimed, and all was undone."
     faster = [one["name"] for one in result["settings"] if one["judgement"] == "faster"]
     slower = sum(one["judgement"] == "slower" for one in result["settings"])
     rest = len(result["settings"]) - len(faster) - slower
     told = f"{', '.join(faster) if faster else 'No setting'} proven faster, {slower} slower, {rest} without proof"
-    confirmation = result["confirmation"]
-    if confirmation is None:
+    if result["confirmation"] is None:
         return f"{told}."
+    together = result["together"] if "together" in result else result["confirmation"]
+    if together is None:
+        return f"{told}; not confirmed on fresh data, undone."
     kept = "kept" if result["kept"] else "undone"
-    return f"{told}; together {percent(confirmation['improvement'])} ({interval(confirmation)}) on fresh data, {kept}."
+    return f"{told}; together {percent(together['improvement'])} ({interval(together)}) on fresh data, {kept}."
 
 
 def _of_stage(result: Object, stage: str) -> list[Object]:
@@ -123,14 +131,17 @@ def arms_table(rows: Sequence[Object], unit: str) -> Columns | None:
 
 
 def settings_table(result: Object) -> Columns | None:
-    """A line a setting: its effect, alone and in company, and the verdict."""
+    """A line a setting: the verdict, the effect once it was confirmed, and as it was screened, alone and in company."""
+    fresh = any(one.get("confirmed") for one in result["settings"])
     rows = [
-        [one["name"], _told(one), _improvement(one["effect"]), interval(one["effect"]), _improvement(one["alone"]),
+        [one["name"], _told(one),
+         *([_improvement(one["confirmed"]), interval(one["confirmed"])] if fresh else []),
+         _improvement(one["effect"]), interval(one["effect"]), _improvement(one["alone"]),
          _improvement(one["in_company"]), "–" if one["p_holm"] is None else f"{one['p_holm']:.2g}"]
         for one in result["settings"]
     ]  # fmt: skip
-    heads = ["setting", "verdict", "effect", "95 %", "alone", "in company", "p (Holm)"]
-    return Columns(heads, rows, 2) if rows else None
+    heads = [*(["confirmed", "95 %"] if fresh else []), "screened", "95 %", "alone", "in company", "p (Holm)"]
+    return Columns(["setting", "verdict", *heads], rows, 2) if rows else None
 
 
 def _improvement(compared: Object | None) -> str:
@@ -173,8 +184,10 @@ def _trust(result: Object) -> Iterator[str]:
         clean = control["judgement"] not in CHANGED
         yield (
             f"A/A arm (nothing changed): {percent(control['improvement'], 2)} ({interval(control)}), "
-            f"{'clean' if clean else 'NOT clean'}."
+            f"{'clean' if clean else 'NOT clean: nothing is claimed'}."
         )
+    if "sweep" in result.get("alarms", ()):
+        yield "The A/A arm beside the values that were tried is NOT clean: of these nothing is claimed."
     if drift is not None:
         yield f"Drift from first to last: × {drift['ratio']:.3f} ({_ratios(drift['low'], drift['high'])})."
     design = result["design"] or "no design"
@@ -185,7 +198,7 @@ def _left(result: Object) -> Iterator[str]:
     """What stays changed, what could not be taken back, and whether the rest is as before."""
     for one in result["kept"]:
         where = " ".join(filter(None, (one["place"], "on", one["nodes"])))
-        yield f"kept: {one['name']} = {one['value']} (was {one['before']}) {where}"
+        yield f"kept: {one['name']} = {one['value']} (was {one['before']}) {where}{_worth(one['effect'])}"
     for one in result["leftovers"]:
         yield f"NOT taken back: {' '.join(filter(None, (one['node'], one['name'], one['place'])))}: {one['text']}"
     dumps = result.get("dumps")
@@ -199,6 +212,14 @@ def _left(result: Object) -> Iterator[str]:
     for one in dumps["differ"]:
         place = " ".join(filter(None, (one["node"], one["name"], one["place"])))
         yield f"DIFFERS from before: {place}: {_value(one['before'])} → {_value(one['after'])}"
+
+
+def _worth(effect: Object | None) -> str:
+    """`: +26.1 % (+25.9 … +26.3 %), confirmed`; what a run of old kept was screened alone."""
+    if effect is None:
+        return ""
+    ends = interval({"improvement_low": effect["low"], "improvement_high": effect["high"]})
+    return f": {percent(effect['value'])} ({ends}), {effect.get('basis', SCREENED)}"
 
 
 def _value(reading: Object | None) -> str:

@@ -1,13 +1,15 @@
 """The configurations that a campaign measures, and in which order: stages of blocks.
 
-A block measures every arm once, in random order, with the baseline before and after: so drift hits all arms alike, and
-arms are compared within blocks. Every stage has an A/A arm, in which nothing is changed.
+A block measures every arm once, in random order, the baseline as one of them: whatever drifts, jumps or remembers, any
+two arms of a block have met it alike, and arms are compared within blocks alone. The stages that look for what is
+faster have an A/A arm, in which nothing is changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, log2
 from typing import Literal
 
@@ -15,7 +17,6 @@ import numpy as np
 
 from wulf.core.errors import UsageError
 from wulf.stats.designs import (
-    ANCHOR,
     CONTROL,
     Design,
     Kind,
@@ -41,7 +42,7 @@ MOST_FACTORIAL = 10
 LEAST_BLOCKS, SPARE_BLOCKS = 8, 2
 """Blocks at least, and beyond those in which only a setting that won every single block would convince."""
 
-DEFAULT, COMBINED = "default", "combined"
+DEFAULT, COMBINED, KEPT = "default", "combined", "kept"
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,10 @@ class Arm:
 
 @dataclass(frozen=True)
 class Step:
-    """One measurement: which arm, in which block; an anchor is the baseline once more."""
+    """One measurement: which arm, in which block."""
 
     block: int
     arm: int
-    anchor: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,14 @@ class Stage:
         Of each arm, -1 or +1, shape (arms, factors); None where arms are the levels of a sweep.
     """
 
-    name: Literal["sweep", "main", "confirm"]
+    name: Literal["sweep", "main", "confirm", "estimate"]
     arms: tuple[Arm, ...]
     steps: tuple[Step, ...]
     factors: tuple[str, ...] = ()
     levels: Levels | None = None
     kind: Kind | None = None
 
-    @property
+    @cached_property
     def blocks(self) -> int:
         """How many blocks there are."""
         return 1 + max(step.block for step in self.steps)
@@ -146,16 +146,9 @@ def main_stage(
     """
     made = design_of([factor.name for factor in factors], design)
     arms = tuple(_arm(made, row, chosen, texts) for row in made.runs)
-    whole = replicate(made, blocks)
-    runs = len(made.runs)
-    baseline = int(np.flatnonzero((made.runs == -1).all(axis=1))[0])
-    sequence = order(whole, np.random.default_rng([seed, 2]), anchor_every=runs)
-    steps = []
-    for place, index in enumerate(sequence):
-        block = min(place // (runs + 1), blocks - 1)
-        anchor = index == ANCHOR
-        steps.append(Step(block, baseline if anchor else int(index) % runs, bool(anchor)))
-    return Stage("main", arms, tuple(steps), made.names, made.runs, made.kind)
+    sequence = order(replicate(made, blocks), np.random.default_rng([seed, 2]))
+    steps = tuple(Step(int(run) // len(arms), int(run) % len(arms)) for run in sequence)
+    return Stage("main", arms, steps, made.names, made.runs, made.kind)
 
 
 def design_of(names: Sequence[str], design: DesignName) -> Design:
@@ -180,9 +173,24 @@ def design_of(names: Sequence[str], design: DesignName) -> Design:
 
 
 def confirm_stage(kept: Mapping[str, Level], blocks: int, seed: int) -> Stage:
-    """What is to be kept against the baseline, on fresh data."""
-    arms = (Arm(DEFAULT, "baseline", {}), Arm("kept", "combined", dict(kept)))
+    """What is to be kept against the baseline, on fresh data: it decides."""
+    arms = (Arm(DEFAULT, "baseline", {}), Arm(KEPT, "combined", dict(kept)))
     return Stage("confirm", arms, _shuffled(2, blocks, np.random.default_rng([seed, 3])))
+
+
+def estimate_stage(kept: Mapping[str, Level], blocks: int, seed: int) -> Stage:
+    """What is kept against the baseline, and each setting of several against all others kept; it decides nothing.
+
+    Whatever passed a test was measured to be large in the figures that it passed by. So what it is worth comes from
+    figures on which nothing depends any more.
+    """
+    arms = [Arm(DEFAULT, "baseline", {}), Arm(KEPT, "combined", dict(kept))]
+    if len(kept) > 1:
+        arms += [
+            Arm(f"kept but {left}", "leave-one-out", {name: level for name, level in kept.items() if name != left})
+            for left in kept
+        ]
+    return Stage("estimate", tuple(arms), _shuffled(len(arms), blocks, np.random.default_rng([seed, 5])))
 
 
 def _shuffled(arms: int, blocks: int, random: np.random.Generator) -> tuple[Step, ...]:

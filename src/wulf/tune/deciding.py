@@ -1,8 +1,8 @@
 """What a campaign's figures say of each setting, and which of them are kept. Pure functions of stages and values.
 
 Arms are compared within blocks by Wilcoxon's signed ranks (`wulf.stats.comparison`). A setting's effect is its main
-effect in each block, by least squares over the block's arms: what it does alone and what it does in company both count.
-Claims are corrected for their number (Holm).
+effect in each block (`wulf.tune.contrasts`): the mean of what it does alone and what it does in company of all others.
+A claim holds for all settings together; where the A/A arm would be claimed to differ from itself, there is none.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
+from typing import Literal
 
 import numpy as np
 
 from wulf.stats.comparison import Comparison, Judgement, PairedRule, holm
 from wulf.stats.designs import CONTROL, Kind
 from wulf.stats.effects import Analysis, analyse
-from wulf.stats.samples import Floats
-from wulf.tune.arms import COMBINED, DEFAULT, Stage
+from wulf.tune.arms import COMBINED, DEFAULT, KEPT, Stage
+from wulf.tune.contrasts import Blocks, Values, blocks_of, compared, difference, in_blocks, main_effects
 from wulf.tune.selecting import Factor
 from wulf.tune.values import Level
 
-Values = Sequence[float | None]
-"""One for each step of a stage, in its order; None where nothing was measured. Shorter where it was cut short."""
-
 APPLIED, CLAMPED, REFUSED, INERT = "applied", "clamped", "refused", "inert"
 """What became of a write; as the agent answers, but for what is unchanged."""
+
+Claim = Literal["faster", "slower", "none", "not claimed"]
+"""Of a setting; not claimed is whatever was measured beside an A/A arm that differs from itself."""
+
+UNCLAIMED = "the A/A arm differs from itself: nothing is claimed"
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,10 @@ class Finding:
     level
         The value that was tried; None where none could be.
     effect
-        Its main effect; `holm` is its p corrected for all factors.
+        Its main effect, as the main stage screened it: of what was claimed because of it, too great on average. `holm`
+        is its p corrected for all factors.
+    judgement
+        What is claimed of it, all factors together.
     alone, in_company
         Alone against the default; all against all but this one. None where the design has no such arm.
     interaction
@@ -83,6 +89,8 @@ class Finding:
         all factors.
     kept, why
         Whether it is worth keeping, and why.
+    confirmed
+        Of what is kept, its effect on fresh data that decided nothing: in company of whatever else is kept.
     """
 
     name: str
@@ -90,29 +98,29 @@ class Finding:
     outcome: Outcome
     effect: Comparison | None = None
     holm: float | None = None
+    judgement: Claim = "none"
     alone: Comparison | None = None
     in_company: Comparison | None = None
     interaction: Comparison | None = None
     interaction_holm: float | None = None
     kept: bool = False
     why: str = ""
-
-    def judgement(self, alpha: float) -> str:
-        """`faster`, `slower` or `none`."""
-        if self.effect is None or not self.effect.changed or self.holm is None or self.holm > alpha:
-            return "none"
-        return str(self.effect.judgement)
+    confirmed: Comparison | None = None
 
 
 @dataclass(frozen=True)
 class Result:
     """What the main stage says."""
 
-    rows: tuple[Row, ...]
     findings: tuple[Finding, ...]
     control: Comparison | None
     analysis: Analysis | None
     notes: tuple[str, ...] = ()
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the A/A arm would be claimed to have an effect."""
+        return self.control is not None and self.control.changed
 
     @property
     def kept(self) -> tuple[Finding, ...]:
@@ -125,40 +133,26 @@ def rule_for(stage: Stage, metric: Metric, alpha: float, delta: float) -> Paired
     return PairedRule(alpha, delta, (stage.blocks,), metric.lower_is_better)
 
 
-def blocks_of(stage: Stage, values: Values) -> list[dict[int, float]]:
-    """Of each block the arms' mean logarithms; the baseline's with its anchors."""
-    gathered: list[dict[int, list[float]]] = [{} for _ in range(stage.blocks)]
-    for step, value in zip(stage.steps, values, strict=False):
-        if value is not None:
-            gathered[step.block].setdefault(step.arm, []).append(log(value))
-    return [{arm: float(np.mean(some)) for arm, some in block.items()} for block in gathered]
-
-
 def rows_of(stage: Stage, values: Values, rule: PairedRule) -> list[Row]:
     """The table: every arm of a stage."""
-    blocks = blocks_of(stage, values)
-    base = _index(stage, DEFAULT)
+    blocks, base, claims = blocks_of(stage, values), _index(stage, DEFAULT), len(stage.arms) - 1
     rows = []
     for number, arm in enumerate(stage.arms):
         seen = [v for s, v in zip(stage.steps, values, strict=False) if s.arm == number and v is not None]
-        compared = None if number == base or base is None else between(blocks, base, number, rule)
+        against = None if number == base or base is None else _between(blocks, base, number, rule, claims)
         rows.append(
             Row(
                 stage.name, arm.name, arm.kind, len(seen),
                 float(np.mean(seen)) if seen else None,
-                float(np.std(seen, ddof=1)) if len(seen) > 1 else None, compared,
+                float(np.std(seen, ddof=1)) if len(seen) > 1 else None, against,
             )
         )  # fmt: skip
     return rows
 
 
-def between(blocks: Sequence[Mapping[int, float]], a: int, b: int, rule: PairedRule) -> Comparison:
+def _between(blocks: Blocks, a: int, b: int, rule: PairedRule, claims: int = 1) -> Comparison:
     """Arm b against arm a, in the blocks that have both."""
-    return rule.judge(_differences(blocks, a, b))
-
-
-def _differences(blocks: Sequence[Mapping[int, float]], a: int, b: int) -> Floats:
-    return np.array([block[b] - block[a] for block in blocks if a in block and b in block])
+    return compared(in_blocks(blocks, difference(a, b)), rule, claims)
 
 
 def best_levels(
@@ -175,7 +169,7 @@ def best_levels(
     assert base is not None  # noqa: S101 - every stage has a baseline
     reached: dict[str, float] = {}
     for number, arm in enumerate(stage.arms):
-        ratio = between(blocks, base, number, rule).ratio if arm.kind == "level" else None
+        ratio = _between(blocks, base, number, rule).ratio if arm.kind == "level" else None
         if ratio is None:
             continue
         name, level = next(iter(arm.changes.items()))
@@ -184,41 +178,57 @@ def best_levels(
     return chosen
 
 
-def effects_by_block(stage: Stage, values: Values) -> Floats:
-    """The factors' main effects in every complete block, as logarithms, shape (blocks, factors)."""
-    assert stage.levels is not None  # noqa: S101 - only a main stage has effects
-    solved = 2 * np.linalg.pinv(np.column_stack([np.ones(len(stage.arms)), stage.levels.astype(float)]))[1:]
-    complete = [block for block in blocks_of(stage, values) if len(block) == len(stage.arms)]
-    found: Floats = np.array([solved @ [block[i] for i in range(len(stage.arms))] for block in complete])
-    return found.reshape(len(complete), len(stage.factors))
-
-
 def judge(
     stage: Stage, values: Values, times: Sequence[float], *, chosen: Mapping[str, Level],
     outcomes: Mapping[str, Outcome], metric: Metric, alpha: float, delta: float,
 ) -> Result:  # fmt: skip
     """All that the main stage says, and what of it is worth keeping."""
-    rule = rule_for(stage, metric, alpha, delta)
-    blocks, effects = blocks_of(stage, values), effects_by_block(stage, values)
-    by_name = {name: rule.judge(effects[:, i]) for i, name in enumerate(stage.factors)}
-    control = by_name.pop(CONTROL, None)
+    assert stage.levels is not None  # noqa: S101 - a main stage has a design
+    rule, blocks = rule_for(stage, metric, alpha, delta), blocks_of(stage, values)
+    effects = dict(zip(stage.factors, (in_blocks(blocks, one) for one in main_effects(stage.levels)), strict=True))
+    aa = effects.pop(CONTROL, None)
+    control = None if aa is None else rule.judge(aa)
+    by_name = {name: compared(effect, rule, len(effects)) for name, effect in effects.items()}
     parts = {name: _company(stage, blocks, name, rule) for name in by_name}
     corrected, interacting = _holm(by_name), _holm({name: found[2] for name, found in parts.items()})
     analysis, notes = _analysed(stage, values, times)
+    result = Result((), control, analysis)
+    if result.alarm:
+        notes.append(_alarmed(alpha))
     findings = []
     for name, effect in by_name.items():
+        claim: Claim = "not claimed" if result.alarm else _claimed(effect, corrected.get(name), alpha)
         found = Finding(
-            name, chosen.get(name), outcomes.get(name, Outcome()), effect, corrected.get(name), *parts[name],
+            name, chosen.get(name), outcomes.get(name, Outcome()), effect, corrected.get(name), claim, *parts[name],
             interaction_holm=interacting.get(name),
         )  # fmt: skip
-        kept, why = _worth(found, alpha)
+        kept, why = _worth(found)
         findings.append(replace(found, kept=kept, why=why))
-    if control is not None and control.changed:
-        notes.append(
-            "The A/A arm, in which nothing was changed, seems to have an effect, as it does once in "
-            f"{1 / alpha:.0f} campaigns: the machine was not at rest, or it is chance. Measure again."
-        )
-    return Result(tuple(rows_of(stage, values, rule)), tuple(findings), control, analysis, tuple(notes))
+    return replace(result, findings=tuple(findings), notes=tuple(notes))
+
+
+def _claimed(effect: Comparison, corrected: float | None, alpha: float) -> Claim:
+    """What may be claimed of one effect, its p corrected for all."""
+    if not effect.changed or corrected is None or corrected > alpha:
+        return "none"
+    return "faster" if effect.judgement is Judgement.FASTER else "slower"
+
+
+def _alarmed(alpha: float) -> str:
+    return (
+        f"T{UNCLAIMED[1:]}. Nothing was changed in it, and it seems to have an effect, as it does once in "
+        f"{1 / alpha:.0f} campaigns by chance; or the machine was not at rest. Measure again."
+    )
+
+
+def alarms(rows: Sequence[Row], result: Result | None) -> set[str]:
+    """The stages whose A/A arm differs from itself: of them nothing is claimed."""
+    found = {row.stage for row in rows if row.kind == "control" and row.stage != "main" and _changed(row)}
+    return found | ({"main"} if result is not None and result.alarm else set())
+
+
+def _changed(row: Row) -> bool:
+    return row.against_default is not None and row.against_default.changed
 
 
 def holm_of_rows(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
@@ -237,19 +247,17 @@ def _holm(compared: Mapping[str, Comparison | None]) -> dict[str, float]:
 
 
 def _company(
-    stage: Stage, blocks: Sequence[Mapping[int, float]], name: str, rule: PairedRule
+    stage: Stage, blocks: Blocks, name: str, rule: PairedRule
 ) -> tuple[Comparison | None, Comparison | None, Comparison | None]:
     """What a factor does alone, what it does where all others are changed, too, and how the two differ."""
     base, every = _index(stage, DEFAULT), _index(stage, COMBINED)
     alone = _holding(stage, {name})
     without = _holding(stage, set(stage.factors) - {name})
-    one = between(blocks, base, alone, rule) if base is not None and alone is not None else None
-    two = between(blocks, without, every, rule) if every is not None and without is not None else None
+    one = _between(blocks, base, alone, rule) if base is not None and alone is not None else None
+    two = _between(blocks, without, every, rule) if every is not None and without is not None else None
     if base is None or every is None or alone is None or without is None or alone in (every, without):
         return one, two, None
-    wanted = (base, alone, without, every)
-    rest = [b[every] - b[without] - b[alone] + b[base] for b in blocks if all(i in b for i in wanted)]
-    return one, two, rule.judge(np.array(rest))
+    return one, two, rule.judge(in_blocks(blocks, {base: 1.0, alone: -1.0, without: -1.0, every: 1.0}))
 
 
 def _holding(stage: Stage, on: set[str]) -> int | None:
@@ -257,9 +265,9 @@ def _holding(stage: Stage, on: set[str]) -> int | None:
     return next((i for i, arm in enumerate(stage.arms) if set(arm.changes) == on), None)
 
 
-def _worth(found: Finding, alpha: float) -> tuple[bool, str]:
+def _worth(found: Finding) -> tuple[bool, str]:
     """Whether to keep a factor."""
-    judged = found.judgement(alpha)
+    judged = found.judgement
     if found.outcome.what == INERT:
         return False, "without effect by its nature"
     if found.outcome.what == REFUSED:
@@ -268,6 +276,8 @@ def _worth(found: Finding, alpha: float) -> tuple[bool, str]:
         if found.in_company is not None and found.in_company.judgement is Judgement.SLOWER:
             return False, "faster alone, and slower where all others are changed, too"
         return True, "proven faster"
+    if judged == "not claimed":
+        return False, UNCLAIMED
     return False, "proven slower" if judged == "slower" else "no effect is proven"
 
 
@@ -285,7 +295,15 @@ def _analysed(stage: Stage, values: Values, times: Sequence[float]) -> tuple[Ana
         )
     except ValueError as error:
         return None, [f"Interactions and drift can't be told: {error}."]
-    return found, [f"Of interactions and drift: {note}." for note in found.notes]
+    notes = [f"Of interactions and drift: {note}." for note in found.notes]
+    if stage.kind is Kind.FRACTION:
+        notes.append("In a fraction of a factorial an interaction of two can't be told from one of three others.")
+    return found, notes
+
+
+def _place(stage: Stage, name: str) -> int:
+    """Where an arm is that every stage of this sort has."""
+    return [arm.name for arm in stage.arms].index(name)
 
 
 def _index(stage: Stage, name: str) -> int | None:
@@ -294,4 +312,27 @@ def _index(stage: Stage, name: str) -> int | None:
 
 def confirmed(stage: Stage, values: Values, metric: Metric, alpha: float, delta: float) -> Comparison:
     """What is to be kept, against the default, on fresh data."""
-    return between(blocks_of(stage, values), 0, 1, rule_for(stage, metric, alpha, delta))
+    return _against_default(stage, values, rule_for(stage, metric, alpha, delta))
+
+
+def _against_default(stage: Stage, values: Values, rule: PairedRule) -> Comparison:
+    """All that is kept against the default."""
+    return _between(blocks_of(stage, values), _place(stage, DEFAULT), _place(stage, KEPT), rule)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the kept settings are worth, by figures that decided nothing: together, and each beside the others."""
+
+    together: Comparison
+    each: Mapping[str, Comparison]
+
+
+def estimated(stage: Stage, values: Values, metric: Metric, alpha: float, delta: float) -> Estimate:
+    """What the stage that follows a confirmation says; one setting alone is all that is kept."""
+    rule, blocks, every = rule_for(stage, metric, alpha, delta), blocks_of(stage, values), _place(stage, KEPT)
+    together = _against_default(stage, values, rule)
+    names = set(stage.arms[every].changes)
+    left_out = {name: arm for arm, one in enumerate(stage.arms) for name in names - set(one.changes) if one.changes}
+    each = {name: _between(blocks, arm, every, rule) for name, arm in left_out.items()}
+    return Estimate(together, each or dict.fromkeys(names, together))

@@ -1,11 +1,13 @@
 """What a campaign kept: the settings it proved, what they were before, and what each was measured to change.
 
 A run holds it as `kept.json`: {"campaign": id, "kept": [{"name", "place", "value", "before", "effect", "nodes"}]}.
+An effect without a basis is of a wulf that kept the figure by which the setting had been selected.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -14,6 +16,11 @@ from wulf.core.files import replace_file
 from wulf.tune.setting import Value
 
 FILE = "kept.json"
+
+Basis = Literal["confirmed", "screened"]
+CONFIRMED: Basis = "confirmed"
+SCREENED: Basis = "screened"
+"""On fresh data that decided nothing; or where it was selected for being large, and so is too large on average."""
 
 
 class _Part(BaseModel):
@@ -35,6 +42,7 @@ class Effect(_Part):
     """SI, '1' for a ratio."""
     metric: str
     verdict: str
+    basis: Basis = SCREENED
 
 
 class Kept(_Part):

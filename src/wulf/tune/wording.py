@@ -6,7 +6,7 @@ from typing import Any
 
 from wulf.core.units import show
 from wulf.stats.comparison import Comparison
-from wulf.tune.deciding import CLAMPED, INERT, REFUSED, Finding, Metric, Row
+from wulf.tune.deciding import CLAMPED, INERT, REFUSED, UNCLAIMED, Finding, Metric, Row
 
 
 def impact(ratio: float | None, *, lower_is_better: bool) -> float | None:
@@ -23,7 +23,7 @@ def least_visible(compared: Comparison | None, base: float | None, unit: str) ->
     return f"least visible {show(compared.least_visible * base, unit)}"
 
 
-def verdict(found: Finding, base: float | None, metric: Metric, alpha: float) -> str:
+def verdict(found: Finding, base: float | None, metric: Metric) -> str:
     """A factor's verdict in words: what became of the write first, then what it did."""
     if found.outcome.what == REFUSED:
         return f"refused: {found.outcome.reason}"
@@ -31,30 +31,39 @@ def verdict(found: Finding, base: float | None, metric: Metric, alpha: float) ->
         return f"{found.outcome.what}, and nothing changed" + (
             f": {found.outcome.reason}" if found.outcome.reason else ""
         )
-    judged = found.judgement(alpha)
+    judged: str = found.judgement
     if judged == "none":
-        seen = least_visible(found.effect, base, metric.unit)
-        judged = f"no detectable effect{f'; {seen}' if seen else ''}"
+        judged = _none(found.effect, base, metric)
+    elif judged == "not claimed":
+        judged = UNCLAIMED
     if found.outcome.what == INERT:
         return f"inert: {judged}"
     return f"clamped ({found.outcome.reason}): {judged}" if found.outcome.what == CLAMPED else judged
 
 
-def row_verdict(row: Row, base: float | None, metric: Metric, *, proven: bool) -> str:
+def _none(compared: Comparison | None, base: float | None, metric: Metric) -> str:
+    seen = least_visible(compared, base, metric.unit)
+    return f"no detectable effect{f'; {seen}' if seen else ''}"
+
+
+def row_verdict(row: Row, base: float | None, metric: Metric, *, proven: bool, alarm: bool = False) -> str:
     """An arm's verdict in words.
 
     Parameters
     ----------
     proven
         It differs among all arms of its stage, too, and not by itself alone.
+    alarm
+        The A/A arm of its stage differs from itself.
     """
     compared = row.against_default
     if compared is None:
         return ""
+    if alarm:
+        return "not claimed"
     if compared.changed:
         return f"{compared.judgement}{'' if proven else ' by itself'}"
-    seen = least_visible(compared, base, metric.unit)
-    return f"no detectable effect{f'; {seen}' if seen else ''}"
+    return _none(compared, base, metric)
 
 
 def comparison_object(compared: Comparison | None, *, lower_is_better: bool) -> dict[str, Any] | None:

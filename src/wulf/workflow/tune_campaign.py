@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from wulf.core.errors import WulfError
 from wulf.core.records import Param
 from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.stats.comparison import Comparison
-from wulf.tune.arms import Arm, Stage, Step, confirm_stage, main_stage, sweep_stage
-from wulf.tune.campaign import Campaign, change_of, stages_of, texts_of
+from wulf.tune.arms import Arm, Stage, Step, confirm_stage, estimate_stage, main_stage, sweep_stage
+from wulf.tune.campaign import Campaign, change_of, fresh_visits, stages_of, texts_of
 from wulf.tune.deciding import (
     APPLIED,
     INERT,
@@ -28,18 +28,35 @@ from wulf.tune.deciding import (
     Row,
     best_levels,
     confirmed,
+    estimated,
     judge,
     rows_of,
     rule_for,
 )
 from wulf.tune.selecting import Factor, Places, is_inert
 from wulf.tune.values import Catalogue, Level, level_text, request_of, same
-from wulf.workflow.tune_nodes import Leftover, Nodes, NotReachedError
+from wulf.workflow.tune_nodes import Leftover, NotReachedError
 from wulf.workflow.tune_outcomes import KeptSetting, kept_of, outcome_of, stays, truth_of
 
 Measure = Callable[[Mapping[str, Param]], float | None]
 """One measurement, given what its records shall say beside; None where there is no figure. Raises NodeError where a
 node is lost."""
+
+
+class Hands(Protocol):
+    """What a campaign asks of its nodes; `workflow.tune_nodes.Nodes` does it over sessions."""
+
+    taken_back: set[tuple[str, str, str]]
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    def read(self, wanted: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Places]]: ...
+    def apply(self, asked: Mapping[str, Sequence[Mapping[str, Any]]]) -> Mapping[str, list[dict[str, Any]]]: ...
+    def revert(self) -> list[Leftover]: ...
+    def settle(self, names: Sequence[str]) -> None: ...
+    def keep(self, names: Mapping[str, Sequence[str]]) -> None: ...
+    def renewing(self) -> AbstractContextManager[None]: ...
+    def end(self) -> dict[str, str]: ...
 
 
 @dataclass
@@ -59,6 +76,10 @@ class Told:
     ----------
     state
         `complete`, `interrupted`, or `failed`: a node was lost, or somebody else changed what was being tried.
+    confirmation
+        Whether what is worth keeping is faster on fresh data: it decides, and so its figure is a selected one, too.
+    together
+        What all that was confirmed is worth, on data that decided nothing.
     """
 
     state: str = "running"
@@ -67,6 +88,7 @@ class Told:
     findings: list[Finding] = field(default_factory=list)
     result: Result | None = None
     confirmation: Comparison | None = None
+    together: Comparison | None = None
     kept: list[KeptSetting] = field(default_factory=list)
     leftovers: list[Leftover] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -104,7 +126,7 @@ class Conductor:
     """
 
     def __init__(
-        self, campaign: Campaign, catalogue: Catalogue, nodes: Nodes, measure: Measure,
+        self, campaign: Campaign, catalogue: Catalogue, nodes: Hands, measure: Measure,
         readings: Mapping[str, Mapping[str, Places]], *, kernels: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic, watch: Watcher = UNWATCHED,
     ) -> None:  # fmt: skip
@@ -114,7 +136,7 @@ class Conductor:
         self._inert = {name for name, setting in catalogue.items() if is_inert(setting, kernels)}
         self._factors = list(campaign.selection.factors)
         self._outcomes: dict[str, Outcome] = {f.name: Outcome(INERT if f.inert else APPLIED) for f in self._factors}
-        self._expected = sum(len(stage.steps) for stage in stages_of(campaign, catalogue)) + 2 * campaign.blocks
+        self._expected = sum(len(stage.steps) for stage in stages_of(campaign, catalogue)) + fresh_visits(campaign)
         self._done, self._began = 0, 0.0
         self.told = Told()
 
@@ -138,8 +160,10 @@ class Conductor:
         self._try(Arm("combined", "combined", dict(chosen)))
         self._main(chosen)
         kept = {f.name: f.level for f in self.told.findings if f.kept and f.level is not None}
-        if kept and self._confirmed(kept) and self._campaign.keep:
-            self._keep(kept)
+        if kept and self._confirmed(kept):
+            self._estimate(kept)
+            if self._campaign.keep:
+                self._keep(kept)
 
     def _take_back(self) -> None:
         """Whatever is still open; then the locks."""
@@ -246,6 +270,15 @@ class Conductor:
         if found.judgement != "faster":
             self.told.notes.append(f"Fresh data do not confirm what was to be kept ({found.reason}): nothing is kept.")
         return found.judgement == "faster"
+
+    def _estimate(self, kept: Mapping[str, Level]) -> None:
+        """What is confirmed is measured once more, for its figure alone: nothing is decided by it."""
+        campaign = self._campaign
+        stage = estimate_stage(kept, campaign.blocks, campaign.seed)
+        run = self._measured(stage)
+        found = estimated(stage, run.values, campaign.metric, campaign.alpha, campaign.delta)
+        self.told.together = found.together
+        self.told.findings = [replace(one, confirmed=found.each.get(one.name)) for one in self.told.findings]
 
     def _measured(self, stage: Stage, run: StageRun | None = None) -> StageRun:
         """All steps of a stage; its rows are told even when it is cut short."""

@@ -19,7 +19,7 @@ def stays(result: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class KeptSetting:
-    """A setting that was left changed."""
+    """A setting that was left changed, and what is known of its factor."""
 
     name: str
     place: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def test_the_table_has_mean_deviation_impact_interval_and_verdict(result: dict[s
     assert "clamped (asked 100, got 64): faster" in text
     assert "inert: no detectable effect; least visible" in text
     assert "refused: Operation not permitted" in text
-    assert "kept: net.good = 1 (was 0) on n[1-3]" in text
+    assert re.search(r"kept: net\.good = 1 \(was 0\) on n\[1-3\]: \+2\d\.\d % \(.* %\), confirmed", text)
+    assert re.search(r"setting +verdict +confirmed +95 % +screened +95 % +alone", text)
     assert "byte by byte, but for what was kept" in text
     assert "Drift from first to last: × 1.0" in text
 
@@ -75,6 +77,38 @@ def test_an_interrupted_campaign_says_so_and_shows_what_there_is() -> None:
     assert "default" in text_of(view)
 
 
+def test_a_campaign_whose_a_a_arm_alarms_claims_nothing() -> None:
+    lab = Lab()
+    real = lab.truth
+
+    def measure(about: Mapping[str, Any]) -> float | None:
+        value = real(about)
+        return value and value * (1.03 if "A/A" in about["arm"] and "but" not in about["arm"] else 1.0)
+
+    lab.conductor._measure = measure
+    view = result_view(result_object("c1", lab.campaign, CATALOGUE, lab.run()))
+    assert lacking(view.headline, "A/A arm differs from itself", "nothing is claimed") == []
+    text = text_of(view, 160)
+    assert "NOT clean: nothing is claimed" in text
+    assert re.search(r"net\.good = 1 +not claimed ", text)
+    assert "kept" not in {line.partition(":")[0] for line in text.splitlines()}
+
+
+def test_a_campaign_of_old_is_shown_with_what_it_has(result: dict[str, Any]) -> None:
+    """It knew one figure of each setting, the one that selected it, and no other A/A arm than the main stage's."""
+    old = json.loads(json.dumps(result))
+    for name in ("together", "alarms"):
+        del old[name]
+    for one in old["settings"]:
+        del one["confirmed"]
+    for one in old["kept"]:
+        del one["effect"]["basis"]
+    view = result_view(old)
+    assert re.search(r"; together \+3\d\.\d % \(.*\).*, kept\.$", view.headline), view.headline
+    assert re.search(r"kept: net\.good = 1 .* %\), screened", text_of(view, 160))
+    assert "net.good" in OUTCOME.render(old)
+
+
 def test_leftovers_and_differences_stand_out(result: dict[str, Any]) -> None:
     left = {"node": "n2", "name": "net.good", "place": "", "outcome": "changed-since", "text": "it is 7, wulf wrote 1"}
     differ = {"node": "n2", "name": "net.x", "place": "eth0", "before": {"value": 1}, "after": None}
@@ -89,11 +123,13 @@ def test_the_page_draws_effects_with_intervals_and_needs_no_network(result: dict
     assert 'http-equiv="Content-Security-Policy"' in page and "net.good" in page
     chart = effects_chart(result)
     assert chart["names"][-1] == "A/A: nothing changed"
-    effect = next(series for series in chart["series"] if series["name"] == "effect")
+    effect = next(series for series in chart["series"] if series["name"] == "screened")
     assert len(effect["x"]) == len(chart["names"])
     for low, value, high in zip(effect["low"], effect["x"], effect["high"], strict=True):
         assert low <= value <= high
     assert 25.0 < effect["x"][effect["row"].index(chart["names"].index("net.good"))] < 27.0
+    confirmed = next(series for series in chart["series"] if series["name"] == "confirmed")
+    assert [chart["names"][row] for row in confirmed["row"]] == ["net.good", "net.clamped"]
 
 
 def test_markup_in_names_is_escaped(result: dict[str, Any]) -> None:

@@ -68,8 +68,8 @@ SETTINGS = {
     )
 }  # fmt: skip
 
-RTT = Effect(value=-1.84e-5, low=-1.89e-5, high=-1.78e-5, unit="s", metric="rtt", verdict="faster")
-RATE = Effect(value=0.031, low=0.012, high=0.05, unit="1", metric="rate", verdict="faster")
+RTT = Effect(value=-1.84e-5, low=-1.89e-5, high=-1.78e-5, unit="s", metric="rtt", verdict="faster", basis="confirmed")
+RATE = Effect(value=0.031, low=0.012, high=0.05, unit="1", metric="rate", verdict="faster", basis="confirmed")
 
 NODES = "n[1-4]"
 

@@ -8,7 +8,7 @@ import pytest
 
 from wulf.core.errors import UsageError
 from wulf.stats.designs import CONTROL, Kind
-from wulf.tune.arms import blocks_for, check_blocks, confirm_stage, main_stage, sweep_stage
+from wulf.tune.arms import blocks_for, check_blocks, confirm_stage, estimate_stage, main_stage, sweep_stage
 from wulf.tune.selecting import Factor
 from wulf.tune.values import Level
 
@@ -46,21 +46,21 @@ def test_designs_by_how_many_settings_there_are(count: int, design: str, kind: K
     assert (found.kind, len(found.arms)) == (kind, arms)
 
 
-def test_every_block_has_every_arm_once_and_the_baseline_before_and_after() -> None:
+def test_every_block_has_every_arm_once_the_baseline_anywhere_among_them() -> None:
     found = stage(4, blocks=8)
+    places = set()
     for block in range(8):
-        steps = [step for step in found.steps if step.block == block]
-        assert sorted(step.arm for step in steps if not step.anchor) == list(range(len(found.arms)))
-        assert steps[0].anchor
-        assert found.arms[steps[0].arm].kind == "baseline"
-    assert found.steps[-1].anchor
+        arms = [step.arm for step in found.steps if step.block == block]
+        assert sorted(arms) == list(range(len(found.arms)))
+        places.add(arms.index(0))
+    assert found.arms[0].kind == "baseline" and len(places) > 3
     assert found.blocks == 8
 
 
 def test_blocks_have_orders_of_their_own_and_the_seed_decides_alone() -> None:
     def orders(seed: int) -> list[tuple[int, ...]]:
         steps = stage(4, seed=seed).steps
-        return [tuple(s.arm for s in steps if s.block == block and not s.anchor) for block in range(8)]
+        return [tuple(s.arm for s in steps if s.block == block) for block in range(8)]
 
     assert len(set(orders(1))) == 8
     assert orders(1) == orders(1) != orders(2)
@@ -81,6 +81,18 @@ def test_the_confirmation_pairs_default_and_kept() -> None:
     assert [arm.name for arm in found.arms] == ["default", "kept"]
     assert {tuple(sorted(s.arm for s in found.steps if s.block == block)) for block in range(8)} == {(0, 1)}
     assert {found.steps[2 * block].arm for block in range(8)} == {0, 1}  # AB and BA
+
+
+def test_what_is_kept_is_estimated_together_and_each_beside_the_others() -> None:
+    levels = {name: Level(((name, 1),)) for name in "abc"}
+    found = estimate_stage(levels, 8, 1)
+    assert [(arm.name, "".join(arm.changes)) for arm in found.arms] == [
+        ("default", ""), ("kept", "abc"), ("kept but a", "bc"), ("kept but b", "ac"), ("kept but c", "ab"),
+    ]  # fmt: skip
+    assert len(found.steps) == 5 * 8
+    alone = estimate_stage({"a": levels["a"]}, 8, 1)
+    assert [arm.name for arm in alone.arms] == ["default", "kept"]
+    assert alone.steps != confirm_stage({"a": levels["a"]}, 8, 1).steps
 
 
 @pytest.mark.parametrize(("claims", "blocks"), [(1, 8), (5, 10), (40, 13)])

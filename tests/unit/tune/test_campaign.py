@@ -85,8 +85,8 @@ def test_stages_and_time_grow_with_what_is_tried() -> None:
     assert [stage.name for stage in stages_of(swept, CATALOGUE)] == ["sweep", "main"]
     assert [stage.name for stage in stages_of(single, CATALOGUE)] == ["main"]
     few, many = (seconds_of(one, stages_of(one, CATALOGUE)) for one in (single, swept))
-    # 8 blocks of 4 arms, 9 anchors, 16 confirming, each 0.5 s; 2 + 16 + 8 changes of 2 s
-    assert few == pytest.approx(57 * 0.5 + 26 * 2.0)
+    # 8 blocks of 4 arms, 16 confirming, 16 for the figure, each 0.5 s; 2 + 16 + 8 + 8 changes of 2 s
+    assert few == pytest.approx(64 * 0.5 + 34 * 2.0)
     assert many > few
 
 

@@ -67,11 +67,15 @@ def test_effects_have_interval_unit_and_verdict(wording):
     rtt, rate = effect_words(RTT), effect_words(RATE)
     assert lacking(rtt, "rtt -18.4 µs (-18.9 to -17.8)", "faster") == []
     assert lacking(rate, "rate improved", " 3.10 % (1.20 to 5.00)", "faster") == []
-    none = Effect(value=1e-8, low=-2e-6, high=2.02e-6, unit="s", metric="rtt", verdict="no detectable effect")
+    none = Effect(
+        value=1e-8, low=-2e-6, high=2.02e-6, unit="s", metric="rtt", verdict="inconclusive", basis="confirmed"
+    )
     unseen, open_end = effect_words(none), effect_words(RATE.model_copy(update={"high": None}))
-    assert lacking(unseen, "rtt +0.0100 µs (-2.00 to +2.02)", "no detectable effect") == []
+    assert lacking(unseen, "rtt +0.0100 µs (-2.00 to +2.02)", "inconclusive") == []
     assert lacking(open_end, "rate improved", " 3.10 % (no interval)", "faster") == []
-    wording("\n".join((rtt, rate, unseen, open_end)))
+    selected = effect_words(RATE.model_copy(update={"basis": "screened"}))
+    assert lacking(selected, rate, "screened") == []
+    wording("\n".join((rtt, rate, unseen, open_end, selected)))
     assert entry(KEPT[1]).comment == "net.busy_poll: not measured; run 20261122T010203-tune-ab12, 2026-11-22"
 
 

@@ -7,7 +7,7 @@ import pytest
 from wulf.core.errors import UsageError
 from wulf.tune.kept import Effect, Kept, KeptSettings, read_kept, write_kept
 
-RTT = Effect(value=-1.84e-5, low=-1.89e-5, high=-1.78e-5, unit="s", metric="rtt", verdict="faster")
+RTT = Effect(value=-1.84e-5, low=-1.89e-5, high=-1.78e-5, unit="s", metric="rtt", verdict="faster", basis="confirmed")
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -29,6 +29,14 @@ def test_the_contract_of_the_file(tmp_path):
     entry = {"name": "nic.mtu", "place": "eth0", "value": 6000, "before": 1500, "effect": None, "nodes": "n[1-4]"}
     (tmp_path / "kept.json").write_text(json.dumps({"campaign": "c1", "kept": [entry]}))
     assert read_kept(tmp_path).kept[0].nodes == "n[1-4]"
+
+
+def test_an_effect_of_a_run_of_old_is_the_one_that_it_was_selected_by(tmp_path):
+    effect = {"value": 0.37, "low": 0.35, "high": 0.39, "unit": "1", "metric": "rtt", "verdict": "faster"}
+    entry = {"name": "nic.mtu", "value": 6000, "effect": effect}
+    (tmp_path / "kept.json").write_text(json.dumps({"campaign": "c1", "kept": [entry]}))
+    found = read_kept(tmp_path).kept[0].effect
+    assert found is not None and found.basis == "screened"
 
 
 def test_a_run_without_kept_settings_says_so(tmp_path):

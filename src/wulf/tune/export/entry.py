@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from wulf.core.errors import UsageError
 from wulf.core.units import scale_for, show_in
 from wulf.tune.dependencies import order
-from wulf.tune.kept import Effect, Kept
+from wulf.tune.kept import SCREENED, Effect, Kept
 from wulf.tune.setting import Setting
 
 
@@ -48,13 +48,17 @@ def ascii_words(text: str) -> str:
 
 
 def effect_words(effect: Effect) -> str:
-    """'rtt -18.4 us (-18.9 to -17.8), faster', or 'rtt improved by 36.8 % (35.0 to 38.5), faster'."""
+    """'rtt -18.4 us (-18.9 to -17.8), faster', or 'rtt improved by 36.8 % (35.0 to 38.5), faster'.
+
+    A figure by which the setting was selected is called that.
+    """
     ends = [end for end in (effect.value, effect.low, effect.high) if end is not None]
     share = effect.unit == "1"
     divisor, unit = (0.01, "%") if share else scale_for(max(map(abs, ends)), effect.unit)
     value, *interval = (f"{'+' if end > 0 and not share else ''}{show_in(end, divisor)}" for end in ends)
     within = " to ".join(interval) if len(interval) == 2 else "no interval"
-    return f"{effect.metric}{' improved by' if share else ''} {value} {unit} ({within}), {effect.verdict}"
+    basis = " (screened: selected for seeming large)" if effect.basis == SCREENED else ""
+    return f"{effect.metric}{' improved by' if share else ''} {value} {unit} ({within}), {effect.verdict}{basis}"
 
 
 def entries(kept: Iterable[Kept], catalogue: Mapping[str, Setting], source: Source) -> list[Entry]:
