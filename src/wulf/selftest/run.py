@@ -11,7 +11,7 @@ import numpy as np
 from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.model import loggp_simulation as messages
 from wulf.model import simulation as models
-from wulf.selftest import cells, comparisons, histories, knobs, naive, nodes
+from wulf.selftest import cells, comparisons, histories, knobs, naive, nodes, tune
 from wulf.stats.changes import change_points
 from wulf.stats.claims import FULL, QUICK, Claim
 from wulf.stats.comparison import PairedRule
@@ -20,7 +20,7 @@ from wulf.stats.nodes import screen
 SEED = 20261120
 
 AREAS = (
-    comparisons.plan, naive.plan, nodes.plan, cells.plan, knobs.plan, histories.plan,
+    comparisons.plan, naive.plan, nodes.plan, cells.plan, tune.plan, knobs.plan, histories.plan,
     models.plan, messages.plan, models.harder,
 )  # fmt: skip
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
