@@ -170,7 +170,7 @@ def _sentence(call: Call, tried: Sequence[Gain], mine: Gain | None, again: Gain 
             f"{call.text}: none of {len(tried)} algorithms is surely more than {LEAST_GAIN:.0%} faster than the MPI's "
             f"own choice; the best is {best.algorithm}, {best.text}."
         )
-    text = f"{call.text}: {mine.algorithm} is {mine.text} faster than the MPI's own choice"
+    text = f"{call.text}: {mine.algorithm} is {mine.text} faster than the MPI's own choice when screened"
     if again is None:
         return f"{text}; it could not be measured through the file, and was not kept."
     done = f"{show(again.before, 's')} before, {show(again.after, 's')} after"

@@ -3,7 +3,7 @@
 A factor is a knob that is off (-1, the baseline) or on (+1). Changing one at a time spends every run on one knob;
 a factorial design spends every run on all of them, and shows interactions besides (Box, Hunter & Hunter, Statistics
 for Experimenters, 2nd ed., chapters 5-7 and 9; Montgomery, Design and Analysis of Experiments, 8th ed., chapters 6-8
-and 14). Every design here holds the baseline, so that an anchor repeats one of its runs.
+and 14). Every design here holds the baseline.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from wulf.stats.samples import Floats
 
@@ -27,9 +27,6 @@ Term = tuple[int, ...]
 
 Alias = tuple[int, int]
 """(which term, its sign) among terms that cannot be told apart."""
-
-ANCHOR = -1
-"""In an order: the baseline, measured again for drift."""
 
 CONTROL = "A/A"
 """Name of the factor that changes nothing. Whatever effect it seems to have is noise, or a fault of the method."""
@@ -360,38 +357,14 @@ def replicate(design: Design, times: int) -> Design:
     return replace(design, runs=runs, plots=plots, replicates=design.replicates * times)
 
 
-def order(design: Design, random: np.random.Generator, anchor_every: int | None = None) -> Indices:
-    """In which order to measure: indices of runs, at random, so that drift favours no factor.
+def order(design: Design, random: np.random.Generator) -> Indices:
+    """In which order to measure: indices of runs, each once, at random, so that drift favours no factor.
 
     Each replicate is complete before the next begins, so that a campaign cut short is balanced but for the last.
     Whole plots come in random order, and their runs in random order within each: one reboot per whole plot.
-
-    Parameters
-    ----------
-    anchor_every
-        So many runs between two anchors; one is also the first and the last. None: no anchors.
-
-    Returns
-    -------
-    ndarray
-        Each run once, and `ANCHOR` (-1) where the baseline is measured again. Within a whole plot an anchor is the
-        baseline of the other factors only, since it must not cost a reboot (see `levels_in`).
-
-    Raises
-    ------
-    ValueError
-        `anchor_every` is below 1.
     """
-    if anchor_every is not None and anchor_every < 1:
-        raise ValueError(f"an anchor every {anchor_every} runs is impossible: 1 is the least")
     replicates = np.split(np.arange(len(design.runs)), design.replicates)
-    sequence = np.concatenate([_shuffled(design, block, random) for block in replicates])
-    if anchor_every is None:
-        return sequence
-    parts: list[Any] = [[ANCHOR]]
-    for start in range(0, sequence.size, anchor_every):
-        parts += [sequence[start : start + anchor_every], [ANCHOR]]
-    return np.concatenate(parts).astype(np.intp)
+    return np.concatenate([_shuffled(design, block, random) for block in replicates])
 
 
 def _shuffled(design: Design, runs: Indices, random: np.random.Generator) -> Indices:
@@ -399,55 +372,6 @@ def _shuffled(design: Design, runs: Indices, random: np.random.Generator) -> Ind
         return random.permutation(runs)
     plots = design.plots[runs]
     return np.concatenate([random.permutation(runs[plots == plot]) for plot in random.permutation(np.unique(plots))])
-
-
-def levels_in(design: Design, sequence: ArrayLike) -> Levels:
-    """The levels in the order measured, shape (runs and anchors, factors): what `wulf.stats.effects.analyse` takes.
-
-    An anchor is all off; in a split-plot design its whole-plot factors stay as they are (see `plots_in`).
-
-    Raises
-    ------
-    ValueError
-        An index is no run, or there are anchors of a split-plot design only.
-    """
-    at = _checked_sequence(design, sequence)
-    levels: Levels = np.where((at == ANCHOR)[:, None], np.int8(-1), design.runs[at])
-    if design.plots is not None:
-        stays = [design.names.index(name) for name in design.whole]
-        levels[:, stays] = design.runs[_neighbours(at)][:, stays]
-    levels.setflags(write=False)
-    return levels
-
-
-def plots_in(design: Design, sequence: ArrayLike) -> Indices | None:
-    """The whole plots in the order measured; None without plots. An anchor is in the plot of the run before it, the
-    first in that of the run after.
-
-    Raises
-    ------
-    ValueError
-        An index is no run, or there are anchors only.
-    """
-    at = _checked_sequence(design, sequence)
-    return None if design.plots is None else design.plots[_neighbours(at)]
-
-
-def _checked_sequence(design: Design, sequence: ArrayLike) -> Indices:
-    at = np.asarray(sequence, dtype=np.intp).ravel()
-    bad = at[(at != ANCHOR) & ((at < 0) | (at >= len(design.runs)))]
-    if bad.size:
-        raise ValueError(f"there is no run {bad[0]}: the design has {len(design.runs)}, from 0")
-    return at
-
-
-def _neighbours(at: Indices) -> Indices:
-    """The run at or before each place; the first run of all where only anchors come before."""
-    places = np.flatnonzero(at != ANCHOR)
-    if not places.size:
-        raise ValueError("a split-plot order of anchors only has no whole plot: measure one run at least")
-    last = np.searchsorted(places, np.arange(at.size), side="right") - 1
-    return at[places[np.maximum(last, 0)]]
 
 
 def _design(names: tuple[str, ...], levels: NDArray[Any], kind: Kind) -> Design:

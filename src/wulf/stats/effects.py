@@ -168,7 +168,7 @@ class Analysis:
         Standard deviation of one run on the scale of the analysis, without whole-plot noise; None where nothing is
         left over.
     n
-        Runs, anchors included.
+        Runs.
     confidence
         Of each interval by itself.
     log
@@ -217,14 +217,14 @@ def analyse(
 
     Aliased terms are one effect with all names. Interactions that cannot all be estimated beside the main effects and
     the drift are left out, and named. With whole plots, what is constant within each is judged by the whole plots'
-    means, the rest within them; the drift has its own course in either. Anchors are runs of the baseline.
+    means, the rest within them; the drift has its own course in either.
 
     Parameters
     ----------
     names
         The factors, k of them.
     levels
-        -1 (off) or +1 (on), in the order measured, shape (n, k); see `wulf.stats.designs.levels_in`.
+        -1 (off) or +1 (on), in the order measured, shape (n, k).
     values
         One for each run, shape (n,): a time or a rate; a run without a value is left out here and in `levels`.
     plots
@@ -466,7 +466,7 @@ def _noise(
     if contrasts.size < LENTH_LEAST:
         reason = (
             f"no run is left over to see the noise, and Lenth's method needs {LENTH_LEAST} effects instead of "
-            f"{contrasts.size}: measure one anchor or replicate more at least"
+            f"{contrasts.size}: measure one replicate more at least"
         )
         return None, 0.0, Basis.NONE, reason
     return lenth_error(contrasts) ** 2, contrasts.size / 3, Basis.LENTH, None
@@ -607,7 +607,7 @@ def _notes(terms: list[_Term], fits: _Fits, n: int, trend: int) -> tuple[str, ..
         rest = "the other effects and the drift" if trend else "the other effects"
         notes.append(
             f"{n} runs cannot tell {len(fits.left_out)} interactions from {rest}, and they are not modelled: "
-            "measure more runs of the design, replicates or anchors"
+            "measure more runs of the design, or replicates"
         )
     for fit, where in zip(fits.fits, ("", " between whole plots"), strict=False):
         if trend and fit.where and not fit.slopes.size:

@@ -78,7 +78,8 @@ def in_blocks(blocks: Blocks, contrast: Contrast) -> Floats:
 def compared(differences: Floats, rule: PairedRule, claims: int = 1) -> Comparison:
     """A contrast's comparison by its values in all blocks; what would have been seen is for one claim among so many.
 
-    The interval is its own. To claim one of several takes a smaller error (`strict`), and a greater effect.
+    The interval is its own. To claim one of several takes a smaller error (`strict`, which Holm's first step asks for
+    as well), and a greater effect.
     """
     level = strict(rule, claims)
     seen = None if level is None else level.judge(differences).least_visible

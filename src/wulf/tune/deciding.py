@@ -17,9 +17,8 @@ import numpy as np
 from wulf.stats.comparison import Comparison, Judgement, PairedRule, holm
 from wulf.stats.designs import CONTROL, Kind
 from wulf.stats.effects import Analysis, analyse
-from wulf.stats.samples import Floats
 from wulf.tune.arms import COMBINED, DEFAULT, KEPT, Stage
-from wulf.tune.contrasts import Blocks, Values, blocks_of, compared, difference, in_blocks, main_effects, strict
+from wulf.tune.contrasts import Blocks, Values, blocks_of, compared, difference, in_blocks, main_effects
 from wulf.tune.selecting import Factor
 from wulf.tune.values import Level
 
@@ -198,7 +197,7 @@ def judge(
         notes.append(_alarmed(alpha))
     findings = []
     for name, effect in by_name.items():
-        claim: Claim = "not claimed" if result.alarm else _claimed(effects[name], rule, len(effects))
+        claim: Claim = "not claimed" if result.alarm else _claimed(effect, corrected.get(name), alpha)
         found = Finding(
             name, chosen.get(name), outcomes.get(name, Outcome()), effect, corrected.get(name), claim, *parts[name],
             interaction_holm=interacting.get(name),
@@ -208,11 +207,11 @@ def judge(
     return replace(result, findings=tuple(findings), notes=tuple(notes))
 
 
-def _claimed(effect: Floats, rule: PairedRule, claims: int) -> Claim:
-    """What may be claimed of one effect among so many."""
-    level = strict(rule, claims)
-    found = None if level is None else level.judge(effect).judgement
-    return "faster" if found is Judgement.FASTER else "slower" if found is Judgement.SLOWER else "none"
+def _claimed(effect: Comparison, corrected: float | None, alpha: float) -> Claim:
+    """What may be claimed of one effect, its p corrected for all."""
+    if not effect.changed or corrected is None or corrected > alpha:
+        return "none"
+    return "faster" if effect.judgement is Judgement.FASTER else "slower"
 
 
 def _alarmed(alpha: float) -> str:

@@ -57,7 +57,7 @@ def design_text(told: Told) -> str:
 def _row(
     row: Row, base: float | None, campaign: Campaign, holm: float | None, alarmed: Collection[str]
 ) -> dict[str, Any]:
-    proven = holm is not None and holm <= campaign.alpha
+    proven = _proven(holm, campaign.alpha)
     compared = comparison_object(row.against_default, lower_is_better=campaign.metric.lower_is_better)
     return {
         "stage": row.stage, "name": row.name, "kind": row.kind, "n": row.n, "mean": row.mean,
@@ -73,7 +73,7 @@ def _finding(found: Finding, base: float | None, campaign: Campaign, catalogue: 
     return {
         "name": found.name, "value": level_text(catalogue, found.level) if found.level else None,
         "outcome": found.outcome.what, "outcome_reason": found.outcome.reason, **parts, "p_holm": found.holm,
-        "interaction_shown": found.interaction_holm is not None and found.interaction_holm <= campaign.alpha,
+        "interaction_shown": found.judgement != "not claimed" and _proven(found.interaction_holm, campaign.alpha),
         "judgement": found.judgement, "verdict": verdict(found, base, campaign.metric),
         "worth_keeping": found.kept, "why": found.why,
     }  # fmt: skip
@@ -83,11 +83,16 @@ def _interactions(told: Told) -> list[dict[str, Any]]:
     """Interactions of two that the design shows by themselves."""
     if told.result is None or told.result.analysis is None:
         return []
+    alpha = 1 - told.result.analysis.confidence
     return [
         {"name": one.name, "ratio": one.contrast.value, "low": one.contrast.low, "high": one.contrast.high,
-         "p_holm": one.holm, "proven": one.holm is not None and one.holm <= 1 - told.result.analysis.confidence}
+         "p_holm": one.holm, "proven": not told.result.alarm and _proven(one.holm, alpha)}
         for one in told.result.analysis.effects if "×" in one.name
     ]  # fmt: skip
+
+
+def _proven(p: float | None, alpha: float) -> bool:
+    return p is not None and p <= alpha
 
 
 def _drift(told: Told) -> dict[str, Any] | None:

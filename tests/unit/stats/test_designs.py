@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from wulf.stats.designs import (
-    ANCHOR,
     CONTROL,
     FRACTIONS,
     MOST_FULL,
@@ -15,11 +14,9 @@ from wulf.stats.designs import (
     fractional_factorial,
     full_factorial,
     leave_one_out,
-    levels_in,
     one_at_a_time,
     order,
     plackett_burman,
-    plots_in,
     replicate,
     split_plot,
     with_control,
@@ -189,43 +186,22 @@ def test_every_place_is_as_likely_for_every_run() -> None:
     assert np.abs(counts - 500).max() < 5 * np.sqrt(2000 * 0.25 * 0.75)
 
 
-def test_anchors_come_first_last_and_every_few_runs() -> None:
-    design = full_factorial(names(3))
-    sequence = order(design, np.random.default_rng(1), anchor_every=3)
-    assert np.flatnonzero(sequence == ANCHOR).tolist() == [0, 4, 8, 11]
-    assert sorted(sequence[sequence != ANCHOR]) == list(range(8))
-    levels = levels_in(design, sequence)
-    assert (levels[sequence == ANCHOR] == -1).all()
-    assert (levels[sequence != ANCHOR] == design.runs[sequence[sequence != ANCHOR]]).all()
-    assert plots_in(design, sequence) is None
-
-
-@pytest.mark.parametrize("anchor_every", [None, 1, 3, 100])
-def test_reboots_are_exactly_the_whole_plots(anchor_every: int | None) -> None:
+def test_reboots_are_exactly_the_whole_plots() -> None:
     design = replicate(split_plot(["w", "x"], ["a", "b"]), 3)
     random = np.random.default_rng(1)
     for _ in range(20):
-        sequence = order(design, random, anchor_every)
-        plots, levels = plots_in(design, sequence), levels_in(design, sequence)
-        assert plots is not None
+        sequence = order(design, random)
+        assert design.plots is not None
+        plots, levels = design.plots[sequence], design.runs[sequence]
         assert 1 + np.count_nonzero(np.diff(plots)) == design.reboots == 12
         for plot in range(12):
-            assert len(np.unique(levels[plots == plot][:, :2], axis=0)) == 1, "an anchor costs no reboot"
-        assert (levels[sequence == ANCHOR][:, 2:] == -1).all()
+            assert len(np.unique(levels[plots == plot][:, :2], axis=0)) == 1
 
 
 def test_whole_plots_come_in_random_order() -> None:
     design, random = split_plot(["w"], ["a"]), np.random.default_rng(1)
     first = [int(order(design, random)[0]) // 2 for _ in range(400)]
     assert 150 < sum(first) < 250
-
-
-def test_an_order_that_was_cut_short() -> None:
-    design = replicate(split_plot(["w"], ["a"]), 2)
-    sequence = order(design, np.random.default_rng(1), 2)[:3]
-    assert len(levels_in(design, sequence)) == 3
-    with pytest.raises(ValueError, match="anchors only"):
-        levels_in(design, sequence[:1])
 
 
 def test_the_control_is_one_more_factor() -> None:
@@ -273,7 +249,3 @@ def test_what_cannot_be_is_refused() -> None:
         split_plot([], ["a"])
     with pytest.raises(ValueError, match="once is the least"):
         replicate(full_factorial(["a"]), 0)
-    with pytest.raises(ValueError, match="1 is the least"):
-        order(full_factorial(["a"]), np.random.default_rng(1), 0)
-    with pytest.raises(ValueError, match="no run 2: the design has 2"):
-        levels_in(full_factorial(["a"]), [0, 2])

@@ -14,11 +14,9 @@ from wulf.stats.designs import (
     ablation,
     fractional_factorial,
     full_factorial,
-    levels_in,
     one_at_a_time,
     order,
     plackett_burman,
-    plots_in,
     replicate,
     split_plot,
     with_control,
@@ -44,10 +42,10 @@ def effect(analysis: Analysis, name: str) -> Effect:
 
 
 def campaign(seed: int = 1, noise: float = 0.01, drift: float = 0.0) -> tuple[Design, np.ndarray, np.ndarray]:
-    """48 runs of 2^(5-1) with planted effects, and anchors."""
+    """48 runs of 2^(5-1) with planted effects."""
     random = np.random.default_rng(seed)
     design = replicate(fractional_factorial(KNOBS), 3)
-    levels = levels_in(design, order(design, random, anchor_every=8))
+    levels = design.runs[order(design, random)]
     y = planted(design.names, levels, MAIN, SHARED) + noise * random.normal(size=len(levels))
     return design, levels, np.exp(y + np.log1p(drift) * np.linspace(0, 1, len(levels)))
 
@@ -73,7 +71,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     random, hits = np.random.default_rng(1), 0
     design = replicate(fractional_factorial(KNOBS), 2)
     for _ in range(150):
-        levels = levels_in(design, order(design, random, 8))
+        levels = design.runs[order(design, random)]
         noise = 0.02 * random.normal(size=len(levels)) + np.linspace(0, 0.2, len(levels))
         found = analyse(design.names, levels, np.exp(noise))
         hits += sum(e.contrast.low <= 1 <= e.contrast.high for e in found.effects)  # type: ignore[operator]
@@ -124,7 +122,7 @@ def test_drift_is_no_effect_where_the_order_is_random_and_drift_is_modelled() ->
     assert naive[5] - naive[0] == pytest.approx(5 / 6 * drift, abs=0.01), "16 % out of nothing"
 
     design = replicate(fractional_factorial(KNOBS), 3)
-    levels = levels_in(design, order(design, random))
+    levels = design.runs[order(design, random)]
     found = analyse(design.names, levels, np.exp(y))
     assert all(abs(e.contrast.change) < 0.005 and e.holm > 0.05 for e in found.effects)  # type: ignore[operator]
     assert found.drift is not None and found.drift.low is not None and found.drift.high is not None
@@ -197,13 +195,13 @@ def test_too_few_effects_for_lenth_have_no_interval_but_a_reason() -> None:
     contrast = effect(found, "a").contrast
     assert contrast.value == pytest.approx(2.0)
     assert (contrast.low, contrast.high, contrast.p, contrast.error) == (None, None, None, None)
-    assert contrast.basis is Basis.NONE and "one anchor or replicate more" in str(contrast.reason)
+    assert contrast.basis is Basis.NONE and "one replicate more" in str(contrast.reason)
     assert effect(found, "a").holm is None and found.notes == (contrast.reason,)
 
 
 def test_drift_that_would_leave_no_room_for_interactions_leaves_them_out_and_says_so(wording: Wording) -> None:
     design = fractional_factorial(KNOBS)
-    levels = levels_in(design, order(design, np.random.default_rng(1)))
+    levels = design.runs[order(design, np.random.default_rng(1))]
     found = analyse(design.names, levels, np.arange(1.0, 17.0) ** 0.1)
     assert len(found.left_out) == 10 and lacking(found.notes[0], "10 interactions", "drift") == []
     wording(found.notes[0])
@@ -221,7 +219,7 @@ def test_drift_that_looks_like_the_effects_is_not_modelled_and_it_says_so(wordin
 
 def test_aliases_are_one_effect_with_all_names() -> None:
     design = replicate(fractional_factorial(KNOBS[:4], 4), 2)
-    levels = levels_in(design, order(design, np.random.default_rng(1), 4))
+    levels = design.runs[order(design, np.random.default_rng(1))]
     y = planted(design.names, levels, {"a": 0.1}, {("a", "b"): 0.02, ("c", "d"): 0.03})
     found = analyse(design.names, levels, np.exp(y))
     assert [e.name for e in found.effects][4:] == ["a × b + c × d", "a × c + b × d", "a × d + b × c"]
@@ -264,7 +262,7 @@ def reboots() -> dict[str, float]:
     false = dict.fromkeys(["w", "a", "w × a", "total", "naive w"], 0.0)
     for _ in range(300):
         sequence = order(design, random)
-        levels, plots = levels_in(design, sequence), plots_in(design, sequence)
+        levels, plots = design.runs[sequence], design.plots[sequence]
         assert plots is not None
         y = 0.01 * random.normal(size=len(levels)) + 0.03 * random.normal(size=design.reboots)[plots]
         found = analyse(design.names, levels, np.exp(y), plots=plots, trend=0)
@@ -324,10 +322,10 @@ def test_too_few_whole_plots_have_no_interval_and_it_says_how_many_are_needed() 
 def test_drift_between_and_within_whole_plots_is_no_effect() -> None:
     random = np.random.default_rng(1)
     design = replicate(split_plot(["w"], ["a", "b"]), 4)
-    sequence = order(design, random, 4)
-    levels = levels_in(design, sequence)
+    sequence = order(design, random)
+    levels = design.runs[sequence]
     y = planted(design.names, levels, {"w": 0.1, "a": 0.05}, {("w", "a"): 0.02}) + np.linspace(0, 0.3, len(levels))
-    found = analyse(design.names, levels, np.exp(y), plots=plots_in(design, sequence))
+    found = analyse(design.names, levels, np.exp(y), plots=design.plots[sequence])
     changes = {e.name: e.contrast.change for e in found.effects}
     assert changes == pytest.approx({"w": 0.1, "a": 0.05, "b": 0, "w × a": 0.02, "w × b": 0, "a × b": 0}, abs=1e-9)
 
@@ -335,7 +333,7 @@ def test_drift_between_and_within_whole_plots_is_no_effect() -> None:
 def test_the_control_has_no_claim_no_interactions_and_no_share() -> None:
     random = np.random.default_rng(2)
     design = replicate(full_factorial(with_control(["a", "b"])), 4)
-    levels = levels_in(design, order(design, random))
+    levels = design.runs[order(design, random)]
     values = np.exp(planted(design.names, levels, {"a": 0.1}, {}) + 0.01 * random.normal(size=32))
     found = analyse(design.names, levels, values)
     assert [e.name for e in found.effects] == ["a", "b", CONTROL, "a × b"]
