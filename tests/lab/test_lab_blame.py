@@ -71,10 +71,11 @@ def test_a_shaper_on_what_a_node_sends_makes_a_slow_sender(lab: labs.Lab, survey
 
 
 def test_a_firewall_that_blocks_the_measuring_ports_is_one_finding(lab: labs.Lab, survey: Callable[[], Run]) -> None:
+    """Servers get an ephemeral port (ip_local_port_range); ssh's lies below."""
     rules = (
         "add table inet site; add chain inet site input { type filter hook input priority 0; policy accept; }; "
-        "add rule inet site input tcp dport != 22 ct state new reject with tcp reset; "
-        "add rule inet site input udp dport >= 1024 ct state new drop"
+        "add rule inet site input tcp dport >= 32768 ct state new reject with tcp reset; "
+        "add rule inet site input udp dport >= 32768 ct state new drop"
     )
     change(lab, "n3", f"nft '{rules}'")
     run = survey()
@@ -89,7 +90,8 @@ def test_one_way_of_a_link_that_is_slow(lab: labs.Lab, survey: Callable[[], Run]
     """What n1 sends to n3 alone goes through a class of 20 Mbit/s; the way back and all other links are as before."""
     address = next(node.address for node in lab.nodes if node.name == "n3")
     for command in (
-        "tc qdisc replace dev eth0 root handle 1: htb default 10",
+        "tc qdisc delete dev eth0 root",
+        "tc qdisc add dev eth0 root handle 1: htb default 10",
         f"tc class add dev eth0 parent 1: classid 1:10 htb rate {RATE}",
         "tc class add dev eth0 parent 1: classid 1:20 htb rate 20mbit burst 16kb",
         f"tc filter add dev eth0 parent 1: protocol ip u32 match ip dst {address} flowid 1:20",

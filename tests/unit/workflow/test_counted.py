@@ -38,6 +38,13 @@ def test_where_it_says_why_it_is_told_once_with_the_node(wording: Wording) -> No
     wording(finding.text)
 
 
+def test_of_a_link_on_which_the_sender_sends_it_is_the_senders() -> None:
+    (finding,) = find(survey(rule="drop-bound", subject="n3>n4"), {}, {})
+    assert "What was counted of n3 → n4: 2.00% of segments" in finding.text
+    kinds = [(f.kind, f.subject) for f in find(survey(rule="drop-bound", subject="n4>n3"), {}, {})]
+    assert kinds == [("node", "n3"), ("bottleneck", "n4>n3")], "n3 receives as well as others"
+
+
 def test_of_others_and_what_is_only_good_to_know_it_is_told_by_itself() -> None:
     kinds = [(f.kind, f.subject) for f in find(survey(rule="drop-bound", subject="n1"), {}, {})]
     assert kinds == [("node", "n3"), ("bottleneck", "n1")]
