@@ -22,8 +22,8 @@ _Held = list[tuple[Record, Mapping[str, Any]]]
 def with_verdicts(standing: Sequence[Finding], records: Sequence[Record]) -> tuple[list[Finding], Said]:
     """Findings about nodes and links, each with what was counted of it.
 
-    Only verdicts that are worth a look by themselves: losses, a window that is full, a duplex mode. A queue before a slow
-    link fills the window of a receiver that has no fault: so what a slow way shows is told of whoever makes it slow.
+    Only verdicts that are worth a look by themselves: losses, a window that is full, a duplex mode. A queue before a
+    slow link fills the window of a receiver that has no fault: so what a slow way shows is told of whoever makes it so.
     """
     about = {finding.subject: finding for finding in standing if finding.kind in ("node", "link")}
     held: dict[str, _Held] = {}
