@@ -66,7 +66,7 @@ def bottleneck_findings(
     records: Sequence[Record],
     explained: Explained = NOTHING,
     told: Mapping[str, Collection[str]] = NO_RULES,
-    said: Collection[tuple[str, str]] = (),
+    said: Collection[tuple[int, str]] = (),
 ) -> list[Finding]:
     """What limits the figures of a run: one finding a rule and severity, the sweep's sizes aside; then asymmetries.
 
@@ -77,7 +77,7 @@ def bottleneck_findings(
     told
         Rule → nodes of which a differing fact says the same.
     said
-        (rule, subject) of what is told with a node or link that stands out.
+        (identity of a record, rule) of what is told with a node or link that stands out.
     """
     held: dict[str, list[tuple[Record, Mapping[str, Any]]]] = {}
     judged = 0
@@ -88,7 +88,7 @@ def bottleneck_findings(
         judged += 1
         for one in verdicts_of(record):
             known = any(node in told.get(one["rule"], ()) for node in record.nodes)
-            if not known and (one["rule"], one["subject"]) not in said:
+            if not known and (id(record), one["rule"]) not in said:
                 held.setdefault(one["rule"], []).append((record, one))
     found = [_finding(rule, cases, judged) for rule, cases in held.items()]
     return sorted([*found, *asymmetric(records, explained)], key=lambda finding: finding.severity is not Severity.WARN)

@@ -91,7 +91,19 @@ def _culprits(silence: _Silence) -> tuple[dict[str, Way], set[Link]]:
     for metric, alive in silence.alive.items():
         own = {link for link in left if any(one == metric for one, _ in silence.dead[link])}
         left = (left - own) | _blamed(nodes, own, alive)
-    return nodes, left
+    return nodes, {link for link in left if not _of_culprit(link, nodes, silence)}
+
+
+def _of_culprit(link: Link, nodes: Mapping[str, Way], silence: _Silence) -> bool:
+    """Whether one of its nodes is to blame, and has no link at all that carries what this one does not.
+
+    A firewall that lets nobody in keeps answers over UDP out as well: they come from another port than was asked.
+    """
+    metrics = [metric for metric, _ in silence.dead[link]]
+    return any(
+        not any(node in other for metric in metrics for other in silence.alive[metric])
+        for node in nodes.keys() & set(link)
+    )
 
 
 def _blamed(nodes: dict[str, Way], dead: set[Link], alive: frozenset[Link]) -> set[Link]:

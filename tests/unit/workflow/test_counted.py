@@ -38,9 +38,20 @@ def test_where_it_says_why_it_is_told_once_with_the_node(wording: Wording) -> No
     wording(finding.text)
 
 
+def test_of_a_link_on_which_the_sender_sends_it_is_the_senders() -> None:
+    (finding,) = find(survey(rule="drop-bound", subject="n3>n4"), {}, {})
+    assert "What was counted of n3 → n1: 2.00% of segments" in finding.text
+
+
+def test_the_window_of_a_healthy_receiver_is_full_for_the_senders_sake() -> None:
+    (finding,) = find(survey(rule="window-bound", subject="n1"), {}, {})
+    assert (finding.kind, finding.subject) == ("node", "n3")
+
+
 def test_of_others_and_what_is_only_good_to_know_it_is_told_by_itself() -> None:
-    kinds = [(f.kind, f.subject) for f in find(survey(rule="drop-bound", subject="n1"), {}, {})]
-    assert kinds == [("node", "n3"), ("bottleneck", "n1")]
+    others = [record(f"n4>{to}", 1e9, bottleneck=[verdict("drop-bound", "n2")]) for to in ("n1", "n2", "n3")]
+    records = [*survey(rule="drop-bound", subject="n3")[:-3], *others]
+    assert [(f.kind, f.subject) for f in find(records, {}, {})] == [("node", "n3"), ("bottleneck", "n2")]
     kinds = [(f.kind, f.severity) for f in find(survey(rule="cpu-bound", subject="n3", severity="info"), {}, {})]
     assert kinds == [("node", Severity.BAD), ("bottleneck", Severity.INFO)]
 

@@ -119,6 +119,18 @@ def test_a_node_that_nobody_reaches_is_one_finding(wording: Wording) -> None:
     wording(finding.text)
 
 
+def test_what_else_it_can_not_do_is_not_told_of_its_links() -> None:
+    """A firewall that lets nobody in keeps answers over UDP out, too, which come from another port than was asked."""
+    udp = [
+        record(f"{a}>{b}", None if "n3" in (a, b) else 5e-5, "pingpong", reason=TIMEOUT,
+               verdict="failed" if "n3" in (a, b) else "ok", replicates=0 if "n3" in (a, b) else 6,
+               params={"transport": "udp", "pattern": "pingpong"})
+        for a, b in itertools.combinations(NODES, 2)
+    ]  # fmt: skip
+    finding = only([*survey(dead=[(other, "n3") for other in NODES if other != "n3"]), *udp])
+    assert finding.text.startswith("n3 can't be reached on its measuring ports")
+
+
 def test_its_firewalls_policy_stands_beside_it(wording: Wording) -> None:
     policies = {node: {"firewall.input_policy": {"value": "drop" if node == "n3" else "accept"}} for node in NODES}
     records = survey(dead=[(other, "n3") for other in NODES if other != "n3"])
