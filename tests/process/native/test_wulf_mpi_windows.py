@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.process.native.mpi_session import OPTIONS, built, each_mpi, library
 from tests.process.native.session import Session
 from tests.process.native.trace_reading import read_trace
