@@ -1,4 +1,4 @@
-"""Part `mpi`: wulf-mpi beside NetPIPE over MPI, and beside HPCC's rings and PTRANS; the same MPI, ranks and mpirun.
+"""Part `mpi`: wulf-mpi beside NetPIPE over MPI, HPCC's rings and PTRANS, and OSU's; the same MPI, ranks and mpirun.
 
 Debian's netpipe-openmpi and hpcc are built with Open MPI; wulf-mpi is built with the same. The ranks are on this host,
 over shared memory and over TCP's loopback.
@@ -7,15 +7,14 @@ over shared memory and over TCP's loopback.
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import subprocess
 import tempfile
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bench import parse
+from bench import osu, parse
 from bench.blocks import Contest, run_blocks
 from bench.context import Context
 from bench.errors import BenchError
@@ -23,6 +22,7 @@ from bench.mpi_farm import OPTIONS, program
 from bench.peers import TRIALS
 from bench.rows import Row, without_peer
 from bench.session import Session, once
+from bench.several import Runs
 
 KIND, RANKS = "openmpi", 2
 
@@ -95,8 +95,32 @@ def measure(context: Context) -> list[Row]:
             rows.append(without_peer(f"MPI beside {name}", f"{name} ({missing} is not installed)", "s", "lower"))
         else:
             contests += make()
+    if os.environ.get(osu.FOLDER):
+        contests += _osu()
     run_blocks(contests, context.effort, context.rng, context.say)
     return [*(contest.row() for contest in contests), *rows]
+
+
+def _osu() -> Iterator[Contest]:
+    """Beside OSU's programs, each block a launch of both sides."""
+    for way, words in WAYS.items():
+        yield from osu.contests(
+            way, functools.partial(_launched, words), functools.partial(_asked_of_one_launch, words)
+        )
+
+
+def _launched(way: Sequence[str], program_and_words: Sequence[str]) -> str:
+    return _output([*_launch(*way), *program_and_words])
+
+
+def _asked_of_one_launch(way: Sequence[str], work: Callable[[osu.Ask], osu.Figures]) -> osu.Figures:
+    with Session([*_launch(*way), str(program(KIND))]) as session:
+
+        def ask(probe: str, **params: object) -> Mapping[str, float]:
+            metrics = session.request("run", probe=probe, params=params)["metrics"]
+            return {name: float(metric["value"]) for name, metric in metrics.items() if metric["value"] is not None}
+
+        return work(ask)
 
 
 def _launch(*words: str) -> list[str]:
@@ -143,27 +167,20 @@ def _netpipe() -> Iterator[Contest]:
         )  # fmt: skip
 
 
-@dataclass
-class _Hpcc:
-    """Runs of hpcc, each of which has a figure for every contest."""
-
-    waiting: dict[str, deque[float]] = field(default_factory=dict)
-
-    def figure(self, name: str, unit: float) -> float:
-        """The next run's figure [SI] of that name; a run is made when all others have been used."""
-        if not self.waiting.get(name):
-            with tempfile.TemporaryDirectory() as folder:
-                (Path(folder) / "hpccinf.txt").write_text(INPUT)
-                _output([*_launch(), "hpcc"], Path(folder))
-                summary = parse.hpcc_summary((Path(folder) / "hpccoutf.txt").read_text())
-            for each, value in summary.items():
-                self.waiting.setdefault(each, deque()).append(value)
-        return self.waiting[name].popleft() * unit
+def _run_hpcc() -> dict[str, float]:
+    """All of hpcc's figures, by its own names and in its own units."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "hpccinf.txt").write_text(INPUT)
+        _output([*_launch(), "hpcc"], Path(folder))
+        return parse.hpcc_summary((Path(folder) / "hpccoutf.txt").read_text())
 
 
 def _hpcc() -> Iterator[Contest]:
     """Rings by HPCC's own counts and statistics; PTRANS on the same matrix, blocks and grid."""
-    hpcc = _Hpcc()
+    hpcc = Runs(_run_hpcc)
+
+    def theirs(name: str, unit: float) -> float:
+        return hpcc.figure(name) * unit
 
     def ours(probe: str, metric: str, **params: object) -> float:
         return float(once(_ranks(), "run", probe=probe, params=params)["metrics"][metric]["value"])
@@ -171,10 +188,10 @@ def _hpcc() -> Iterator[Contest]:
     for order, metric, name, unit, si in RINGS:
         yield Contest(
             f"MPI {order} ring, {metric}, {RANKS} ranks", "HPCC", si, "same",
-            functools.partial(ours, "ring", metric, order=order), functools.partial(hpcc.figure, name, unit),
+            functools.partial(ours, "ring", metric, order=order), functools.partial(theirs, name, unit),
         )  # fmt: skip
     yield Contest(
         f"PTRANS, n = {ORDER // 2}, {RANKS} ranks", "HPCC", "B/s", "same",
         functools.partial(ours, "ptrans", "throughput", n=ORDER // 2, nb=BLOCK, grid=f"1x{RANKS}"),
-        functools.partial(hpcc.figure, "PTRANS_GBs", 1e9),
+        functools.partial(theirs, "PTRANS_GBs", 1e9),
     )  # fmt: skip

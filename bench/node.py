@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import parse
+from bench import lmbench, parse
 from bench.blocks import Contest, run_blocks
 from bench.context import Context
 from bench.errors import BenchError
@@ -29,9 +29,6 @@ FLAGS = {"triad": ["-O3", "-march=native"], "chase": ["-O2"]}
 
 SECONDS = 0.1
 """Of one replicate, on either side."""
-
-LMBENCH = "WULF_LMBENCH"
-"""Names the folder with lmbench's programs (lat_syscall, lat_ctx, lat_mem_rd): no distribution packages them."""
 
 MEMRATE_BYTES = 128 << 20
 """Of the array that stress-ng's memrate is given, beyond the caches of most machines."""
@@ -71,6 +68,8 @@ def measure(context: Context) -> list[Row]:
     session = context.stack.enter_context(Session([str(find_program("wulf-node").path)]))
     host = Host(cpu, data_caches(cpu), session)
     contests = [*_triads(host), *_memrates(host), *_chases(host), *_calls(host)]
+    if os.environ.get(lmbench.FOLDER):
+        contests += lmbench.contests(host.run, host.figure, context.stack)
     contests = contests[::3] if context.quick else contests
     run_blocks(contests, context.effort, context.rng, context.say)
     return [*(contest.row() for contest in contests), *_missing(), *_memory()]
@@ -171,28 +170,15 @@ def _number(host: Host, words: Sequence[str]) -> float:
 
 
 def _calls(host: Host) -> Iterator[Contest]:
-    """System call and context switch by the peers' own definitions."""
+    """A system call by perf's own definition."""
     null = functools.partial(host.figure, "syscall", "latency", call="null")
-    switch = functools.partial(host.figure, "context-switch", "latency", processes=2, bytes=0, placement="same")
     if shutil.which("perf"):
         words = ["perf", "bench", "syscall", "basic", "-l", "500000"]
         yield Contest("null system call, mean", "perf bench", "s", "same", null, _perf(host, words))
-    folder = os.environ.get(LMBENCH)
-    if folder:
-        for name, ours, words in (
-            ("null system call", null, ["lat_syscall", "null"]),
-            ("context switch, 2 processes, 0 B", switch, ["lat_ctx", "-s", "0", "2"]),
-        ):
-            command = [f"{folder}/{words[0]}", *words[1:]]
-            yield Contest(name, "lmbench", "s", "same", ours, _lmbench(host, command))
 
 
 def _perf(host: Host, words: Sequence[str]) -> Callable[[], float]:
     return lambda: parse.perf_syscall(host.run(words))
-
-
-def _lmbench(host: Host, words: Sequence[str]) -> Callable[[], float]:
-    return lambda: parse.lmbench_last(host.run(words), 1e-6)
 
 
 def _missing() -> Iterator[Row]:

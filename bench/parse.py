@@ -80,6 +80,22 @@ def ucx_round_trip(output: str) -> float:
     return 2e-6 * float(_find(rf"^Final:\s+\d+\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}", output, "last line of UCX")[3])
 
 
+def osu_sizes(output: str) -> dict[int, float]:
+    """The first figure of each size [B], in the unit of its column, of an OSU micro-benchmark."""
+    sizes = {int(found[1]): float(found[2]) for found in re.finditer(rf"(?m)^(\d+)\s+{_NUMBER}", output)}
+    if not sizes:
+        raise BenchError(f"no size of OSU in: …{output.strip()[-300:]}")
+    return sizes
+
+
+def lmbench_operations(output: str) -> dict[str, float]:
+    """Seconds of every operation that lat_ops prints, by its name there: "integer bit", "double bogomflops" …"""
+    found = re.findall(rf"(?m)^([a-z0-9]+ [a-z]+): {_NUMBER} nanoseconds", output)
+    if not found:
+        raise BenchError(f"no operation of lat_ops in: …{output.strip()[-300:]}")
+    return {name: float(figure) * 1e-9 for name, figure in found}
+
+
 def sockperf_delivered(output: str) -> float:
     """Echoes a second in the valid time of `sockperf under-load`."""
     found = _find(

@@ -140,7 +140,7 @@ def test_exactly_so_many_operations_are_one_batch(three: MpiSession) -> None:
     assert rtt["metrics"]["rtt"]["value"] == pytest.approx(rtt["seconds"] / 7)
 
 
-@pytest.mark.parametrize("sync", ["fence", "lock", "pscw"])
+@pytest.mark.parametrize("sync", ["fence", "lock", "lock-all", "pscw", "flush", "flush-local"])
 @pytest.mark.parametrize("probe", ["put", "get"])
 def test_one_sided_epochs_end_in_every_way(three: MpiSession, probe: str, sync: str) -> None:
     for bytes_ in (1, 70_000):

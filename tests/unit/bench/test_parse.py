@@ -123,3 +123,17 @@ def test_every_row_of_hpl_is_a_solution() -> None:
 def test_hpls_wrong_answers_and_none_are_no_figures(text: str, words: str) -> None:
     with pytest.raises(BenchError, match=words):
         parse.hpl_rows(text)
+
+
+def test_osu_has_a_figure_a_size():
+    text = "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1  12.64\n4194304  9000.10\n"
+    assert parse.osu_sizes(text) == {1: 12.64, 4194304: 9000.10}
+    with pytest.raises(BenchError, match="no size of OSU"):
+        parse.osu_sizes("mpirun was unable to launch")
+
+
+def test_lat_ops_names_its_operations():
+    text = "integer bit: 0.19 nanoseconds\ndouble bogomflops: 1.10 nanoseconds\n"
+    assert parse.lmbench_operations(text) == pytest.approx({"integer bit": 0.19e-9, "double bogomflops": 1.1e-9})
+    with pytest.raises(BenchError, match="no operation of lat_ops"):
+        parse.lmbench_operations("")

@@ -314,7 +314,7 @@ def test_each_tool_has_its_own_transport_first() -> None:
 
 @pytest.mark.parametrize("tool", tools.MPI)
 def test_what_needs_mpi_says_so(tool: str) -> None:
-    with pytest.raises(UsageError, match="needs MPI: comes with `wulf mpi`") as caught:
+    with pytest.raises(UsageError, match=f"`wulf mpi pingpong … --as {tool}`") as caught:
         tools.find(tool, "pingpong", None)
     assert "hpcbench, iperf3, netpipe, qperf, sockperf" in caught.value.next_step
 

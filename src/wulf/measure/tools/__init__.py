@@ -50,7 +50,9 @@ def find(tool: str, pattern: str, transport: str | None) -> Loop:
     """
     if tool in MPI:
         others = ", ".join(name for name in tools() if name not in MPI)
-        raise UsageError(f"--as {tool} needs MPI: comes with `wulf mpi`", f"over sockets there are: {others}")
+        raise UsageError(
+            f"{tool} measures MPI, not sockets: `wulf mpi pingpong … --as {tool}`", f"over sockets there are: {others}"
+        )
     of_tool = [loop for loop in loops() if loop.tool == tool]
     for loop in of_tool:
         if loop.pattern == pattern and transport in (None, loop.transport):

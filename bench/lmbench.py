@@ -1,0 +1,167 @@
+"""Rows of part `node` beside lmbench: every row of the node survey that has its label and whose original can be run.
+
+No distribution packages lmbench: WULF_LMBENCH names the folder with its programs, built with its own flags (-O). A row
+whose ratio does not lie within 5 % of 1 is other work, and has to have another name (node_rows.toml: `near`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import parse
+from bench.blocks import Contest
+from bench.several import Runs
+from wulf.core.records import Param
+from wulf.measure.node_rows import Row, table
+
+FOLDER = "WULF_LMBENCH"
+
+FILE_BYTES = 8 << 20
+"""Of the file that lmbench's summary maps and reads."""
+
+ARRAY_BYTES = 64 << 20
+"""Of arrays in memory, on both sides."""
+
+L1_BYTES = 1 << 10
+"""Where lmbench's summary reads off the latency of L1."""
+
+Run = Callable[[Sequence[str]], str]
+"""A program on the CPU that measures: what it prints."""
+
+Ours = Callable[..., float]
+"""Probe, metric and parameters → one replicate's value."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """What of lmbench has a row's figure.
+
+    Parameters
+    ----------
+    words
+        Its program and arguments; `{file}` is a file of 8 MiB written by lmdd, `{folder}` an empty folder.
+    scale
+        From the last number that it prints to SI, where `read` is not given.
+    read
+        The figure in what it prints [SI].
+    params
+        What our probe is asked besides the row's own, as sizes that the survey takes from the node.
+    """
+
+    words: str
+    scale: float = 1e-6
+    read: Callable[[str], float] | None = None
+    params: Mapping[str, Param] | None = None
+
+
+def _latency_at(size: int) -> Callable[[str], float]:
+    """Of lat_mem_rd's lines (MB, ns) that of a size [B]."""
+
+    def read(output: str) -> float:
+        rows = re.findall(r"(?m)^([0-9.]+) ([0-9.]+)$", output)
+        return min((abs(float(mb) * (1 << 20) - size), float(ns)) for mb, ns in rows)[1] * 1e-9
+
+    return read
+
+
+def _each_second(column: int) -> Callable[[str], float]:
+    """Of lat_fs's line (size, number, created and removed a second) the time of one."""
+    return lambda output: 1 / float(output.split()[column])
+
+
+def _files(size: str, kib: int) -> dict[str, Original]:
+    words = f"lat_fs -s {size} {{folder}}"
+    return {
+        f"os.file.create.{kib}k": Original(words, read=_each_second(2)),
+        f"os.file.delete.{kib}k": Original(words, read=_each_second(3)),
+    }
+
+
+_ARRAY: dict[str, Param] = {"bytes": ARRAY_BYTES}
+
+ORIGINALS: dict[str, Original] = {
+    "os.syscall.null": Original("lat_syscall null"),
+    "os.syscall.read": Original("lat_syscall read"),
+    "os.syscall.write": Original("lat_syscall write"),
+    "os.syscall.stat": Original("lat_syscall stat /etc/passwd"),
+    "os.syscall.open": Original("lat_syscall open /etc/passwd"),
+    "os.signal.install": Original("lat_sig install"),
+    "os.signal.handle": Original("lat_sig catch"),
+    "mem.fault.protection": Original("lat_sig prot {file}"),
+    "mem.fault.page": Original("lat_pagefault {file}"),
+    "mem.mmap": Original(f"lat_mmap {FILE_BYTES} {{file}}"),
+    "os.reread.read": Original(f"bw_file_rd {FILE_BYTES} io_only {{file}}", 1e6),
+    "os.reread.mapped": Original(f"bw_mmap_rd {FILE_BYTES} mmap_only {{file}}", 1e6),
+    **_files("0", 0),
+    **_files("10k", 10),
+    **{
+        f"os.context.{processes}p.{kib}k": Original(f"lat_ctx -s {kib} {processes}")
+        for processes, kib in ((2, 0), (2, 16), (2, 64), (8, 16), (8, 64), (16, 16), (16, 64))
+    },
+    "mem.read": Original(f"bw_mem {ARRAY_BYTES} frd", 1e6, params=_ARRAY),
+    "mem.write": Original(f"bw_mem {ARRAY_BYTES} fwr", 1e6, params=_ARRAY),
+    "mem.memcpy": Original(f"bw_mem {ARRAY_BYTES} bcopy", 1e6, params=_ARRAY),
+    "mem.copy": Original(f"bw_mem {ARRAY_BYTES} fcp", 1e6, params=_ARRAY),
+    "mem.l1.latency": Original("lat_mem_rd 1 128", read=_latency_at(L1_BYTES), params={"bytes": L1_BYTES}),
+    "mem.main.latency": Original("lat_mem_rd 64 128", read=_latency_at(ARRAY_BYTES), params=_ARRAY),
+    "mem.random.latency": Original("lat_mem_rd -t 64 16", read=_latency_at(ARRAY_BYTES), params=_ARRAY),
+}
+"""Row → its original; arithmetic beside."""
+
+OPERATIONS = {
+    **{f"cpu.{ours}.{op}": f"{theirs} {op}" for ours, theirs in (("int", "integer"), ("int64", "uint64"))
+       for op in ("add", "mul", "div", "mod")},
+    **{f"cpu.{kind}.{op}": f"{kind} {op}" for kind in ("float", "double") for op in ("add", "mul", "div")},
+    **{f"cpu.{kind}.bogo": f"{kind} bogomflops" for kind in ("float", "double")},
+}  # fmt: skip
+"""Row → its name in lat_ops' output, of which one run has all."""
+
+
+def contests(run: Run, ours: Ours, stack: ExitStack) -> Iterator[Contest]:
+    """A contest for each row.
+
+    Parameters
+    ----------
+    stack
+        Holds the files that lmbench is given.
+    """
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    file, empty = folder / "file", folder / "empty"
+    empty.mkdir()
+    run([_path("lmdd"), f"of={file}", f"move={FILE_BYTES}", "fsync=1", "print=3"])
+    rows = table().by_name
+    for name, original in ORIGINALS.items():
+        words = original.words.format(file=file, folder=empty).split()
+        yield _contest(rows[name], original.params or {}, ours, _figure(run, words, original))
+    operations = Runs(lambda: parse.lmbench_operations(run([_path("lat_ops")])))
+    for name, label in OPERATIONS.items():
+        yield _contest(rows[name], {}, ours, _named(operations, label))
+
+
+def _path(program: str) -> str:
+    return f"{os.environ[FOLDER]}/{program}"
+
+
+def _figure(run: Run, words: Sequence[str], original: Original) -> Callable[[], float]:
+    def theirs() -> float:
+        output = run([_path(words[0]), *words[1:]])
+        return original.read(output) if original.read else parse.lmbench_last(output, original.scale)
+
+    return theirs
+
+
+def _named(runs: Runs[str], label: str) -> Callable[[], float]:
+    return lambda: runs.figure(label)
+
+
+def _contest(row: Row, params: Mapping[str, Param], ours: Ours, theirs: Callable[[], float]) -> Contest:
+    asked = {**row.params, **params}
+    return Contest(
+        f"{row.name}, {row.lmbench}", "lmbench", row.unit, "same", lambda: ours(row.probe, row.metric, **asked), theirs
+    )
