@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from wulf.stats.sequential import crossing_probabilities, level_at
+from tests.unit.stats.walks import crossing_probabilities
+from wulf.stats.sequential import level_at
 from wulf.stats.stopping import (
     LOOKS,
     FixedRule,
