@@ -16,6 +16,7 @@ from wulf.measure.probes import Probe
 from wulf.measure.starts import clock_steps
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.stats.comparison import PairedRule
+from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.baseline import IDLE_SECONDS, Baseline, background_findings
 from wulf.workflow.connect import Connected, connect
@@ -24,7 +25,6 @@ from wulf.workflow.measured import Measured, measure_all
 from wulf.workflow.resume import gone_on_with, remembered
 
 QUICK_LOOKS = (6,)
-LOOKS = (8, 11, 16, 24)
 
 
 @dataclass(frozen=True)
