@@ -121,6 +121,8 @@ def _stopping(run: Run) -> str:
             parts.append(", checked after every replicate (a confidence sequence)")
         elif isinstance(looks, list) and looks:
             parts.append(f", checked after {', '.join(str(look) for look in looks)} replicates and at no other time")
+            if budget is not None and len(looks) > 1:
+                parts.append(" until then, and after that each time that there are half as many again")
         parts.append(f", or until the time of {budget:g} s is over" if isinstance(budget, int | float) else "")
         parts.append(". A cell that ends wider, or that drifts or starts cold, is called noisy.")
         parts.append(

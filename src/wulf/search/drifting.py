@@ -8,6 +8,7 @@ from math import exp
 import numpy as np
 
 from wulf.search.history import ANCHOR, History
+from wulf.stats.diagnostics import drift
 
 LEAST = 4
 """Anchors below which nothing is said: with three in a row a trend is no rarer than one in three."""
@@ -26,7 +27,7 @@ class Drift:
     spread
         Standard deviation of the anchors' logarithms: what one run of the smallest size is uncertain by.
     p
-        Of no trend (Kendall's tau).
+        Of no trend (Mann-Kendall, `wulf.stats.diagnostics.drift`).
     found
         Whether it drifted, and by more than counts as no difference.
     """
@@ -40,14 +41,11 @@ class Drift:
 
 def drift_of(history: History) -> Drift:
     """What the anchors say."""
-    from scipy.stats import kendalltau, theilslopes
-
     anchors = [(t.number, o.cost) for t, o in history.lines if t.stage == ANCHOR and o.cost is not None]
     if len(anchors) < LEAST:
         return Drift(len(anchors), None, None, None, False)
     at, logs = np.array([n for n, _ in anchors], dtype=float), np.log([cost for _, cost in anchors])
-    slope = float(theilslopes(logs, at)[0])
-    p = float(kendalltau(at, logs).pvalue) if np.ptp(logs) > 0 else 1.0
-    ratio = exp(slope * float(at[-1] - at[0]))
-    found = p < SIGNIFICANT and abs(ratio - 1) > history.plan.delta
-    return Drift(len(anchors), ratio, float(np.std(logs, ddof=1)), p, found)
+    trend = drift(logs, at, LEAST)
+    ratio = exp(trend.rise)
+    found = trend.p < SIGNIFICANT and abs(ratio - 1) > history.plan.delta
+    return Drift(len(anchors), ratio, float(np.std(logs, ddof=1)), trend.p, found)

@@ -16,9 +16,9 @@ from wulf.selftest.noise import CV, everything, over
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.comparison import DELTA, Comparison, Judgement, PairedRule, versus_rule
 from wulf.stats.samples import Floats
+from wulf.stats.stopping import LOOKS
 from wulf.stats.streams import DEPENDENT, SYNTHETIC, Stream, drifting
 from wulf.store.run import Run
-from wulf.workflow.measuring import LOOKS
 
 EFFECT = 0.02
 """The difference to be found."""

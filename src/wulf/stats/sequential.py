@@ -7,7 +7,7 @@ Where nobody knows beforehand when it ends, a confidence sequence holds at all t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from math import e, log, log1p, sqrt
 
@@ -23,39 +23,15 @@ def pocock(share: float, alpha: float) -> float:
     return alpha * log1p((e - 1) * min(share, 1.0))
 
 
-def obrien_fleming(share: float, alpha: float) -> float:
-    """Spends late: only the overwhelming stops early, the last look is almost a fixed-size test (ibid.)."""
-    return 4 * float(ndtr(ndtri(alpha / 4) / sqrt(min(share, 1.0)))) if share > 0 else 0.0
-
-
 _GRID = 401
 _REACH = 8.0
 
 
-def crossing_probabilities(looks: Sequence[int], bounds: Sequence[float]) -> list[float]:
-    """The chance to cross ±bounds first at each look, where nothing is to be found.
-
-    The standardised sums at the looks are normal with correlation √(n_j/n_k); their density inside the bounds is
-    carried from look to look by numerical integration (Armitage, McPherson & Rowe 1969).
-
-    Parameters
-    ----------
-    looks
-        Numbers of samples, ascending.
-    bounds
-        Of |Z| at each look; infinity where nothing can cross.
-
-    Returns
-    -------
-    list of float
-        One for each look. With bounds of 1.96 everywhere: how naive peeking errs.
-    """
-    walk = _Walk()
-    return [walk.step(n, bound) for n, bound in zip(looks, bounds, strict=True)]
-
-
 class _Walk:
-    """The density of the sum of n unit normals that crossed no bound yet, on a grid over the open region."""
+    """The density of the sum of n unit normals that crossed no bound yet, on a grid over the open region.
+
+    Carried from look to look by numerical integration (Armitage, McPherson & Rowe 1969).
+    """
 
     def __init__(self) -> None:
         self._n = 0

@@ -16,7 +16,7 @@ from wulf.stats.intervals import Estimate, last_rank, least_samples
 from wulf.stats.samples import checked
 from wulf.stats.sequential import level_at, sequence_ranks
 
-LOOKS = (8, 11, 16, 24, 40)
+LOOKS = (8, 11, 16, 24)
 """Replicates at which to look. Six have a 95 % interval by themselves, but none that allows for a second look."""
 
 HINT = 0.3

@@ -17,6 +17,7 @@ from wulf.measure.starts import clock_steps
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.stats.comparison import PairedRule
 from wulf.stats.nodes import MARGIN
+from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.baseline import IDLE_SECONDS, Baseline, background_findings, idle_seconds
 from wulf.workflow.connect import Connected, connect
@@ -26,7 +27,6 @@ from wulf.workflow.resume import gone_on_with, remembered
 from wulf.workflow.time_spent import TimeSpent
 
 QUICK_LOOKS = (6,)
-LOOKS = (8, 11, 16, 24)
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,9 @@ from wulf.measure.mpi_pairs import pair_records
 from wulf.measure.plan import MPI, Cell, Plan
 from wulf.measure.probes import Pattern, Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
+from wulf.stats.stopping import LOOKS
 from wulf.store.run import RunWriter, read_run, utc_now
-from wulf.workflow.measuring import LOOKS, Effort, Outcome
+from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.mpi import Ranks, campaign
 from wulf.workflow.mpi_launching import Launch
 from wulf.workflow.sweep import Sweep, first_sizes

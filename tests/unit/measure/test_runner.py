@@ -397,3 +397,29 @@ def test_the_expected_replicates_are_the_next_looks_of_the_cells_still_open() ->
     assert expected[:10] == [12] * 10, "two cells to their first look"
     assert expected[11:] == [16] * 5, "and one of them on to its second"
     assert [progress.done for progress in seen] == list(range(1, 17))
+
+
+def test_a_budget_that_is_left_is_used() -> None:
+    wide = [1e-5 * (1 + 0.1 * ((7 * i) % 24) / 24 + 1e-4 * ((i * i) % 97)) for i in range(400)]
+    counts = {}
+    for budget in (None, 300.0):
+        values = iter(wide)
+        sessions = three()
+        sessions["n1"].on_run = lambda _, values=values: answer(next(values))  # type: ignore[misc]
+        runner, _, seen = run([cell(0, "n1", "n2")], sessions, clock=Clock(step=0.5), budget=budget, wish=0.005)
+        record = runner.run()[0]
+        counts[budget] = record.replicates
+        if budget is not None:
+            assert record.verdict is Verdict.NOISY
+            assert "budget of 300 s was over" in (record.reason or "")
+            assert 36 in {progress.expected for progress in seen}, "the next look is beyond the last planned one"
+    assert counts[None] == Plan((), 1).looks[-1]
+    assert counts[300.0] > 60
+
+
+def test_the_step_of_the_clock_is_part_of_a_single_round_trips_interval() -> None:
+    sessions = three()
+    runner, _, _ = run([cell(0, "n1", "n2")], sessions, steps={"n1": 2e-7}, looks=(8,))
+    record = next(r for r in runner.run() if r.unit == "s")
+    assert record.value is not None and record.low is not None and record.high is not None
+    assert (record.value - record.low, record.high - record.value) == pytest.approx((2e-7, 2e-7))

@@ -13,7 +13,16 @@ from wulf.core.errors import NodeError
 from wulf.measure.clocks import ClockOffset
 from wulf.measure.plan import Cell, Metric, Plan, order_pass
 from wulf.measure.runner import Runner
-from wulf.measure.starts import LEAST_MARGIN, MARGIN_A_PAIR, MOST_MARGIN, Start, Starter, read_clocks, report
+from wulf.measure.starts import (
+    LEAST_MARGIN,
+    MARGIN_A_PAIR,
+    MOST_MARGIN,
+    Start,
+    Starter,
+    clock_steps,
+    read_clocks,
+    report,
+)
 
 from .fakes import Sink
 
@@ -178,3 +187,24 @@ def test_waves_are_of_one_kind() -> None:
     waves = order_pass(mixed, {}, random, alike=True)
     assert sorted(len(wave) for wave in waves) == [10, 10]
     assert all(len({cell.pattern for cell in wave}) == 1 for wave in waves)
+
+
+class Telling:
+    """A session that tells its clock's step, or nothing, or fails."""
+
+    def __init__(self, told: dict[str, Any] | None) -> None:
+        self.told = told
+
+    def call(self, op: str, **_: Any) -> Future[dict[str, Any]]:
+        assert op == "clock"
+        future: Future[dict[str, Any]] = Future()
+        if self.told is None:
+            future.set_exception(NodeError("n", "it is gone"))
+        else:
+            future.set_result(self.told)
+        return future
+
+
+def test_nodes_tell_the_steps_of_their_clocks() -> None:
+    sessions = {"n1": Telling({"resolution": 4e-8}), "n2": Telling({}), "n3": Telling(None)}
+    assert clock_steps(sessions) == {"n1": 4e-8}

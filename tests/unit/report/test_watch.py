@@ -35,8 +35,8 @@ def test_the_view_exactly(wording: Wording) -> None:
     assert rows[2:6] == [
         ["round trip", "now", "overall", "95 % at all times"],
         ["p50", "18.5 µs", "18.2 µs", "18–18.4 µs"],
-        ["p90", "20.4 µs", "20 µs", "19.9–20.1 µs"],
-        ["p99", "37 µs", "36.4 µs", "36.2–36.6 µs"],
+        ["p90", "20.4 µs", "20 µs", "19.8–20.2 µs"],
+        ["p99", "37 µs", "36.4 µs", "36–36.8 µs"],
     ]
     assert lines[6].startswith("  last minute   " + "·" * 29)
     assert rows[7:10] == [["p50 18.1–18.5 µs"], ["rate", "8.8 Gbit/s", "–", "–"], ["retransmits", "1 now, 4 in all"]]

@@ -14,6 +14,7 @@ from wulf.stats.comparison import (
     compare_samples,
     holm,
     judge,
+    versus_rule,
 )
 
 
@@ -186,3 +187,38 @@ def test_ten_million_pairs_have_a_verdict() -> None:
     assert PairedRule().compare(a, b * 1.02).judgement is Judgement.SLOWER
     assert compare_samples(a, b * 1.02).judgement is Judgement.SLOWER
     assert compare_samples(a, b).judgement is Judgement.EQUIVALENT
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.002, 0.03, Judgement.INCONCLUSIVE),
+        (0.011, 0.03, Judgement.SLOWER),
+        (-0.03, -0.011, Judgement.FASTER),
+        (0.002, 0.008, Judgement.EQUIVALENT),
+    ],
+)
+def test_a_margin_asks_for_more_than_delta(low: float, high: float, verdict: Judgement) -> None:
+    assert judge(low, high, 0.01, lower_is_better=True, margin=0.01) is verdict
+
+
+def test_half_of_delta_is_not_claimed_by_versus() -> None:
+    rule = versus_rule()
+    claimed = [rule.compare(*pairs(0.005, seed=i)).changed for i in range(150)]
+    assert sum(claimed) <= 2
+    assert rule.compare(*pairs(0.03)).judgement is Judgement.SLOWER
+
+
+def test_two_runs_claim_what_is_greater_than_delta() -> None:
+    a, b = pairs(0.005, 40, cv=0.002)
+    found = compare_samples(a, b)
+    assert found.low is not None and found.low > 1
+    assert (found.changed, found.p) == (False, 1.0)
+    assert compare_samples(*pairs(0.05, 40, cv=0.002)).p < 1e-6  # type: ignore[operator]
+
+
+def test_among_many_a_greater_difference_is_the_least_visible() -> None:
+    a, b = pairs(0.0, 12)
+    alone, among = compare_samples(a, b).least_visible, compare_samples(a, b, among=100).least_visible
+    assert alone is not None and among is not None
+    assert among > 1.3 * alone

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from tests.unit.stats.test_stopping import ar1
-from wulf.stats.diagnostics import autocorrelation, cold_start, dip, drift, effective_size, mad, modes
+from wulf.stats.diagnostics import (
+    Dependence,
+    autocorrelation,
+    cold_start,
+    dependence,
+    dip,
+    drift,
+    effective_size,
+    mad,
+    modes,
+)
 
 
 @pytest.mark.parametrize("rho", [0.3, 0.5, 0.8])
@@ -128,3 +138,39 @@ def test_mad() -> None:
     assert mad([1.0, 2.0, 3.0, 4.0, 100.0]) == 1.0
     with pytest.raises(ValueError, match="no samples"):
         mad([])
+
+
+def test_a_trend_of_few_is_exact() -> None:
+    """Of the 120 orders of five values two are monotone, and eight more have one falling or rising pair."""
+    assert drift([1, 2, 3, 4, 5], least=4).p == pytest.approx(2 / 120)
+    assert drift([2, 1, 3, 4, 5], least=4).p == pytest.approx(10 / 120)
+    assert drift([1, 2, 3, 4, 5]).p == 1, "as few as that show nothing unless asked"
+
+
+def test_a_trend_over_uneven_times_has_their_slope() -> None:
+    found = drift([1.0, 2.0, 4.0, 8.0, 9.0], at=[0, 1, 3, 7, 8], least=4)
+    assert found.rise == pytest.approx(8.0)
+
+
+def test_runs_that_resemble_their_neighbours_are_seldom_said_to_drift() -> None:
+    """Mann and Kendall's own variance flags a third of such series (Hamed & Rao 1998)."""
+    random = np.random.default_rng(3)
+    series = [ar1(random, 60, 0.8) for _ in range(200)]
+    flagged = np.mean([drift(x).flagged for x in series])
+    assert flagged <= 0.2
+    assert np.mean([drift(x + np.linspace(0, 10, 60)).flagged for x in series[:50]]) > 0.5
+
+
+def test_dependence_by_hand_and_for_nothing() -> None:
+    """Of 8 rising ranks the lag-1 correlation is 0.625; its exact mean is -1/8, its standard deviation 0.303."""
+    found = dependence(range(8))
+    assert found.rho == pytest.approx(0.625)
+    assert found.p == pytest.approx(0.0067, abs=0.0002)
+    assert dependence([1.0] * 8) == dependence([1.0, 2.0]) == Dependence(0.0, 1.0)
+    random = np.random.default_rng(1)
+    assert np.mean([dependence(random.standard_t(2, 11)).flagged for _ in range(1000)]) <= 0.07
+
+
+def test_caution_takes_neighbours_for_more_alike() -> None:
+    values = np.random.default_rng(1).normal(size=16)
+    assert effective_size(values, caution=1.0) < effective_size(values, caution=0.5) <= effective_size(values)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from wulf.stats.sequential import crossing_probabilities, level_at
+from tests.unit.stats.walks import crossing_probabilities
+from wulf.stats.sequential import level_at
 from wulf.stats.stopping import (
     LOOKS,
     FixedRule,
@@ -115,12 +116,12 @@ def test_dependent_samples_get_a_wider_interval_or_none() -> None:
 
 def test_coverage_with_the_rule_over_independent_and_dependent_samples() -> None:
     random = np.random.default_rng(5)
-    rule = WidthRule(wish=0.04)
+    rule = WidthRule(wish=0.04, looks=(*LOOKS, 40))
     for rho in (0.0, 0.5):
         hits, resolved = 0, 0
         for _ in range(400):
             samples = np.exp(0.02 * ar1(random, 40, rho))
-            n = next(look for look in LOOKS if rule.decide(samples[:look]).stop)
+            n = next(look for look in rule.looks if rule.decide(samples[:look]).stop)
             found = rule.estimate(samples[:n])
             if found.low is not None and found.high is not None and found.reason is None:
                 resolved += 1

@@ -51,9 +51,9 @@ def run(*runs: Ran | Exception, count: int, attempts: int = 3) -> tuple[list, Si
 
 
 def test_every_run_is_a_replicate_and_the_figure_has_its_interval_over_them() -> None:
-    records, sink, kept = run(*(good(float(value)) for value in (98, 99, 100, 101, 102, 100)), count=6)
+    records, sink, kept = run(*(good(float(value)) for value in (98, 99, 100, 101, 102, 100.5)), count=6)
     main, wall = records
-    assert (main.metric, main.unit, main.value, main.low, main.high) == ("gflops", "flop/s", 100, 98, 102)
+    assert (main.metric, main.unit, main.value, main.low, main.high) == ("gflops", "flop/s", 100.25, 98, 102)
     assert (main.probe, main.subject, main.replicates) == ("app", "n1", 6)
     assert main.params == {"pattern": "hpl", "n": 1000, "ranks": 2}
     assert (wall.metric, wall.value) == ("wall", 2.0)
