@@ -14,9 +14,9 @@ from wulf.measure.plan import MPI
 from wulf.model.loggp import LEAST_REPLICATES, LogGP, line_of
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.piecewise import Interval
+from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run
 from wulf.workflow.loggp import DELAY, MESSAGES, PRTT, measured_of
-from wulf.workflow.measuring import LOOKS
 
 LATENCY, OVERHEAD, GAP = 2e-6, 0.5e-6, 0.8e-6
 EAGER, RENDEZVOUS = 1e-9, 0.5e-9
