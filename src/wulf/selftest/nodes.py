@@ -78,7 +78,7 @@ def foretold(random: np.random.Generator, size: Size) -> list[Claim]:
     claims = []
     for nodes in (4, 16, 64):
         n = max(1, min(2 * size.campaigns, size.campaigns * 4 * _NODES_A_SURVEY // nodes))
-        times = 1 + float(visible_from(nodes, BETWEEN, error_of(LOOKS[-1], CV)))
+        times = 1 + float(visible_from(nodes, BETWEEN, error_of(LOOKS[-1], CV, nodes)))
         found, _ = _one_slow(random, nodes, times, n, SYNTHETIC[0])
         what = f"{nodes} nodes, one as slow as nine in ten are said to find ({times - 1:.1%}): found"
         claims += [

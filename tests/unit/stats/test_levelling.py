@@ -36,7 +36,7 @@ def test_the_error_is_that_of_the_figures() -> None:
     scatter = np.std([np.log(one.values) - np.log(one.values).mean() for one in found])
     told = np.sqrt(np.mean([one.errors**2 for one in found]))
     assert told == pytest.approx(scatter, rel=0.12)
-    assert told == pytest.approx(error_of(8, 0.01), rel=0.1)
+    assert told == pytest.approx(error_of(8, 0.01, 16), rel=0.1)
     assert np.median([one.freedom for one in found]) > 50, "all scatter alike: all say how much"
 
 
@@ -74,7 +74,7 @@ def test_one_replicate_says_nothing_of_its_error() -> None:
 
 def test_a_long_watch_is_taken_in_groups_of_neighbours() -> None:
     found = figures(np.exp(noise(7, 4, 40 * MOST_GROUPS)))
-    assert found.errors.max() < error_of(MOST_GROUPS, 0.01) / 3
+    assert found.errors.max() < error_of(MOST_GROUPS, 0.01, 4) / 3
 
 
 def test_the_matrix_of_passes_has_a_row_each_and_no_empty_pass() -> None:
