@@ -103,9 +103,9 @@ def records(values: Floats) -> list[Record]:
     ]  # fmt: skip
 
 
-def surveyed(figure: Callable[[int, int], float], nodes: int) -> list[Record]:
-    """Records of a whole node survey of one row by the runner, from (node, pass) → figure."""
-    of = row()
+def surveyed(values: Floats) -> list[Record]:
+    """Records of a whole node survey of one row by the runner, of nodes × passes."""
+    of, nodes = row(), len(values)
     cells = tuple(
         Cell(
             node, f"n{node}", f"n{node}", "", of.probe, {}, (Metric(of.metric, of.unit),), ROW, program=NODE,
@@ -113,11 +113,10 @@ def surveyed(figure: Callable[[int, int], float], nodes: int) -> list[Record]:
         )
         for node in range(nodes)
     )  # fmt: skip
-    asked: dict[str, int] = {}
+    passes = [iter(own) for own in values.tolist()]
 
     def measure(client: str, _: str, __: str) -> float:
-        asked[client] = asked.get(client, -1) + 1
-        return figure(int(client[1:]), asked[client])
+        return float(next(passes[int(client[1:])]))
 
     return measured(Plan(cells, seed=1, looks=LOOKS), measure).records
 

@@ -25,8 +25,8 @@ COARSEST = 0.25
 _POLISHES = 2
 """Of complete passes the first gives all; the second is for rows that lack some."""
 
-_LEAST_PASSES, _MOST_DEPENDENT, _ONE_SIDED = 6, 0.9, 1.645
-"""Fewer passes do not tell how they depend on each other; of the correlation, its lower bound at 95 % counts."""
+_LEAST_PASSES, _MOST_DEPENDENT, _ONE_SIDED = 6, 0.9, 2.326
+"""Fewer passes do not tell how they depend on each other; of the correlation, its lower bound at 99 % counts."""
 
 _HODGES_LEHMANN = np.pi / 3
 """Variance of the pseudomedian by the mean's, for normal noise (Hodges & Lehmann 1963)."""
@@ -120,9 +120,9 @@ def figures(samples: ArrayLike) -> Figures:
     return Figures(np.exp(values), errors, freedom, tick)
 
 
-def error_of(replicates: int, scatter: float) -> float:
-    """The relative standard error of a figure of so many replicates that scatter by so much, relative and normal."""
-    return float(scatter * (_HODGES_LEHMANN / replicates) ** 0.5)
+def error_of(replicates: int, scatter: float, subjects: int) -> float:
+    """The relative standard error that `figures` gives where replicates scatter by so much, relative and normal."""
+    return float(scatter * (_HODGES_LEHMANN / replicates * subjects / (subjects - 1)) ** 0.5)
 
 
 def middles(x: Floats, axis: int) -> Floats:

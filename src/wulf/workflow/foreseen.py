@@ -32,11 +32,9 @@ def foreseen(classes: Sequence[str], replicates: int, metrics: int, margin: floa
     kinds, figures = Counter(classes), len(classes) * metrics
     sizes = sorted({size for size in kinds.values() if size >= LEAST_NODES}, reverse=True)
     told = []
+    errors = [error_of(replicates, scatter, max(2, len(classes))) for scatter in SCATTER]
     for size in sizes:
-        rest, busy = (
-            float(visible_from(size, BETWEEN, error_of(replicates, scatter), margin=margin, figures=figures))
-            for scatter in SCATTER
-        )
+        rest, busy = visible_from(size, BETWEEN, errors, margin=margin, figures=figures)
         told.append(
             f"of {size:,} like nodes one that is {rest:.1%} slower will be found nine times in ten if replicates "
             f"scatter by {SCATTER[0]:.0%}, one that is {busy:.1%} slower if by {SCATTER[1]:.0%}"

@@ -111,10 +111,8 @@ def _visible(seen: Screened) -> list[Finding]:
         if known.size:
             half, most = np.quantile(known, [0.5, MOST_FIGURES], method="higher")
             size = int(seen.screening.sizes[kind].max())
-            told.append(
-                f"of {size:,} like nodes one that deviates by {half:.1%} in half of the {known.size} figures, by "
-                f"{most:.1%} in {MOST_FIGURES:.0%} of them"
-            )
+            where = f" in half of the {known.size} figures, by {most:.1%} in {MOST_FIGURES:.0%} of them"
+            told.append(f"of {size:,} like nodes one that deviates by {half:.1%}{where if known.size > 1 else ''}")
     if not told:
         return []
     text = f"Nine surveys in ten would have found: {'; '.join(told)}."

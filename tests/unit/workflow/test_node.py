@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,8 +17,10 @@ from tests.wording import Wording, lacking
 from wulf.cluster.simulated import Fault
 from wulf.core.errors import UsageError
 from wulf.measure.node_rows import rows_of, table
+from wulf.measure.watcher import Unwatched
 from wulf.report.terminal import print_report
 from wulf.workflow.node import groups_of, node_survey, rows_named, single
+from wulf.workflow.recover import load
 
 from .simulating import simulator
 
@@ -105,6 +108,26 @@ def test_a_slow_node_is_found_with_the_fact_that_differs(simulate: Any) -> None:
     text = printed(outcome.run, 120)
     assert "▲" in text
     assert "worse than its like" in text
+
+
+def test_before_measuring_it_is_said_what_will_be_found(simulate: Any) -> None:
+    said: list[str] = []
+
+    class Listening(Unwatched):
+        def say(self, what: str) -> None:
+            said.append(what)
+
+    simulate("n[1-4]", {"only": "os", "watch": Listening()})
+    assert any("of 4 like nodes one that is" in what for what in said)
+
+
+def test_a_killed_run_is_judged_when_it_is_reported(simulate: Any) -> None:
+    run = simulate("n[1-8]", {"only": "os"}, node_value=slow("n3", "signal", 2.0)).run
+    meta = json.loads((run.path / "run.json").read_text())
+    (run.path / "run.json").write_text(json.dumps(meta | {"state": "running", "margin": 0.5}))
+    (finding,) = (f for f in load(run.path).findings if f.kind == "deviation")
+    assert finding.subject == "n3"
+    assert "within 50 % of theirs" in finding.text
 
 
 def test_with_too_few_of_a_kind_nobody_is_judged_and_that_is_said(simulate: Any) -> None:
