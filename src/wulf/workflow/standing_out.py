@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from wulf.core.findings import Finding
 from wulf.core.records import Record, Verdict
 from wulf.measure.mpi import carrier
-from wulf.stats.blame import Blame, Group, blame
+from wulf.stats.blame import Blame, blame
+from wulf.stats.groups import Group
 from wulf.stats.intervals import Estimate
 from wulf.stats.outliers import Link, Outlier, Way
 from wulf.store.run import Facts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.units import show, show_interval
-from wulf.stats.blame import Group
+from wulf.stats.groups import Group
 from wulf.stats.outliers import Outlier, Way
 from wulf.workflow.explained import Explained
 

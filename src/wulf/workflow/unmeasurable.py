@@ -10,8 +10,8 @@ from statistics import median
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show
-from wulf.stats.blame import LEAST_PARTNERS
 from wulf.stats.outliers import Link, Way
+from wulf.stats.parties import LEAST_PARTNERS
 from wulf.workflow.explained import Explained
 from wulf.workflow.standing_words import Metric, named
 
