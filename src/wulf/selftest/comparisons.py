@@ -56,7 +56,7 @@ def versus(
 
 def comparisons(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
     """A/A and A/B campaigns with the stopping rule as `--versus` uses it."""
-    rule, n = versus_rule(), size.campaigns // 4
+    rule, n = versus_rule(), size.campaigns // 6
     outcomes = {
         effect: [versus(random, stream, effect, rule=rule) for _ in range(n)] for effect in (0.0, DELTA / 2, EFFECT)
     }
@@ -80,7 +80,7 @@ def _claimed(outcomes: list[Comparison]) -> float:
 
 def visible(random: np.random.Generator, size: Size, *, name: str, rule: PairedRule) -> list[Claim]:
     """Campaigns that ended open say what nine of ten would have found: then so many do, of that very effect."""
-    stream, n = SYNTHETIC[0], size.campaigns // 2
+    stream, n = SYNTHETIC[0], size.campaigns // 3
     found = []
     for _ in range(n):
         nothing = versus(random, stream, 0.0, rule=rule, cv=OPEN_CV)
@@ -103,18 +103,18 @@ def one_run(random: np.random.Generator, stream: Stream, slower: Mapping[str, fl
 
 def runs(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
     """Two runs, of which nothing changed, or one cell by half of delta, or by a tenth."""
-    n = max(30, size.surveys // 20)
-    shares = {}
-    for effect in (0.0, DELTA / 2, 0.1):
-        pairs = [(one_run(random, stream, {}), one_run(random, stream, {"n3": effect})) for _ in range(n)]
-        shares[effect] = float(
-            np.mean([any(c.judgement in CLAIMS for c in compare_runs(a, b).cells) for a, b in pairs])
-        )
-    depends = stream in DEPENDENT
+    n, effects = max(12, size.surveys // 20), (0.0, DELTA / 2, 0.1)
+    claims = dict.fromkeys(effects, 0)
+    for _ in range(n):
+        before = one_run(random, stream, {})
+        for effect in effects:
+            found = compare_runs(before, one_run(random, stream, {"n3": effect}))
+            claims[effect] += any(cell.judgement in CLAIMS for cell in found.cells)
+    shares = {effect: count / n for effect, count in claims.items()}
     return [
         Claim("compare, 20 cells: any is claimed", stream.name, shares[0.0], n, 0.05),
         Claim("… where one is slower by half of delta", stream.name, shares[DELTA / 2], n, 0.05),
-        Claim("… where one is slower by 10 %", stream.name, shares[0.1], n, None if depends else 0.9, at_most=False),
+        Claim("… where one is slower by 10 %", stream.name, shares[0.1], n, None),
     ]
 
 
@@ -124,5 +124,5 @@ def plan() -> list[tuple[str, Step]]:
     return [
         *over("comparisons", comparisons, (*everything(), *DEPENDENT[1:], drifting(40.0))),
         *((f"what is visible, {name}", partial(visible, name=name, rule=rule)) for name, rule in rules.items()),
-        *over("runs", runs, (SYNTHETIC[0], DEPENDENT[0], DEPENDENT[-1])),
+        *over("runs", runs, (SYNTHETIC[0], DEPENDENT[0])),
     ]
