@@ -93,7 +93,7 @@ def searched(truth: Truth, noise: float, stream: Stream, random: np.random.Gener
 
 def knobs(random: np.random.Generator, size: Size, truth: Truth, noise: float, stream: Stream) -> list[Claim]:
     """Do the steps' intervals cover, and is anything proven that is not so?"""
-    n, hits = max(10, size.surveys // SHARE), Counter[str]()
+    n, hits = max(3, size.surveys // SHARE), Counter[str]()
     for number in range(n):
         hits.update(_judged(searched(truth, noise, stream, random, number), truth))
     steps, real = max(1, hits["steps"]), max(1, hits["real"])
