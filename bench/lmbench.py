@@ -104,10 +104,6 @@ ORIGINALS: dict[str, Original] = {
         f"os.context.{processes}p.{kib}k": Original(f"lat_ctx -s {kib} {processes}")
         for processes, kib in ((2, 0), (2, 16), (2, 64), (8, 16), (8, 64), (16, 16), (16, 64))
     },
-    "mem.read": Original(f"bw_mem {ARRAY_BYTES} frd", 1e6, params=_ARRAY),
-    "mem.write": Original(f"bw_mem {ARRAY_BYTES} fwr", 1e6, params=_ARRAY),
-    "mem.memcpy": Original(f"bw_mem {ARRAY_BYTES} bcopy", 1e6, params=_ARRAY),
-    "mem.copy": Original(f"bw_mem {ARRAY_BYTES} fcp", 1e6, params=_ARRAY),
     "mem.l1.latency": Original("lat_mem_rd 1 128", read=_latency_at(L1_BYTES), params={"bytes": L1_BYTES}),
     "mem.main.latency": Original("lat_mem_rd 64 128", read=_latency_at(ARRAY_BYTES), params=_ARRAY),
     "mem.random.latency": Original("lat_mem_rd -t 64 16", read=_latency_at(ARRAY_BYTES), params=_ARRAY),

@@ -14,9 +14,12 @@ void count_signal(int /*signal*/) { times_handled = times_handled + 1; }
 }  // namespace
 
 void SelfSignal::install() {
-  struct sigaction action {};
-  struct sigaction old {};
+  struct sigaction
+      action;  // NOLINT(cppcoreguidelines-pro-type-member-init): what matters is set, as lmbench does
+  struct sigaction old;  // NOLINT(cppcoreguidelines-pro-type-member-init): written by the call
   action.sa_handler = count_signal;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = 0;
   sigaction(kSignal, &action, &old);
 }
 

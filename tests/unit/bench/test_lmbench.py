@@ -37,7 +37,7 @@ def test_figures_are_those_of_the_row_in_si(monkeypatch):
         "lat_syscall": "Simple syscall: 0.0402 microseconds\n",
         "lat_fs": "0k\t100\t50000\t80000\n",
         "lat_mem_rd": '"stride=128\n0.00098 1.050\n0.00195 1.060\n64.00000 90.5\n',
-        "bw_mem": "67.11 12000.5\n",
+        "bw_mmap_rd": "8.39 12000.5\n",
     }
     contests, _ = made(monkeypatch, outputs)
     theirs = {name.split(",")[0]: contest.peer for name, contest in contests.items()}
@@ -46,14 +46,14 @@ def test_figures_are_those_of_the_row_in_si(monkeypatch):
     assert theirs["os.file.delete.0k"]() == pytest.approx(12.5e-6)
     assert theirs["mem.l1.latency"]() == pytest.approx(1.05e-9)
     assert theirs["mem.main.latency"]() == pytest.approx(90.5e-9)
-    assert theirs["mem.read"]() == pytest.approx(12000.5e6)
+    assert theirs["os.reread.mapped"]() == pytest.approx(12000.5e6)
 
 
 def test_ours_is_the_rows_own_cell(monkeypatch):
     contests, asked = made(monkeypatch, {})
     assert asked[0][0] == "/lm/lmdd"  # the file is written as lmbench's summary writes it
     assert contests["mem.fault.protection, Prot Fault"].ours() == (("page-fault", "excess"), {"kind": "protection"})
-    assert contests["mem.read, Mem read"].ours()[1]["bytes"] == 64 << 20
+    assert contests["mem.main.latency, Main mem"].ours()[1]["bytes"] == 64 << 20
 
 
 def test_one_run_of_lat_ops_has_all_operations(monkeypatch):
