@@ -62,6 +62,7 @@ def test_of_a_link_either_way() -> None:
         else record(f"{a}>{b}", 2e8 if (a, b) == ("n1", "n3") else 1e9)
         for a, b in itertools.permutations(NODES, 2)
     ]  # fmt: skip
-    (finding,) = find(records, {}, {})
+    finding, *seen = find(records, {}, {})
+    assert {one.kind for one in seen} == {"note"}
     assert (finding.kind, finding.subject) == ("link", "n1>n3")
     assert "What was counted" in finding.text
