@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from wulf.cli import node as command
 from wulf.cluster.simulated_node import WULF_NODE
 from wulf.core.errors import UsageError
 from wulf.measure.probes import Probe
+from wulf.workflow.measuring import Effort
 
 PROBE = Probe.from_describe(WULF_NODE)
 
@@ -80,3 +83,16 @@ def test_completion_offers_probes_and_groups() -> None:
     unused: Any = None
     assert "chase" in command._probe_names(unused, unused, "ch")
     assert command._group_names(unused, unused, "cpu,m") == ["cpu,memory"]
+
+
+def test_the_margin_is_handed_on_and_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    margins = []
+
+    def survey(_: Any, effort: Effort, *__: Any, **___: Any) -> None:
+        margins.append(effort.margin)
+        raise UsageError("enough", "")
+
+    monkeypatch.setattr("wulf.workflow.node.node_survey", survey)
+    assert refused("n1", "--margin", "5%", "--out", str(tmp_path / "run")).what == "enough"
+    assert margins == [0.05]
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["margin"] == 0.05
