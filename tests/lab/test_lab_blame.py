@@ -22,9 +22,11 @@ RATE = "200mbit"
 
 
 @pytest.fixture
-def lab(netns: None) -> Iterator[labs.Lab]:
-    """One for each test: its nodes are changed for good."""
-    with labs.up(4, keep=False, rates=dict.fromkeys(("n1", "n2", "n3", "n4"), RATE)) as made:
+def lab(request: pytest.FixtureRequest, netns: None) -> Iterator[labs.Lab]:
+    """One for each test, as its nodes are changed for good; its links at `RATE`, or with None as they are."""
+    rate = getattr(request, "param", RATE)
+    rates = dict.fromkeys(("n1", "n2", "n3", "n4"), rate) if rate else None
+    with labs.up(4, keep=False, rates=rates) as made:
         yield made
 
 
@@ -54,9 +56,10 @@ def way(finding: Finding) -> str:
     return str((finding.evidence[0].model_extra or {})["way"])
 
 
+@pytest.mark.parametrize("lab", [None], indirect=True)
 def test_a_small_receive_buffer_makes_a_slow_receiver(lab: labs.Lab, survey: Callable[[], Run]) -> None:
-    """With a window of two kilobytes each segment waits for its acknowledgement."""
-    change(lab, "n3", "sysctl -w net.ipv4.tcp_rmem='4096 4096 4096' net.ipv4.tcp_moderate_rcvbuf=0")
+    """Where others take segments of 64 KiB at once, a window of a few waits for acknowledgements."""
+    change(lab, "n3", "sysctl -w net.ipv4.tcp_rmem='4096 8192 8192' net.ipv4.tcp_moderate_rcvbuf=0")
     found = blamed(survey())
     assert set(found) == {"n3"}
     assert way(found["n3"]) == "receive"
