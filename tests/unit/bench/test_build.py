@@ -120,7 +120,7 @@ def contest(ours, base):
 
 
 def test_each_block_stands_beside_the_limit_and_the_older_commit():
-    late, faster = build.times(contest([2.0, 2.1, 3.0, 3.3, 4.0, 5.5], [8.0] * 6), 5.0)
+    late, faster = build.times(contest([2.0, 2.1, 3.0, 3.1, 4.0, 5.5], [8.0] * 6), 5.0)
     assert (late.low, late.high, late.verdict) == (0.4, 1.1, "open")
     assert (faster.high, faster.verdict) == (5.5 / 8, "met")
     late, faster = build.times(contest([30.0, 95.0, 40.0], [200.0, 190.0, 160.0]), 100.0)
