@@ -173,7 +173,7 @@ def test_both_ends_on_one_rank_are_refused(three: MpiSession, probe: str) -> Non
         ("stream", {"both": True, "send": "synchronous", "mode": "blocking"}, "send"),
         ("stream", {"pairs": 2}, "pairs"),
         ("overlap", {"mode": "blocking"}, "mode"),
-        ("put", {"sync": "flush"}, "sync"),
+        ("put", {"sync": "none"}, "sync"),
     ],
 )
 def test_what_mpi_does_not_have_is_refused(three: MpiSession, probe: str, params: dict[str, Any], field: str) -> None:

@@ -115,7 +115,7 @@ def test_a_lost_node_leaves_no_text_and_exit_code_3(wulf: Any, simulated: Simula
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["stream", "--as", "osu7"], "needs MPI"),
+        (["stream", "--as", "osu7"], "measures MPI"),
         (["stream", "--as", "sockperf"], "sockperf has no stream"),
         (["pingpong", "--as", "sockperf", "--seconds", "0.2"], "nothing is left"),
         (["pingpong", "--as", "sockperf", "--versus", ""], "--versus"),
