@@ -12,7 +12,8 @@ constexpr std::uint64_t kUnrolledAdds = 64;
 
 /// `rounds` times kUnrolledAdds additions, each of which needs the last one's sum.
 ///
-/// The summand stands in a register: Golden Cove and its successors add small immediates while renaming, several a cycle.
+/// The summand stands in a register: Golden Cove and its successors add small immediates while renaming,
+/// several a cycle.
 void add(std::uint64_t rounds) noexcept {
   std::uint64_t sum = 0;
   const std::uint64_t one = 1;

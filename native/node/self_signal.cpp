@@ -14,9 +14,10 @@ void count_signal(int /*signal*/) { times_handled = times_handled + 1; }
 }  // namespace
 
 void SelfSignal::install() {
-  struct sigaction
-      action;  // NOLINT(cppcoreguidelines-pro-type-member-init): what matters is set, as lmbench does
-  struct sigaction old;  // NOLINT(cppcoreguidelines-pro-type-member-init): written by the call
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): what matters is set, as lmbench does
+  struct sigaction action;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): written by the call
+  struct sigaction old;
   action.sa_handler = count_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = 0;
