@@ -140,8 +140,3 @@ def checked(driver: Driver, given: Mapping[str, Param]) -> dict[str, Param]:
     """All parameters of a driver: those given, once checked, and the others' defaults. Raises UsageError."""
     check_params(driver.NAME, driver.PARAMS, given)
     return with_defaults(driver.PARAMS, given)
-
-
-def main_figure(driver: Driver, reading: Reading) -> Figure | None:
-    """The figure that the driver calls its own; None where the output has none of that name."""
-    return next((figure for figure in reading.figures if figure.name == driver.FIGURE), None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -105,38 +106,51 @@ GOALS = {"heavy-tailed (t2)": 0.75, "recorded ping-pong": 0.75}
 DRIFTS = {"linear drift of 10 σ": 10.0, "linear drift of 40 σ": 40.0}
 
 
-def drifting_nodes(random: np.random.Generator, drift: str, size: Size) -> list[Claim]:
-    """16 nodes, one slow by 5 %, measured by the runner while all become slower together."""
-    n, nodes = max(1, size.surveys // 10), 16
+@dataclass(frozen=True)
+class Drifting:
+    """A survey during which all nodes become slower together.
+
+    Attributes
+    ----------
+    name, words
+        Of the step, and of its claim.
+    nodes
+        How many.
+    share
+        One survey is simulated for so many of the simplest ones.
+    named
+        Who is named among nodes with these logarithms of their own, over such a drift.
+    """
+
+    name: str
+    words: str
+    nodes: int
+    share: int
+    named: Callable[[np.random.Generator, Floats, float], set[int]]
+
+
+def drifting(random: np.random.Generator, survey: Drifting, drift: str, size: Size) -> list[Claim]:
+    """One node slow by 5 %, measured by the runner."""
+    n = max(1, size.surveys // survey.share)
     found = false = 0
     for _ in range(n):
-        own = GAUSSIAN.draw(random, nodes)
+        own = GAUSSIAN.draw(random, survey.nodes)
         own[0] += np.log(SLOWER)
-        trend = np.linspace(0, CV * DRIFTS[drift], LOOKS[-1])
-        noise = CV * random.normal(size=(nodes, LOOKS[-1])) + trend + own[:, None]
-        named = accused(node_findings(surveyed(np.exp(noise)), {}))
+        named = survey.named(random, own, CV * DRIFTS[drift])
         found += 0 in named
         false += bool(falsely(named, own, [0]))
+    what = f"one of {survey.nodes} nodes 5 % slower{survey.words}: found"
     return [
-        Claim("one of 16 nodes 5 % slower, by the runner: found", drift, found / n, n, 0.95, at_most=False),
+        Claim(what, drift, found / n, n, 0.95, at_most=False),
         Claim("… and someone else, who is within 3 %", drift, false / n, n, 0.05),
     ]
 
 
-def drifting_links(random: np.random.Generator, drift: str, size: Size) -> list[Claim]:
-    """8 nodes over all their links, one slow by 5 %, measured by the runner while all become slower together."""
-    n, nodes = max(1, size.surveys // 20), 8
-    found = false = 0
-    for _ in range(n):
-        own = GAUSSIAN.draw(random, nodes)
-        own[0] += np.log(SLOWER)
-        named = accused(deviating(_links(random, own, CV * DRIFTS[drift]), {}))
-        found += 0 in named
-        false += bool(falsely(named, own, [0]))
-    return [
-        Claim("one of 8 nodes 5 % slower over its links: found", drift, found / n, n, 0.95, at_most=False),
-        Claim("… and someone else, who is within 3 %", drift, false / n, n, 0.05),
-    ]
+def _among_nodes(random: np.random.Generator, own: Floats, drift: float) -> set[int]:
+    """Each node by itself."""
+    trend = np.linspace(0, drift, LOOKS[-1])
+    noise = CV * random.normal(size=(own.size, LOOKS[-1])) + trend + own[:, None]
+    return accused(node_findings(surveyed(np.exp(noise)), {}))
 
 
 _PASSES = 16
@@ -159,6 +173,17 @@ def _links(random: np.random.Generator, own: Floats, drift: float) -> list[Recor
     return measured(Plan(cells, seed=1), figure).records
 
 
+def _over_links(random: np.random.Generator, own: Floats, drift: float) -> set[int]:
+    """All pairs."""
+    return accused(deviating(_links(random, own, drift), {}))
+
+
+DRIFTING = (
+    Drifting("node survey", ", by the runner", 16, 10, _among_nodes),
+    Drifting("survey", " over its links", 8, 20, _over_links),
+)
+
+
 def plan() -> list[tuple[str, Step]]:
     """The steps of this area."""
     return [
@@ -166,8 +191,11 @@ def plan() -> list[tuple[str, Step]]:
         ("slow nodes", powers),
         ("what was foretold", foretold),
         *over("slow nodes", disturbed, _without_drift(everything())),
-        *((f"node survey, {drift}", partial(drifting_nodes, drift=drift)) for drift in DRIFTS),
-        *((f"survey, {drift}", partial(drifting_links, drift=drift)) for drift in DRIFTS),
+        *(
+            (f"{survey.name}, {drift}", partial(drifting, survey=survey, drift=drift))
+            for survey in DRIFTING
+            for drift in DRIFTS
+        ),
     ]
 
 

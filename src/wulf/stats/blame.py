@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wulf.stats.diagnostics import MAD_TO_SIGMA
+from wulf.stats.diagnostics import robust_sigma
 from wulf.stats.groups import Group, cut_off
 from wulf.stats.intervals import Estimate
 from wulf.stats.link_table import table_of
@@ -74,9 +74,7 @@ def _slow_links(parties: Parties) -> list[Outlier]:
     found: dict[Link, Outlier] = {}
     if len(left):
         middle, _ = parties.usual()
-        bad = table.bad[left]
-        spread = MAD_TO_SIGMA * float(np.median(np.abs(bad - np.median(bad))))
-        least = max(float(np.log(LEAST_RATIO)), LEAST_SIGMAS * spread)
+        least = max(float(np.log(LEAST_RATIO)), LEAST_SIGMAS * robust_sigma(table.bad[left]))
         for row in left[table.best[left] - middle >= least].tolist():
             others = left[(np.sort(table.ends[left], axis=1) != np.sort(table.ends[row])).any(axis=1)]
             if len(others) >= LEAST_NODES:
@@ -117,8 +115,7 @@ def _worse_still(parties: Parties) -> list[tuple[int, float]]:
             sides = [side for side in parties.sides[row].tolist() if side in parties.blamed]
             expected[place] = max(parties.blamed[side] for side in sides)
         beyond = parties.table.bad[own] - expected
-        spread = MAD_TO_SIGMA * float(np.median(np.abs(beyond - np.median(beyond))))
-        least = max(float(np.log(LEAST_WITHIN)), LEAST_SIGMAS * spread)
+        least = max(float(np.log(LEAST_WITHIN)), LEAST_SIGMAS * robust_sigma(beyond))
         excess = parties.table.best[own] - expected
         if len(own) > LEAST_NODES - 1:
             found.update({int(own[i]): float(expected[i]) for i in np.flatnonzero(excess >= least)})

@@ -33,7 +33,7 @@ from math import ceil, exp, isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wulf.stats.diagnostics import MAD_TO_SIGMA, effective_size, mad
+from wulf.stats.diagnostics import effective_size, robust_sigma
 from wulf.stats.ranks import Shift, rank_sum_shift
 from wulf.stats.samples import Floats, check_confidence, checked
 
@@ -118,35 +118,11 @@ class Change:
         return 1 if self.shift_low > 0 else -1 if self.shift_high < 0 else 0
 
 
-def split_statistics(values: ArrayLike, places: ArrayLike | None = None) -> Floats:
-    """The energy statistic of each split: τ(n-τ)/n times the energy distance between the first τ values and the rest.
+def in_levels(values: Floats) -> tuple[Ints, Floats]:
+    """For every value the number of its level, and the gaps between the levels.
 
-    In one dimension the energy distance is 2∫(F-G)² (Székely & Rizzo 2013), so that with C_τ(b) the number of the first
-    τ values ≤ b, and w_b the gap from b to the next greater value, all splits have
-    Q(τ) = 2n / (τ(n-τ)) · Σ_b w_b (C_τ(b) - τ/n · C_n(b))². Exact up to 64 distinct values; more are rounded to 64
-    levels of equally many values.
-
-    Parameters
-    ----------
-    values
-        Shape (n,), in the order measured.
-    places
-        The τ wanted, ascending, between 1 and n-1; by default all of them.
-
-    Raises
-    ------
-    ValueError
-        A value is not finite.
+    Up to 64 distinct values are levels of their own; more are rounded to 64 levels of equally many values.
     """
-    x = checked(values)
-    where = np.arange(1, x.size) if places is None else np.asarray(places, dtype=np.intp)
-    bins, gaps = _rounded(x)
-    result: Floats = _energies(bins[None, :], gaps, where)[0]
-    return result
-
-
-def _rounded(values: Floats) -> tuple[Ints, Floats]:
-    """For every value the number of its level, and the gaps between the levels."""
     levels, bins = np.unique(values, return_inverse=True)
     if levels.size > LEVELS:
         ordered = np.sort(values)
@@ -159,8 +135,25 @@ def _rounded(values: Floats) -> tuple[Ints, Floats]:
     return bins, np.diff(levels)
 
 
-def _energies(bins: Ints, gaps: Floats, places: Ints) -> Floats:
-    """Q at the places, shape (orders, places), of several orders of the values, shape (orders, n)."""
+def energies(bins: Ints, gaps: Floats, places: Ints) -> Floats:
+    """The energy statistic of each split: τ(n-τ)/n times the energy distance between the first τ values and the rest.
+
+    In one dimension the energy distance is 2∫(F-G)² (Székely & Rizzo 2013), so that with C_τ(b) the number of the first
+    τ values ≤ b, and w_b the gap from b to the next greater value, all splits have
+    Q(τ) = 2n / (τ(n-τ)) · Σ_b w_b (C_τ(b) - τ/n · C_n(b))².
+
+    Parameters
+    ----------
+    bins, gaps
+        Several orders of the values, shape (orders, n), and the gaps between levels, by `in_levels`.
+    places
+        The τ wanted, ascending, between 1 and n-1.
+
+    Returns
+    -------
+    array
+        Shape (orders, places).
+    """
     orders, n = bins.shape
     parts, levels = places.size + 1, gaps.size + 1
     part = np.searchsorted(places, np.arange(n), side="right")
@@ -206,7 +199,7 @@ def _together(values: Floats) -> int:
 
 def _mean_square(differences: Floats) -> float:
     """Without the outliers: beyond five robust standard deviations a difference counts as lying there."""
-    reach = 5 * MAD_TO_SIGMA * mad(differences)
+    reach = 5 * robust_sigma(differences)
     return float(np.mean(np.clip(differences, -reach, reach) ** 2)) if reach > 0 else 0.0
 
 
@@ -223,9 +216,9 @@ class _Segment:
         self.drawn = self.exceeded = 0
         self.total = 0.0
         if self.testable:
-            self.bins, self.gaps = _rounded(_clipped(values))
+            self.bins, self.gaps = in_levels(_clipped(values))
             self.places = _places(values.size, least)
-            self.greatest = float(_energies(self.bins[None, :], self.gaps, self.places).max())
+            self.greatest = float(energies(self.bins[None, :], self.gaps, self.places).max())
             self.block = max(1, min(block, values.size // LEAST_BLOCKS))
 
     @property
@@ -251,7 +244,7 @@ class _Segment:
         """A batch of random orders; what follows the last exceedance that was needed does not count."""
         at_once = _MOST_AT_ONCE // ((self.places.size + 1) * (self.gaps.size + 1))
         orders = self._orders(max(1, min(most, 32, at_once)))
-        found = _energies(orders, self.gaps, self.places).max(axis=1)
+        found = energies(orders, self.gaps, self.places).max(axis=1)
         clear = found >= self.greatest * (1 - 1e-9)  # ties by rounding count against a change
         last = int(np.searchsorted(np.cumsum(clear), enough - self.exceeded)) + 1
         self.drawn += min(last, found.size)
@@ -274,7 +267,7 @@ class _Segment:
     def place(self) -> int:
         """The first value after the greatest statistic of all places."""
         places = np.arange(self.least, self.values.size - self.least + 1)
-        return self.start + int(places[np.argmax(_energies(self.bins[None, :], self.gaps, places)[0])])
+        return self.start + int(places[np.argmax(energies(self.bins[None, :], self.gaps, places)[0])])
 
     def part(self, start: int, stop: int) -> _Segment:
         """A part of it, by places in the whole series."""
@@ -442,7 +435,7 @@ def _bounded(value: float) -> float | None:
 def _misplaced(before: Floats, after: Floats, least: int, random: np.random.Generator) -> tuple[int, int]:
     """95 % interval of how far too late such a change is found: by resampling both sides (Hušková & Kirch 2008)."""
     first, second = before[-_RESAMPLED:], after[:_RESAMPLED]
-    bins, gaps = _rounded(_clipped(np.concatenate([first, second])))
+    bins, gaps = in_levels(_clipped(np.concatenate([first, second])))
     drawn = np.concatenate(
         [
             random.choice(bins[: first.size], (_RESAMPLES, first.size)),
@@ -451,7 +444,7 @@ def _misplaced(before: Floats, after: Floats, least: int, random: np.random.Gene
         axis=1,
     )
     places = np.arange(min(least, first.size), bins.size - min(least, second.size) + 1)
-    found = [_energies(part, gaps, places).argmax(axis=1) for part in np.array_split(drawn, max(1, drawn.size // 4096))]
+    found = [energies(part, gaps, places).argmax(axis=1) for part in np.array_split(drawn, max(1, drawn.size // 4096))]
     late = places[np.concatenate(found)] - first.size
     low, high = np.quantile(late, [0.025, 0.975], method="inverted_cdf")
     return int(low), int(high)

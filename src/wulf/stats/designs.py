@@ -34,9 +34,6 @@ CONTROL = "A/A"
 MOST_FULL = 12
 """Factors of a full factorial at most: 4096 runs."""
 
-PARTLY = 0.1
-"""Another term is named as a partial alias when so great a share of it, or more, goes into an estimate."""
-
 LETTERS = "ABCDEFGHJKL"
 """Factors by the books' letters, which leave out I, the identity."""
 
@@ -76,13 +73,10 @@ PLACKETT_BURMAN = {
 class Kind(StrEnum):
     """How a design was made."""
 
-    ONE_AT_A_TIME = "one at a time"
-    LEAVE_ONE_OUT = "leave one out"
     ABLATION = "ablation"
     FULL = "full factorial"
     FRACTION = "fractional factorial"
     PLACKETT_BURMAN = "Plackett-Burman"
-    SPLIT_PLOT = "split-plot"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +94,6 @@ class Design:
     resolution
         No effect of p factors is aliased with one of fewer than resolution - p; None where nothing is aliased so, or
         where the design is not of that sort.
-    generators
-        Which factors are products of others, for a person: "e = −a × b × c × d".
-    plots
-        The whole plot of each run, shape (runs,): runs of one are measured without a reboot between. None: no plots.
-    whole
-        The factors that change only from whole plot to whole plot.
     replicates
         How often each run occurs.
     """
@@ -114,55 +102,7 @@ class Design:
     runs: Levels
     kind: Kind
     resolution: int | None = None
-    generators: tuple[str, ...] = ()
-    plots: Indices | None = None
-    whole: tuple[str, ...] = ()
     replicates: int = 1
-
-    @property
-    def aliases(self) -> tuple[str, ...]:
-        """What this design cannot tell apart, for a person, a line each; interactions of three and more left out.
-
-        "a × b + c × d": only the sum is seen. "a, partly b × c": some of the second goes into the first.
-        """
-        terms = model_terms(len(self.names))
-        products = columns(self.runs, terms)
-        groups = alias_groups(products)
-        same = tuple(signed_sum(group_names(self.names, terms, group)) for group in groups if len(group) > 1)
-        if separable(products[:, [group[0][0] for group in groups]]):
-            return same
-        mains = [group for group in groups if len(terms[group[0][0]]) == 1]
-        others = [group for group in groups if len(terms[group[0][0]]) == 2]
-        shares = alias_shares(products[:, [g[0][0] for g in mains]], products[:, [g[0][0] for g in others]])
-        partly = []
-        for group, row in zip(mains, shares, strict=True):
-            names = [signed_sum(group_names(self.names, terms, others[j])) for j in np.flatnonzero(row >= PARTLY)]
-            if names:
-                partly.append(f"{signed_sum(group_names(self.names, terms, group))}, partly {', '.join(names)}")
-        return same + tuple(partly)
-
-    @property
-    def reboots(self) -> int:
-        """Whole plots: each begins with a reboot. 0 without plots."""
-        return 0 if self.plots is None else int(np.unique(self.plots).size)
-
-    def effect_errors(self) -> Floats:
-        """Standard error of each main effect, shape (factors,), in standard deviations of one run.
-
-        From the model matrix of mean and main effects; an effect is the full change from off to on. Whole-plot noise
-        is not in it.
-
-        Raises
-        ------
-        ValueError
-            The runs cannot tell the main effects apart.
-        """
-        levels = self.runs.astype(float)
-        if not separable(levels):
-            raise ValueError(f"{len(self.runs)} runs cannot tell the effects of {len(self.names)} factors apart")
-        model = np.column_stack([np.ones(len(levels)), levels])
-        errors: Floats = 2 * np.sqrt(np.diag(np.linalg.inv(model.T @ model))[1:])
-        return errors
 
 
 def with_control(names: Sequence[str]) -> tuple[str, ...]:
@@ -171,18 +111,6 @@ def with_control(names: Sequence[str]) -> tuple[str, ...]:
     It is designed, ordered and analysed like the others; `wulf.stats.effects.analyse` reports it as the control.
     """
     return (*names, CONTROL)
-
-
-def one_at_a_time(names: Sequence[str]) -> Design:
-    """The baseline, each factor alone, all of them: k + 2 runs."""
-    factors = _checked_names(names)
-    return _design(factors, _alone(len(factors)), Kind.ONE_AT_A_TIME)
-
-
-def leave_one_out(names: Sequence[str]) -> Design:
-    """All factors, all but each, the baseline: k + 2 runs."""
-    factors = _checked_names(names)
-    return _design(factors, -_alone(len(factors)), Kind.LEAVE_ONE_OUT)
 
 
 def ablation(names: Sequence[str]) -> Design:
@@ -255,15 +183,13 @@ def fractional_factorial(names: Sequence[str], resolution: int = 5, runs: int | 
 
 def _fraction(factors: tuple[str, ...], size: int) -> Design:
     """The table's fraction; each word of its defining relation has the sign that its letters have in the baseline."""
-    basic = len(factors) - len(FRACTIONS[len(factors), size].split())
-    levels, generators = _combinations(basic), []
-    for name, generator in zip(factors[basic:], FRACTIONS[len(factors), size].split(), strict=True):
+    generators = FRACTIONS[len(factors), size].split()
+    levels = _combinations(len(factors) - len(generators))
+    for generator in generators:
         parts = [LETTERS.index(letter) for letter in generator]
         sign = 1 if len(parts) % 2 else -1
         levels = np.column_stack([levels, sign * levels[:, parts].prod(axis=1)])
-        generators.append(f"{name} = {'' if sign > 0 else '−'}{' × '.join(factors[i] for i in parts)}")
-    found = _resolution(_words(len(factors), size))
-    return replace(_design(factors, levels, Kind.FRACTION), resolution=found, generators=tuple(generators))
+    return replace(_design(factors, levels, Kind.FRACTION), resolution=_resolution(_words(len(factors), size)))
 
 
 def _words(k: int, size: int) -> list[int]:
@@ -307,39 +233,8 @@ def plackett_burman(names: Sequence[str], runs: int | None = None) -> Design:
     return replace(_design(factors, levels, Kind.PLACKETT_BURMAN), resolution=3)
 
 
-def split_plot(whole: Sequence[str], sub: Sequence[str], resolution: int | None = None) -> Design:
-    """Factors that need a reboot change from whole plot to whole plot; the others vary within each.
-
-    All combinations of the first, and in each of them all of the second (Montgomery, section 14.4).
-
-    Parameters
-    ----------
-    resolution
-        None: all combinations; 4 or 5: of either sort the smallest fraction that has it.
-
-    Raises
-    ------
-    ValueError
-        One sort has no factors, one is named twice, there are too many, or there is no such resolution.
-    """
-    factors = _checked_names((*whole, *sub))
-    outer, inner = (
-        full_factorial(part) if resolution is None else fractional_factorial(part, resolution) for part in (whole, sub)
-    )
-    levels = np.column_stack(
-        [np.repeat(outer.runs, len(inner.runs), axis=0), np.tile(inner.runs, (len(outer.runs), 1))]
-    )
-    return replace(
-        _design(factors, levels, Kind.SPLIT_PLOT),
-        resolution=min((part.resolution for part in (outer, inner) if part.resolution), default=None),
-        generators=outer.generators + inner.generators,
-        plots=np.repeat(np.arange(len(outer.runs)), len(inner.runs)),
-        whole=outer.names,
-    )
-
-
 def replicate(design: Design, times: int) -> Design:
-    """The whole design so many times; whole plots are set up anew each time, for their error is seen in no other way.
+    """The whole design so many times.
 
     Raises
     ------
@@ -348,30 +243,18 @@ def replicate(design: Design, times: int) -> Design:
     """
     if times < 1:
         raise ValueError(f"a design cannot be measured {times} times: once is the least")
-    plots = None
-    if design.plots is not None:
-        step = int(design.plots.max()) + 1
-        plots = np.concatenate([design.plots + step * i for i in range(times)])
     runs = np.tile(design.runs, (times, 1))
     runs.setflags(write=False)
-    return replace(design, runs=runs, plots=plots, replicates=design.replicates * times)
+    return replace(design, runs=runs, replicates=design.replicates * times)
 
 
 def order(design: Design, random: np.random.Generator) -> Indices:
     """In which order to measure: indices of runs, each once, at random, so that drift favours no factor.
 
     Each replicate is complete before the next begins, so that a campaign cut short is balanced but for the last.
-    Whole plots come in random order, and their runs in random order within each: one reboot per whole plot.
     """
     replicates = np.split(np.arange(len(design.runs)), design.replicates)
-    return np.concatenate([_shuffled(design, block, random) for block in replicates])
-
-
-def _shuffled(design: Design, runs: Indices, random: np.random.Generator) -> Indices:
-    if design.plots is None:
-        return random.permutation(runs)
-    plots = design.plots[runs]
-    return np.concatenate([random.permutation(runs[plots == plot]) for plot in random.permutation(np.unique(plots))])
+    return np.concatenate([random.permutation(block) for block in replicates])
 
 
 def _design(names: tuple[str, ...], levels: NDArray[Any], kind: Kind) -> Design:
@@ -438,19 +321,3 @@ def group_names(names: Sequence[str], terms: Sequence[Term], group: Sequence[Ali
 def signed_sum(names: Sequence[str]) -> str:
     """Aliased terms as what is seen of them: "a + b × c", "a − b × c"."""
     return " + ".join(names).replace("+ −", "− ")
-
-
-def separable(products: Floats) -> bool:
-    """Whether these terms and a mean can all be told apart."""
-    model = np.column_stack([np.ones(len(products)), products])
-    return bool(np.linalg.matrix_rank(model) == model.shape[1])
-
-
-def alias_shares(fitted: Floats, left_out: Floats) -> Floats:
-    """How much of each term left out goes into each one fitted with a mean, as a share, shape (fitted, left out).
-
-    The alias matrix (Box & Wilson 1951; Montgomery, section 8.4), without signs.
-    """
-    model = np.column_stack([np.ones(len(fitted)), fitted])
-    shares: Floats = np.abs(np.linalg.lstsq(model, left_out, rcond=None)[0][1:])
-    return shares

@@ -44,8 +44,8 @@ _TREND_MOST = 1000
 """Longer series are cut into so many blocks, each its median, since the cost is quadratic."""
 
 
-def mad(samples: ArrayLike) -> float:
-    """Median absolute deviation from the median, in the samples' unit; times 1.4826 it estimates σ.
+def robust_sigma(samples: ArrayLike) -> float:
+    """σ by the median absolute deviation from the median, in the samples' unit: a few outliers do not move it.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def mad(samples: ArrayLike) -> float:
     values = checked(samples)
     if not values.size:
         raise ValueError("no samples: a deviation needs one at least")
-    return float(np.median(np.abs(values - np.median(values))))
+    return MAD_TO_SIGMA * float(np.median(np.abs(values - np.median(values))))
 
 
 def autocorrelation(samples: ArrayLike) -> Floats:

@@ -69,26 +69,6 @@ def by_pass(samples: Sequence[Sequence[float]], passes: Sequence[Sequence[int]])
     return matrix[:, np.isfinite(matrix).any(axis=0)]
 
 
-def without_passes(samples: ArrayLike) -> Floats:
-    """What each pass over the subjects had in common, taken out.
-
-    Tukey's median polish, on logarithms, of subjects and passes. It begins with the median step from each pass to the
-    next over the subjects that have both, so that those that ended early are not taken for slower or faster ones.
-
-    Parameters
-    ----------
-    samples
-        Shape (subjects, passes), all above zero; NaN where there is none.
-
-    Returns
-    -------
-    array
-        The same shape and unit.
-    """
-    levelled: Floats = np.exp(_levelled(_logs(samples)))
-    return levelled
-
-
 def figures(samples: ArrayLike) -> Figures:
     """Each subject's figure over the passes, with its error.
 
@@ -147,6 +127,11 @@ def _logs(samples: ArrayLike) -> Floats:
 
 
 def _levelled(x: Floats) -> Floats:
+    """What each pass over the subjects had in common, taken out: Tukey's median polish, on logarithms.
+
+    It begins with the median step from each pass to the next over the subjects that have both, so that those that ended
+    early are not taken for slower or faster ones.
+    """
     if x.shape[1] < 2:
         return x
     steps = np.nan_to_num(middles(np.diff(x, axis=1), axis=0))

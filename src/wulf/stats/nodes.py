@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from wulf.stats.comparison import POWER
-from wulf.stats.diagnostics import MAD_TO_SIGMA
+from wulf.stats.diagnostics import MAD_TO_SIGMA, robust_sigma
 from wulf.stats.samples import Floats
 
 MARGIN = 0.03
@@ -257,7 +257,7 @@ class _Compared:
 def _compared(x: Floats, errors: Floats, freedom: Floats, tick: float) -> _Compared:
     medians, deviations = without_own(x)
     spreads = MAD_TO_SIGMA * deviations / _bias(x.size - 1)
-    total = MAD_TO_SIGMA * float(np.median(np.abs(x - np.median(x)))) / _bias(x.size)
+    total = robust_sigma(x) / _bias(x.size)
     known = errors[np.isfinite(errors)]
     within = float(np.median(known)) if known.size else total
     own = np.maximum(np.where(np.isfinite(errors), errors, np.maximum(spreads, within)), _LEAST_SCALE)

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from wulf.stats.diagnostics import MAD_TO_SIGMA
+from wulf.stats.diagnostics import robust_sigma
 from wulf.stats.intervals import Estimate
 from wulf.stats.samples import Floats
 
@@ -82,8 +82,9 @@ def _stands_out(own: Estimate, others: Floats, *, lower_is_better: bool) -> tupl
     if _worse(best_case, expected, lower_is_better=lower_is_better) < LEAST_RATIO:
         return None
     logs = np.log(np.maximum(others, np.finfo(float).tiny))
-    spread = MAD_TO_SIGMA * float(np.median(np.abs(logs - np.median(logs))))
-    if abs(float(np.log(max(best_case, np.finfo(float).tiny))) - float(np.median(logs))) < LEAST_SIGMAS * spread:
+    if abs(float(np.log(max(best_case, np.finfo(float).tiny))) - float(np.median(logs))) < LEAST_SIGMAS * robust_sigma(
+        logs
+    ):
         return None
     return expected, _worse(own.value, expected, lower_is_better=lower_is_better)
 

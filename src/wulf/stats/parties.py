@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from wulf.stats.diagnostics import MAD_TO_SIGMA
+from wulf.stats.diagnostics import robust_sigma
 from wulf.stats.link_table import Flags, Indices, Table
 from wulf.stats.outliers import LEAST_RATIO, LEAST_SIGMAS, Outlier, Way
 
@@ -92,8 +92,7 @@ class Parties:
         """Median and robust standard deviation of what parties reach, one perhaps left out."""
         reach = self.reach[:, 0] if but is None else np.delete(self.reach[:, 0], but)
         reach = reach[~np.isnan(reach)]
-        middle = float(np.median(reach))
-        return middle, MAD_TO_SIGMA * float(np.median(np.abs(reach - middle)))
+        return float(np.median(reach)), robust_sigma(reach)
 
     def suspects(self) -> list[tuple[int, float]]:
         """(party, what the others reach) of those whose better links are clearly worse."""

@@ -11,7 +11,6 @@ A run over n elements takes n·t, more where part of it misses. Two things scatt
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 
@@ -46,14 +45,6 @@ class Machine:
     cache: float
     luck: float
     interruptions: tuple[tuple[float, float], ...]
-
-    @property
-    def first_met(self) -> float | None:
-        """The working set whose hundred runs meet the longest interruptions as likely as not."""
-        if not self.interruptions:
-            return None
-        rate, _ = max(self.interruptions, key=lambda each: each[1])
-        return 8 * log(2) / (RUNS * rate * ELEMENT)
 
     def scatter(self, random: np.random.Generator, size: float) -> float:
         """σ over mean of a replicate's runs."""

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from wulf.stats.diagnostics import MAD_TO_SIGMA, mad
+from wulf.stats.diagnostics import robust_sigma
 from wulf.stats.samples import Floats, logs
 
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -86,7 +86,7 @@ def recorded(recording: Sequence[Sequence[float]]) -> Stream:
     units = []
     for samples in recording:
         values = logs(samples)
-        units.append((values - np.median(values)) / (MAD_TO_SIGMA * mad(values)))
+        units.append((values - np.median(values)) / robust_sigma(values))
 
     def draw(random: np.random.Generator, n: int) -> Floats:
         unit = units[random.integers(len(units))]

@@ -37,16 +37,6 @@ def _compared(record: Record, transport: str, pattern: str, metric: str) -> bool
     ).get("phase") == "pairs"
 
 
-def links_of(records: Sequence[Record], transport: str, pattern: str, metric: str) -> dict[Link, Estimate]:
-    """(client, server) → estimate of one metric over the pairs phase."""
-    found: dict[Link, Estimate] = {}
-    for record in records:
-        if _compared(record, transport, pattern, metric) and record.verdict is not Verdict.FAILED:
-            client, server = record.nodes
-            found[client, server] = estimate_of(record)
-    return found
-
-
 @dataclass(frozen=True)
 class Standing:
     """What stands out.

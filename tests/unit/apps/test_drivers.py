@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.apps import outputs
 from wulf.apps import driver_of, drivers
-from wulf.apps.driver import checked, main_figure, programs_for
+from wulf.apps.driver import checked, programs_for
 from wulf.core.errors import UsageError
 
 NEEDED = {"gromacs": {"input": "/data/topol.tpr"}, "hpl": {"n": 1000}, "hpcc": {"n": 1000}}
@@ -34,7 +34,7 @@ def test_every_driver_makes_a_job_of_its_defaults_and_survives_any_output(name):
     assert all("/" not in file for file in (*made.files, *made.outputs))
     for nonsense in ("", "Segmentation fault\n", "# Size\n\n1\n", "\x00�" * 50):
         reading = driver.read(nonsense, dict.fromkeys(made.outputs, nonsense))
-        main = main_figure(driver, reading)
+        main = next((figure for figure in reading.figures if figure.name == driver.FIGURE), None)
         assert main is None or (main.value is None and main.reason) or driver.FIGURE == "wall"
 
 

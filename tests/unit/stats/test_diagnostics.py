@@ -14,8 +14,8 @@ from wulf.stats.diagnostics import (
     dip,
     drift,
     effective_size,
-    mad,
     modes,
+    robust_sigma,
 )
 
 
@@ -134,10 +134,10 @@ def test_two_modes_are_flagged_and_one_is_not() -> None:
     assert not modes(two[:9]).flagged, "nine show nothing"
 
 
-def test_mad() -> None:
-    assert mad([1.0, 2.0, 3.0, 4.0, 100.0]) == 1.0
+def test_the_robust_sigma() -> None:
+    assert robust_sigma([1.0, 2.0, 3.0, 4.0, 100.0]) == 1.4826
     with pytest.raises(ValueError, match="no samples"):
-        mad([])
+        robust_sigma([])
 
 
 def test_a_trend_of_few_is_exact() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wulf.stats.diagnostics import autocorrelation, cold_start, dip, drift, effective_size, mad, modes
+from wulf.stats.diagnostics import autocorrelation, cold_start, dip, drift, effective_size, modes, robust_sigma
 from wulf.stats.intervals import Estimate, few_mean_interval, median_interval
 from wulf.stats.stopping import WatchRule, WidthRule, flags, settled_median
 
@@ -149,7 +149,7 @@ def test_ten_million_have_a_diagnosis(name: str, many: np.ndarray) -> None:
 
 def test_deviation_scales_and_does_not_shift() -> None:
     values = [1.0, 5.0, 2.0, 8.0]
-    assert mad([3 * v + 7 for v in values]) == pytest.approx(3 * mad(values))
+    assert robust_sigma([3 * v + 7 for v in values]) == pytest.approx(3 * robust_sigma(values))
 
 
 @pytest.mark.parametrize("name", ["median", "settled median", "mean"])
