@@ -60,9 +60,7 @@ Setting setting_of(const Json& params) {
 class Share {
  public:
   Share(const Setting& setting, const std::string& kind)
-      : setting_(setting), pages_(setting.layout.bytes, kind) {
-    std::fill(pages_.as<double>().begin(), pages_.as<double>().end(), 1.0);  // no denormals, no NaN
-  }
+      : setting_(setting), pages_(setting.layout.bytes, kind) {}
 
   /// Goes on by `count` pieces.
   void operator()(std::uint64_t count) noexcept {
