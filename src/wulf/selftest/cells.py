@@ -17,6 +17,7 @@ from wulf.stats.stopping import LOOKS
 from wulf.stats.streams import DEPENDENT, SYNTHETIC, TICKS, Stream, drifting, quantised, recorded, shuffled
 from wulf.workflow.measuring import Effort
 from wulf.workflow.node import LOOKS as NODE_LOOKS
+from wulf.workflow.resembling import resembling
 
 HARD = ("AR(1), ρ = 0.6", "AR(1), ρ = 0.8")
 """Noise of which 24 replicates amount to six and fewer than three: no claim about so few can hold, and none is made."""
@@ -122,6 +123,21 @@ def rest(random: np.random.Generator, size: Size, *, stream: Stream, total: floa
     ]
 
 
+def told(random: np.random.Generator, size: Size, *, stream: Stream, way: Way) -> list[Claim]:
+    """A run of several cells, of which one by one cannot be said how they depend on their past: is it told of all?"""
+    count = max(20, size.surveys // 10)
+    said = sum(bool(resembling(campaigns(random, stream, way, _CELLS))) for _ in range(count)) / count
+    what = f"{way.name} of {_CELLS} cells: told that replicates resemble those before them"
+    if stream not in DEPENDENT:
+        return [Claim(what, stream.name, said, count, 0.02)]
+    bound = 0.95 if stream.name in HARD and way is SURVEY else None
+    return [Claim(what, stream.name, said, count, bound, at_most=False)]
+
+
+_CELLS = 24
+"""Of four nodes, by two metrics both ways."""
+
+
 def plan() -> list[tuple[str, Step]]:
     """The steps of this area."""
     steady = (*SYNTHETIC[:3], *DEPENDENT, quantised(CV), shuffled(recorded(recording())))
@@ -133,4 +149,9 @@ def plan() -> list[tuple[str, Step]]:
         if way.most <= LOOKS[-1] or stream in long
     ]
     drifts = ((drifting(total), total) for total in (10.0, 40.0))
+    steps += [
+        (f"a run's cells, {way.name}, {stream.name}", partial(told, stream=stream, way=way))
+        for stream in (*SYNTHETIC[:2], *DEPENDENT)
+        for way in (SURVEY, NODE)
+    ]
     return [*steps, *((f"cells, {s.name}", partial(rest, stream=s, total=total)) for s, total in drifts)]

@@ -114,16 +114,16 @@ def dependence(samples: ArrayLike) -> Dependence:
 
 def _rank_correlation(values: Floats) -> float:
     """Lag-1 autocorrelation of the ranks."""
-    ranks = _ranks(values)
-    centred = ranks - ranks.mean()
+    own = ranks(values)
+    centred = own - own.mean()
     return float(centred[1:] @ centred[:-1] / (centred @ centred))
 
 
-def _ranks(values: Floats) -> Floats:
+def ranks(values: Floats) -> Floats:
     """Ranks, but for a constant; ties have their mean rank."""
     ordered = np.sort(values)
-    ranks: Floats = (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
-    return ranks
+    found: Floats = (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
+    return found
 
 
 def effective_size(samples: ArrayLike, caution: float = 0.0) -> float:
@@ -221,7 +221,7 @@ def _trend_inflation(residuals: Floats) -> float:
     if n < TREND_LEAST:
         return 1.0
     lags = np.arange(1, n - 2)
-    rho = autocorrelation(_ranks(residuals))[lags]
+    rho = autocorrelation(ranks(residuals))[lags]
     rho = np.where(np.abs(rho) > _SIGNIFICANT / n**0.5, rho, 0.0)
     weights = (n - lags) * (n - lags - 1) * (n - lags - 2)
     return max(1.0, 1 + 2 * float(weights @ rho) / (n * (n - 1) * (n - 2)))

@@ -19,6 +19,7 @@ from wulf.workflow.counted import with_verdicts
 from wulf.workflow.fact_causes import differences, told_rules
 from wulf.workflow.fact_findings import fact_findings, with_causes
 from wulf.workflow.link_deviations import deviating
+from wulf.workflow.resembling import resembling
 from wulf.workflow.standing_out import estimate_of, standing_out
 
 _WORDS = {"rtt": "round trip", "throughput": "throughput"}
@@ -57,8 +58,7 @@ def _failures(records: Sequence[Record], failed: Mapping[str, NodeError], told: 
 
 def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding]:
     """How much of the run is wider than wished or has no answer."""
-    own = (ROW, CURVE, MATRIX)  # of the node survey, whose table marks each
-    primary = [r for r in records if r.metric in _WORDS and (r.model_extra or {}).get("phase") not in own]
+    primary = _of_links(records)
     noisy = [record for record in primary if record.verdict is Verdict.NOISY]
     none = [record for record in primary if record.verdict is Verdict.UNRESOLVED and id(record) not in told]
     findings = []
@@ -91,6 +91,12 @@ def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding
             )
         )
     return findings
+
+
+def _of_links(records: Sequence[Record]) -> list[Record]:
+    """The figures that a survey is for; the node survey judges its own."""
+    own = (ROW, CURVE, MATRIX)
+    return [r for r in records if r.metric in _WORDS and (r.model_extra or {}).get("phase") not in own]
 
 
 def _judged(records: Sequence[Record]) -> list[Record]:
@@ -155,6 +161,7 @@ def find(
         *bottleneck_findings(records, outstanding.explained, told_rules(differing), said),
         *asymmetry_findings(records),
         *_uncertain(records, told),
+        *resembling(_of_links(records)),
         *(finding for finding in deviations if finding.kind != "deviation"),
         *noted,
     ]

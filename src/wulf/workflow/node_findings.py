@@ -18,6 +18,7 @@ from wulf.stats.outliers import LEAST_RATIO
 from wulf.store.run import Facts
 from wulf.workflow.levelled import figures_of
 from wulf.workflow.node_causes import likely_causes
+from wulf.workflow.resembling import resembling
 
 CLASS_FACTS = ("cpu.model", "system.product")
 """Nodes that agree in these should be alike. Not the amount of memory or the number of CPUs that are on: a module less,
@@ -33,7 +34,7 @@ Rows = Mapping[str, Mapping[str, Record]]
 
 
 def node_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts], margin: float = MARGIN) -> list[Finding]:
-    """Deviating nodes with their likely causes, what could have been seen, and sets too small for memory."""
+    """Deviating nodes with their likely causes, what could have been seen, noise, and sets too small for memory."""
     found = rows_of(records)
     seen = screened(found, fingerprint, margin)
     return [
@@ -41,6 +42,7 @@ def node_findings(records: Sequence[Record], fingerprint: Mapping[str, Facts], m
         *(_visible(seen) if seen is not None else []),
         *_too_few(found, fingerprint),
         *_disturbed(found),
+        *resembling(records),
         *_within_caches(found, fingerprint),
     ]
 

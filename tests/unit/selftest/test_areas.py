@@ -7,6 +7,7 @@ import pytest
 
 from wulf.selftest import cells, comparisons, histories
 from wulf.selftest.noise import CV
+from wulf.stats.claims import Size
 from wulf.stats.comparison import versus_rule
 from wulf.stats.streams import DEPENDENT, SYNTHETIC, TICKS, drifting, quantised
 from wulf.workflow.measuring import LOOKS, QUICK_LOOKS
@@ -33,6 +34,14 @@ def test_the_quantised_clock_reads_whole_ticks_and_its_step_is_told() -> None:
     (record,) = cells.campaigns(np.random.default_rng(3), quantised(CV), cells.NODE, 1)
     assert record.low is not None and record.high is not None
     assert record.low < 1 < record.high
+
+
+def test_a_run_of_dependent_cells_is_told_of() -> None:
+    claims = [
+        cells.told(np.random.default_rng(1), Size(1, 200), stream=stream, way=cells.SURVEY)[0]
+        for stream in (SYNTHETIC[0], DEPENDENT[2])
+    ]
+    assert [claim.share for claim in claims] == [0.0, 1.0]
 
 
 def test_switching_modes_have_the_median_that_is_claimed() -> None:
