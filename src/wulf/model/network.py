@@ -263,7 +263,8 @@ def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple
     costs = Costs(
         latency=_figure(latency, source), send=_figure(overhead, source), receive=_figure(overhead, source),
         gap=_figure(gap, source), byte=_figure(found.per_byte, source),
-        eager=Figure(value=FOREVER if eager is None else eager, source=source), **_stored(found, eager, source),
+        eager=Figure(value=FOREVER, source=source) if eager is None else _figure(eager, source),
+        **_stored(found, eager.value if eager else None, source),
     )  # fmt: skip
     return NetworkFile(name=name, title=source, stack="measured", inter=costs), tuple(notes)
 
@@ -287,19 +288,21 @@ def _stored(found: LogGP, eager: float | None, source: str) -> dict[str, Figure]
     }
 
 
-def eager_limit(found: LogGP) -> float | None:
-    """The largest size below the edge at which a message begins to wait for its receiver; None where there is none.
+def eager_limit(found: LogGP) -> Interval | None:
+    """The largest size that is sent before its receiver asks for it; None where all are.
 
     Rendezvous costs two more ways over the network, so that the time of a message rises there by 2L: the edge of the
-    greatest rise, where it rises by L at least.
+    greatest rise, where it rises by L at least. The limit is the last size on the line before it; it may lie as low or
+    as high as the edge did in resamples.
     """
     lines, least = found.times.lines, found.latency.value if found.latency is not None else 0.0
     rises = []
     for (low, high), before, after in zip(found.edges, lines[:-1], lines[1:], strict=False):
-        middle = (low + high) / 2
-        rises.append((after.at(middle) - before.at(middle), low))
-    best = max(rises, default=(0.0, 0.0))
-    return best[1] if best[0] > 0 and best[0] >= least else None
+        middle = (before.last * after.first) ** 0.5
+        limit = Interval(before.last, min(low, before.last), max(high, before.last))
+        rises.append((after.at(middle) - before.at(middle), limit))
+    steep = [one for one in rises if one[0] > 0 and one[0] >= least]
+    return max(steep, key=lambda one: one[0])[1] if steep else None
 
 
 def _figure(one: Interval, source: str) -> Figure:

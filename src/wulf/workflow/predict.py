@@ -227,8 +227,17 @@ class _Scene:
 
 
 def _rules(this: Network, wanted: Wanted) -> dict[str, str | int]:
-    """How collectives are carried out, and from how many bytes on a network may make a message wait for its receive."""
-    limits = [values["eager"] for network in (this, *wanted.networks) for values in nominal(network) if values]
+    """How collectives are carried out, and from how many bytes on a network may make a message wait for its receive.
+
+    The limit may be known by an interval alone: of all draws the least.
+    """
+    limits = [
+        values["eager"]
+        for network in (this, *wanted.networks)
+        for both in (nominal(network), *draws(network, wanted.draws, wanted.seed))
+        for values in both
+        if values
+    ]
     return {"eager": min(FOREVER, round(min(limits))), **wanted.collectives}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -260,10 +261,23 @@ def test_a_sweep_alone_has_latency_alone_and_says_so() -> None:
 
 def test_the_eager_limit_is_the_greatest_rise() -> None:
     three = lines((1, 64, 5e-6, 1e-9), (128, 8192, 5.1e-6, 1e-9), (16384, 65536, 15e-6, 1e-9))
-    assert eager_limit(loggp(three, at(3e-6), at(1e-6))) == 8192
+    assert eager_limit(loggp(three, at(3e-6), at(1e-6))) == Interval(8192, 8192, 16384)
     assert eager_limit(loggp(lines((1, 64, 5e-6, 1e-9), (128, 512, 6e-6, 1e-9)), at(3e-6), at(1e-6))) is None
 
 
 def test_texts_of_unknown_networks() -> None:
     with pytest.raises(KeyError):
         network_text("../pelikan")
+
+
+def test_the_eager_limit_is_where_the_lines_are_whatever_the_edges_interval() -> None:
+    """Resamples put the edge anywhere from 1536 B on: the lines themselves end at 48 KiB, and begin again at 64."""
+    times = lines((1, 49152, 5e-6, 1e-9), (65536, 1 << 20, 15e-6, 1e-9))
+    doubtful = replace(times, switches=((1536.0, 98304.0),))
+    limit = eager_limit(loggp(doubtful, at(3e-6), at(1e-6)))
+    assert limit == Interval(49152, 1536, 98304)
+    file, _ = from_loggp(loggp(doubtful, at(3e-6), at(1e-6)), "this", "run r1")
+    assert (file.inter.eager.low, file.inter.eager.value, file.inter.eager.high) == (1536, 49152, 98304)
+    drawn = sorted(inter["eager"] for inter, _ in draws(Network(file), 199, seed=1))
+    assert drawn[0] < 4096 and drawn[-1] > 80_000, "predictions share the doubt"
+    assert drawn[99] == pytest.approx(49152, rel=0.1)
