@@ -36,8 +36,9 @@ NEXT_STEPS = {
     "memory": "`wulf predict --spill FOLDER` keeps its arrays in files there; or predict on a machine with more memory",
     "spill": "give --spill a folder on a disk with room for some 100 B an operation",
     "limit": "predict fewer networks at a time, with fewer --draws",
+    "engine": "`wulf predict --engine b` matches wildcards as the program runs, and models topologies and slow start",
 }
-"""What to do about an error of the replay, by its code."""
+"""What to do about an error of the replay, by the field that it is about, or else its code."""
 
 
 class ReplayError(WulfError):
@@ -82,7 +83,7 @@ class Replay:
         try:
             return self._session.request(op, timeout=None, **fields)
         except RequestError as error:
-            step = NEXT_STEPS.get(error.code, "")
+            step = NEXT_STEPS.get(error.field or "") or NEXT_STEPS.get(error.code, "")
             if error.code == "bad-parameter":
                 raise UsageError(f"the replay refuses: {error.message}", step) from error
             raise ReplayError(f"the replay can't go on: {error.message} ({error.code})", step) from error

@@ -247,6 +247,19 @@ def test_a_torn_text_of_dumpi_is_named(tmp_path: Path) -> None:
         dumpi.bring([odd], tmp_path)
 
 
+def test_a_text_without_calls_is_no_empty_program(tmp_path: Path) -> None:
+    """As dumpi2ascii -X prints it, without -S: what is said of types, and no call."""
+    sizes = written(tmp_path, "hostname=n1\nDatatype 28 (user-defined-datatype) has size 24\n", "d-0000.txt")
+    with pytest.raises(FormatError) as raised:
+        dumpi.bring([sizes], tmp_path)
+    assert lacking(str(raised.value), "d-0000.txt", "no call of MPI") == []
+    assert "-SX" in raised.value.next_step
+    with pytest.raises(FormatError, match="no call of MPI"):
+        allprof.bring([written(tmp_path, "# hostname: n1.\n", "pmpi-trace-rank-0.txt")], tmp_path)
+    with pytest.raises(FormatError, match="no event of MPI"):
+        otf2.bring([written(tmp_path, OTF2[: OTF2.index("ENTER", OTF2.index("=== Events"))])], tmp_path)
+
+
 OTF2 = """\
 
 === OTF2-PRINT ===
@@ -351,6 +364,48 @@ def test_otf2_of_an_archive(tmp_path: Path) -> None:
             Record("finalize", 2400, 400),  # behind MPI_Comm_free
         ]
     )
+
+
+def as_scorep(text: str) -> str:
+    """With paradigms that the trace defines, as Score-P's traces have them."""
+    return text.replace("Paradigm: MPI, Flags: NONE,", 'Paradigm: "MPI" <4>, Flags: NONE,')
+
+
+def test_otf2_of_score_p_names_paradigms_by_their_definitions(tmp_path: Path) -> None:
+    plain_, defined = tmp_path / "plain", tmp_path / "defined"
+    for folder, text in ((plain_, RECORDED.read_text()), (defined, as_scorep(RECORDED.read_text()))):
+        folder.mkdir()
+        assert otf2.bring([written(folder, text)], folder).ranks == 4
+    assert records(open_trace(plain_), 2) == records(open_trace(defined), 2)
+
+
+ALONE = """\
+CLOCK_PROPERTIES                  Ticks per Seconds: 1000000000, Global Offset: 0, Length: 1000
+SYSTEM_TREE_NODE               0  Name: "cluster" <1>, Class: "machine" <2>, Parent: UNDEFINED
+SYSTEM_TREE_NODE               1  Name: "n7" <3>, Class: "node" <4>, Parent: "machine::cluster" <0>
+SYSTEM_TREE_NODE               2  Name: "socket" <5>, Class: "socket" <5>, Parent: "node::n7" <1>
+LOCATION_GROUP                 0  Name: "MPI Rank 0" <6>, Type: PROCESS, Parent: "socket::socket" <2>
+LOCATION                       0  Name: "Master thread" <9>, Type: CPU_THREAD, # Events: 9, Group: "MPI Rank 0" <0>
+GROUP                          0  Name: "" <0>, Type: COMM_LOCATIONS, Paradigm: "MPI" <4>, Flags: NONE, 1 Member: \
+"Master thread" <0>
+GROUP                          1  Name: "" <0>, Type: COMM_GROUP, Paradigm: "MPI" <4>, Flags: NONE, 1 Member: \
+0 ("Master thread" <0>)
+COMM                           0  Name: "MPI_COMM_WORLD" <3>, Group: "" <1>, Parent: UNDEFINED, Flags: NONE
+
+=== Events =====================================================================
+ENTER                                      0                  310  Region: "MPI_Finalize" <4>
+LEAVE                                      0                  320  Region: "MPI_Finalize" <4>
+"""
+
+
+def test_otf2_of_a_single_rank_and_the_host_it_ran_on(tmp_path: Path) -> None:
+    assert otf2.bring([written(tmp_path, ALONE)], tmp_path).ranks == 1
+    assert open_trace(tmp_path).hosts == {0: "n7"}
+
+
+def test_otf2_of_an_archive_knows_the_hosts(tmp_path: Path) -> None:
+    otf2.bring([RECORDED], tmp_path)
+    assert set(open_trace(tmp_path).hosts.values()) == {"node1"}
 
 
 BETWEEN = """\

@@ -39,7 +39,7 @@ class FakeReplay:
     """wulf-replay for a program whose run time is a sum; it keeps what it was asked."""
 
     def __init__(
-        self, share: float = 1.0, refuse: tuple[str, str, str] | None = None, factor: float = 1.0, inversions: int = 3
+        self, share: float = 1.0, refuse: tuple[str, ...] | None = None, factor: float = 1.0, inversions: int = 3
     ) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self._share, self._refuse, self._factor, self._inversions = share, refuse, factor, inversions

@@ -143,6 +143,13 @@ def test_an_unknown_option_is_a_usage_error(tmp_path: Path) -> None:
         run(tmp_path, Wanted([]), FakeReplay(refuse=("load", "bad-parameter", "no such algorithm")))
 
 
+def test_what_engine_a_cannot_do_is_said_with_the_engine_that_can(tmp_path: Path) -> None:
+    refuses = FakeReplay(refuse=("replay", "bad-parameter", "engine a can't match wildcard receives", "engine"))
+    with pytest.raises(UsageError) as raised:
+        run(tmp_path, Wanted([]), refuses)
+    assert "--engine b" in raised.value.next_step
+
+
 def test_ranks_that_share_hosts_are_told_of(tmp_path: Path) -> None:
     folder = make_trace(tmp_path / "trace")
     for rank in range(4):

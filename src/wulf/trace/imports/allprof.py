@@ -17,7 +17,7 @@ from pathlib import Path
 from wulf.trace.calls import COLLECTIVES, COMPLETIONS, SENDS
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported
-from wulf.trace.imports.building import Clock, Ids, lines_of, notes_of, ranks_in, write_rank
+from wulf.trace.imports.building import Clock, Ids, lines_of, notes_of, ranks_in, some, write_rank
 from wulf.trace.manifest import RANKS
 from wulf.trace.record import ANY, PROC_NULL, Completion, Record
 
@@ -65,7 +65,8 @@ def bring(paths: Sequence[Path], folder: Path) -> Imported:
     left_out: Counter[str] = Counter()
     for rank, path in files:
         one = _Rank(path, rank, len(files), left_out)
-        write_rank(folder, {"rank": rank, "size": len(files), "host": one.host(), "mpi": "liballprof"}, one.records())
+        head = {"rank": rank, "size": len(files), "host": one.host(), "mpi": "liballprof"}
+        write_rank(folder, head, some(one.records(), path, "is it liballprof's, and did the run get to MPI_Finalize?"))
     return Imported(len(files), RANKS, notes_of(left_out))
 
 

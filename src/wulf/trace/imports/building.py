@@ -95,6 +95,16 @@ def write_rank(folder: Path, header: dict[str, Any], records: Iterable[Record]) 
         out.add_all(records)
 
 
+def some(records: Iterable[Record], path: Path, advice: str) -> Iterator[Record]:
+    """A rank's records; FormatError where there are none: a text that leaves the calls out is no empty program."""
+    empty = True
+    for record in records:
+        empty = False
+        yield record
+    if empty:
+        raise FormatError(f"{path}: there is no call of MPI in it", advice)
+
+
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """Lines of a text with their numbers, from 1, without ends. FormatError where the file can't be read."""
     try:

@@ -9,8 +9,9 @@
     MPI_Request request=[2]
     MPI_Isend returning at walltime 1296777956.739689000, cputime 0.008362000 seconds in thread 0.
 
-Sizes of derived types are in the text only where dumpi2ascii was told to print them (-X). Who belongs to a communicator
-that was split off is not in it: what happens on one is left out, aloud; duplicates of the world are known.
+The calls are in the text only where dumpi2ascii was told to print them (-S), and sizes of derived types where it was
+told to print those (-X). Who belongs to a communicator that was split off is not in it: what happens on one is left
+out, aloud; duplicates of the world are known.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import NamedTuple
 from wulf.trace.calls import COLLECTIVES, COMPLETIONS, EXCHANGES, POSTS, RECEIVES, SENDS, STARTS, TEMPLATES
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported
-from wulf.trace.imports.building import Clock, Communicators, Ids, lines_of, notes_of, ranks_in, write_rank
+from wulf.trace.imports.building import Clock, Communicators, Ids, lines_of, notes_of, ranks_in, some, write_rank
 from wulf.trace.manifest import RANKS
 from wulf.trace.record import ANY, PROC_NULL, WORLD, Completion, Record
 
@@ -95,7 +96,7 @@ def bring(paths: Sequence[Path], folder: Path) -> Imported:
     left_out: Counter[str] = Counter()
     for rank, path in files:
         one = _Rank(path, rank, len(files), left_out)
-        first = list(one.records())
+        first = list(some(one.records(), path, "print it with dumpi2ascii -SX: without -S it leaves the calls out"))
         header = {"rank": rank, "size": len(files), "host": one.host, "mpi": "DUMPI", "begin_realtime_ns": one.begin}
         write_rank(folder, header, first)
     return Imported(len(files), RANKS, notes_of(left_out))

@@ -34,7 +34,13 @@ NS = 10**9
 _DIGITS = re.compile(r"\d+")
 _ID = re.compile(r"<(\d+)>")
 _CLOCK = re.compile(r"CLOCK_PROPERTIES\s+Ticks per Seconds: (\d+)")
-_GROUP = re.compile(r"GROUP\s+(\d+)\s+Name: .*, Type: (\w+), Paradigm: (\w+), Flags: .*, \d+ Members:(.*)")
+_GROUP = re.compile(
+    r'GROUP\s+(\d+)\s+Name: .*, Type: (\w+), Paradigm: "?(\w+)"?(?: <\d+>)?, Flags: .*, \d+ Members?:(.*)'
+)
+"""A paradigm stands as MPI, or as "MPI" <4> where the trace defines it, as Score-P does; one member is a Member."""
+_TREE_NODE = re.compile(r'SYSTEM_TREE_NODE\s+(\d+)\s+Name: "(.*?)" <\d+>, Class: "(.*?)" <\d+>, Parent: (.*)')
+_PROCESS = re.compile(r"LOCATION_GROUP\s+(\d+)\s+Name: .*?, Type: \w+, Parent: (?:\".*?\" <(\d+)>|UNDEFINED)")
+_LOCATION = re.compile(r'LOCATION\s+(\d+)\s+Name: .*, Group: ".*?" <(\d+)>')
 _COMM = re.compile(r"COMM\s+(\d+)\s+Name: .*, Group: (.*), Parent: (.*)")
 _INTER_COMM = re.compile(r"INTER_COMM\s+(\d+)\s+[Nn]ame: .*, Group A: (.*), Group B: (.*), Common Communicator: ")
 _EVENT = re.compile(r"(MPI_\w+|NON_BLOCKING_COLLECTIVE_\w+|COMM_CREATE|ENTER|LEAVE)\s+(\d+)\s+(\d+)\s*(.*)")
@@ -79,13 +85,17 @@ def event_of(line: str, number: int) -> Event | None:
 
 @dataclass
 class Definitions:
-    """What stands before the events: clock, locations of the ranks, and members of communicators as world ranks."""
+    """What stands before the events: clock, locations of the ranks and their hosts, members of communicators."""
 
     ticks: int = 0
     ranks: dict[int, int] = field(default_factory=dict)
     groups: dict[int, list[int]] = field(default_factory=dict)
     sides: dict[int, list[list[int]]] = field(default_factory=dict)
-    """Communicator → its members; of an intercommunicator, those of both groups."""
+    """Communicator → its members as world ranks; of an intercommunicator, those of both groups."""
+    _tree: dict[int, tuple[str, str, int | None]] = field(default_factory=dict)
+    """Part of the system → name, class, what it is part of."""
+    _processes: dict[int, int | None] = field(default_factory=dict)
+    _locations: dict[int, int] = field(default_factory=dict)
     _wanted: dict[int, list[int]] = field(default_factory=dict)
 
     def take(self, line: str) -> None:
@@ -98,10 +108,28 @@ class Definitions:
                 self.ranks = {location: rank for rank, location in enumerate(members)}
             elif match[2] == "COMM_GROUP" and match[3] == "MPI":
                 self.groups[int(match[1])] = members
+        elif match := _TREE_NODE.match(line):
+            above = _ID.search(match[4])
+            self._tree[int(match[1])] = match[2], match[3], int(above[1]) if above else None
+        elif match := _PROCESS.match(line):
+            self._processes[int(match[1])] = int(match[2]) if match[2] else None
+        elif match := _LOCATION.match(line):
+            self._locations[int(match[1])] = int(match[2])
         elif match := _COMM.match(line):
             self._wanted[int(match[1])] = [int(one) for one in _ID.findall(match[2])]
         elif match := _INTER_COMM.match(line):
             self._wanted[int(match[1])] = [int(one) for one in _ID.findall(match[2]) + _ID.findall(match[3])]
+
+    def host(self, location: int) -> str:
+        """The node that a location's process ran on, or else what it is part of; "" where nothing is told."""
+        part = self._processes.get(self._locations.get(location, -1))
+        first = self._tree.get(-1 if part is None else part)
+        while part is not None and part in self._tree:
+            name, kind, above = self._tree[part]
+            if kind == "node":
+                return name
+            part = above if above != part else None
+        return first[0] if first else ""
 
     def done(self, path: Path) -> None:
         """All definitions are there. FormatError where they are not."""
@@ -165,7 +193,7 @@ def bring(paths: Sequence[Path], folder: Path) -> Imported:
             one = ranks.get(event.location)
             if one is not None:  # a location that is no rank's: a thread, a device
                 one.take(event, path)
-        if not ranks:
+        if not any(one.told for one in ranks.values()):
             raise FormatError(f"{path} holds no event of MPI", "is it the output of otf2-print -A?")
     lost = sum(one.lost for one in ranks.values())
     notes = [f"{lost} calls could not be told from their events, and are left out"] if lost else []
@@ -176,13 +204,14 @@ def _opened(stack: ExitStack, folder: Path, definitions: Definitions, ends: Ends
     size = len(definitions.ranks)
     found = {}
     for location, rank in definitions.ranks.items():
-        out = stack.enter_context(RankWriter(folder, {"rank": rank, "size": size, "host": "", "mpi": "OTF2"}))
+        head = {"rank": rank, "size": size, "host": definitions.host(location), "mpi": "OTF2"}
+        out = stack.enter_context(RankWriter(folder, head))
         found[location] = _Rank(rank, size, definitions, ends, out)
     return found
 
 
 class _Rank:
-    """One location's events as records; `lost` counts calls whose events do not tell what they did."""
+    """One location's events as records: `told` counts them, `lost` calls whose events do not tell what they did."""
 
     def __init__(self, rank: int, size: int, definitions: Definitions, ends: Ends, out: RankWriter) -> None:
         self._rank, self._size, self._definitions, self._ends, self._out = rank, size, definitions, ends, out
@@ -191,7 +220,7 @@ class _Rank:
         self._communicators = Communicators(world)
         self._region: tuple[str, int] | None = None
         self._events: list[Event] = []
-        self.lost = 0
+        self.told = self.lost = 0
 
     def take(self, event: Event, path: Path) -> None:
         """The next event."""
@@ -224,6 +253,7 @@ class _Rank:
                 record.gap_ns, record.call_ns = times
                 times = (0, 0)
             self._out.add(record)
+            self.told += 1
 
     def _records(self, name: str) -> Iterator[Record]:
         """The records of a call; before it communicators that nothing told of."""
