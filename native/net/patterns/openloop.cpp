@@ -1,5 +1,6 @@
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -71,6 +72,7 @@ class Loop {
         break;  // the rest is never sent: it shows as not delivered
       }
       sent_at_[number % kRemembered].store(at, std::memory_order_relaxed);
+      sent_.store(number + 1, std::memory_order_release);  // before its echo can be there
       std::memcpy(outgoing_.next().data(), &number, std::min(sizeof(number), outgoing_.size()));
       if (send_message(channel_, outgoing_.span(), bytes_) == Io::kClosed) {
         break;
@@ -79,7 +81,6 @@ class Loop {
         echoes_.lag.record(at - table_.due(number));
         ++echoes_.sent;
       }
-      sent_.store(number + 1, std::memory_order_release);
     }
     sending_.store(false, std::memory_order_release);
     // One more, whose echo wakes the receiver once nothing else is to come. Its number is none of the
@@ -114,7 +115,8 @@ class Loop {
       const std::uint64_t number = datagrams_ ? number_of(buffer) : next;
       next = datagrams_ ? next + 1 : number + 1;
       lane_.count(bytes_);
-      if (number >= unmeasured_ && number < last_) {
+      // Where the sender gave up, the echo that closes stands in the place of a message that was never sent.
+      if (number >= unmeasured_ && number < std::min(last_, sent_.load(std::memory_order_acquire))) {
         note(number, at, end);
       }
     }

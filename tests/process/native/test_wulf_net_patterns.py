@@ -86,6 +86,21 @@ def test_a_server_that_pauses_is_charged_with_all_that_it_held_up() -> None:
     assert answer["metrics"]["delay"]["quantiles"]["0.9"] > 0.1
 
 
+def test_a_sender_that_is_held_up_beyond_the_end_gives_up_and_the_rest_is_lost() -> None:
+    with Pair("tcp") as pair:
+        number = pair.start("openloop", seconds=1.0, rate=1000, warmup_seconds=0, timeout=10)
+        time.sleep(0.2)
+        pair.client.process.send_signal(signal.SIGSTOP)
+        time.sleep(1.2)
+        pair.client.process.send_signal(signal.SIGCONT)
+        answer = pair.client.wait(number)
+    assert answer["ok"], answer
+    metrics = answer["metrics"]
+    assert metrics["lost"]["value"] > 0
+    assert metrics["delay"]["n"] == metrics["delay_uncorrected"]["n"] == answer["info"]["sent"], "no echo of none"
+    assert metrics["delay_uncorrected"]["mean"] < 10, "since each was sent, not since the machine was switched on"
+
+
 def test_an_open_loop_faster_than_the_path_says_what_was_not_delivered() -> None:
     answer = answer_of("tcp", "openloop", seconds=0.2, rate=1e7, bytes=8, warmup_seconds=0)
     values = values_of(answer)
