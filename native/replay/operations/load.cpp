@@ -6,6 +6,7 @@
 #include "core/params.hpp"
 #include "core/registry.hpp"
 #include "replay/builder.hpp"
+#include "replay/own_messages.hpp"
 #include "replay/service.hpp"
 #include "replay/source.hpp"
 
@@ -51,23 +52,41 @@ Json coverage(const Loaded& loaded) {
   return {{"share", loaded.share}, {"left_out", std::move(left_out)}};
 }
 
+/// What the request's `copy` says that a rank's messages to itself cost.
+CopyCosts copy_costs(const Json& json) {
+  if (!json.is_object()) {
+    throw bad_parameter("copy", "copy is " + json.dump() + R"(, but must be an object: {"send_ps": 0, "receive_ps": 0, "byte_fp": 0})");
+  }
+  constexpr std::int64_t kLongest = kPerSecond;
+  constexpr std::int64_t kMostPerByte = 1LL << 50U;
+  refuse_unknown_fields(json, {"send_ps", "receive_ps", "byte_fp"});
+  return {.send = int_field(json, "send_ps", 0, kLongest),
+          .receive = int_field(json, "receive_ps", 0, kLongest),
+          .byte_fp = int_field(json, "byte_fp", 0, kMostPerByte)};
+}
+
 class Load final : public Question {
  public:
   Load() : Question("load", "a program from a trace, a GOAL file or a schedule; answers its number") {}
 
   [[nodiscard]] Json answer(const Json& request, Programs& programs) const override {
-    std::vector<std::string> known{"id", "op", "collectives", "compute"};
+    std::vector<std::string> known{"id", "op", "collectives", "compute", "copy"};
     const Source& source = source_of(request, known);
     refuse_unknown_fields(request, known);
     Loaded loaded = source.load(request.at(source.name()), request.value("collectives", Json::object()),
                                 compute_scale(request));
+    const double compute = loaded.program.compute_seconds();
+    const Copies copies = request.contains("copy")
+                              ? copy_own_messages(loaded.program, copy_costs(request.at("copy")))
+                              : Copies{};
     const Program& program = loaded.program;
     Json answer{{"ranks", program.ranks()},
                 {"ops", program.ops()},
                 {"messages", program.messages.count()},
                 {"live", program.live.count()},
                 {"bytes", program.total_bytes()},
-                {"compute", program.compute_seconds()},
+                {"compute", compute},
+                {"copies", {{"messages", copies.messages}, {"bytes", copies.bytes}}},
                 {"coverage", coverage(loaded)},
                 {"notes", loaded.notes}};
     answer["program"] = programs.add(std::move(loaded));

@@ -47,6 +47,10 @@ FACTORS: dict[str, tuple[tuple[str, ...], int]] = {
 }
 """What an expression can change: the parts, and the power of the factor that each is multiplied by."""
 
+COPY_MESSAGE, COPY_BYTE = 0.2e-6, 1 / 8e9
+"""What a rank's message to itself is taken to cost where nothing was measured within a host [s, s/B]: a call at either
+end, and a copy at 8 GB/s."""
+
 Values = dict[str, float]
 """Part → figure, SI."""
 
@@ -204,6 +208,24 @@ def class_object(values: Values) -> dict[str, int]:
         "byte_fp": by_byte("byte"), "send_byte_fp": by_byte("send_byte"), "receive_byte_fp": by_byte("receive_byte"),
         "packet_byte_fp": by_byte("packet_byte"), "packet_bytes": min(LARGEST_PACKET, round(values["packet"])),
         "eager_bytes": min(FOREVER, round(values["eager"])),
+    }  # fmt: skip
+
+
+def copy_object(intra: Values | None) -> dict[str, int]:
+    """What a rank's message to itself costs, as the replay takes it: a copy, with which no network has to do.
+
+    Parameters
+    ----------
+    intra
+        What messages within a host cost, which holds for one to itself, too; None: it is not known.
+    """
+    send, receive, byte = COPY_MESSAGE, COPY_MESSAGE, COPY_BYTE
+    if intra is not None:
+        send, receive = intra["send"], intra["receive"]
+        byte = sum(intra[part] for part in ("byte", "send_byte", "receive_byte"))
+    return {
+        "send_ps": round(send * PICO), "receive_ps": round(receive * PICO),
+        "byte_fp": min(MOST_BY_BYTE, round(byte * PICO * (1 << FRACTION_BITS))),
     }  # fmt: skip
 
 

@@ -35,6 +35,8 @@ class Program:
         Seconds of all ranks together.
     covered
         Share of the trace's time that is modelled: 0 … 1.
+    copies, copied
+        Messages of ranks to themselves, which are copied and are none of `messages`, and their bytes.
     """
 
     number: int
@@ -46,6 +48,8 @@ class Program:
     covered: float
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    copies: int = 0
+    copied: int = 0
 
 
 @dataclass(frozen=True)

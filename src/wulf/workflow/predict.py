@@ -21,11 +21,21 @@ from wulf.model.foresight import (
     candidate,
     gain_of,
 )
-from wulf.model.network import FOREVER, Network, Values, draws, network_object, nominal, scaled
+from wulf.model.network import (
+    FOREVER,
+    Network,
+    Values,
+    copy_object,
+    draws,
+    network_object,
+    nominal,
+    scaled,
+)
 from wulf.model.network_file import shipped_network
 from wulf.model.prediction import Change, Prediction, Program, Timeline, Traced
 from wulf.model.prediction import Path as CriticalPath
 from wulf.workflow.predict_calls import named
+from wulf.workflow.predict_cautions import cautions
 from wulf.workflow.predict_scaling import LEAST_COUNTS, scaling_of
 from wulf.workflow.predict_trace import source_of
 from wulf.workflow.replaying import Replay, ReplayError, forecast
@@ -50,9 +60,6 @@ COARSE, FINE = 240, 4000
 
 MOST_ROWS, MOST_CELLS = 128, 200_000
 """Of a timeline: rows of ranks, and rows times buckets."""
-
-TURNED = 0.01
-"""Share of messages that an adapter may serve in another order than engine a does from which on that is said."""
 
 Say = Callable[[str], None]
 
@@ -119,7 +126,7 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
     say("reading the trace")
     source, kind = source_of(Path(traced.path))
     known = cast(Literal["trace", "goal"], kind)
-    program = replay.load(source, known, _rules(this, wanted), wanted.compute)
+    program = _loaded(replay, source, known, this, wanted)
     scene = _Scene(replay, program, traced, this, wanted)
     say(f"replaying {program.ops:,} operations of {program.ranks} ranks on {1 + len(wanted.networks)} networks")
     forecasts = scene.forecasts([this, *wanted.networks])
@@ -128,6 +135,9 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
     doubts = Doubts(max(0.0, 1 - program.covered), None if calibration.error is None else abs(calibration.error))
     say("asking for tolerances, breakpoints and the critical path")
     everyone = (this, *wanted.networks)
+    warned = cautions(
+        program, this, scene.hosts, list(forecasts.values()), engine=wanted.engine, compute=wanted.compute
+    )
     offers = {network.name: offer_of(network, traced, wanted) for network in wanted.networks}
     return Prediction(
         traced, program, baseline, wanted.origin, calibration,
@@ -144,7 +154,7 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
         scene.ask("breakpoints", scene.curves, ()), scene.ask("the critical path", scene.path, CriticalPath()),
         scene.ask("the timeline", scene.timelines, ()) if wanted.timeline else (),
         engine=wanted.engine, currency=_currency(wanted.networks),
-        notes=(*traced.notes, *program.notes, *this.notes, *_cautions(scene, list(forecasts.values())), *scene.lacking),
+        notes=(*traced.notes, *program.notes, *this.notes, *warned, *scene.lacking),
     )  # fmt: skip
 
 
@@ -226,6 +236,11 @@ class _Scene:
         )
 
 
+def _loaded(replay: Replay, source: Path, kind: Literal["trace", "goal"], this: Network, wanted: Wanted) -> Program:
+    """The trace as a program: what networks may make of its messages, and what ranks copy to themselves."""
+    return replay.load(source, kind, _rules(this, wanted), wanted.compute, copy_object(nominal(this)[1]))
+
+
 def _rules(this: Network, wanted: Wanted) -> dict[str, str | int]:
     """How collectives are carried out, and from how many bytes on a network may make a message wait for its receive.
 
@@ -245,7 +260,7 @@ def _calibrating(scene: _Scene, source: Path, kind: Literal["trace", "goal"], ba
     """What is predicted of the run as it was: with computing as it was traced, whatever is asked for."""
     if scene.wanted.compute == 1.0:
         return baseline.seconds
-    as_it_was = scene.replay.load(source, kind, _rules(scene.this, scene.wanted), 1.0)
+    as_it_was = _loaded(scene.replay, source, kind, scene.this, replace(scene.wanted, compute=1.0))
     run = scene.replay.runs(as_it_was, [scene.object(scene.this)], scene.wanted.engine)[0]
     return forecast(scene.this.name, run, ()).seconds
 
@@ -275,40 +290,6 @@ def _currency(networks: Sequence[Network]) -> str:
     return next((network.base.price.currency for network in networks if network.base.price is not None), "$")
 
 
-def _cautions(scene: _Scene, forecasts: Sequence[Forecast]) -> list[str]:
-    """What the prediction does not know."""
-    notes = []
-    hosts, engine = scene.hosts, scene.wanted.engine
-    if not hosts:
-        notes.append("it is not known which ranks share a host: all are taken to be on hosts of their own")
-    elif len(set(hosts)) < len(hosts):
-        if scene.this.base.intra is None:
-            notes.append(
-                "ranks share hosts, and the baseline has no [intra]: messages within a host cost what others do; "
-                "--within takes a run of `wulf model loggp` on one host"
-            )
-        if engine == "a":
-            notes.append(
-                f"up to {max(hosts.count(host) for host in set(hosts))} ranks share a host: each is given an adapter "
-                "of its own; --engine b with --topology has them share one"
-            )
-    worst = max((one.inversions for one in forecasts), default=0)
-    if engine == "a" and worst > TURNED * max(1, scene.program.messages):
-        notes.append(
-            f"{worst:,} of {scene.program.messages:,} messages come in another order than their receiver waits for "
-            "them, or are large and leave one sender at the same time as others: --engine b has adapters serve them as "
-            "they come"
-        )
-    if scene.this.estimated:
-        notes.append(
-            f"the baseline's {', '.join(scene.this.estimated)} are estimates: `wulf model loggp` between two of the "
-            "trace's hosts measures them"
-        )
-    if scene.wanted.compute != 1.0:
-        notes.append(f"computing is taken to take {scene.wanted.compute:g} times as long as traced, everywhere")
-    return notes
-
-
 def scaled_up(
     replay: Replay, traces: Sequence[Traced], this: Network, wanted: Wanted, say: Say = lambda _: None
 ) -> Prediction:
@@ -335,6 +316,6 @@ def scaled_up(
 def _times(replay: Replay, traced: Traced, this: Network, wanted: Wanted) -> dict[str, float]:
     """A trace's run times by the networks' own figures."""
     source, kind = source_of(Path(traced.path))
-    program = replay.load(source, cast(Literal["trace", "goal"], kind), _rules(this, wanted), wanted.compute)
+    program = _loaded(replay, source, cast(Literal["trace", "goal"], kind), this, wanted)
     scene = _Scene(replay, program, traced, this, replace(wanted, draws=0))
     return {name: one.seconds for name, one in scene.forecasts([this, *wanted.networks]).items()}

@@ -93,12 +93,25 @@ class Replay:
         self._ask("spill", folder=str(folder.resolve()))
 
     def load(
-        self, source: Path, kind: Literal["trace", "goal"], collectives: Mapping[str, str | int], compute: float
+        self,
+        source: Path,
+        kind: Literal["trace", "goal"],
+        collectives: Mapping[str, str | int],
+        compute: float,
+        own: Mapping[str, int],
     ) -> Program:
-        """A trace as a program of the replay; what `collectives` may hold is in docs/replay-lowering.md."""
+        """A trace as a program of the replay.
+
+        Parameters
+        ----------
+        collectives
+            What it may hold is in docs/replay-lowering.md.
+        own
+            What a rank's messages to itself cost (`wulf.model.network.copy_object`).
+        """
         changes: dict[str, Any] = {"collectives": dict(collectives)} if collectives else {}
-        answer = self._ask("load", **{kind: str(source.resolve())}, compute=compute, **changes)
-        coverage = answer.get("coverage", {})
+        answer = self._ask("load", **{kind: str(source.resolve())}, compute=compute, copy=dict(own), **changes)
+        coverage, copies = answer.get("coverage", {}), answer.get("copies", {})
         left = tuple(
             LeftOut(str(one["what"]), int(one["calls"]), float(one["seconds"]), str(one["why"]))
             for one in coverage.get("left_out", ())
@@ -107,6 +120,7 @@ class Replay:
             int(answer["program"]), int(answer["ranks"]), int(answer["ops"]), int(answer["messages"]),
             int(answer["bytes"]), float(answer["compute"]), float(coverage.get("share", 1.0)), left,
             tuple(str(note) for note in answer.get("notes", ())),
+            int(copies.get("messages", 0)), int(copies.get("bytes", 0)),
         )  # fmt: skip
 
     def runs(

@@ -219,6 +219,18 @@ def test_a_full_file_system_is_told_before_anything_is_lost(tmp_path: Path) -> N
         assert asked(session, "load", schedule={"kind": "ring", "ranks": 4})["ok"]
 
 
+def test_messages_to_oneself_are_copies(session: Session) -> None:
+    own = [["recv", 0, 8000, 1, 0], ["send", 0, 8000, 1, 1], ["wait", 0], ["wait", 1]]
+    costs = {"send_ps": 10, "receive_ps": 20, "byte_fp": 1 << 20}
+    answer = asked(session, "load", program={"ranks": [own]}, copy=costs)
+    assert (answer["messages"], answer["bytes"]) == (0, 0)
+    assert answer["copies"] == {"messages": 1, "bytes": 8000}
+    (run,) = asked(session, "replay", program=answer["program"], networks=[NETWORK])["runs"]
+    assert run["ps"] == 10 + 20 + 8000
+    as_messages = asked(session, "load", program={"ranks": [own]})
+    assert (as_messages["messages"], as_messages["copies"]["messages"]) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("fields", "field", "words"),
     [
@@ -231,6 +243,8 @@ def test_a_full_file_system_is_told_before_anything_is_lost(tmp_path: Path) -> N
         ({"program": {"ranks": [[["jump", 4]]]}}, "ranks", "step 0 of rank 0"),
         ({"program": {"ranks": [[["calc", -4]]]}}, "ranks", "from 0"),
         ({"program": {"ranks": [5]}}, "ranks", "list of steps"),
+        ({"program": {"ranks": [[]]}, "copy": 5}, "copy", "must be an object"),
+        ({"program": {"ranks": [[]]}, "copy": {"send_ps": 1}}, "receive_ps", "receive_ps"),
     ],
 )
 def test_a_wrong_load_is_refused(session: Session, fields: dict[str, Any], field: str | None, words: str) -> None:

@@ -62,6 +62,7 @@ def test_options_reach_the_replay(fake: FakeReplay, trace: Path, tmp_path: Path)
     star = tmp_path / "star.json"
     run(trace, "--engine", "b", "--topology", star, "--collectives", "allreduce=ring", "--draws", "39")
     load = next(fields for op, fields in fake.asked if op == "load")
+    assert load.pop("copy").keys() == {"send_ps", "receive_ps", "byte_fp"}
     assert load == {"trace": str(trace), "compute": 1.0, "collectives": {"eager": 4096, "allreduce": "ring"}}
     replays = [fields for op, fields in fake.asked if op == "replay"]
     assert {fields["engine"] for fields in replays} == {"b"}

@@ -39,11 +39,17 @@ class FakeReplay:
     """wulf-replay for a program whose run time is a sum; it keeps what it was asked."""
 
     def __init__(
-        self, share: float = 1.0, refuse: tuple[str, ...] | None = None, factor: float = 1.0, inversions: int = 3
+        self,
+        share: float = 1.0,
+        refuse: tuple[str, ...] | None = None,
+        factor: float = 1.0,
+        inversions: int = 3,
+        copies: int = 0,
     ) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self._share, self._refuse, self._factor, self._inversions = share, refuse, factor, inversions
         self._loaded: list[float] = []
+        self._copies = copies
 
     def request(self, op: str, timeout: float | None = 30.0, **fields: Any) -> dict[str, Any]:
         assert timeout is None  # a replay takes as long as it takes
@@ -62,6 +68,7 @@ class FakeReplay:
         return {
             "program": len(self._loaded), "ranks": 4, "ops": 40_000, "messages": MESSAGES, "live": 0, "bytes": BYTES,
             "compute": compute, "coverage": {"share": self._share, "left_out": left}, "notes": ["as it was traced"],
+            "copies": {"messages": self._copies, "bytes": 8 * self._copies},
         }  # fmt: skip
 
     def parts(self, program: int, network: dict[str, Any]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,9 @@ from wulf.workflow.replaying import TOGETHER, Replay, ReplayError
 from .predict_fakes import LATENCIES, SECONDS, FakeReplay, make_trace, rank_file, this
 
 
-def run(folder: Path, wanted: Wanted, fake: FakeReplay | None = None) -> Prediction:
+def run(folder: Path, wanted: Wanted, fake: FakeReplay | None = None, base: Network | None = None) -> Prediction:
     traced = read_traced(make_trace(folder / "trace"))
-    return predict(Replay(fake or FakeReplay()), traced, this(), wanted)
+    return predict(Replay(fake or FakeReplay()), traced, base or this(), wanted)
 
 
 def test_the_baseline_stands_beside_what_was_measured(tmp_path: Path) -> None:
@@ -150,6 +151,25 @@ def test_what_engine_a_cannot_do_is_said_with_the_engine_that_can(tmp_path: Path
     assert "--engine b" in raised.value.next_step
 
 
+def test_messages_to_oneself_are_copied_and_what_that_costs_is_told(tmp_path: Path, wording: Wording) -> None:
+    fake = FakeReplay(copies=1200)
+    found = run(tmp_path, Wanted([]), fake)
+    (load,) = [fields for op, fields in fake.asked if op == "load"]
+    assert load["copy"] == {"send_ps": 200_000, "receive_ps": 200_000, "byte_fp": 125 << 20}
+    (note,) = [note for note in found.notes if "themselves" in note]
+    assert lacking(note, "1,200 messages", "8 GB/s", "--within") == []
+    wording(note)
+
+
+def test_what_was_measured_within_a_host_holds_for_messages_to_oneself(tmp_path: Path) -> None:
+    fake, base = FakeReplay(copies=1200), this()
+    known = replace(base, base=base.base.model_copy(update={"intra": base.base.inter}))
+    found = run(tmp_path, Wanted([]), fake, known)
+    (load,) = [fields for op, fields in fake.asked if op == "load"]
+    assert load["copy"]["byte_fp"] == 1000 << 20
+    assert not any("themselves" in note for note in found.notes)
+
+
 def test_ranks_that_share_hosts_are_told_of(tmp_path: Path) -> None:
     folder = make_trace(tmp_path / "trace")
     for rank in range(4):
@@ -270,7 +290,7 @@ def test_requests_stay_small_where_every_ranks_host_is_written_out(monkeypatch: 
     monkeypatch.setattr(replaying, "MOST_HOSTS", 8)
     fake = FakeReplay()
     replay = Replay(fake)
-    program = replay.load(Path("x"), "trace", {}, 1.0)
+    program = replay.load(Path("x"), "trace", {}, 1.0, {})
     network = {"inter": {"latency_ps": 0, "byte_fp": 0, "send_ps": 0, "receive_ps": 0}, "hosts": [0, 1, 0, 1]}
     assert len(replay.runs(program, [network] * 5, "a")) == 5
     assert [len(fields["networks"]) for op, fields in fake.asked if op == "replay"] == [2, 2, 1]

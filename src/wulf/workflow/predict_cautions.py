@@ -1,0 +1,67 @@
+"""What a prediction does not know, in words for its reader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wulf.model.foresight import Forecast
+from wulf.model.network import COPY_BYTE, Network
+from wulf.model.prediction import Program
+
+TURNED = 0.01
+"""Share of messages that an adapter may serve in another order than engine a does from which on that is said."""
+
+
+def cautions(
+    program: Program,
+    this: Network,
+    hosts: Sequence[str],
+    forecasts: Sequence[Forecast],
+    *,
+    engine: str,
+    compute: float,
+) -> list[str]:
+    """Notes on hosts, order of messages, estimates, and computing.
+
+    Parameters
+    ----------
+    this
+        The network that the trace was made on.
+    hosts
+        Of each rank; empty: not known.
+    compute
+        How many times as long as traced computing is taken to take.
+    """
+    notes = []
+    if not hosts:
+        notes.append("it is not known which ranks share a host: all are taken to be on hosts of their own")
+    elif len(set(hosts)) < len(hosts):
+        if this.base.intra is None:
+            notes.append(
+                "ranks share hosts, and the baseline has no [intra]: messages within a host cost what others do; "
+                "--within takes a run of `wulf model loggp` on one host"
+            )
+        if engine == "a":
+            notes.append(
+                f"up to {max(hosts.count(host) for host in set(hosts))} ranks share a host: each is given an adapter "
+                "of its own; --engine b with --topology has them share one"
+            )
+    if program.copies and this.base.intra is None:
+        notes.append(
+            f"{program.copies:,} messages of ranks to themselves are taken to be copied at "
+            f"{1e-9 / COPY_BYTE:g} GB/s: --within takes a run of `wulf model loggp` on one host"
+        )
+    worst = max((one.inversions for one in forecasts), default=0)
+    if engine == "a" and worst > TURNED * max(1, program.messages):
+        notes.append(
+            f"{worst:,} of {program.messages:,} messages come in another order than their receiver waits for them, or "
+            "are large and leave one sender at the same time as others: --engine b has adapters serve them as they come"
+        )
+    if this.estimated:
+        notes.append(
+            f"the baseline's {', '.join(this.estimated)} are estimates: `wulf model loggp` between two of the "
+            "trace's hosts measures them"
+        )
+    if compute != 1.0:
+        notes.append(f"computing is taken to take {compute:g} times as long as traced, everywhere")
+    return notes
