@@ -19,8 +19,8 @@ void check_memory(std::size_t bytes, const std::string& root = "");
 /// The parameter `pages` of every probe that allocates: "default", "small" (4 KiB or the system's), "huge".
 [[nodiscard]] Param pages_param();
 
-/// Fresh anonymous memory, every page of it touched (an untouched one is the shared zero page). Every byte is 1, which
-/// as doubles makes 7.7e-304: a normal number, with which arithmetic is as fast as with any.
+/// Fresh anonymous memory, every page of it touched (an untouched one is the shared zero page). Every byte is
+/// 1, which as doubles makes 7.7e-304: a normal number, with which arithmetic is as fast as with any.
 class Pages {
  public:
   /// Throws Error "limit" with both figures where `bytes` is more than is available, and bad-parameter for a

@@ -55,7 +55,9 @@ Json coverage(const Loaded& loaded) {
 /// What the request's `copy` says that a rank's messages to itself cost.
 CopyCosts copy_costs(const Json& json) {
   if (!json.is_object()) {
-    throw bad_parameter("copy", "copy is " + json.dump() + R"(, but must be an object: {"send_ps": 0, "receive_ps": 0, "byte_fp": 0})");
+    throw bad_parameter("copy",
+                        "copy is " + json.dump() +
+                            R"(, but must be an object: {"send_ps": 0, "receive_ps": 0, "byte_fp": 0})");
   }
   constexpr std::int64_t kLongest = kPerSecond;
   constexpr std::int64_t kMostPerByte = 1LL << 50U;
