@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -275,6 +276,18 @@ def _latency(trips: Sequence[float], overhead: tuple[float, Floats], boot: _Boot
     trip = checked(trips)
     value = float(np.median(trip)) / 2 - 2 * max(0.0, own)
     return boot.interval(value, boot.draw(trip) / 2 - 2 * np.maximum(drawn, 0.0))
+
+
+def steepest(times: Curve) -> tuple[Line, Line] | None:
+    """The two lines between which the time of a message rises most; None where it rises nowhere."""
+    rises = [(_rise(before, after), before, after) for before, after in pairwise(times.lines)]
+    most = max(rises, key=lambda one: one[0], default=None)
+    return most[1:] if most is not None and most[0] > 0 else None
+
+
+def _rise(before: Line, after: Line) -> float:
+    middle = (before.last * after.first) ** 0.5
+    return after.at(middle) - before.at(middle)
 
 
 def line_of(curve: Curve, size: float) -> Line:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from wulf.model.loggp import LogGP
+from wulf.model.loggp import LogGP, steepest
 from wulf.model.network_file import Costs, Figure, NetworkFile
 from wulf.stats.piecewise import Interval
 from wulf.stats.samples import Floats
@@ -317,14 +317,15 @@ def eager_limit(found: LogGP) -> Interval | None:
     greatest rise, where it rises by L at least. The limit is the last size on the line before it; it may lie as low or
     as high as the edge did in resamples.
     """
-    lines, least = found.times.lines, found.latency.value if found.latency is not None else 0.0
-    rises = []
-    for (low, high), before, after in zip(found.edges, lines[:-1], lines[1:], strict=False):
-        middle = (before.last * after.first) ** 0.5
-        limit = Interval(before.last, min(low, before.last), max(high, before.last))
-        rises.append((after.at(middle) - before.at(middle), limit))
-    steep = [one for one in rises if one[0] > 0 and one[0] >= least]
-    return max(steep, key=lambda one: one[0])[1] if steep else None
+    edge = steepest(found.times)
+    if edge is None:
+        return None
+    before, after = edge
+    middle = (before.last * after.first) ** 0.5
+    if found.latency is not None and after.at(middle) - before.at(middle) < found.latency.value:
+        return None
+    low, high = found.edges[found.times.lines.index(before)]
+    return Interval(before.last, min(low, before.last), max(high, before.last))
 
 
 def _figure(one: Interval, source: str) -> Figure:

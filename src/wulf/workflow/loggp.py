@@ -12,9 +12,10 @@ from wulf.measure.mpi import mpi_probe
 from wulf.measure.plan import MPI, NET, Cell
 from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
-from wulf.model.loggp import LEAST_REPLICATES, Delayed, LogGP, TooFewReplicatesError, fit_loggp
+from wulf.model.loggp import LEAST_REPLICATES, Delayed, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
 from wulf.report.figures import usable
 from wulf.report.names import fold
+from wulf.stats.piecewise import fit
 from wulf.store.run import Run, RunWriter
 from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.mpi import Ranks, campaign
@@ -34,6 +35,10 @@ DELAYED = (1, 1024, 65536)
 """Sizes whose overhead is measured."""
 
 MESSAGES = 16
+_TRAINS = (1, MESSAGES)
+
+HEADER = 128
+"""Bytes that an MPI's own header takes of its eager limit, at most: a message of the limit itself is then beyond it."""
 
 CONGESTION = "sysctl.net.ipv4.tcp_congestion_control"
 PACED = {"bbr"}
@@ -89,26 +94,49 @@ def measure_loggp(
     seconds: float,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
-    """Round trips and trains of every size; then trains with pauses as long as the round trips were."""
+    """Round trips and trains of every size; then sizes about the edge, and trains with pauses as long as a trip."""
     held: list[Ranks] = []
 
     def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
         held.append(ranks)
-        wanted: list[dict[str, Param]] = [{"bytes": s, "messages": n} for s in SIZES for n in (1, MESSAGES)]
+        wanted: list[dict[str, Param]] = [{"bytes": s, "messages": n} for s in SIZES for n in _TRAINS]
         return [ranks.cell(i, probe, PROBE, {**one, "seconds": seconds}, PHASE) for i, one in enumerate(wanted)]
 
     def extend(records: Sequence[Record], first: int) -> tuple[Cell, ...]:
         if not held or any(one.params.get("delay") for one in records):
             return ()
-        trips = {_bytes(one): one.value for one in records if one.metric == PRTT and one.params["messages"] == 1}
-        wanted = [(size, trips[size]) for size in DELAYED if trips.get(size)]
-        return tuple(
-            held[0].cell(first + i, mpi_probe(), PROBE, _paused(size, trip or 0.0, seconds), PHASE)
-            for i, (size, trip) in enumerate(wanted)
-        )
+        trips = {_bytes(one): one for one in records if one.metric == PRTT and one.params["messages"] == 1}
+        edge = near_edge({size: one.samples for size, one in trips.items() if one.samples})
+        wanted: list[dict[str, Param]] = [
+            {"bytes": s, "messages": n, "seconds": seconds} for s in edge for n in _TRAINS
+        ]
+        wanted += [_paused(size, trip, seconds) for size in DELAYED if size in trips and (trip := trips[size].value)]
+        return tuple(held[0].cell(first + i, mpi_probe(), PROBE, one, PHASE) for i, one in enumerate(wanted))
 
     needs = mpi_probe().pattern(PROBE)
     return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, extend=extend, watch=watch)
+
+
+def near_edge(round_trips: Times) -> list[int]:
+    """Sizes that tell where the MPI goes over to another protocol, between the last before and the first behind.
+
+    Limits are powers of two, less a header perhaps; where it is neither, the middle halves the doubt.
+
+    Parameters
+    ----------
+    round_trips
+        Bytes → replicates.
+    """
+    try:
+        edge = steepest(fit(round_trips))
+    except ValueError:  # too few sizes or replicates: the fit to come says so
+        return []
+    if edge is None:
+        return []
+    low, high = int(edge[0].last), int(edge[1].first)
+    powers = [1 << k for k in range(low.bit_length(), high.bit_length())]
+    wanted = {round((low * high) ** 0.5), *powers, *(power - HEADER for power in powers)}
+    return sorted(size for size in wanted if low < size < high)
 
 
 def _paused(size: float, trip: float, seconds: float) -> dict[str, Param]:

@@ -16,9 +16,11 @@ from tests.unit.workflow.simulating import simulator
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure import mpi as measuring
+from wulf.model.loggp import fit_loggp
+from wulf.model.network import eager_limit
 from wulf.store.run import Run
 from wulf.workflow import mpi
-from wulf.workflow.loggp import CONGESTION, DELAYED, MESSAGES, SIZES, measure_loggp, measured_of
+from wulf.workflow.loggp import CONGESTION, DELAYED, HEADER, MESSAGES, SIZES, measure_loggp, measured_of, near_edge
 from wulf.workflow.measuring import Outcome
 from wulf.workflow.mpi_launching import Launch
 
@@ -85,6 +87,39 @@ def test_the_planted_parameters_are_found(measured: tuple[Outcome, FakeWorld]) -
     assert found.per_byte.value == pytest.approx(PER_BYTE, rel=0.02)
     assert found.edges == ()
     assert max(abs(check.error.value) for check in found.checks) < 0.02
+
+
+LIMIT = 65536 - 20
+"""As Open MPI's over TCP: 64 KiB, of which its own header takes some."""
+
+
+def trips(sizes: list[int], limit: int = LIMIT, cv: float = 0.002) -> dict[float, list[float]]:
+    """Round trips where messages above the limit wait for their receiver."""
+    random = np.random.default_rng(3)
+    return {
+        size: ((20e-6 + size * 1e-9 + 16e-6 * (size > limit)) * np.exp(cv * random.normal(size=8))).tolist()
+        for size in sizes
+    }
+
+
+def test_the_edge_of_the_protocol_is_looked_for_at_powers_of_two_less_a_header() -> None:
+    more = near_edge(trips(list(SIZES)))
+    assert more == [56756, 65536 - HEADER]
+    found = fit_loggp(trips([*SIZES, *more]))
+    limit = eager_limit(found)
+    assert limit is not None
+    assert limit.value == 65536 - HEADER < LIMIT < 65536
+
+
+def test_without_an_edge_no_more_sizes_are_measured() -> None:
+    assert near_edge(trips(list(SIZES), limit=1 << 30)) == []
+    assert near_edge(trips([1, 2])) == []
+
+
+def test_an_edge_between_powers_of_two_is_halved() -> None:
+    assert near_edge(trips([1, 1 << 10, 1 << 12, 1 << 14, 100_000, 110_000, 120_000], limit=90_000)) == [
+        32768 - HEADER, 32768, round((16384 * 100_000) ** 0.5), 65536 - HEADER, 65536,
+    ]  # fmt: skip
 
 
 def trip(size: int, subject: str = "n1>n2", transport: str = "tcp", **more: Any) -> Record:
