@@ -125,7 +125,7 @@ def rest(random: np.random.Generator, size: Size, *, stream: Stream, total: floa
 
 def told(random: np.random.Generator, size: Size, *, stream: Stream, way: Way) -> list[Claim]:
     """A run of several cells, of which one by one cannot be said how they depend on their past: is it told of all?"""
-    count = max(20, size.surveys // 10)
+    count = max(10, size.surveys // 10)
     said = sum(bool(resembling(campaigns(random, stream, way, _CELLS))) for _ in range(count)) / count
     what = f"{way.name} of {_CELLS} cells: told that replicates resemble those before them"
     if stream not in DEPENDENT:

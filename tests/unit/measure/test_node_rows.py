@@ -29,7 +29,7 @@ def test_every_figure_of_lmbenchs_summary_is_a_row() -> None:
 
 def test_what_lmbench_does_otherwise_does_not_have_its_label() -> None:
     rows = table().by_name
-    assert rows["os.process.fork"].beside == "not lmbench's fork proc, which is a program that is dynamically linked"
+    assert rows["os.process.exec"].beside == "not lmbench's exec proc, which is a program that is dynamically linked"
     assert rows["os.syscall.null"].beside == "lmbench: null call"
     assert rows["os.reread.mmap"].beside == ""
     assert all(bool(row.near) == bool(row.differs) and not (row.near and row.lmbench) for row in table().rows)

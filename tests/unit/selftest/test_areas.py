@@ -38,7 +38,7 @@ def test_the_quantised_clock_reads_whole_ticks_and_its_step_is_told() -> None:
 
 def test_a_run_of_dependent_cells_is_told_of() -> None:
     claims = [
-        cells.told(np.random.default_rng(1), Size(1, 200), stream=stream, way=cells.SURVEY)[0]
+        cells.told(np.random.default_rng(1), Size(1, 100), stream=stream, way=cells.SURVEY)[0]
         for stream in (SYNTHETIC[0], DEPENDENT[2])
     ]
     assert [claim.share for claim in claims] == [0.0, 1.0]
