@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from wulf.core.durations import NOTHING, parse_duration
 from wulf.core.errors import LabError
 from wulf.core.units import show
 
@@ -25,31 +26,11 @@ MOST_FRAMES = 1_000_000
 Direction = dict[str, float]
 Link = dict[str, Any]
 
-_DURATION = re.compile(
-    r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|μs|ms|s|usecs?|msecs?|secs?|nsecs?)", re.IGNORECASE | re.ASCII
-)
-_SECONDS = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "s": 1.0}
-_NOTHING = re.compile(r"none|0(\.0*)?", re.IGNORECASE)
-
-
-def parse_duration(text: str, most: float) -> float:
-    """Seconds of `50us`, `1.5ms`, `0.01s`, `0` or `none`; ValueError says what would be right."""
-    words = text.strip()
-    if _NOTHING.fullmatch(words):
-        return 0.0
-    match = _DURATION.fullmatch(words)
-    if match is None:
-        raise ValueError("Write it as tc does, with its unit: 50us, 1.5ms, 0.01s, or none.")
-    seconds = float(match[1]) * _SECONDS[match[2][0].lower()]
-    if seconds > most:
-        raise ValueError(f"The most is {show(most, 's')}.")
-    return round(seconds, 12)
-
 
 def parse_share(text: str) -> float:
     """A share from 0 to 1 of `0.1%`, `0` or `none`; ValueError as above."""
     words = text.strip()
-    if _NOTHING.fullmatch(words):
+    if NOTHING.fullmatch(words):
         return 0.0
     match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*%", words, re.ASCII)
     if match is None or float(match[1]) > 100:

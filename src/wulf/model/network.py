@@ -2,11 +2,12 @@
 
 The figures are those of LogGOPS (Hoefler, Schneider and Lumsdaine, LogGOPSim, HPDC 2010): L, o of sender and receiver,
 g, G, O a byte, and S, the eager limit. What a network would be with one of them changed is an expression:
-`this*latency=0.5*bandwidth=2`.
+`this*latency=0.5*bandwidth=2`, or with time added to one: `this+latency=4ms`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -17,6 +18,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+from wulf.core.durations import parse_duration
 from wulf.model.loggp import LogGP, steepest
 from wulf.model.network_file import Costs, Figure, NetworkFile
 from wulf.stats.piecewise import Interval
@@ -40,12 +42,18 @@ PARTS = ("latency", "send", "receive", "gap", "byte", "send_byte", "receive_byte
 LARGEST_PACKET = 1 << 20
 """Bytes that the replay takes a packet to have at most."""
 
+TIMES = ("latency", "send", "receive", "gap", "overhead")
+"""What an expression can add to: the parts that are times."""
+
 FACTORS: dict[str, tuple[tuple[str, ...], int]] = {
     **{part: ((part,), 1) for part in PARTS},
     "overhead": (("send", "receive", "send_byte", "receive_byte"), 1),
     "bandwidth": (("byte", "packet_byte"), -1),
 }
 """What an expression can change: the parts, and the power of the factor that each is multiplied by."""
+
+_OPERATOR = re.compile(r"(\*|\+(?=\s*[a-z_]+\s*=))")
+"""A plus in a file's name is none."""
 
 COPY_MESSAGE, COPY_BYTE = 0.2e-6, 1 / 8e9
 """What a rank's message to itself is taken to cost where nothing was measured within a host [s, s/B]: a call at either
@@ -60,26 +68,50 @@ class BadExpressionError(ValueError):
 
 
 @dataclass(frozen=True)
+class Edit:
+    """A part that is multiplied by an amount, or that so many seconds are added to."""
+
+    part: str
+    amount: float
+    adds: bool = False
+
+    def __str__(self) -> str:
+        return f"+{self.part}={_written(self.amount)}" if self.adds else f"*{self.part}={self.amount:g}"
+
+    def applied(self, values: Values) -> Values:
+        """The figures with it; negative and endless ones are refused when it is made."""
+        names, power = FACTORS[self.part]
+        if self.adds:
+            return values | {name: values[name] + self.amount for name in names if name in TIMES}
+        return values | {name: values[name] * self.amount**power for name in names}
+
+
+def _written(seconds: float) -> str:
+    unit, scale = next(((u, s) for u, s in (("s", 1.0), ("ms", 1e3), ("us", 1e6)) if seconds * s >= 1), ("ns", 1e9))
+    return f"{seconds * scale:g}{unit}"
+
+
+@dataclass(frozen=True)
 class Network:
     """A network, perhaps with parts of it changed.
 
     Attributes
     ----------
-    factors
-        What is multiplied by how much, in the order given; it changes `inter` alone, as no network changes memory.
+    edits
+        What is changed, in the order given: of `inter` alone, as no network changes memory.
     notes
         What to beware of.
     """
 
     base: NetworkFile
-    factors: tuple[tuple[str, float], ...] = ()
+    edits: tuple[Edit, ...] = ()
     alias: str = ""
     notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """`ib-hdr`, `this*latency=0.5`."""
-        return "*".join([self.alias or self.base.name, *(f"{part}={factor:g}" for part, factor in self.factors)])
+        """`ib-hdr`, `this*latency=0.5+gap=2us`."""
+        return "".join([self.alias or self.base.name, *map(str, self.edits)])
 
     @property
     def estimated(self) -> list[str]:
@@ -88,40 +120,51 @@ class Network:
 
 
 def scaled(network: Network, **factors: float) -> Network:
-    """The network with parts of it multiplied: `scaled(this, latency=0.5)`.
+    """The network with parts of it multiplied: `scaled(this, latency=0.5)`. Raises as `edited`."""
+    return edited(network, [Edit(part, factor) for part, factor in factors.items()])
+
+
+def edited(network: Network, edits: Sequence[Edit]) -> Network:
+    """The network with parts of it changed.
 
     Raises
     ------
     BadExpressionError
-        No such part, or a factor that is negative or not finite, or a bandwidth of 0.
+        No such part, a factor that is negative or not finite, a bandwidth of 0, or a time added to what is none.
     """
-    for part, factor in factors.items():
-        if part not in FACTORS:
-            raise BadExpressionError(f"{part!r} is no part of a network: there are {', '.join(FACTORS)}")
-        if not isfinite(factor) or factor < 0 or (factor == 0 and FACTORS[part][1] < 0):
-            raise BadExpressionError(f"{part}={factor:g}: a factor is 0 or more, and for bandwidth above 0")
-    return replace(network, factors=(*network.factors, *factors.items()))
+    for one in edits:
+        if one.part not in FACTORS:
+            raise BadExpressionError(f"{one.part!r} is no part of a network: there are {', '.join(FACTORS)}")
+        if one.adds and one.part not in TIMES:
+            raise BadExpressionError(f"{one.part!r} is no time to add to: {', '.join(TIMES)} are")
+        if not isfinite(one.amount) or one.amount < 0 or (one.amount == 0 and FACTORS[one.part][1] < 0):
+            raise BadExpressionError(f"{one.part}={one.amount:g}: a factor is 0 or more, and for bandwidth above 0")
+    return replace(network, edits=(*network.edits, *edits))
 
 
-def split_expression(text: str) -> tuple[str, list[tuple[str, float]]]:
-    """`this*latency=0.5` as what it begins with, and what is changed.
+def split_expression(text: str) -> tuple[str, list[Edit]]:
+    """`this*latency=0.5+gap=2us` as what it begins with, and what is changed.
 
     Raises
     ------
     BadExpressionError
         It is not of that form.
     """
-    base, *rest = text.split("*")
-    changes = []
-    for part in rest:
-        name, equals, number = part.partition("=")
-        try:
-            changes.append((name.strip(), float(number)))
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise BadExpressionError(f"{part!r} is not PART=FACTOR, as in this*latency=0.5")
-    return base.strip(), changes
+    base, *rest = _OPERATOR.split(text)
+    return base.strip(), [_edit(operator, words) for operator, words in zip(rest[::2], rest[1::2], strict=True)]
+
+
+def _edit(operator: str, words: str) -> Edit:
+    name, equals, amount = words.partition("=")
+    try:
+        if operator == "+":
+            return Edit(name.strip(), parse_duration(amount), adds=True)
+        if equals:
+            return Edit(name.strip(), float(amount))
+    except ValueError as error:
+        if operator == "+":
+            raise BadExpressionError(f"+{words}: {error}") from error
+    raise BadExpressionError(f"{words!r} is not PART=FACTOR, as in this*latency=0.5")
 
 
 def values_of(costs: Costs, given: Mapping[str, float] | None = None) -> Values:
@@ -144,20 +187,17 @@ def values_of(costs: Costs, given: Mapping[str, float] | None = None) -> Values:
     }  # fmt: skip
 
 
-def changed(values: Values, factors: Sequence[tuple[str, float]]) -> Values:
-    """The figures with factors applied."""
-    found = dict(values)
-    for part, factor in factors:
-        names, power = FACTORS[part]
-        for name in names:
-            found[name] *= factor**power
-    return found
+def changed(values: Values, edits: Sequence[Edit]) -> Values:
+    """The figures with all edits, in their order."""
+    for one in edits:
+        values = one.applied(values)
+    return dict(values)
 
 
 def nominal(network: Network) -> tuple[Values, Values | None]:
     """`inter` and `intra` by their values."""
     intra = network.base.intra
-    return changed(values_of(network.base.inter), network.factors), None if intra is None else values_of(intra)
+    return changed(values_of(network.base.inter), network.edits), None if intra is None else values_of(intra)
 
 
 def draws(network: Network, count: int, seed: int) -> list[tuple[Values, Values | None]]:
@@ -169,7 +209,7 @@ def draws(network: Network, count: int, seed: int) -> list[tuple[Values, Values 
     inter = _drawn(network.base.inter, count, random)
     intra = network.base.intra
     within: Sequence[Values | None] = [None] * count if intra is None else _drawn(intra, count, random)
-    return [(changed(one, network.factors), other) for one, other in zip(inter, within, strict=True)]
+    return [(changed(one, network.edits), other) for one, other in zip(inter, within, strict=True)]
 
 
 def _drawn(costs: Costs, count: int, random: np.random.Generator) -> list[Values]:

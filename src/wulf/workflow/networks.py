@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wulf.core.errors import UsageError
-from wulf.model.network import BadExpressionError, Network, from_loggp, scaled, split_expression
+from wulf.model.network import BadExpressionError, Network, edited, from_loggp, split_expression
 from wulf.model.network_file import NetworkFile, network_names, parse_network, shipped_network
 from wulf.store.run import Run, StoreError, find_run, list_runs, read_meta
 from wulf.workflow.loggp import measured_of
@@ -22,6 +22,8 @@ PAIR = "@"
 OWN_FILE = "network.toml"
 """In a trace's directory: the network that it was made on."""
 
+EXAMPLES = "as in --network 'this*latency=0.5*bandwidth=2' or 'this+latency=4ms'"
+
 LOGGP_RUN = "model-loggp"
 """Command of the runs that measure a network."""
 
@@ -33,7 +35,7 @@ def find_network(text: str, this: Network | None, directory: Path | None = None)
     ----------
     text
         `ib-hdr`, `own.toml`, a run of `wulf model loggp` (of one pair of several: `RUN@PAIR`), `this`; each perhaps
-        with `*PART=FACTOR`.
+        with `*PART=FACTOR`, `+PART=TIME`.
     this
         What `this` is; None: not known.
     directory
@@ -45,13 +47,10 @@ def find_network(text: str, this: Network | None, directory: Path | None = None)
         There is none of that name, or the expression is none.
     """
     try:
-        base, changes = split_expression(text)
-        found = _base(base, this, directory)
-        for part, factor in changes:
-            found = scaled(found, **{part: factor})
+        base, edits = split_expression(text)
+        return edited(_base(base, this, directory), edits)
     except BadExpressionError as error:
-        raise UsageError(f"--network {text}: {error}", "as in --network 'this*latency=0.5*bandwidth=2'") from error
-    return found
+        raise UsageError(f"--network {text}: {error}", EXAMPLES) from error
 
 
 def _base(name: str, this: Network | None, directory: Path | None) -> Network:

@@ -280,7 +280,7 @@ def offer_of(network: Network, traced: Traced, wanted: Wanted) -> Offer:
     if network.name in wanted.prices:
         return Offer(wanted.prices[network.name], wanted.machine, "given")
     price, hosts = network.base.price, len(set(traced.hosts))
-    if price is None or not hosts or network.factors:
+    if price is None or not hosts or network.edits:
         return Offer(None, wanted.machine)
     source = f"{hosts} × {price.currency}{price.port.value:,.6g}, {price.year}: {price.port.source}"
     return Offer(price.port.value * hosts, wanted.machine, source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wulf.core.units import show
 from wulf.model.foresight import Forecast
 from wulf.model.network import COPY_BYTE, Network
 from wulf.model.prediction import Program
@@ -49,7 +50,7 @@ def cautions(
     if program.copies and this.base.intra is None:
         notes.append(
             f"{program.copies:,} messages of ranks to themselves are taken to be copied at "
-            f"{1e-9 / COPY_BYTE:g} GB/s: --within takes a run of `wulf model loggp` on one host"
+            f"{show(1 / COPY_BYTE, 'byte/s')}: --within takes a run of `wulf model loggp` on one host"
         )
     worst = max((one.inversions for one in forecasts), default=0)
     if engine == "a" and worst > TURNED * max(1, program.messages):

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wulf.core.durations import parse_duration
 from wulf.core.errors import LabError
 from wulf.lab import emulation
 
@@ -31,7 +32,7 @@ def test_durations_as_tc_writes_them(text: str, seconds: float) -> None:
 
 @given(st.integers(1, 10_000_000))
 def test_any_whole_microseconds(number: int) -> None:
-    assert emulation.parse_duration(f"{number}us", 10.0) == pytest.approx(number * 1e-6, abs=1e-12)
+    assert parse_duration(f"{number}us", 10.0) == pytest.approx(number * 1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize(

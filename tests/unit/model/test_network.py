@@ -19,11 +19,13 @@ from wulf.model.network import (
     MOST_BY_BYTE,
     PARTS,
     BadExpressionError,
+    Edit,
     Network,
     changed,
     class_object,
     draws,
     eager_limit,
+    edited,
     from_loggp,
     host_numbers,
     network_object,
@@ -132,11 +134,24 @@ def test_an_expression_changes_its_part_alone() -> None:
 
 
 def test_expressions_are_read() -> None:
-    assert split_expression("this*latency=0.5 * bandwidth=2") == ("this", [("latency", 0.5), ("bandwidth", 2.0)])
+    halved = Edit("latency", 0.5)
+    assert split_expression("this*latency=0.5 * bandwidth=2") == ("this", [halved, Edit("bandwidth", 2.0)])
+    assert split_expression("this*latency=0.5+latency=4ms") == ("this", [halved, Edit("latency", 4e-3, adds=True)])
     assert split_expression("ib-hdr") == ("ib-hdr", [])
+    assert split_expression("a+b.toml*latency=1e+3") == ("a+b.toml", [Edit("latency", 1e3)]), "no plus of ours"
 
 
-@pytest.mark.parametrize("text", ["this*latency", "this*latency=fast", "this*"])
+def test_time_is_added_after_what_stands_before_it() -> None:
+    network = Network(parse_network(TOML, "own.toml"), alias="this")
+    later = edited(network, split_expression("this*latency=0.5+latency=4ms+overhead=250ns")[1])
+    assert later.name == "this*latency=0.5+latency=4ms+overhead=250ns"
+    before, after = nominal(network)[0], nominal(later)[0]
+    assert after["latency"] == pytest.approx(before["latency"] / 2 + 4e-3)
+    assert (after["send"], after["receive"]) == pytest.approx((before["send"] + 250e-9, before["receive"] + 250e-9))
+    assert {part for part in before if after[part] != before[part]} == {"latency", "send", "receive"}
+
+
+@pytest.mark.parametrize("text", ["this*latency", "this*latency=fast", "this*", "this+latency=4", "this+latency=-4ms"])
 def test_no_expression(text: str) -> None:
     with pytest.raises(BadExpressionError):
         split_expression(text)
@@ -146,6 +161,12 @@ def test_no_expression(text: str) -> None:
 def test_no_factor(factors: dict[str, float]) -> None:
     with pytest.raises(BadExpressionError):
         scaled(Network(shipped_network("gbe")), **factors)
+
+
+@pytest.mark.parametrize("text", ["this+bandwidth=4ms", "this+eager=1s", "this+speed=1s"])
+def test_nothing_to_add_to(text: str) -> None:
+    with pytest.raises(BadExpressionError):
+        edited(Network(shipped_network("gbe")), split_expression(text)[1])
 
 
 def test_draws_have_the_interval_of_the_file() -> None:
@@ -237,7 +258,7 @@ def test_packets_that_are_stored_are_told_from_the_time_of_a_byte() -> None:
     values = values_of(file.inter)
     assert values["packet_byte"] == pytest.approx(1e-9)
     assert values["packet"] == pytest.approx(1500)
-    assert changed(values, [("bandwidth", 2.0)])["packet_byte"] == pytest.approx(0.5e-9)
+    assert changed(values, [Edit("bandwidth", 2.0)])["packet_byte"] == pytest.approx(0.5e-9)
 
 
 def test_a_slope_that_is_not_told_from_the_time_of_a_byte_is_no_packet() -> None:

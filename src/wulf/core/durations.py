@@ -1,0 +1,29 @@
+"""Short times as people write them: `50us`, `1.5ms`, `0.01s`."""
+
+from __future__ import annotations
+
+import re
+from math import inf
+
+from wulf.core.units import show
+
+_DURATION = re.compile(
+    r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|μs|ms|s|usecs?|msecs?|secs?|nsecs?)", re.IGNORECASE | re.ASCII
+)
+_SECONDS = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "s": 1.0}
+NOTHING = re.compile(r"none|0(\.0*)?", re.IGNORECASE)
+"""How people write that there is none of something."""
+
+
+def parse_duration(text: str, most: float = inf) -> float:
+    """Seconds of `50us`, `1.5ms`, `0.01s`, `0` or `none`; ValueError says what would be right."""
+    words = text.strip()
+    if NOTHING.fullmatch(words):
+        return 0.0
+    match = _DURATION.fullmatch(words)
+    if match is None:
+        raise ValueError("Write it as tc does, with its unit: 50us, 1.5ms, 0.01s, or none.")
+    seconds = float(match[1]) * _SECONDS[match[2][0].lower()]
+    if seconds > most:
+        raise ValueError(f"The most is {show(most, 's')}.")
+    return round(seconds, 12)
