@@ -43,7 +43,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 @click.argument("traces", metavar="TRACE...", nargs=-1, required=True)
 @click.option(
     "--network", "networks", multiple=True, metavar="NAME", help="A candidate: a name of `wulf networks list`, a TOML, "
-    "a run of `wulf model loggp`, or one changed: 'this*latency=0.5*bandwidth=2'."
+    "a run of `wulf model loggp`, or one changed: 'this*latency=0.5*bandwidth=2', 'this+latency=4ms'."
 )  # fmt: skip
 @click.option(
     "--baseline", default="this", show_default=True, metavar="NAME",
@@ -58,9 +58,13 @@ class Pair(click.ParamType[tuple[str, str]]):
 @click.option("--collectives", type=Pair(), multiple=True, metavar="OP=ALGORITHM", help="As the MPI runs them.")
 @click.option("--compute", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Factor of computing.")
 @click.option(
-    "--engine", type=click.Choice(["a", "b"]), default="a", show_default=True, help="b: time-ordered, slower."
+    "--engine",
+    type=click.Choice(["auto", "a", "b"]),
+    default="auto",
+    show_default=True,
+    help="a: fast; b: in the order of time.",
 )
-@click.option("--topology", type=click.Path(path_type=Path), help="A JSON of the network's topology, for --engine b.")
+@click.option("--topology", type=click.Path(path_type=Path), help="A JSON of the network's topology (engine b).")
 @click.option("--ranks", "asked", type=click.IntRange(min=1), multiple=True, help="Other numbers of ranks (3 traces).")
 @click.option(
     "--draws", type=click.IntRange(min=39), default=199, show_default=True,
@@ -127,10 +131,11 @@ def _wanted(candidates: Sequence[Network], origin: str, options: dict[str, Any],
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         raise UsageError(f"--network {double} is given twice", "give it once")
+    engine = "b" if options["topology"] and options["engine"] == "auto" else options["engine"]
     return Wanted(
         candidates, _prices(options["prices"], names), options["machine_price"], options["wish"],
-        dict(options["collectives"]), options["compute"], options["engine"], options["draws"], options["seed"],
-        timeline=page, asked=options["asked"], origin=origin, extra=_extra(options["topology"], options["engine"]),
+        dict(options["collectives"]), options["compute"], engine, options["draws"], options["seed"],
+        timeline=page, asked=options["asked"], origin=origin, extra=_extra(options["topology"], engine),
     )  # fmt: skip
 
 
@@ -168,7 +173,7 @@ def _extra(topology: Path | None, engine: str) -> dict[str, Any]:
     if topology is None:
         return {}
     if engine != "b":
-        raise UsageError("engine a knows no topology", "give --engine b, too")
+        raise UsageError("engine a knows no topology", "leave --engine out, or give --engine b")
     try:
         return {"topology": json.loads(topology.read_text(encoding="utf-8"))}
     except (OSError, ValueError) as error:

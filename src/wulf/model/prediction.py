@@ -37,6 +37,8 @@ class Program:
         Share of the trace's time that is modelled: 0 … 1.
     copies, copied
         Messages of ranks to themselves, which are copied and are none of `messages`, and their bytes.
+    live
+        Receives whose message is known only as the program runs.
     """
 
     number: int
@@ -50,6 +52,7 @@ class Program:
     notes: tuple[str, ...] = ()
     copies: int = 0
     copied: int = 0
+    live: int = 0
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from wulf.model.prediction import Change, Prediction, Program, Timeline, Traced
 from wulf.model.prediction import Path as CriticalPath
 from wulf.workflow.predict_calls import named
 from wulf.workflow.predict_cautions import cautions
+from wulf.workflow.predict_engine import AUTO, engine_for
 from wulf.workflow.predict_scaling import LEAST_COUNTS, scaling_of
 from wulf.workflow.predict_trace import source_of
 from wulf.workflow.replaying import Replay, ReplayError, forecast
@@ -102,7 +103,7 @@ class Wanted:
     wish: float | None = None
     collectives: Mapping[str, str] = field(default_factory=dict)
     compute: float = 1.0
-    engine: str = "a"
+    engine: str = AUTO
     draws: int = USUAL_DRAWS
     seed: int = 0
     shares: Sequence[float] = (0.01, 0.05)
@@ -128,6 +129,9 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
     known = cast(Literal["trace", "goal"], kind)
     program = _loaded(replay, source, known, this, wanted)
     scene = _Scene(replay, program, traced, this, wanted)
+    runs = (1 + len(wanted.networks)) * (1 + wanted.draws)
+    engine, chosen = engine_for(replay, program, scene.object(this), wanted.engine, runs)
+    wanted = scene.wanted = replace(wanted, engine=engine)
     say(f"replaying {program.ops:,} operations of {program.ranks} ranks on {1 + len(wanted.networks)} networks")
     forecasts = scene.forecasts([this, *wanted.networks])
     baseline = forecasts[this.name]
@@ -154,7 +158,7 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
         scene.ask("breakpoints", scene.curves, ()), scene.ask("the critical path", scene.path, CriticalPath()),
         scene.ask("the timeline", scene.timelines, ()) if wanted.timeline else (),
         engine=wanted.engine, currency=_currency(wanted.networks),
-        notes=(*traced.notes, *program.notes, *this.notes, *warned, *scene.lacking),
+        notes=(*traced.notes, *program.notes, *this.notes, *([chosen] if chosen else []), *warned, *scene.lacking),
     )  # fmt: skip
 
 
@@ -303,6 +307,7 @@ def scaled_up(
     found = predict(replay, traces[-1], this, wanted, say)
     if len({one.ranks for one in traces}) < LEAST_COUNTS:
         return found
+    wanted = replace(wanted, engine=found.engine)
     seconds: dict[str, dict[int, list[float]]] = {}
     for traced in traces:
         say(f"replaying {traced.path} of {traced.ranks} ranks")

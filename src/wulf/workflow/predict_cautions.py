@@ -8,9 +8,7 @@ from wulf.core.units import show
 from wulf.model.foresight import Forecast
 from wulf.model.network import COPY_BYTE, Network
 from wulf.model.prediction import Program
-
-TURNED = 0.01
-"""Share of messages that an adapter may serve in another order than engine a does from which on that is said."""
+from wulf.workflow.predict_engine import ORDERED, TURNED
 
 
 def cautions(
@@ -42,7 +40,7 @@ def cautions(
                 "ranks share hosts, and the baseline has no [intra]: messages within a host cost what others do; "
                 "--within takes a run of `wulf model loggp` on one host"
             )
-        if engine == "a":
+        if engine == ORDERED:
             notes.append(
                 f"up to {max(hosts.count(host) for host in set(hosts))} ranks share a host: each is given an adapter "
                 "of its own; --engine b with --topology has them share one"
@@ -53,7 +51,7 @@ def cautions(
             f"{show(1 / COPY_BYTE, 'byte/s')}: --within takes a run of `wulf model loggp` on one host"
         )
     worst = max((one.inversions for one in forecasts), default=0)
-    if engine == "a" and worst > TURNED * max(1, program.messages):
+    if engine == ORDERED and worst > TURNED * max(1, program.messages):
         notes.append(
             f"{worst:,} of {program.messages:,} messages come in another order than their receiver waits for them, or "
             "are large and leave one sender at the same time as others: --engine b has adapters serve them as they come"

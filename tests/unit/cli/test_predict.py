@@ -109,7 +109,7 @@ def test_several_traces_say_how_it_scales(fake: FakeReplay, tmp_path: Path, caps
         (["--network", "gbe", "--network", "gbe"], "given twice"),
         (["--price", "gbe=5"], "no candidate has that name"),
         (["--network", "gbe", "--price", "gbe=much"], "not a price above 0"),
-        (["--topology", "x.json"], "engine a knows no topology"),
+        (["--engine", "a", "--topology", "x.json"], "engine a knows no topology"),
         (["--engine", "b", "--topology", "no.json"], "can't be read"),
         (["--network", "gbee"], "is no network"),
         (["--baseline", "gbee"], "is no network"),

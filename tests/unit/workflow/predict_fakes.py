@@ -45,11 +45,12 @@ class FakeReplay:
         factor: float = 1.0,
         inversions: int = 3,
         copies: int = 0,
+        live: int = 0,
     ) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self._share, self._refuse, self._factor, self._inversions = share, refuse, factor, inversions
         self._loaded: list[float] = []
-        self._copies = copies
+        self._copies, self._live = copies, live
 
     def request(self, op: str, timeout: float | None = 30.0, **fields: Any) -> dict[str, Any]:
         assert timeout is None  # a replay takes as long as it takes
@@ -66,8 +67,8 @@ class FakeReplay:
         self._loaded.append(compute * self._factor)
         left = [{"what": "MPI_Put", "calls": 7, "seconds": 0.1, "why": "one-sided"}] if self._share < 1 else []
         return {
-            "program": len(self._loaded), "ranks": 4, "ops": 40_000, "messages": MESSAGES, "live": 0, "bytes": BYTES,
-            "compute": compute, "coverage": {"share": self._share, "left_out": left}, "notes": ["as it was traced"],
+            "program": len(self._loaded), "ranks": 4, "ops": 40_000, "messages": MESSAGES, "live": self._live,
+            "bytes": BYTES, "compute": compute, "coverage": {"share": self._share, "left_out": left}, "notes": ["as it was traced"],
             "copies": {"messages": self._copies, "bytes": 8 * self._copies},
         }  # fmt: skip
 

@@ -15,7 +15,7 @@ from wulf.model.network_file import shipped_network
 from wulf.model.prediction import Prediction
 from wulf.trace.record import UNTIMED, Record
 from wulf.trace.writer import RankWriter
-from wulf.workflow import replaying
+from wulf.workflow import predict_engine, replaying
 from wulf.workflow.predict import COARSE, Wanted, predict, scaled_up
 from wulf.workflow.predict_scaling import check_counts, scaling_of
 from wulf.workflow.predict_trace import find_trace, read_traced, source_of
@@ -62,7 +62,8 @@ def test_draws_of_a_candidate_become_its_interval(tmp_path: Path) -> None:
 
 def test_many_networks_share_a_pass(tmp_path: Path) -> None:
     fake = FakeReplay()
-    run(tmp_path, Wanted([Network(shipped_network("10gbe")), Network(shipped_network("ib-hdr"))], draws=39), fake)
+    two = [Network(shipped_network(name)) for name in ("10gbe", "ib-hdr")]
+    run(tmp_path, Wanted(two, draws=39, engine="a"), fake)
     asked = [fields for op, fields in fake.asked if op == "replay"]
     assert [len(fields["networks"]) for fields in asked[:3]] == [3, TOGETHER, 3 * 39 - TOGETHER]
     assert [fields["parts"] for fields in asked[:3]] == [True, False, False]
@@ -183,11 +184,38 @@ def test_ranks_that_share_hosts_are_told_of(tmp_path: Path) -> None:
 
 def test_another_order_than_engine_a_takes_is_told_of_where_it_is_no_rarity(tmp_path: Path, wording: Wording) -> None:
     few, many = FakeReplay(), FakeReplay(inversions=2000)
-    assert not any("another order" in note for note in run(tmp_path / "few", Wanted([]), few).notes)
-    (note,) = (note for note in run(tmp_path / "many", Wanted([]), many).notes if "another order" in note)
+    assert not any("another order" in note for note in run(tmp_path / "few", Wanted([], engine="a"), few).notes)
+    noted = run(tmp_path / "many", Wanted([], engine="a"), many).notes
+    (note,) = (note for note in noted if "another order" in note)
     assert note.startswith("2,000 of 10,000 messages")
     wording(note)
     assert not any("another order" in note for note in run(tmp_path / "b", Wanted([], engine="b"), many).notes)
+
+
+def test_engine_b_is_taken_where_many_messages_come_in_another_order(tmp_path: Path, wording: Wording) -> None:
+    assert run(tmp_path / "few", Wanted([]), FakeReplay()).engine == "a"
+    fake = FakeReplay(inversions=2000)
+    found = run(tmp_path / "many", Wanted([]), fake)
+    assert found.engine == "b"
+    (note,) = (note for note in found.notes if "another order" in note)
+    assert lacking(note, "engine b", "2,000 of 10,000 messages") == []
+    wording(note)
+    assert [fields["engine"] for op, fields in fake.asked if op == "replay"][:2] == ["a", "b"]
+
+
+def test_engine_b_is_taken_where_receives_are_matched_as_the_program_runs(tmp_path: Path) -> None:
+    fake = FakeReplay(live=5)
+    assert run(tmp_path, Wanted([]), fake).engine == "b"
+    assert {fields["engine"] for op, fields in fake.asked if op == "replay"} == {"b"}, "a would refuse it"
+
+
+def test_a_large_program_stays_with_engine_a_and_says_what_it_does_not_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(predict_engine, "MOST_MESSAGES", 1000)
+    found = run(tmp_path, Wanted([]), FakeReplay(inversions=2000))
+    assert found.engine == "a"
+    assert any("--engine b" in note for note in found.notes)
 
 
 def test_on_a_topology_a_network_says_itself_whether_messages_share_an_adapter(tmp_path: Path) -> None:
@@ -205,7 +233,7 @@ def test_a_candidate_keeps_the_memory_of_the_baseline(tmp_path: Path) -> None:
     both = Network(own.base.model_copy(update={"intra": own.base.inter}), alias="this")
     traced = read_traced(folder).__class__(**{**read_traced(folder).__dict__, "hosts": ("a", "a", "b", "b")})
     fake = FakeReplay()
-    predict(Replay(fake), traced, both, Wanted([Network(shipped_network("ib-hdr"))]))
+    predict(Replay(fake), traced, both, Wanted([Network(shipped_network("ib-hdr"))], engine="a"))
     _, hdr = next(fields for op, fields in fake.asked if op == "replay")["networks"]
     assert (hdr["hosts"], hdr["intra"]["latency_ps"], hdr["inter"]["latency_ps"]) == (2, 20_000_000, 600_000)
 
