@@ -68,8 +68,8 @@ class FakeReplay:
         left = [{"what": "MPI_Put", "calls": 7, "seconds": 0.1, "why": "one-sided"}] if self._share < 1 else []
         return {
             "program": len(self._loaded), "ranks": 4, "ops": 40_000, "messages": MESSAGES, "live": self._live,
-            "bytes": BYTES, "compute": compute, "coverage": {"share": self._share, "left_out": left}, "notes": ["as it was traced"],
-            "copies": {"messages": self._copies, "bytes": 8 * self._copies},
+            "bytes": BYTES, "compute": compute, "coverage": {"share": self._share, "left_out": left},
+            "notes": ["as it was traced"], "copies": {"messages": self._copies, "bytes": 8 * self._copies},
         }  # fmt: skip
 
     def parts(self, program: int, network: dict[str, Any]) -> dict[str, int]:
