@@ -14,7 +14,7 @@ from wulf.model.network import Network, scaled
 from wulf.model.network_file import shipped_network
 from wulf.report.predict_object import predict_object
 from wulf.report.predict_page import render_predict
-from wulf.trace.record import Record
+from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
 from wulf.workflow.predict import Wanted, predict
 from wulf.workflow.predict_trace import read_traced
@@ -77,6 +77,28 @@ def test_a_ping_pong_has_its_closed_form(replay: Replay, trace: Path) -> None:
 def test_engine_b_says_the_same_of_it(replay: Replay, trace: Path) -> None:
     found = predict(replay, read_traced(trace), this(), Wanted([], engine="b", draws=9))
     assert found.baseline.seconds == pytest.approx(closed_form(20e-6, 5e-6, 1e-9), rel=1e-9)
+
+
+def test_messages_to_oneself_as_in_cg_are_changed_by_no_network(replay: Replay, tmp_path: Path) -> None:
+    """Irecv, Send, Wait with oneself, and with the other: what goes out keeps the copy waiting for no NIC."""
+    size, rounds = 1_000_000, 20
+    for rank in (0, 1):
+        with RankWriter(tmp_path, {"rank": rank, "size": 2, "host": f"n{rank}"}) as writer:
+            for _ in range(rounds):
+                for peer in (1 - rank, rank):
+                    message = {"peer": peer, "tag": 7, "comm": 0, "bytes": size}
+                    writer.add(Record("Irecv", 0, 100, request=0, **message))
+                    writer.add(Record("Send", 0, 100, **message))
+                    writer.add(Record("Wait", 0, 100, completions=[Completion(0)]))
+            writer.add(Record("finalize", 0, 1000))
+    found = predict(
+        replay, read_traced(tmp_path), this(), Wanted([scaled(this(), bandwidth=0.25)], draws=9, engine="a")
+    )
+    assert (found.program.copies, found.program.copied) == (2 * rounds, 2 * rounds * size)
+    assert found.program.messages == 2 * rounds
+    slower = found.candidates[0].forecast.seconds - found.baseline.seconds
+    assert slower == pytest.approx(rounds * 3 * size * 1e-9, rel=0.01), "three times more a byte of what goes out"
+    assert any("themselves" in note for note in found.notes)
 
 
 def test_a_torn_trace_is_named_by_rank(replay: Replay, trace: Path) -> None:
