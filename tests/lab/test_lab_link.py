@@ -41,12 +41,13 @@ import socket
 receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
 receiver.bind(("", 5002))
-receiver.settimeout(2)
+receiver.settimeout(60)  # until the sender has started
 print("ready", flush=True)
 numbers = []
 try:
     while True:
         numbers.append(int.from_bytes(receiver.recv(65536)[:4], "big"))
+        receiver.settimeout(2)
 except TimeoutError:
     print(numbers)
 """
