@@ -13,9 +13,11 @@ import pytest
 from tests.lab.test_lab_survey import WULF
 from tests.process.native.mpi_session import OPTIONS, each_mpi
 from wulf import lab as labs
+from wulf.model.network_file import parse_network
 from wulf.trace.imports.goal import read_goal
 from wulf.trace.reader import open_trace
 from wulf.trace.steps import Post, Walk, outcomes
+from wulf.workflow.networks import OWN_FILE
 
 BUILDING = 1200
 """Seconds: the first trace with an MPI builds the library with it, on a machine that others use, too."""
@@ -112,7 +114,7 @@ def check_exports(run: Path, out: Path, ranks: int = RANKS) -> None:
 def test_a_program_of_this_machine(tmp_path: Path, kind: str) -> None:
     run = tmp_path / "run"
     command = [f"mpirun.{kind}", *OPTIONS[kind], "-n", str(RANKS), str(built(tmp_path, kind))]
-    done = wulf("--json", "--out", str(run), "--", *command)
+    done = wulf("--no-network", "--json", "--out", str(run), "--", *command)
     assert done.returncode == 0, done.stderr
     assert "the sum is 2" in done.stderr  # standard output is ours
     check(json.loads(done.stdout), hosts=1)
@@ -127,10 +129,24 @@ def test_a_program_over_the_lab(two_nodes: labs.Lab, tmp_path: Path, kind: str) 
     """One rank on each node: with two, MPICH 4.0.2 over UCX's TCP at times hangs in MPI_Finalize, traced or not."""
     run = tmp_path / "run"
     words = ["n[1-2]", "--lab", "--ranks", "2", "--mpi", kind, "--timeout", "120s", "--json", "--out", str(run)]
-    done = wulf(*words, "--", str(built(tmp_path, kind)), WULF_LAB=two_nodes.name)
+    done = wulf(*words, "--no-network", "--", str(built(tmp_path, kind)), WULF_LAB=two_nodes.name)
     assert done.returncode == 0, done.stderr
     check(json.loads(done.stdout), hosts=2, ranks=2)
     check_exports(run, tmp_path, ranks=2)
+
+
+@pytest.mark.full
+def test_the_network_is_measured_right_after_and_predict_takes_it(two_nodes: labs.Lab, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = ["n[1-2]", "--lab", "--ranks", "2", "--mpi", "openmpi", "--timeout", "120s", "--json", "--out", str(run)]
+    done = wulf(*words, "--", str(built(tmp_path, "openmpi")), WULF_LAB=two_nodes.name)
+    assert done.returncode == 0, done.stderr
+    file = parse_network((run / "trace" / OWN_FILE).read_text(), "own")
+    assert file.inter.byte is not None and file.inter.byte.low is not None
+    predict = [*WULF, "predict", str(run), "--network", "this*latency=10", "--json", "--draws", "39"]
+    predicted = subprocess.run(predict, capture_output=True, text=True, timeout=120, check=False)
+    assert predicted.returncode in (0, 1), predicted.stderr
+    assert json.loads(predicted.stdout)["baseline"]["from"].endswith(OWN_FILE)
 
 
 @each_mpi

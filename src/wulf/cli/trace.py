@@ -58,6 +58,10 @@ def command() -> None:
 @node_options
 @rank_options
 @click.option("--sites", is_flag=True, help="Record where in the program each call stands, too.")
+@click.option(
+    "--no-network", is_flag=True,
+    help="Do not measure what a message costs, which is the baseline of `wulf predict`, right after the run.",
+)  # fmt: skip
 @click.option("--env", "environment", metavar="NAME=VALUE", multiple=True, help="For the program.")
 @click.option("--chdir", metavar="DIR", help="A folder of the nodes to run in [an empty one of its own].")
 @click.option("--timeout", type=Seconds(), help="The run over nodes may take so long: 60s, 5m [10m].")
@@ -75,21 +79,22 @@ def run(ctx: click.Context, /, **options: Any) -> int:
     words = ctx.meta[PROGRAM]
     if not words:
         raise UsageError("no program is given", "write it after `--`: wulf trace -- mpirun -n 4 ./app")
-    as_json, out, sites = options.pop("as_json"), options.pop("out"), options.pop("sites")
+    as_json, out = options.pop("as_json"), options.pop("out")
+    asked = {"sites": options.pop("sites"), "network": not options.pop("no_network")}
     own = {name: options.pop(name) for name in ("environment", "chdir", "timeout")}
     over_nodes = bool(options["nodes_given"]) or any(
         options[name] is not None
         for name in ("nodes", "inventory_file", "hostfile", "launcher", "lab", "ranks", "per_node")
     )
     if over_nodes:
-        done = _over_nodes(options, own, words, out, sites=sites)
+        done = _over_nodes(options, own, words, out, asked)
     else:
-        done = _here(options, own, words, out, sites=sites, quiet=as_json)
+        done = _here(options, own, words, out, {**asked, "quiet": as_json})
     return _show(done, as_json=as_json)
 
 
 def _here(
-    options: dict[str, Any], own: dict[str, Any], words: tuple[str, ...], out: Path | None, *, sites: bool, quiet: bool
+    options: dict[str, Any], own: dict[str, Any], words: tuple[str, ...], out: Path | None, asked: dict[str, bool]
 ) -> Done:
     for name, shown in (("chdir", "--chdir"), ("timeout", "--timeout")):
         if own[name] is not None:
@@ -98,14 +103,14 @@ def _here(
     from wulf.store.run import RunWriter
     from wulf.workflow.trace import Here, trace_here
 
-    asked = Here(words, options["mpi"], sites, dict(map(variable, own["environment"])), quiet)
+    here = Here(words, options["mpi"], environment=dict(map(variable, own["environment"])), **asked)
     # lines instead of a live one: the terminal is the program's
     with RunWriter(out, "trace", {"argv": sys.argv[1:], "nodes": []}) as writer:
-        return trace_here(asked, writer, watch=Plain())
+        return trace_here(here, writer, watch=Plain())
 
 
 def _over_nodes(
-    options: dict[str, Any], own: dict[str, Any], words: tuple[str, ...], out: Path | None, *, sites: bool
+    options: dict[str, Any], own: dict[str, Any], words: tuple[str, ...], out: Path | None, asked: dict[str, bool]
 ) -> Done:
     launch = taken(options)
     with mpi_inventory(options) as inventory:
@@ -114,7 +119,7 @@ def _over_nodes(
         with measuring("trace", out, None, argv=sys.argv[1:], nodes=names) as (writer, _, line):
             from wulf.workflow.trace import trace_nodes
 
-            return trace_nodes(inventory, application, writer, sites=sites, watch=line)
+            return trace_nodes(inventory, application, writer, **asked, watch=line)
 
 
 def _application(own: dict[str, Any], words: tuple[str, ...], spec: Any) -> Application:

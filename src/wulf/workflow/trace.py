@@ -14,6 +14,7 @@ from typing import Any
 from wulf.agent.mpi.profile import mpi_of
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
+from wulf.cluster.mpi.spec import WorldSpec
 from wulf.core.errors import FOUND, OK, UsageError
 from wulf.measure.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
@@ -24,6 +25,7 @@ from wulf.trace.summary import Fault, Summary, summarise
 from wulf.workflow.app import Request as Application
 from wulf.workflow.done import Done
 from wulf.workflow.trace_launch import launched, machine_code, traced_words
+from wulf.workflow.trace_network import measure_network
 from wulf.workflow.trace_nodes import run_on_nodes
 
 FOLDER = "trace"
@@ -72,6 +74,8 @@ class Here:
     environment: Mapping[str, str] = field(default_factory=dict)
     quiet: bool = False
     """Whether what the program prints goes to standard error, since standard output is ours."""
+    network: bool = False
+    """Whether what a message costs here is measured right after."""
 
 
 def trace_here(asked: Here, writer: RunWriter, *, watch: Watcher = UNWATCHED) -> Done:
@@ -97,8 +101,12 @@ def trace_here(asked: Here, writer: RunWriter, *, watch: Watcher = UNWATCHED) ->
         ).returncode
     except OSError as error:
         raise UsageError(f"{asked.words[0]} can't be started: {error.strerror}", "is it in the PATH?") from error
-    trouble = _ended(status)
-    told = Told(asked.words, time.monotonic() - began, trouble, mpi.title)
+    trouble, seconds = _ended(status), time.monotonic() - began
+    notes: list[str] = []
+    if asked.network and not trouble:
+        spec = WorldSpec(per_node=2, mpi=asked.mpi or mpi.kind)
+        notes = measure_network(Inventory.this_machine(), spec, writer.path, folder, watch)
+    told = Told(asked.words, seconds, trouble, mpi.title, notes)
     return _finished(writer, told, lambda: why_none(asked.words), UNWATCHED)
 
 
@@ -109,19 +117,23 @@ def _ended(status: int) -> str:
 
 
 def trace_nodes(
-    inventory: Inventory, application: Application, writer: RunWriter, *, sites: bool = False,
+    inventory: Inventory, application: Application, writer: RunWriter, *, sites: bool = False, network: bool = False,
     watch: Watcher = UNWATCHED,
 ) -> Done:  # fmt: skip
-    """Run a program over nodes under the tracer, and bring its trace here.
+    """Run a program over nodes under the tracer, bring its trace here, and perhaps measure the network that it was on.
 
     Raises
     ------
     UsageError, NodeError
         The program is not on the nodes, or its ranks can't be started there; the program uses another MPI.
     """
-    ran = run_on_nodes(inventory, application, _folder(writer), sites=sites, watch=watch)
+    folder = _folder(writer)
+    ran = run_on_nodes(inventory, application, folder, sites=sites, watch=watch)
+    notes = list(ran.notes)
+    if network and not ran.trouble:
+        notes += measure_network(inventory, application.spec, writer.path, folder, watch)
     words = shlex.split(ran.command)
-    told = Told(words, ran.seconds, ran.trouble, ran.mpi.title if ran.mpi else "", ran.notes)
+    told = Told(words, ran.seconds, ran.trouble, ran.mpi.title if ran.mpi else "", notes)
     return _finished(writer, told, lambda: why_none(words), watch)
 
 

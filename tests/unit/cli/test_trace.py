@@ -55,6 +55,13 @@ def test_a_command_of_this_machine(asked: dict[str, Any], tmp_path: Path) -> Non
         {"A": "1"},
         True,
     )
+    assert here.network, "measured unless it is not wanted"
+
+
+def test_the_network_is_left_alone_where_that_is_asked(asked: dict[str, Any], tmp_path: Path) -> None:
+    done = wulf("--json", "--no-network", "--out", str(tmp_path / "r"), "--", "mpirun", "-n", "4", "./a")
+    assert done.exception is None, done.exception
+    assert not asked["here"].network
 
 
 def test_a_program_over_nodes(asked: dict[str, Any], tmp_path: Path) -> None:
