@@ -280,12 +280,13 @@ def _latency(trips: Sequence[float], overhead: tuple[float, Floats], boot: _Boot
 
 def steepest(times: Curve) -> tuple[Line, Line] | None:
     """The two lines between which the time of a message rises most; None where it rises nowhere."""
-    rises = [(_rise(before, after), before, after) for before, after in pairwise(times.lines)]
+    rises = [(rise(before, after), before, after) for before, after in pairwise(times.lines)]
     most = max(rises, key=lambda one: one[0], default=None)
     return most[1:] if most is not None and most[0] > 0 else None
 
 
-def _rise(before: Line, after: Line) -> float:
+def rise(before: Line, after: Line) -> float:
+    """By how much the time of a message grows from one line to the next, in the middle between them on a log scale."""
     middle = (before.last * after.first) ** 0.5
     return after.at(middle) - before.at(middle)
 

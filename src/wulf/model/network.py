@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from wulf.core.durations import parse_duration
-from wulf.model.loggp import LogGP, steepest
+from wulf.model.loggp import LogGP, rise, steepest
 from wulf.model.network_file import Costs, Figure, NetworkFile
 from wulf.stats.piecewise import Interval
 from wulf.stats.samples import Floats
@@ -360,12 +360,11 @@ def eager_limit(found: LogGP) -> Interval | None:
     edge = steepest(found.times)
     if edge is None:
         return None
-    before, after = edge
-    middle = (before.last * after.first) ** 0.5
-    if found.latency is not None and after.at(middle) - before.at(middle) < found.latency.value:
+    if found.latency is not None and rise(*edge) < found.latency.value:
         return None
-    low, high = found.edges[found.times.lines.index(before)]
-    return Interval(before.last, min(low, before.last), max(high, before.last))
+    last = edge[0].last
+    low, high = found.edges[found.times.lines.index(edge[0])]
+    return Interval(last, min(low, last), max(high, last))
 
 
 def _figure(one: Interval, source: str) -> Figure:
