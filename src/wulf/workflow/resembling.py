@@ -22,7 +22,7 @@ def resembling(records: Iterable[Record]) -> list[Finding]:
     found = resemblance(
         by_pass([one.samples for one in own], [passes_of(one) for one in own]), np.random.default_rng(SEED)
     )
-    if found is None or not found.flagged:
+    if found is None or found.cells == 1 or not found.flagged:  # what a cell shows by itself, its record says
         return []
     text = (
         f"Replicates resemble those before them, over all {found.cells:,} figures: {found.passes} amount to "

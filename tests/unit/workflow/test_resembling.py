@@ -33,6 +33,10 @@ def test_a_run_at_rest_says_nothing() -> None:
     assert resembling([]) == []
 
 
+def test_of_one_figure_its_record_speaks() -> None:
+    assert resembling(survey(0.9, seed=2, nodes=1)) == []
+
+
 def test_a_node_survey_tells_it_among_its_findings() -> None:
     told = [f.text for f in node_findings(survey(0.8), {}) if f.kind == "noise"]
     assert told == [f.text for f in resembling(survey(0.8))]
