@@ -6,6 +6,7 @@ One directory a lab below `root()`: lab.json, ssh_config, keys, and a directory 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -212,10 +213,21 @@ def clear(name: str) -> bool:
         found = True
         for process in left:
             kill(process)
+    deadline = time.monotonic() + _GONE_DEADLINE_S
     while directory.is_dir():
         with contextlib.suppress(FileNotFoundError):  # somebody else, who takes no lock, is removing it too
             disks.remove(directory)
-            shutil.rmtree(directory)
+            try:
+                shutil.rmtree(directory)
+            except OSError as error:
+                if error.errno != errno.ENOTEMPTY:
+                    raise
+                # A child of a maker that was killed (ssh-keygen, say) still writes into it.
+                if time.monotonic() > deadline:
+                    raise LabError(
+                        f"somebody writes into {directory} while it is removed", "See who: `fuser`."
+                    ) from error
+                time.sleep(0.002)
     return found
 
 

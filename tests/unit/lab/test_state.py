@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -55,6 +56,25 @@ def test_only_labs_that_are_up_are_loaded(home: Path) -> None:
     assert [name for name in state.names() if state.load(name)] == ["names-only", "up"]
     state.clear_stale()
     assert state.names() == ["names-only", "up"]
+
+
+def test_a_directory_that_a_child_of_a_killed_maker_still_writes_into_is_cleared(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory, remove = describe(home, "lost"), shutil.rmtree
+    tried: list[Path] = []
+
+    def written_into(path: Path) -> None:
+        tried.append(path)
+        if len(tried) < 3:
+            raise OSError(errno.ENOTEMPTY, "Directory not empty", str(path))
+        remove(path)
+
+    monkeypatch.setattr(shutil, "rmtree", written_into)
+    monkeypatch.setattr(state.time, "sleep", lambda _: None)
+    assert state.clear("lost") is True
+    assert not directory.exists()
+    assert len(tried) == 3
 
 
 def test_a_directory_that_somebody_else_removes_meanwhile_is_cleared_all_the_same(
