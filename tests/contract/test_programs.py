@@ -74,7 +74,7 @@ def test_one_replicate_over_a_launcher(inventory):
             params={"bytes": 1, "seconds": 0.02},
         )  # fmt: skip
         assert answer["metrics"]["rtt"]["unit"] == "s"
-        assert 0 < answer["metrics"]["rtt"]["value"] < 0.02
+        assert 0 < answer["metrics"]["rtt"]["value"] <= answer["seconds"]  # however busy the machine
         assert sessions["p2"].request("stop", server=at["server"])["accepted"] >= 1
 
 

@@ -86,7 +86,7 @@ def test_count_and_time_end_a_run_whichever_comes_first() -> None:
 @pytest.mark.parametrize("size", [1, 1400, 60000])
 def test_a_receiver_that_does_not_gather_takes_whole_messages(transport: str, size: int) -> None:
     with Pair(transport) as pair:
-        answer = pair.run("stream", seconds=0.1, bytes=size, gather=False)
+        answer = pair.run("stream", seconds=0.5, bytes=size, gather=False)  # a busy machine may take .1 s away
         assert answer["ok"], answer
         assert answer["metrics"]["throughput"]["value"] > 0
 
