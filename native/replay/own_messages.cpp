@@ -1,6 +1,5 @@
 #include "replay/own_messages.hpp"
 
-#include <utility>
 #include <vector>
 
 #include "replay/network.hpp"
@@ -20,7 +19,6 @@ class Numbers {
   }
 
   [[nodiscard]] std::uint32_t operator[](std::uint32_t message) const { return number_[message]; }
-  [[nodiscard]] std::uint32_t stay() const { return stay_; }
   [[nodiscard]] bool all_stay() const { return stay_ == number_.size(); }
 
   template <typename T>

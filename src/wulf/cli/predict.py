@@ -131,11 +131,10 @@ def _wanted(candidates: Sequence[Network], origin: str, options: dict[str, Any],
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         raise UsageError(f"--network {double} is given twice", "give it once")
-    engine = "b" if options["topology"] and options["engine"] == "auto" else options["engine"]
     return Wanted(
         candidates, _prices(options["prices"], names), options["machine_price"], options["wish"],
-        dict(options["collectives"]), options["compute"], engine, options["draws"], options["seed"],
-        timeline=page, asked=options["asked"], origin=origin, extra=_extra(options["topology"], engine),
+        dict(options["collectives"]), options["compute"], options["engine"], options["draws"], options["seed"],
+        timeline=page, asked=options["asked"], origin=origin, extra=_extra(options["topology"], options["engine"]),
     )  # fmt: skip
 
 
@@ -172,7 +171,7 @@ def _extra(topology: Path | None, engine: str) -> dict[str, Any]:
 
     if topology is None:
         return {}
-    if engine != "b":
+    if engine == "a":
         raise UsageError("engine a knows no topology", "leave --engine out, or give --engine b")
     try:
         return {"topology": json.loads(topology.read_text(encoding="utf-8"))}

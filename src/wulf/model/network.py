@@ -234,14 +234,22 @@ def _two_piece(figure: Figure, normal: Floats) -> Floats:
     return np.asarray(np.maximum(0.0, value + np.where(normal < 0, normal * (value - low), normal * (high - value))))
 
 
+def _ps(seconds: float) -> int:
+    return min(LONGEST, round(seconds * PICO))
+
+
+def _ps_a_byte(seconds: float) -> int:
+    return min(MOST_BY_BYTE, round(seconds * PICO * (1 << FRACTION_BITS)))
+
+
 def class_object(values: Values) -> dict[str, int]:
     """A class as the replay takes it: ps, ps a byte with 20 fractional bits, bytes."""
 
     def time(part: str) -> int:
-        return min(LONGEST, round(values[part] * PICO))
+        return _ps(values[part])
 
     def by_byte(part: str) -> int:
-        return min(MOST_BY_BYTE, round(values[part] * PICO * (1 << FRACTION_BITS)))
+        return _ps_a_byte(values[part])
 
     return {
         "latency_ps": time("latency"), "send_ps": time("send"), "receive_ps": time("receive"), "gap_ps": time("gap"),
@@ -263,10 +271,7 @@ def copy_object(intra: Values | None) -> dict[str, int]:
     if intra is not None:
         send, receive = intra["send"], intra["receive"]
         byte = sum(intra[part] for part in ("byte", "send_byte", "receive_byte"))
-    return {
-        "send_ps": round(send * PICO), "receive_ps": round(receive * PICO),
-        "byte_fp": min(MOST_BY_BYTE, round(byte * PICO * (1 << FRACTION_BITS))),
-    }  # fmt: skip
+    return {"send_ps": _ps(send), "receive_ps": _ps(receive), "byte_fp": _ps_a_byte(byte)}
 
 
 def network_object(

@@ -123,6 +123,10 @@ def rest(random: np.random.Generator, size: Size, *, stream: Stream, total: floa
     ]
 
 
+_CELLS = 24
+"""Of four nodes, by two metrics both ways."""
+
+
 def told(random: np.random.Generator, size: Size, *, stream: Stream, way: Way) -> list[Claim]:
     """A run of several cells, of which one by one cannot be said how they depend on their past: is it told of all?"""
     count = max(10, size.surveys // 10)
@@ -132,10 +136,6 @@ def told(random: np.random.Generator, size: Size, *, stream: Stream, way: Way) -
         return [Claim(what, stream.name, said, count, 0.02)]
     bound = 0.95 if stream.name in HARD and way is SURVEY else None
     return [Claim(what, stream.name, said, count, bound, at_most=False)]
-
-
-_CELLS = 24
-"""Of four nodes, by two metrics both ways."""
 
 
 def plan() -> list[tuple[str, Step]]:

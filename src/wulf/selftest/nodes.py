@@ -52,13 +52,22 @@ def accusations(random: np.random.Generator, spread: Spread, size: Size) -> list
     return claims
 
 
-def _one_slow(random: np.random.Generator, nodes: int, times: float, n: int, stream: Stream) -> tuple[float, float]:
+Naming = Callable[[np.random.Generator, Floats], set[int]]
+"""Who is named among nodes with these logarithms of their own."""
+
+
+def _by_replicates(random: np.random.Generator, own: Floats, stream: Stream) -> set[int]:
+    """Each node by itself, at rest."""
+    return accused(node_findings(records(samples(random, own, stream)), {}))
+
+
+def _one_slow(random: np.random.Generator, nodes: int, times: float, n: int, naming: Naming) -> tuple[float, float]:
     """Share of clusters in which the slow one is found, and in which another is named falsely."""
     found = false = 0
     for _ in range(n):
         own = GAUSSIAN.draw(random, nodes)
         own[0] += np.log(times)
-        named = accused(node_findings(records(samples(random, own, stream)), {}))
+        named = naming(random, own)
         found += 0 in named
         false += bool(falsely(named, own, [0]))
     return found / n, false / n
@@ -69,7 +78,7 @@ def powers(random: np.random.Generator, size: Size) -> list[Claim]:
     claims = []
     for nodes, times, bound in ((4, 1.10, 0.8), (16, SLOWER, 0.95), (64, SLOWER, 0.95), (1000, SLOWER, 0.95)):
         n = max(1, min(size.surveys, size.surveys * 4 * _NODES_A_SURVEY // nodes))
-        found, _ = _one_slow(random, nodes, times, n, SYNTHETIC[0])
+        found, _ = _one_slow(random, nodes, times, n, partial(_by_replicates, stream=SYNTHETIC[0]))
         what = f"one of {nodes:,} nodes {times - 1:.0%} slower: found"
         claims.append(Claim(what, "lognormal", found, n, bound, at_most=False))
     return claims
@@ -81,7 +90,7 @@ def foretold(random: np.random.Generator, size: Size) -> list[Claim]:
     for nodes in (4, 16, 64):
         n = max(1, min(2 * size.campaigns, size.campaigns * 4 * _NODES_A_SURVEY // nodes))
         times = 1 + float(visible_from(nodes, BETWEEN, error_of(LOOKS[-1], CV, nodes)))
-        found, _ = _one_slow(random, nodes, times, n, SYNTHETIC[0])
+        found, _ = _one_slow(random, nodes, times, n, partial(_by_replicates, stream=SYNTHETIC[0]))
         what = f"{nodes} nodes, one as slow as nine in ten are said to find ({times - 1:.1%}): found"
         claims += [
             Claim(what, "lognormal", found, n, 0.89, at_most=False),
@@ -93,7 +102,7 @@ def foretold(random: np.random.Generator, size: Size) -> list[Claim]:
 def disturbed(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
     """64 like nodes, one slow by 5 %, over replicates with another noise than the normal one."""
     n = max(1, size.surveys // 4)
-    found, false = _one_slow(random, 64, SLOWER, n, stream)
+    found, false = _one_slow(random, 64, SLOWER, n, partial(_by_replicates, stream=stream))
     return [
         Claim("one of 64 nodes 5 % slower: found", stream.name, found, n, GOALS.get(stream.name, 0.95), at_most=False),
         Claim("… and someone else, who is within 3 %", stream.name, false, n, 0.05),
@@ -119,30 +128,25 @@ class Drifting:
     share
         One survey is simulated for so many of the simplest ones.
     named
-        Who is named among nodes with these logarithms of their own, over such a drift.
+        A `Naming`, but for its `drift`.
     """
 
     name: str
     words: str
     nodes: int
     share: int
-    named: Callable[[np.random.Generator, Floats, float], set[int]]
+    named: Callable[..., set[int]]
 
 
 def drifting(random: np.random.Generator, survey: Drifting, drift: str, size: Size) -> list[Claim]:
     """One node slow by 5 %, measured by the runner."""
     n = max(1, size.surveys // survey.share)
-    found = false = 0
-    for _ in range(n):
-        own = GAUSSIAN.draw(random, survey.nodes)
-        own[0] += np.log(SLOWER)
-        named = survey.named(random, own, CV * DRIFTS[drift])
-        found += 0 in named
-        false += bool(falsely(named, own, [0]))
+    naming = partial(survey.named, drift=CV * DRIFTS[drift])
+    found, false = _one_slow(random, survey.nodes, SLOWER, n, naming)
     what = f"one of {survey.nodes} nodes 5 % slower{survey.words}: found"
     return [
-        Claim(what, drift, found / n, n, 0.95, at_most=False),
-        Claim("… and someone else, who is within 3 %", drift, false / n, n, 0.05),
+        Claim(what, drift, found, n, 0.95, at_most=False),
+        Claim("… and someone else, who is within 3 %", drift, false, n, 0.05),
     ]
 
 

@@ -82,9 +82,8 @@ def _stands_out(own: Estimate, others: Floats, *, lower_is_better: bool) -> tupl
     if _worse(best_case, expected, lower_is_better=lower_is_better) < LEAST_RATIO:
         return None
     logs = np.log(np.maximum(others, np.finfo(float).tiny))
-    if abs(float(np.log(max(best_case, np.finfo(float).tiny))) - float(np.median(logs))) < LEAST_SIGMAS * robust_sigma(
-        logs
-    ):
+    away = abs(float(np.log(max(best_case, np.finfo(float).tiny))) - float(np.median(logs)))
+    if away < LEAST_SIGMAS * robust_sigma(logs):
         return None
     return expected, _worse(own.value, expected, lower_is_better=lower_is_better)
 

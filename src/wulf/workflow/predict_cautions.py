@@ -8,7 +8,7 @@ from wulf.core.units import show
 from wulf.model.foresight import Forecast
 from wulf.model.network import COPY_BYTE, Network
 from wulf.model.prediction import Program
-from wulf.workflow.predict_engine import ORDERED, TURNED
+from wulf.workflow.predict_engine import ORDERED, turned
 
 
 def cautions(
@@ -50,12 +50,9 @@ def cautions(
             f"{program.copies:,} messages of ranks to themselves are taken to be copied at "
             f"{show(1 / COPY_BYTE, 'byte/s')}: --within takes a run of `wulf model loggp` on one host"
         )
-    worst = max((one.inversions for one in forecasts), default=0)
-    if engine == ORDERED and worst > TURNED * max(1, program.messages):
-        notes.append(
-            f"{worst:,} of {program.messages:,} messages come in another order than their receiver waits for them, or "
-            "are large and leave one sender at the same time as others: --engine b has adapters serve them as they come"
-        )
+    worst = turned(program, max((one.inversions for one in forecasts), default=0))
+    if engine == ORDERED and worst:
+        notes.append(f"{worst}: --engine b has adapters serve them as they come")
     if this.estimated:
         notes.append(
             f"the baseline's {', '.join(this.estimated)} are estimates: `wulf model loggp` between two of the "

@@ -18,6 +18,16 @@ MOST_MESSAGES = 50_000_000
 """Over all networks and draws, that engine b is given without being asked: about a minute of one core."""
 
 
+def turned(program: Program, inversions: int) -> str:
+    """That more messages than matter come in another order than engine a takes them in; "" where they do not."""
+    if inversions <= TURNED * max(1, program.messages):
+        return ""
+    return (
+        f"{inversions:,} of {program.messages:,} messages come in another order than their receiver waits for them, or "
+        "are large and leave one sender at the same time as others"
+    )
+
+
 def engine_for(replay: Replay, program: Program, network: Mapping[str, Any], asked: str, runs: int) -> tuple[str, str]:
     """The engine, and a note of why where it was chosen for what is in the program.
 
@@ -34,15 +44,14 @@ def engine_for(replay: Replay, program: Program, network: Mapping[str, Any], ask
     """
     if asked != AUTO:
         return asked, ""
+    if network.get("topology") is not None:
+        return TIMED, ""
     if program.live:
         return TIMED, (
             f"engine b: who sent to {program.live:,} receives from anybody is not told, and it matches them as the "
             "program runs"
         )
-    turned = int(replay.runs(program, [network], ORDERED)[0].get("inversions", 0))
-    if turned <= TURNED * max(1, program.messages) or program.messages * runs > MOST_MESSAGES:
+    why = turned(program, int(replay.runs(program, [network], ORDERED)[0].get("inversions", 0)))
+    if not why or program.messages * runs > MOST_MESSAGES:
         return ORDERED, ""
-    return TIMED, (
-        f"engine b: {turned:,} of {program.messages:,} messages come in another order than their receiver waits for "
-        "them, or are large and leave one sender at the same time as others"
-    )
+    return TIMED, f"engine b: {why}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi.spec import WorldSpec
 from wulf.core.errors import WulfError
+from wulf.core.files import replace_file
 from wulf.measure.watcher import Watcher
 from wulf.model.network import from_loggp
 from wulf.model.network_file import NetworkFile
@@ -54,7 +55,7 @@ def measure_network(inventory: Inventory, spec: WorldSpec, run: Path, folder: Pa
         return [f"the network was not measured: {error.what}; `wulf predict` then takes --baseline"]
     if file is None:
         return []
-    (folder / OWN_FILE).write_text(written(file) + "\n", encoding="utf-8")
+    replace_file(folder / OWN_FILE, written(file) + "\n")
     return notes
 
 

@@ -73,28 +73,28 @@ def test_an_open_loop_charges_the_delay_from_when_a_message_was_due(transport: s
     )
 
 
-def test_a_server_that_pauses_is_charged_with_all_that_it_held_up() -> None:
+def open_loop_held_up(end: str, after: float, seconds: float) -> dict[str, Any]:
+    """An open loop of a second, a thousand messages, one of whose ends stands still for a while."""
     with Pair("tcp") as pair:
         number = pair.start("openloop", seconds=1.0, rate=1000, warmup_seconds=0, timeout=10)
-        time.sleep(0.3)
-        pair.server.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.4)
-        pair.server.process.send_signal(signal.SIGCONT)
+        process = getattr(pair, end).process
+        time.sleep(after)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGCONT)
         answer = pair.client.wait(number)
     assert answer["ok"], answer
+    return answer
+
+
+def test_a_server_that_pauses_is_charged_with_all_that_it_held_up() -> None:
+    answer = open_loop_held_up("server", 0.3, 0.4)
     # Of a thousand messages four hundred were due while it stood still: a closed loop would show one slow one.
     assert answer["metrics"]["delay"]["quantiles"]["0.9"] > 0.1
 
 
 def test_a_sender_that_is_held_up_beyond_the_end_gives_up_and_the_rest_is_lost() -> None:
-    with Pair("tcp") as pair:
-        number = pair.start("openloop", seconds=1.0, rate=1000, warmup_seconds=0, timeout=10)
-        time.sleep(0.2)
-        pair.client.process.send_signal(signal.SIGSTOP)
-        time.sleep(1.2)
-        pair.client.process.send_signal(signal.SIGCONT)
-        answer = pair.client.wait(number)
-    assert answer["ok"], answer
+    answer = open_loop_held_up("client", 0.2, 1.2)
     metrics = answer["metrics"]
     assert metrics["lost"]["value"] > 0
     assert metrics["delay"]["n"] == metrics["delay_uncorrected"]["n"] == answer["info"]["sent"], "no echo of none"

@@ -70,6 +70,12 @@ def test_options_reach_the_replay(fake: FakeReplay, trace: Path, tmp_path: Path)
     assert all(network["topology"] == {"kind": "star"} for fields in replays for network in fields["networks"])
 
 
+def test_a_topology_takes_engine_b_by_itself(fake: FakeReplay, trace: Path, tmp_path: Path) -> None:
+    (tmp_path / "star.json").write_text('{"kind": "star"}')
+    run(trace, "--topology", tmp_path / "star.json", "--draws", "39")
+    assert {fields["engine"] for op, fields in fake.asked if op == "replay"} == {"b"}
+
+
 def test_the_replay_is_told_the_smallest_eager_limit(fake: FakeReplay, trace: Path) -> None:
     run(trace, "--network", "this*eager=0.5")
     loads = [fields["collectives"] for op, fields in fake.asked if op == "load"]
