@@ -40,10 +40,25 @@ Error too_many_operations() {
   return {"limit", "a program has room for 4,294,967,294 operations; this one has more"};
 }
 
+Picoseconds scaled(std::int64_t compute, Picoseconds duration) {
+  return compute == ProgramBuilder::kUnscaled ? duration
+                                              : mul(compute, static_cast<std::uint64_t>(duration));
+}
+
 ProgramBuilder::ProgramBuilder(std::uint32_t ranks, std::int64_t compute) : ranks_(ranks), compute_(compute) {
   if (ranks == 0 || ranks == kAnyPeer) {
     throw bad_parameter("ranks", "a program of " + std::to_string(ranks) + " ranks can't be: give 1 or more");
   }
+}
+
+void ProgramBuilder::expect(std::size_t ops, std::size_t posts) {
+  kind_.reserve(ops);
+  arg_.reserve(ops);
+  mark_.reserve(ops);
+  peer_.reserve(posts);
+  tag_.reserve(posts);
+  size_.reserve(posts);
+  slot_.reserve(posts);
 }
 
 void ProgramBuilder::check_rank(std::uint32_t rank, const char* what) const {
@@ -73,8 +88,7 @@ void ProgramBuilder::add(std::uint32_t rank, OpKind kind, std::uint32_t arg, std
 
 void ProgramBuilder::add_calc(std::uint32_t rank, Picoseconds duration, std::uint32_t mark) {
   add(rank, OpKind::kCalc, static_cast<std::uint32_t>(durations_.size()), mark);
-  durations_.push_back(compute_ == kUnscaled ? duration
-                                             : mul(compute_, static_cast<std::uint64_t>(duration)));
+  durations_.push_back(scaled(compute_, duration));
 }
 
 std::uint32_t ProgramBuilder::size_of(std::uint64_t bytes) {

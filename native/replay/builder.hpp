@@ -12,6 +12,9 @@ namespace wulf::replay {
 /// That a program has more operations than it has room for.
 [[nodiscard]] Error too_many_operations();
 
+/// A duration by a factor of 20 fractional bits.
+[[nodiscard]] Picoseconds scaled(std::int64_t compute, Picoseconds duration);
+
 /// Makes a program, operation by operation. Within a rank in its order; across ranks in any order, fastest
 /// and smallest where one rank is done before the next higher one begins.
 ///
@@ -21,6 +24,9 @@ class ProgramBuilder {
  public:
   /// `compute` scales every duration: 20 fractional bits, kUnscaled = as they are.
   explicit ProgramBuilder(std::uint32_t ranks, std::int64_t compute = kUnscaled);
+
+  /// Makes room for so many operations, messages' posts among them; more are welcome.
+  void expect(std::size_t ops, std::size_t posts);
 
   void add_calc(std::uint32_t rank, Picoseconds duration, std::uint32_t mark = 0);
   void add_send(std::uint32_t rank, std::uint32_t peer, std::uint64_t bytes, std::uint64_t tag,

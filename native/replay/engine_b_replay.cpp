@@ -19,6 +19,9 @@ TimeOrdered<Time>::TimeOrdered(const Program& program, const Network& network)
     ranks_[r].end = program.first[r + 1];
     ready_.push_back(program.ranks() - 1 - r);
   }
+  if (!program.graph.empty()) {
+    start_graph();
+  }
   if (!costs_.all_eager()) {
     left_.resize(messages_.size());
   }
@@ -31,10 +34,9 @@ TimeOrdered<Time>::TimeOrdered(const Program& program, const Network& network)
 template <typename Time>
 Run TimeOrdered<Time>::run(bool ends) {
   drain();
-  for (const Rank& rank : ranks_) {
-    if (rank.at != rank.end) {
-      refuse_deadlock();
-    }
+  const std::vector<Blocked> blocked = operations_.empty() ? blocked_ranks() : blocked_operations();
+  if (!blocked.empty()) {
+    throw deadlock(program_, blocked);
   }
   return result(ends);
 }
@@ -67,6 +69,10 @@ template <typename Time>
 void TimeOrdered<Time>::take(Event event) {
   const auto arg = static_cast<std::uint32_t>(event.key);
   switch (static_cast<EventKind>(event.key >> 32U)) {
+    case EventKind::kReady:
+      return operate(arg);
+    case EventKind::kServed:
+      return serve_operation(arg);
     case EventKind::kArrival:
       return serve(arg);
     case EventKind::kEnvelope:
@@ -117,10 +123,10 @@ bool TimeOrdered<Time>::step(Rank& rank, std::uint32_t number, OpKind kind, std:
       rank.clock.add(&Parts::compute, program_.durations[arg]);
       return true;
     case OpKind::kSend:
-      send(rank, arg);
+      send(rank.clock, arg);
       return true;
     case OpKind::kRecv:
-      post(rank, arg);
+      post(rank.clock, arg);
       return true;
     case OpKind::kWaitSend:
       return wait_send(rank, arg);
@@ -139,6 +145,9 @@ bool TimeOrdered<Time>::step(Rank& rank, std::uint32_t number, OpKind kind, std:
 
 template <typename Time>
 void TimeOrdered<Time>::wake(std::uint32_t number, OpKind kind, std::uint32_t arg) {
+  if (!operations_.empty()) {
+    return announce_service(kind, arg);
+  }
   if (ranks_[number].waits_for == wait_key(kind, arg)) {
     ranks_[number].waits_for = kNothing;
     ready_.push_back(number);
@@ -146,22 +155,23 @@ void TimeOrdered<Time>::wake(std::uint32_t number, OpKind kind, std::uint32_t ar
 }
 
 template <typename Time>
-void TimeOrdered<Time>::send(Rank& rank, std::uint32_t message) {
+void TimeOrdered<Time>::send(Time& clock, std::uint32_t message) {
   const std::uint32_t row = row_of(message);
   const MessageCosts& costs = costs_[row];
   messages_[message].row = row;
-  rank.clock.add(&Parts::overhead, costs.send);
+  clock.add(&Parts::overhead, costs.send);
   if (costs.eager) {
-    send_eager(rank, message, costs);
+    send_eager(clock, message, costs);
   } else {
-    request(rank, message, costs);
+    request(clock, message, costs);
   }
 }
 
 template <typename Time>
-void TimeOrdered<Time>::send_eager(Rank& rank, std::uint32_t number, const MessageCosts& costs) {
+void TimeOrdered<Time>::send_eager(const Time& clock, std::uint32_t number, const MessageCosts& costs) {
   Message& message = messages_[number];
-  message.when = rank.clock;
+  Rank& rank = ranks_[program_.messages.from[number]];
+  message.when = clock;
   raise(message.when, rank.nic);
   rank.nic = message.when;
   if (!costs.flows || !transfers_.share_nic()) {
@@ -195,11 +205,11 @@ void TimeOrdered<Time>::travel(std::uint32_t number, const MessageCosts& costs) 
 /// A rendezvous' request travels to the receiver; its data leave when that has posted the receive and said
 /// so.
 template <typename Time>
-void TimeOrdered<Time>::request(const Rank& rank, std::uint32_t number, const MessageCosts& costs) {
+void TimeOrdered<Time>::request(const Time& clock, std::uint32_t number, const MessageCosts& costs) {
   Message& message = messages_[number];
   const bool posted = message.state == State::kPosted;
   const Time post = message.when;
-  message.when = rank.clock;
+  message.when = clock;
   message.when.add(&Parts::latency, costs.latency);
   message.state = State::kRequested;
   if (posted) {
@@ -210,15 +220,15 @@ void TimeOrdered<Time>::request(const Rank& rank, std::uint32_t number, const Me
 }
 
 template <typename Time>
-void TimeOrdered<Time>::post(const Rank& rank, std::uint32_t number) {
+void TimeOrdered<Time>::post(const Time& clock, std::uint32_t number) {
   if (costs_.all_eager() || costs_[row_of(number)].eager) {
     return;  // the data don't wait for it
   }
   Message& message = messages_[number];
   if (message.state == State::kRequested) {
-    meet(number, rank.clock);
+    meet(number, clock);
   } else {
-    message.when = rank.clock;
+    message.when = clock;
     message.state = State::kPosted;
   }
 }
@@ -316,14 +326,14 @@ bool TimeOrdered<Time>::wait_receive(Rank& rank, std::uint32_t number) {
 }
 
 template <typename Time>
-void TimeOrdered<Time>::refuse_deadlock() const {
+std::vector<Blocked> TimeOrdered<Time>::blocked_ranks() const {
   std::vector<Blocked> blocked;
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     if (ranks_[r].at != ranks_[r].end) {
       blocked.push_back({r, ranks_[r].at});
     }
   }
-  throw deadlock(program_, blocked);
+  return blocked;
 }
 
 template <typename Time>

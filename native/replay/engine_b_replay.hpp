@@ -32,7 +32,17 @@ class TimeOrdered {
 
  private:
   /// What an event's key begins with: the order at one time.
-  enum class EventKind : std::uint8_t { kEnds, kBegin, kResume, kArrival, kEnvelope, kPost, kSettle };
+  enum class EventKind : std::uint8_t {
+    kReady,   ///< of a graph: an operation's dependencies are met
+    kServed,  ///< of a graph: a message is there, or has left
+    kEnds,
+    kBegin,
+    kResume,
+    kArrival,
+    kEnvelope,
+    kPost,
+    kSettle,
+  };
 
   enum class State : std::uint8_t {
     kUnsent,
@@ -87,10 +97,10 @@ class TimeOrdered {
   [[nodiscard]] bool step(Rank& rank, std::uint32_t number, OpKind kind, std::uint32_t arg);
   void wake(std::uint32_t number, OpKind kind, std::uint32_t arg);
 
-  void send(Rank& rank, std::uint32_t message);
-  void send_eager(Rank& rank, std::uint32_t number, const MessageCosts& costs);
-  void request(const Rank& rank, std::uint32_t number, const MessageCosts& costs);
-  void post(const Rank& rank, std::uint32_t number);
+  void send(Time& clock, std::uint32_t message);
+  void send_eager(const Time& clock, std::uint32_t number, const MessageCosts& costs);
+  void request(const Time& clock, std::uint32_t number, const MessageCosts& costs);
+  void post(const Time& clock, std::uint32_t number);
   void meet(std::uint32_t number, const Time& posted);
   void begin(Picoseconds now, std::uint32_t number);
   void leave(std::uint32_t number);
@@ -113,7 +123,17 @@ class TimeOrdered {
   void after_transfers(Picoseconds now);
   void deliver(std::uint32_t number, Picoseconds now);
 
-  [[noreturn]] void refuse_deadlock() const;
+  void start_graph();
+  void operate(std::uint32_t op);
+  void serve_operation(std::uint32_t op);
+  void announce_service(OpKind kind, std::uint32_t arg);
+  [[nodiscard]] std::uint32_t message_of(std::uint32_t op) const;
+  void begun(std::uint32_t op, const Time& time);
+  void ended(std::uint32_t op, const Time& time);
+  void met(std::uint32_t op, const Time& time);
+
+  [[nodiscard]] std::vector<Blocked> blocked_ranks() const;
+  [[nodiscard]] std::vector<Blocked> blocked_operations() const;
   [[nodiscard]] Run result(bool ends) const;
 
   const Program& program_;
@@ -132,6 +152,16 @@ class TimeOrdered {
   std::vector<std::uint32_t> bound_;                          ///< by message: its live receive
   std::unordered_map<std::uint32_t, LiveMatching> matching_;  ///< by rank
   std::unordered_map<std::uint64_t, Picoseconds> announced_;  ///< by pair: its latest envelope
+
+  /// An operation of the graph.
+  struct Operation {
+    Time ready;               ///< when its dependencies were met
+    std::uint32_t needs = 0;  ///< dependencies that are not
+    bool posted = false;
+    bool ended = false;
+  };
+  std::vector<Operation> operations_;  ///< of the graph; empty where ranks are sequences
+  std::vector<Time> cpus_;             ///< of the graph: when each is free
 
   bool settling_ = false;         ///< an event kSettle is in the queue
   Picoseconds ends_at_ = kNever;  ///< the earliest event kEnds in the queue

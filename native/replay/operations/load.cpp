@@ -86,6 +86,7 @@ class Load final : public Question {
                 {"ops", program.ops()},
                 {"messages", program.messages.count()},
                 {"live", program.live.count()},
+                {"graph", !program.graph.empty()},
                 {"bytes", program.total_bytes()},
                 {"compute", compute},
                 {"copies", {{"messages", copies.messages}, {"bytes", copies.bytes}}},

@@ -39,6 +39,8 @@ class Program:
         Messages of ranks to themselves, which are copied and are none of `messages`, and their bytes.
     live
         Receives whose message is known only as the program runs.
+    graph
+        Whether ranks do several things at a time, which only the engine in the order of time replays as it is.
     """
 
     number: int
@@ -53,6 +55,7 @@ class Program:
     copies: int = 0
     copied: int = 0
     live: int = 0
+    graph: bool = False
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def engine_for(replay: Replay, program: Program, network: Mapping[str, Any], ask
     """
     if asked != AUTO:
         return asked, ""
-    if network.get("topology") is not None:
+    if network.get("topology") is not None or program.graph:
         return TIMED, ""
     if program.live:
         return TIMED, (

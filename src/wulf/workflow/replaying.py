@@ -121,7 +121,7 @@ class Replay:
             int(answer["bytes"]), float(answer["compute"]), float(coverage.get("share", 1.0)), left,
             tuple(str(note) for note in answer.get("notes", ())),
             int(copies.get("messages", 0)), int(copies.get("bytes", 0)),
-            int(answer.get("live", 0)),
+            int(answer.get("live", 0)), bool(answer.get("graph", False)),
         )  # fmt: skip
 
     def runs(

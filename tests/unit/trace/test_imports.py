@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,73 @@ def test_wildcards_of_goal_take_what_nobody_else_does(tmp_path: Path) -> None:
     assert goal.read_goal(written(tmp_path, text)).wildcards == 1
     with pytest.raises(FormatError, match="1 receives from anybody have no message"):
         goal.read_goal(written(tmp_path, text.replace("send 20b to 2\n", "")))
+
+
+def binary(ranks: list[list[tuple[int, ...]]], edges: dict[int, list[tuple[int, int]]] | None = None) -> bytes:
+    """Binary GOAL of operations (kind, peer, size, tag); edges: rank → pairs (operation, the one that needs its end)."""
+    table, parts = b"", b""
+    first = 6 + 16 * len(ranks)
+    for rank, operations in enumerate(ranks):
+        own = (edges or {}).get(rank, [])
+        part = struct.pack("<II", len(operations), 0)
+        appendix: list[int] = []
+        for number, (kind, peer, size, tag) in enumerate(operations):
+            ends = [needs for on, needs in own if on == number]
+            needed = sum(needs == number for _, needs in own)
+            counts = (len(ends), len(appendix), 0, len(appendix) + len(ends))
+            part += struct.pack("<IBIQIBBIIII", needed, kind, peer, size, tag, 0, 0, *counts)
+            appendix += ends
+        part += struct.pack(f"<{len(appendix)}I", *appendix)
+        table += struct.pack("<QQ", first + len(parts), first + len(parts) + len(part))
+        parts += part
+    return struct.pack("<QIBB", 4223, len(ranks), 1, 1) + table + parts
+
+
+TWO = [[(1, 1, 10, 5), (2, 1, 20, 6), (3, 0, 700, 0)], [(2, 0, 10, 5), (1, 0, 20, 6)]]
+"""Two ranks, a message each way."""
+
+
+def test_binary_goal_is_counted_as_its_text_is(tmp_path: Path) -> None:
+    path = tmp_path / "x.bin"
+    path.write_bytes(binary(TWO, {0: [(0, 2)], 1: [(0, 1)]}))
+    text = written(
+        tmp_path,
+        "num_ranks 2\nrank 0 {\na: send 10b to 1 tag 5\nrecv 20b from 1 tag 6\nc: calc 700\nc requires a\n}\n"
+        "rank 1 {\na: recv 10b from 0 tag 5\nb: send 20b to 0 tag 6\nb requires a\n}\n",
+    )
+    found, same = goal.read_goal(path), goal.read_goal(text)
+    assert (found.ranks, found.counts, found.bytes, found.calculated) == (
+        same.ranks, same.counts, same.bytes, same.calculated
+    )  # fmt: skip
+    (tmp_path / "trace").mkdir()
+    assert goal.bring([path], tmp_path / "trace").ranks == 2
+    assert (tmp_path / "trace/program.goal").read_bytes() == path.read_bytes()
+
+
+def test_binary_goal_may_receive_from_whoever_sends(tmp_path: Path) -> None:
+    path = tmp_path / "x.bin"
+    path.write_bytes(binary([[(1, 1, 10, 5)], [(2, 0xFFFF_FFFF, 10, 0xFFFF_FFFF)]]))
+    assert goal.read_goal(path).wildcards == 1
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (binary(TWO)[:12], "ends within its head"),
+        (binary(TWO)[:-1], "lie from byte"),
+        (struct.pack("<QIBB", 4223, 1 << 31, 1, 1), "ends within its head"),
+        (binary([[(9, 0, 1, 0)]]), "kind 9"),
+        (binary([[(1, 7, 1, 0)]]), "peer 7"),
+        (binary([[(3, 0, 1, 0)]], {0: [(0, 5)]}), "operation 5 depends"),
+        (binary([[(1, 0, 1, 0)]]), "without a partner"),
+    ],
+)
+def test_what_is_no_binary_goal_is_refused(tmp_path: Path, broken: bytes, why: str) -> None:
+    path = tmp_path / "x.bin"
+    path.write_bytes(broken)
+    with pytest.raises(FormatError, match=why):
+        goal.read_goal(path)
+
 
 
 ALLPROF = [

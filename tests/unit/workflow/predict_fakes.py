@@ -46,11 +46,12 @@ class FakeReplay:
         inversions: int = 3,
         copies: int = 0,
         live: int = 0,
+        graph: bool = False,
     ) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self._share, self._refuse, self._factor, self._inversions = share, refuse, factor, inversions
         self._loaded: list[float] = []
-        self._copies, self._live = copies, live
+        self._copies, self._live, self._graph = copies, live, graph
 
     def request(self, op: str, timeout: float | None = 30.0, **fields: Any) -> dict[str, Any]:
         assert timeout is None  # a replay takes as long as it takes
@@ -68,7 +69,7 @@ class FakeReplay:
         left = [{"what": "MPI_Put", "calls": 7, "seconds": 0.1, "why": "one-sided"}] if self._share < 1 else []
         return {
             "program": len(self._loaded), "ranks": 4, "ops": 40_000, "messages": MESSAGES, "live": self._live,
-            "bytes": BYTES, "compute": compute, "coverage": {"share": self._share, "left_out": left},
+            "graph": self._graph, "bytes": BYTES, "compute": compute, "coverage": {"share": self._share, "left_out": left},
             "notes": ["as it was traced"], "copies": {"messages": self._copies, "bytes": 8 * self._copies},
         }  # fmt: skip
 

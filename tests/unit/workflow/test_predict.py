@@ -209,6 +209,12 @@ def test_engine_b_is_taken_where_receives_are_matched_as_the_program_runs(tmp_pa
     assert {fields["engine"] for op, fields in fake.asked if op == "replay"} == {"b"}, "a would refuse it"
 
 
+def test_engine_b_is_taken_where_a_schedule_is_a_graph(tmp_path: Path) -> None:
+    fake = FakeReplay(graph=True)
+    assert run(tmp_path, Wanted([]), fake).engine == "b"
+    assert {fields["engine"] for op, fields in fake.asked if op == "replay"} == {"b"}, "a has one order of it only"
+
+
 def test_a_large_program_stays_with_engine_a_and_says_what_it_does_not_know(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

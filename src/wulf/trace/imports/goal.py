@@ -1,7 +1,7 @@
-"""GOAL: the text that LogGOPSim and its relatives simulate (Group Operation Assembly Language).
+"""GOAL: what LogGOPSim and its relatives simulate (Group Operation Assembly Language), as text or as its binary.
 
 A GOAL file is a schedule rather than a trace: it has dependencies and no times. It is checked, and passed on as it is.
-The grammar is that of LogGOPSim's txt2bin: operations with or without a label, `tag`, `cpu` and `nic` in this order,
+The text's grammar is that of LogGOPSim's txt2bin: operations with or without a label, `tag`, `cpu` and `nic` in this order,
 -1 for any source or tag, `requires` and `irequires`, and both kinds of C++'s comments.
 """
 
@@ -11,16 +11,15 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from wulf.trace.errors import FormatError, TraceError
 from wulf.trace.imports import Imported
+from wulf.trace.imports.goal_binary import is_binary, read_binary
+from wulf.trace.imports.goal_schedule import ANY, Schedule
 from wulf.trace.manifest import GOAL, SCHEDULE
 
-HELP = "GOAL's text, of LogGOPSim: one file, passed on as it is."
-
-ANY = -1
+HELP = "GOAL's text, of LogGOPSim, or what txt2bin makes of it: one file, passed on as it is."
 
 _LABEL = r"(?:(?P<label>[A-Za-z]\w*)\s*:\s*)?"
 _OPERATION = re.compile(
@@ -32,47 +31,23 @@ _NEEDS = re.compile(r"(?P<label>[A-Za-z]\w*)\s*i?requires\s+(?P<other>[A-Za-z]\w
 _RANKS, _RANK = re.compile(r"num_ranks\s*(\d+)"), re.compile(r"rank\s*(\d+)\s*\{")
 _WAY = {"send": "to", "recv": "from"}
 
-MOST = 5
-"""Faults of a kind that a message names."""
-
-
-@dataclass
-class Schedule:
-    """What a GOAL file holds.
-
-    Attributes
-    ----------
-    counts
-        Rank → how many of calc, send, recv it has.
-    bytes
-        (sender, receiver) → bytes sent.
-    unmatched
-        (sender, receiver, tag) → messages sent more often than received (positive), or less often.
-    calculated
-        Rank → the sum of its calc, in nanoseconds.
-    """
-
-    ranks: int = 0
-    counts: dict[int, Counter[str]] = field(default_factory=dict)
-    bytes: Counter[tuple[int, int]] = field(default_factory=Counter)
-    unmatched: Counter[tuple[int, int, int]] = field(default_factory=Counter)
-    calculated: Counter[int] = field(default_factory=Counter)
-    wildcards: int = 0
-
-    @property
-    def messages(self) -> int:
-        return sum(counts["send"] for counts in self.counts.values())
-
-
 def read_goal(path: Path) -> Schedule:
-    """Read and check a GOAL file, a line at a time.
+    """Read and check a GOAL file.
 
     Raises
     ------
     FormatError
         A line is none of the grammar's; a label is unknown or there twice; a peer or rank is beyond num_ranks; a
-        message has no partner: names rank, line, and the first such.
+        message has no partner; a binary file is cut: names rank, line or operation, and the first such.
     """
+    schedule = read_binary(path) if is_binary(path) else _read_text(path)
+    if lonely := schedule.lonely():
+        raise FormatError(f"{path}: messages without a partner: {lonely}", "write all ranks' operations into one file")
+    return schedule
+
+
+def _read_text(path: Path) -> Schedule:
+    """A line at a time."""
     reader = _Reader(path)
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in _statements(lines):
@@ -179,24 +154,12 @@ class _Reader:
             raise self._fault(None, "it names no num_ranks")
         absent = [rank for rank in range(schedule.ranks) if rank not in schedule.counts]
         if absent:
-            raise self._fault(None, f"{len(absent)} ranks are missing, the first of them {absent[:MOST]}")
-        schedule.unmatched = Counter({key: count for key, count in schedule.unmatched.items() if count})
-        over = sum(schedule.unmatched.values())
-        if (schedule.unmatched and not schedule.wildcards) or over != schedule.wildcards:
-            raise self._fault(None, f"messages without a partner: {_unmatched(schedule)}")
+            raise self._fault(None, f"{len(absent)} ranks are missing, the first of them {absent[:5]}")
         return schedule
 
     def _fault(self, line: int | None, what: str) -> FormatError:
         where = f"{self._path}:{line}" if line else str(self._path)
-        return FormatError(f"{where}: {what}", "is it GOAL's text? A binary schedule is made from it by txt2bin")
-
-
-def _unmatched(schedule: Schedule) -> str:
-    texts = [
-        f"{abs(count)} from {sender} to {receiver} with tag {tag} {'sent' if count > 0 else 'awaited'} too often"
-        for (sender, receiver, tag), count in list(schedule.unmatched.items())[:MOST]
-    ]
-    return "; ".join(texts) or f"{schedule.wildcards} receives from anybody have no message"
+        return FormatError(f"{where}: {what}", "is it GOAL's text, or what txt2bin made of it?")
 
 
 def bring(paths: Sequence[Path], folder: Path) -> Imported:
