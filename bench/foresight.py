@@ -158,14 +158,20 @@ class Lab:
         """Run a command of wulf's in this lab; the folder of its run."""
         out = self._folder / f"run-{len(list(self._folder.iterdir()))}"
         end = words.index("--") if "--" in words else len(words)
-        asked = [*words[:end], "--lab", "--mpi", self._mpi, "--out", str(out), *words[end:]]
-        _output([sys.executable, "-m", "wulf.cli.main", *asked], {"WULF_LAB": self._lab.name})
+        self.printed(*words[:end], "--lab", "--mpi", self._mpi, "--out", str(out), *words[end:])
         return out
+
+    def printed(self, *words: str) -> str:
+        """What a command of wulf's prints."""
+        return _output([sys.executable, "-m", "wulf.cli.main", *words], {"WULF_LAB": self._lab.name})
 
     def loggp(self) -> dict[str, float]:
         """What a message costs between two nodes, as `wulf model loggp` measures it."""
-        found = measured_of(read_run(self.wulf("model", "loggp", "n1", "n2", "--quick"))).fitted()
-        base, _ = from_loggp(found, "this", "the lab")
+        return self.costs(self.wulf("model", "loggp", "n1", "n2", "--quick"))
+
+    def costs(self, run: Path) -> dict[str, float]:
+        """What a run of `wulf model loggp` found."""
+        base, _ = from_loggp(measured_of(read_run(run)).fitted(), "this", "the lab")
         inter, _ = nominal(Network(base))
         return dict(inter)
 

@@ -23,13 +23,13 @@ struct Scale<Fine> {
 };
 
 template <typename Time>
-Cost<Time> cost_of(const LinkClass& link, std::uint64_t bytes) {
+Cost<Time> cost_of(const LinkClass& link, std::uint64_t bytes, Picoseconds connect) {
   using In = Scale<Time>;
   const Time stretch = bytes == 0 ? Time{0} : In::bytes(link.byte_fp, bytes - 1);
   const bool rendezvous = bytes > link.eager_bytes;
   return {.send = In::time(link.send) + In::bytes(link.send_byte_fp, bytes),
           .latency = In::time(link.latency),
-          .way = In::time(link.latency) + In::bytes(link.packet_byte_fp, link.stored(bytes)),
+          .way = In::time(link.latency + connect) + In::bytes(link.packet_byte_fp, link.stored(bytes)),
           .stretch = stretch,
           .gap_stretch = In::time(link.gap) + stretch,
           .receive = In::time(link.receive) + In::bytes(link.receive_byte_fp, bytes),
@@ -53,12 +53,13 @@ void set_lane(Cost<V>& cost, std::size_t lane, const Cost<Lanes1>& value) {
 template <typename V>
 Cost<V> lanes_of(const CostClasses& classes, std::size_t each, std::span<const Network* const> networks) {
   if constexpr (kLanes<V> == 1) {
-    return cost_of<V>(classes.link(*networks[0], each), classes.bytes(each));
+    return cost_of<V>(classes.link(*networks[0], each), classes.bytes(each), classes.connect(each));
   } else {
     Cost<V> cost{};
     for (std::size_t lane = 0; lane < kLanes<V>; ++lane) {
       const Network& network = *networks[std::min(lane, networks.size() - 1)];
-      set_lane(cost, lane, cost_of<Lanes1>(classes.link(network, each), classes.bytes(each)));
+      set_lane(cost, lane,
+               cost_of<Lanes1>(classes.link(network, each), classes.bytes(each), classes.connect(each)));
     }
     return cost;
   }
@@ -114,7 +115,8 @@ void CostClasses::check(const Network& network) const {
     const auto n = static_cast<long double>(bytes(each));
     const auto fixed = static_cast<long double>(k.send) + static_cast<long double>(k.receive) +
                        (2 * static_cast<long double>(k.gap)) +
-                       (kLatencies * static_cast<long double>(k.latency));
+                       (kLatencies * static_cast<long double>(k.latency)) +
+                       static_cast<long double>(connect(each));
     const auto per_byte = static_cast<long double>(k.send_byte_fp) +
                           static_cast<long double>(k.receive_byte_fp) +
                           (2 * static_cast<long double>(k.byte_fp));

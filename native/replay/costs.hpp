@@ -22,6 +22,10 @@ class CostClasses {
   [[nodiscard]] std::uint64_t bytes(std::size_t each) const {
     return program_->sizes[split_ ? each / 2 : each];
   }
+  /// What connecting adds on the way.
+  [[nodiscard]] Picoseconds connect(std::size_t each) const {
+    return intra(each) ? 0 : program_->connect_of(split_ ? each / 2 : each);
+  }
   [[nodiscard]] bool intra(std::size_t each) const { return split_ && each % 2 == 1; }
   /// By message; null where all messages are of class 0.
   [[nodiscard]] const std::uint32_t* of_messages() const;

@@ -77,7 +77,7 @@ Copies copy_own_messages(Program& program, const CopyCosts& costs) {
   if (numbers.all_stay() || !program.graph.empty()) {
     return {};
   }
-  Copies copies;
+  Copies copies{.first = static_cast<std::uint32_t>(program.durations.size())};
   Durations durations(program, costs);
   for (std::size_t op = 0; op < program.ops(); ++op) {
     OpKind& kind = program.kind[op];

@@ -18,6 +18,7 @@ struct CopyCosts {
 struct Copies {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
+  std::uint32_t first = kNone;  ///< the first of the program's durations that is of a copy
 };
 
 /// Makes computing of what ranks send to themselves. What a rank with wildcards receives is matched as the

@@ -43,6 +43,10 @@ struct Program {
   Array<std::uint32_t> mark;  ///< records of the trace by operation; empty where there are none
   Array<Picoseconds> durations;
   Array<std::uint64_t> sizes;  ///< the distinct sizes of messages, in bytes
+  /// From this size on, those before again: of messages that first have to be connected, which takes `connect`
+  /// on their way between hosts.
+  std::uint32_t connecting = kNone;
+  Picoseconds connect = 0;
   Messages messages;
   LiveReceives live;
   OperationGraph graph;  ///< empty where ranks do one thing after the other, as the sequences say
@@ -50,6 +54,8 @@ struct Program {
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(first.size() - 1); }
   [[nodiscard]] std::size_t ops() const { return kind.size(); }
   [[nodiscard]] std::uint64_t bytes_of(std::uint32_t message) const { return sizes[messages.size[message]]; }
+  /// What connecting adds to a message of that size (an index of `sizes`).
+  [[nodiscard]] Picoseconds connect_of(std::size_t size) const { return size >= connecting ? connect : 0; }
   [[nodiscard]] std::uint32_t mark_of(std::uint32_t op) const { return mark.empty() ? 0 : mark[op]; }
   /// The rank whose operation it is; in logarithmic time.
   [[nodiscard]] std::uint32_t rank_of(std::uint32_t op) const;

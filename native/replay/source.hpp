@@ -24,6 +24,7 @@ struct Loaded {
   double share = 1;  ///< of the trace's time that the model covers: 0 … 1
   std::vector<LeftOut> left_out;
   std::vector<std::string> notes;
+  std::uint32_t first_copy = kNone;  ///< the first duration that is no computing, but a message to oneself
 };
 
 /// Something that a program can be made from: the request's field of that name. An addition is one file that

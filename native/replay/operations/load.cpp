@@ -5,7 +5,9 @@
 #include "core/error.hpp"
 #include "core/params.hpp"
 #include "core/registry.hpp"
+#include "replay/answers.hpp"
 #include "replay/builder.hpp"
+#include "replay/first_messages.hpp"
 #include "replay/own_messages.hpp"
 #include "replay/service.hpp"
 #include "replay/source.hpp"
@@ -72,7 +74,7 @@ class Load final : public Question {
   Load() : Question("load", "a program from a trace, a GOAL file or a schedule; answers its number") {}
 
   [[nodiscard]] Json answer(const Json& request, Programs& programs) const override {
-    std::vector<std::string> known{"id", "op", "collectives", "compute", "copy"};
+    std::vector<std::string> known{"id", "op", "collectives", "compute", "copy", "connect_ps"};
     const Source& source = source_of(request, known);
     refuse_unknown_fields(request, known);
     Loaded loaded = source.load(request.at(source.name()), request.value("collectives", Json::object()),
@@ -81,6 +83,9 @@ class Load final : public Question {
     const Copies copies = request.contains("copy")
                               ? copy_own_messages(loaded.program, copy_costs(request.at("copy")))
                               : Copies{};
+    loaded.first_copy = copies.first;
+    const std::uint64_t connecting =
+        connect_first_messages(loaded.program, int_or(request, "connect_ps", 0, 0, kPerSecond * 60));
     const Program& program = loaded.program;
     Json answer{{"ranks", program.ranks()},
                 {"ops", program.ops()},
@@ -90,6 +95,7 @@ class Load final : public Question {
                 {"bytes", program.total_bytes()},
                 {"compute", compute},
                 {"copies", {{"messages", copies.messages}, {"bytes", copies.bytes}}},
+                {"connecting", connecting},
                 {"coverage", coverage(loaded)},
                 {"notes", loaded.notes}};
     answer["program"] = programs.add(std::move(loaded));

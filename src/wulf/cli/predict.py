@@ -52,6 +52,9 @@ class Pair(click.ParamType[tuple[str, str]]):
 @click.option(
     "--within", metavar="NAME", help="Messages within a host: a run of `wulf model loggp` on one host, or a TOML."
 )
+@click.option(
+    "--fit", is_flag=True, help="Fit the baseline's figures to half of the trace's calls; the other half says how well."
+)
 @click.option("--price", "prices", type=Pair(), multiple=True, metavar="NAME=TOTAL", help="All that a candidate costs.")
 @click.option("--machine-price", type=ABOVE_ZERO, help="What the machine costs: a network must then pay for itself.")
 @click.option("--wish", type=Percent(), help="Least share of the run time saved [5%, or what the prices say].")
@@ -134,7 +137,8 @@ def _wanted(candidates: Sequence[Network], origin: str, options: dict[str, Any],
     return Wanted(
         candidates, _prices(options["prices"], names), options["machine_price"], options["wish"],
         dict(options["collectives"]), options["compute"], options["engine"], options["draws"], options["seed"],
-        timeline=page, asked=options["asked"], origin=origin, extra=_extra(options["topology"], options["engine"]),
+        timeline=page, fit=options["fit"], asked=options["asked"], origin=origin,
+        extra=_extra(options["topology"], options["engine"]),
     )  # fmt: skip
 
 

@@ -41,6 +41,8 @@ class Program:
         Receives whose message is known only as the program runs.
     graph
         Whether ranks do several things at a time, which only the engine in the order of time replays as it is.
+    connect, connecting
+        Seconds that the first messages between two ranks take longer, on any network, and how many those are.
     """
 
     number: int
@@ -56,6 +58,8 @@ class Program:
     copied: int = 0
     live: int = 0
     graph: bool = False
+    connect: float = 0.0
+    connecting: int = 0
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,80 @@ class Timeline:
 
 
 @dataclass(frozen=True)
+class CallKind:
+    """Calls of the trace that are alike, of all ranks: how long they took, and take in the replay of that run.
+
+    Attributes
+    ----------
+    call
+        Of the MPI.
+    up_to
+        Bytes, to a power of two; of what waits for requests, those of the largest of them.
+    peer
+        `itself`; `first`, of a rank's first call with another, or its first collective; or "".
+    traced, replayed
+        Seconds of all of them.
+    worst
+        The one that differs most: rank, record of its trace counted from 1, and its seconds as traced and replayed.
+    """
+
+    call: str
+    up_to: int
+    peer: str
+    calls: int
+    traced: float
+    replayed: float
+    worst: tuple[int, int, float, float]
+
+    @property
+    def difference(self) -> float:
+        """By how much longer they take in the replay [s]."""
+        return self.replayed - self.traced
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Where the replay of the traced run differs from it: kinds of calls, the largest differences first.
+
+    Attributes
+    ----------
+    traced, replayed
+        Seconds of all calls of all ranks.
+    kinds
+        How many there are; `largest` may be fewer.
+    """
+
+    largest: tuple[CallKind, ...] = ()
+    traced: float = 0.0
+    replayed: float = 0.0
+    kinds: int = 0
+
+
+@dataclass(frozen=True)
+class TraceFit:
+    """The baseline's figures, fitted to one half of the trace's calls and held against the other.
+
+    Attributes
+    ----------
+    parts
+        Figure → as it was measured, and as fitted with a 95 % interval [s, s/B]; None: the calls do not tell it.
+    fitted, held_out
+        Seconds of either half's calls, as traced and as replayed with the fitted figures.
+    """
+
+    parts: Mapping[str, tuple[float, Interval | None]]
+    fitted: tuple[float, float]
+    held_out: tuple[float, float]
+    replays: int
+
+    @property
+    def error(self) -> float:
+        """By how much longer the calls that were not fitted take in the replay, as a share of their time."""
+        traced, replayed = self.held_out
+        return replayed / traced - 1 if traced > 0 else 0.0
+
+
+@dataclass(frozen=True)
 class Change:
     """What the baseline would be with a part of it changed: what tuning it could buy at most."""
 
@@ -213,6 +291,8 @@ class Prediction:
     bytes_times: Mapping[str, float]
     curves: tuple[Piecewise, ...]
     path: Path
+    differences: Differences = Differences()
+    fit: TraceFit | None = None
     timelines: tuple[Timeline, ...] = ()
     scaling: tuple[Scaling, ...] = ()
     engine: str = "a"

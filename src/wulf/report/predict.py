@@ -12,6 +12,12 @@ from wulf.stats.piecewise import Interval
 MOST_ROWS = 12
 """Of a table whose length the trace decides."""
 
+MOST_KINDS, LEAST_DIFFERENCE = 8, 0.01
+"""Of calls that differ from the traced run: how many kinds are shown, and the share of the run time from which on."""
+
+WITH = {"": "", "itself": ", to itself", "first": ", the first"}
+"""What is said behind a call of whom it is with."""
+
 METHOD = (
     "LogGOPS (Hoefler, Schneider and Lumsdaine, HPDC 2010) replayed by wulf-replay: every message matched as it was, "
     "collectives as their algorithm's messages, computing as traced. Intervals: the networks' figures are drawn within "
@@ -23,7 +29,16 @@ METHOD = (
 
 def predict_view(found: Prediction, *, plots: bool = False) -> View:
     """All of it; `plots`: with the curves, for a page."""
-    sections = [_times(found), _verdicts(found), _parts(found), _coverage(found), _changes(found), _tolerances(found)]
+    sections = [
+        _times(found),
+        _verdicts(found),
+        _fit(found),
+        _differences(found),
+        _parts(found),
+        _coverage(found),
+        _changes(found),
+    ]
+    sections += [_tolerances(found)]
     sections += [_breakpoints(found), _path(found), _path_calls(found)]
     sections += [_scaling(one) for one in found.scaling]
     if plots:
@@ -121,6 +136,57 @@ def _worth(one: Candidate, currency: str) -> list[str]:
     if one.gain.value <= 0:
         return [price, "nothing", ""]
     return [price, percent(by_thousand.value, 2, sign=True), show_share(by_thousand)]
+
+
+def _fit(found: Prediction) -> Section:
+    """The baseline's figures as measured and as the trace has them."""
+    heading, fit = "The network as the trace's calls have it", found.fit
+    if fit is None:
+        return Section(heading)
+    rows = [[name, _figure(name, before), *_fitted(name, after)] for name, (before, after) in fit.parts.items()]
+    off = f"{percent(abs(fit.error))} too {'long' if fit.error > 0 else 'short'}"
+    lines = [
+        f"Fitted to half of the calls; the other half took {show(fit.held_out[0], 's')} and takes "
+        f"{show(fit.held_out[1], 's')} in the replay: {off}."
+    ]
+    return Section(heading, lines, Columns(["figure", "measured", "fitted", "from", "to"], rows))
+
+
+def _fitted(name: str, one: Interval | None) -> list[str]:
+    if one is None:
+        return ["as measured", "", ""]  # the calls do not tell it
+    return [_figure(name, value) for value in (one.value, one.low, one.high)]
+
+
+def _figure(name: str, value: float) -> str:
+    return f"{show(1 / value, 'byte/s')}" if name == "byte" and value > 0 else show(value, "s")
+
+
+def _differences(found: Prediction) -> Section:
+    """Which calls the replay has otherwise than they were traced: what a miss of the whole is made of."""
+    heading, ranks = "Where the replay differs from the traced run", max(1, found.program.ranks)
+    whole, own = (found.calibration.measured or 0.0) * ranks, found.differences
+    shown = [one for one in own.largest if abs(one.difference) > LEAST_DIFFERENCE * whole][:MOST_KINDS]
+    if not whole or not shown:
+        return Section(heading)
+    rows = [
+        [
+            f"{one.call}{WITH[one.peer]}", show(one.up_to, "byte") if one.up_to else "–", f"{one.calls:,}",
+            show(one.traced, "s"), show(one.replayed, "s"), percent(one.difference / whole, sign=True),
+        ]
+        for one in shown
+    ]  # fmt: skip
+    lines = [
+        f"MPI took {show(own.traced / ranks, 's')} of a rank's time as traced and {show(own.replayed / ranks, 's')} in "
+        f"the replay. By kinds of calls, those that differ by more than {percent(LEAST_DIFFERENCE, 0)} of the run time:"
+    ]
+    rank, record, traced, replayed = shown[0].worst
+    small = [
+        f"The {shown[0].call} that differs most is record {record:,} of rank {rank}: {show(traced, 's')} as traced, "
+        f"{show(replayed, 's')} in the replay."
+    ]
+    heads = ["call", "up to", "calls", "traced", "replayed", "of the run"]
+    return Section(heading, lines, Columns(heads, rows), small=small)
 
 
 def _parts(found: Prediction) -> Section:

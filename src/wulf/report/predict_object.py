@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.model.foresight import Candidate, Forecast, Piecewise, Tolerance, best_of
-from wulf.model.prediction import Path, Prediction, Scaling
+from wulf.model.prediction import Differences, Path, Prediction, Scaling, TraceFit
 from wulf.report.model_view import interval_object
 from wulf.stats.piecewise import Interval
 
@@ -18,6 +18,7 @@ def predict_object(found: Prediction) -> dict[str, Any]:
         "trace": {
             "path": found.traced.path, "command": found.traced.command, "mpi": found.traced.mpi,
             "ranks": found.program.ranks, "hosts": len(set(found.traced.hosts)) or None,
+            "connect": found.program.connect, "connecting": found.program.connecting,
             "operations": found.program.ops, "messages": found.program.messages, "bytes": found.program.bytes,
         },
         "coverage": {
@@ -31,6 +32,8 @@ def predict_object(found: Prediction) -> dict[str, Any]:
             "predicted": found.calibration.predicted, "measured": found.calibration.measured,
             "error": found.calibration.error,
         },
+        "differences": _differences(found.differences),
+        "fit": None if found.fit is None else _fit(found.fit),
         "engine": found.engine,
         "baseline": {**_forecast(found.baseline), "from": found.baseline_from, **_tolerances(found, found.baseline)},
         "candidates": [{**_candidate(one), **_tolerances(found, one.forecast)} for one in found.candidates],
@@ -44,6 +47,29 @@ def predict_object(found: Prediction) -> dict[str, Any]:
         "scaling": [_scaling(one) for one in found.scaling],
         "notes": list(found.notes),
     }  # fmt: skip
+
+
+def _differences(found: Differences) -> dict[str, Any] | None:
+    if not found.kinds:
+        return None
+    kinds = [
+        {
+            "call": one.call, "up_to_bytes": one.up_to, "with": one.peer or None, "calls": one.calls,
+            "traced": one.traced, "replayed": one.replayed,
+            "worst": dict(zip(("rank", "record", "traced", "replayed"), one.worst, strict=True)),
+        }
+        for one in found.largest
+    ]  # fmt: skip
+    return {"traced": found.traced, "replayed": found.replayed, "kinds": found.kinds, "largest": kinds}
+
+
+def _fit(found: TraceFit) -> dict[str, Any]:
+    parts = {name: {"measured": before, "fitted": _interval(after)} for name, (before, after) in found.parts.items()}
+    halves = {
+        name: dict(zip(("traced", "replayed"), half, strict=True))
+        for name, half in (("fitted", found.fitted), ("held_out", found.held_out))
+    }
+    return {"parts": parts, **halves, "held_out_error": found.error, "replays": found.replays}
 
 
 def _interval(one: Interval | None) -> Mapping[str, float | None] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
 from wulf.core.errors import UsageError
 from wulf.model.foresight import (
@@ -32,18 +32,20 @@ from wulf.model.network import (
     scaled,
 )
 from wulf.model.network_file import shipped_network
-from wulf.model.prediction import Change, Prediction, Program, Timeline, Traced
+from wulf.model.prediction import Change, Differences, Prediction, Program, Timeline, Traced, TraceFit
 from wulf.model.prediction import Path as CriticalPath
 from wulf.workflow.predict_calls import named
 from wulf.workflow.predict_cautions import cautions
 from wulf.workflow.predict_engine import AUTO, engine_for
+from wulf.workflow.predict_fit import FIRST, MOST_OPERATIONS, fitted_network
 from wulf.workflow.predict_scaling import LEAST_COUNTS, scaling_of
 from wulf.workflow.predict_trace import source_of
 from wulf.workflow.replaying import Replay, ReplayError, forecast
 
 T = TypeVar("T")
 
-IDEAL, TRACE = "ideal", "trace"
+IDEAL: Final = "ideal"
+TRACE: Final = "trace"
 
 CHANGES: tuple[tuple[str, dict[str, float]], ...] = (
     ("half the latency", {"latency": 0.5}),
@@ -58,6 +60,13 @@ SPAN = 10.0
 
 COARSE, FINE = 240, 4000
 """Buckets of a timeline: those that are shown first, and those behind them."""
+
+MOST_KINDS, MOST_CALLS = 40, 10_000
+"""Kinds of calls whose times as traced and as replayed are told, and looked at."""
+
+LEAST_CONNECT, LEAST_SHARE = 1e-3, 0.2
+"""Seconds a call below which it is nothing that ranks have to connect, as their begins differ by as much; and what
+share of it the first messages must explain."""
 
 MOST_ROWS, MOST_CELLS = 128, 200_000
 """Of a timeline: rows of ranks, and rows times buckets."""
@@ -89,6 +98,8 @@ class Wanted:
         Of the critical path, at most.
     timeline
         Whether it is asked for.
+    fit
+        Whether the baseline's figures are to be fitted to the trace.
     asked
         Other numbers of ranks to predict.
     origin
@@ -109,6 +120,7 @@ class Wanted:
     shares: Sequence[float] = (0.01, 0.05)
     steps: int = 2000
     timeline: bool = False
+    fit: bool = False
     asked: Sequence[int] = ()
     origin: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -128,7 +140,12 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
     source, kind = source_of(Path(traced.path))
     known = cast(Literal["trace", "goal"], kind)
     program = _loaded(replay, source, known, this, wanted)
-    scene = _Scene(replay, program, traced, this, wanted)
+    scene, fit = _connected(_Scene(replay, program, traced, this, wanted)), None
+    program = scene.program
+    if wanted.fit:
+        say("fitting the network's figures to the trace's calls")
+        scene, fit = _fitted(scene)
+        this, wanted = scene.this, scene.wanted
     runs = (1 + len(wanted.networks)) * (1 + wanted.draws)
     engine, chosen = engine_for(replay, program, scene.object(this), wanted.engine, runs)
     wanted = scene.wanted = replace(wanted, engine=engine)
@@ -156,6 +173,7 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
         {one.name: scene.ask(f"tolerances of {one.name}", partial(scene.tolerances, one), ()) for one in everyone},
         {network.name: nominal(network)[0]["byte"] for network in everyone},
         scene.ask("breakpoints", scene.curves, ()), scene.ask("the critical path", scene.path, CriticalPath()),
+        scene.ask("calls as traced and replayed", scene.differences, Differences()), fit,
         scene.ask("the timeline", scene.timelines, ()) if wanted.timeline else (),
         engine=wanted.engine, currency=_currency(wanted.networks),
         notes=(*traced.notes, *program.notes, *this.notes, *([chosen] if chosen else []), *warned, *scene.lacking),
@@ -167,14 +185,24 @@ class _Scene:
 
     def __init__(self, replay: Replay, program: Program, traced: Traced, this: Network, wanted: Wanted) -> None:
         self.replay, self.program, self.this, self.wanted = replay, program, this, wanted
+        self.traced = traced
         self.hosts = traced.hosts if len(traced.hosts) == program.ranks else ()
         self._own = (nominal(this), draws(this, wanted.draws, wanted.seed))
         self.source, self.kind = source_of(Path(traced.path))
         self.lacking: list[str] = []
 
+    def connecting(self, seconds: float) -> _Scene:
+        """The same with first messages that take so much longer."""
+        program = _loaded(self.replay, self.source, TRACE, self.this, self.wanted, connect=seconds)
+        return _Scene(self.replay, program, self.traced, self.this, self.wanted)
+
     def object(self, network: Network) -> dict[str, Any]:
         """A network by its own figures, as the replay takes it."""
         return self._object(network, nominal(network), self._own[0])
+
+    def object_of(self, own: tuple[Values, Values | None]) -> dict[str, Any]:
+        """The baseline with other figures."""
+        return self._object(self.this, own, own)
 
     def _object(
         self, network: Network, own: tuple[Values, Values | None], base: tuple[Values, Values | None]
@@ -231,6 +259,12 @@ class _Scene:
         self.lacking += [note] if note else []
         return path
 
+    def differences(self) -> Differences:
+        """Where calls took another time as traced; of a schedule, and of other computing than the trace's, none."""
+        if self.kind != TRACE or self.wanted.compute != 1.0:
+            return Differences()
+        return self.replay.differences(self.program, self.object(self.this), self.source, MOST_KINDS)
+
     def timelines(self) -> tuple[Timeline, ...]:
         """The baseline's timeline, coarse, and where that is finer, fine."""
         rows = min(MOST_ROWS, self.program.ranks)
@@ -240,9 +274,62 @@ class _Scene:
         )
 
 
-def _loaded(replay: Replay, source: Path, kind: Literal["trace", "goal"], this: Network, wanted: Wanted) -> Program:
+def _connected(scene: _Scene) -> _Scene:
+    """The scene with the time that it took ranks to connect, as the trace's first calls tell it.
+
+    They took longer than the replay's, which has no such thing. That goes by the library's own clocks and the kernel's
+    rather than by the network's, so that it is the same on all networks.
+    """
+    if scene.kind != TRACE or scene.program.live or scene.program.ops > MOST_OPERATIONS:
+        return scene
+    calls, missing = _first_calls(scene)
+    if missing <= LEAST_CONNECT * calls:
+        return scene
+    tried = scene.connecting(missing / calls)
+    added = missing - _first_calls(tried)[1]
+    if added < LEAST_SHARE * missing:
+        return scene  # it is no message that these calls waited for
+    return scene.connecting(tried.program.connect * missing / added)
+
+
+def _first_calls(scene: _Scene) -> tuple[int, float]:
+    """Ranks' first calls with another: how many, and seconds that they took longer than in the replay."""
+    found = scene.replay.differences(scene.program, scene.object(scene.this), scene.source, MOST_CALLS)
+    first = [one for one in found.largest if one.peer == FIRST]
+    return sum(one.calls for one in first), -sum(one.difference for one in first)
+
+
+def _fitted(scene: _Scene) -> tuple[_Scene, TraceFit]:
+    """The scene with the baseline as the trace's calls have it, and so of all networks that are it, changed.
+
+    Raises
+    ------
+    UsageError
+        The trace has no calls with times, or is too large; or computing is to be another than the trace's.
+    """
+    if scene.kind != TRACE:
+        raise UsageError("--fit holds the replay against the trace's calls, and a schedule has none", "leave it out")
+    if scene.wanted.compute != 1.0:
+        raise UsageError("--fit needs computing as it was traced", "leave out --compute, or --fit")
+    this, fit = fitted_network(scene.replay, scene.program, scene.source, scene.this, scene.object_of)
+    old = scene.this.base
+    networks = [replace(one, base=this.base) if one.base == old else one for one in scene.wanted.networks]
+    wanted = replace(scene.wanted, networks=networks, origin=f"fitted to the trace, from {scene.wanted.origin}")
+    return _Scene(scene.replay, scene.program, scene.traced, this, wanted), fit
+
+
+def _loaded(
+    replay: Replay,
+    source: Path,
+    kind: Literal["trace", "goal"],
+    this: Network,
+    wanted: Wanted,
+    *,
+    connect: float = 0.0,
+) -> Program:
     """The trace as a program: what networks may make of its messages, and what ranks copy to themselves."""
-    return replay.load(source, kind, _rules(this, wanted), wanted.compute, copy_object(nominal(this)[1]))
+    own = copy_object(nominal(this)[1])
+    return replay.load(source, kind, _rules(this, wanted), wanted.compute, own, connect=connect)
 
 
 def _rules(this: Network, wanted: Wanted) -> dict[str, str | int]:
@@ -264,7 +351,9 @@ def _calibrating(scene: _Scene, source: Path, kind: Literal["trace", "goal"], ba
     """What is predicted of the run as it was: with computing as it was traced, whatever is asked for."""
     if scene.wanted.compute == 1.0:
         return baseline.seconds
-    as_it_was = _loaded(scene.replay, source, kind, scene.this, replace(scene.wanted, compute=1.0))
+    as_it_was = _loaded(
+        scene.replay, source, kind, scene.this, replace(scene.wanted, compute=1.0), connect=scene.program.connect
+    )
     run = scene.replay.runs(as_it_was, [scene.object(scene.this)], scene.wanted.engine)[0]
     return forecast(scene.this.name, run, ()).seconds
 

@@ -50,6 +50,11 @@ def cautions(
             f"{program.copies:,} messages of ranks to themselves are taken to be copied at "
             f"{show(1 / COPY_BYTE, 'byte/s')}: --within takes a run of `wulf model loggp` on one host"
         )
+    if program.connecting:
+        notes.append(
+            f"connecting two ranks took {show(program.connect, 's')} in the trace: {program.connecting:,} first "
+            "messages take as much longer on every network"
+        )
     worst = turned(program, max((one.inversions for one in forecasts), default=0))
     if engine == ORDERED and worst:
         notes.append(f"{worst}: --engine b has adapters serve them as they come")

@@ -16,7 +16,7 @@ from wulf.cluster.session import RequestError
 from wulf.core.errors import UsageError, WulfError
 from wulf.model.foresight import PARTS, Forecast, Piecewise, Tolerance
 from wulf.model.network import FRACTION_BITS, PICO
-from wulf.model.prediction import TIMELINE, LeftOut, Program, Step, Timeline
+from wulf.model.prediction import TIMELINE, CallKind, Differences, LeftOut, Program, Step, Timeline
 from wulf.model.prediction import Path as CriticalPath
 
 PROGRAM = "wulf-replay"
@@ -99,6 +99,8 @@ class Replay:
         collectives: Mapping[str, str | int],
         compute: float,
         own: Mapping[str, int],
+        *,
+        connect: float = 0.0,
     ) -> Program:
         """A trace as a program of the replay.
 
@@ -108,8 +110,11 @@ class Replay:
             What it may hold is in docs/replay-lowering.md.
         own
             What a rank's messages to itself cost (`wulf.model.network.copy_object`).
+        connect
+            By how much longer the first messages between two ranks take [s].
         """
         changes: dict[str, Any] = {"collectives": dict(collectives)} if collectives else {}
+        changes |= {"connect_ps": round(connect * PICO)} if connect else {}
         answer = self._ask("load", **{kind: str(source.resolve())}, compute=compute, copy=dict(own), **changes)
         coverage, copies = answer.get("coverage", {}), answer.get("copies", {})
         left = tuple(
@@ -121,7 +126,7 @@ class Replay:
             int(answer["bytes"]), float(answer["compute"]), float(coverage.get("share", 1.0)), left,
             tuple(str(note) for note in answer.get("notes", ())),
             int(copies.get("messages", 0)), int(copies.get("bytes", 0)),
-            int(answer.get("live", 0)), bool(answer.get("graph", False)),
+            int(answer.get("live", 0)), bool(answer.get("graph", False)), connect, int(answer.get("connecting", 0)),
         )  # fmt: skip
 
     def runs(
@@ -173,6 +178,25 @@ class Replay:
         ranks = {int(one["rank"]): {part: ps / PICO for part, ps in one["parts"].items()} for one in answer["ranks"]}
         return CriticalPath(steps, ranks, int(answer["count"]))
 
+    def differences(
+        self, program: Program, network: Mapping[str, Any], trace: Path, most: int, half: int | None = None
+    ) -> Differences:
+        """Where the trace's calls took longer or shorter than in the replay; as many kinds of them at most.
+
+        Parameters
+        ----------
+        half
+            0 or 1: of every other stretch of the calls alone.
+        """
+        which = {} if half is None else {"half": half}
+        answer = self._ask(
+            "calls", program=program.number, network=network, trace=str(trace.resolve()), most=most, **which
+        )
+        return Differences(
+            tuple(_call_kind(one) for one in answer["calls"]),
+            answer["traced_ps"] / PICO, answer["replayed_ps"] / PICO, int(answer["kinds"]),
+        )  # fmt: skip
+
     def timeline(self, program: Program, network: Mapping[str, Any], buckets: int, rows: int) -> Timeline:
         """What ranks do over time, in so many buckets and at most so many rows of ranks."""
         answer = self._ask("timeline", program=program.number, network=network, buckets=buckets, rows=rows)
@@ -182,6 +206,15 @@ class Replay:
         }
         ranks = tuple((int(row["rank"]), int(row["rank"]) + int(row["ranks"]) - 1) for row in found)
         return Timeline(width / PICO, ranks, shares)
+
+
+def _call_kind(one: Mapping[str, Any]) -> CallKind:
+    worst = one["worst"]
+    single = (int(worst["rank"]), int(worst["mark"]), worst["traced_ps"] / PICO, worst["replayed_ps"] / PICO)
+    return CallKind(
+        str(one["call"]), int(one["up_to"]), str(one["with"]), int(one["calls"]), one["traced_ps"] / PICO,
+        one["replayed_ps"] / PICO, single,
+    )  # fmt: skip
 
 
 def _scaled(value: float | None, unit: float) -> float | None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.process.native.session import Session, binary
+from tests.unit.trace.making import made, pingpong, recv, send
 from tests.wording import lacking
 
 INTER = {"latency_ps": 1_000_000, "send_ps": 200_000, "receive_ps": 300_000, "gap_ps": 100_000, "byte_fp": 80 << 20}
@@ -45,7 +46,18 @@ def loaded(session: Session, kind: str, ranks: int, **fields: Any) -> int:
 
 def test_it_says_what_it_can_be_asked_and_what_it_reads() -> None:
     printed = subprocess.run([binary("wulf-replay"), "--describe"], check=True, capture_output=True, text=True).stdout
-    for word in ("load", "replay", "breakpoints", "tolerance", "path", "timeline", "drop", "schedule", "program"):
+    for word in (
+        "load",
+        "replay",
+        "breakpoints",
+        "tolerance",
+        "path",
+        "timeline",
+        "calls",
+        "drop",
+        "schedule",
+        "program",
+    ):
         assert f'"{word}"' in printed
 
 
@@ -149,6 +161,87 @@ def test_the_timeline_shares_every_moment_out(session: Session) -> None:
     (run,) = asked(session, "replay", program=program, networks=[NETWORK], detail=True)["runs"]
     spent = sum(sum(row[kind]) for row in rows for kind in ("compute", "overhead", "waiting"))
     assert spent == sum(run["ranks"])
+
+
+def test_calls_are_told_by_kind_with_the_time_that_they_took_in_the_trace(session: Session, tmp_path: Path) -> None:
+    """NETWORK's own times of a message against those of a trace whose first exchange took long."""
+    ranks = pingpong(3, 8, gap=100, call=5000)
+    ranks[0][0].call_ns = 900_000
+    ranks[0].insert(0, send(0, 64, 9, call=40_000))  # and a message to itself
+    ranks[0].insert(1, recv(0, 64, 9, call=1000))
+    made(tmp_path, ranks)
+    copy = {"send_ps": 1000, "receive_ps": 2000, "byte_fp": 0}
+    program = asked(session, "load", trace=str(tmp_path), copy=copy)["program"]
+    found = asked(session, "calls", program=program, network=NETWORK, trace=str(tmp_path))
+    kinds = {(one["call"], one["up_to"], one["with"]): one for one in found["calls"]}
+    first = found["calls"][0]
+    assert (first["call"], first["with"], first["calls"], first["traced_ps"]) == ("MPI_Send", "first", 1, 900_000_000)
+    assert (first["worst"]["rank"], first["worst"]["mark"]) == (0, 3)
+    assert kinds["MPI_Send", 8, ""]["calls"] == 5
+    assert kinds["MPI_Send", 64, "itself"]["replayed_ps"] == 1000
+    assert kinds["MPI_Recv", 64, "itself"]["replayed_ps"] == 2000
+    assert found["traced_ps"] == sum(one["traced_ps"] for one in found["calls"])
+    (run,) = asked(session, "replay", program=program, networks=[NETWORK], detail=True)["runs"]
+    computed = sum(record.gap_ns for rank in ranks for record in rank) * 1000
+    assert found["replayed_ps"] == sum(run["ranks"]) - computed, "what is not computing is calls"
+    assert len(asked(session, "calls", program=program, network=NETWORK, trace=str(tmp_path), most=2)["calls"]) == 2
+
+
+def test_calls_of_one_half_are_every_other_stretch_of_the_records(session: Session, tmp_path: Path) -> None:
+    made(tmp_path, pingpong(100))
+    program = asked(session, "load", trace=str(tmp_path))["program"]
+    counts = [
+        sum(one["calls"] for one in asked(session, "calls", program=program, network=NETWORK, trace=str(tmp_path),
+                                          **which)["calls"])
+        for which in ({"half": 0}, {"half": 1}, {})
+    ]  # fmt: skip
+    assert counts[0] + counts[1] == counts[2] == 400, "MPI_Finalize is no call of these"
+    assert counts[0] == 2 * (63 + 64), "records 1 to 63, and 128 to 191"
+
+
+@pytest.mark.parametrize("engine", ["a", "b"])
+def test_the_first_messages_between_two_ranks_connect_them(session: Session, engine: str) -> None:
+    ping = [["send", 1, 1, 5, 0], ["wait", 0], ["recv", 1, 1, 5, 1], ["wait", 1]]
+    pong = [["recv", 0, 1, 5, 0], ["wait", 0], ["send", 0, 1, 5, 1], ["wait", 1]]
+    both = [["recv", 1, 1, 6, 0], ["send", 1, 1, 6, 1], ["wait", 0], ["wait", 1]]
+    other = [["recv", 0, 1, 6, 0], ["send", 0, 1, 6, 1], ["wait", 0], ["wait", 1]]
+    for first, second, connecting in ((ping, pong, 1), (both, other, 2)):
+        program = {"ranks": [[*first, *ping], [*second, *pong]]}
+        plain = asked(session, "load", program=program)
+        slow = asked(session, "load", program=program, connect_ps=7_000_000)
+        assert (plain["connecting"], slow["connecting"]) == (0, connecting)
+        assert slow["bytes"] == plain["bytes"]
+        times = [
+            asked(session, "replay", program=one["program"], networks=[NETWORK], engine=engine)["runs"][0]
+            for one in (plain, slow)
+        ]
+        assert times[1]["ps"] - times[0]["ps"] == 7_000_000, "once, whoever sends first"
+        assert sum(times[1]["parts"].values()) == times[1]["ps"]
+        within = {**NETWORK, "hosts": 2}
+        assert (
+            asked(session, "replay", program=slow["program"], networks=[within], engine=engine)["runs"][0]["ps"]
+            == times[0]["ps"]
+        ), "within a host nobody connects"
+
+
+def test_calls_of_another_trace_are_refused(session: Session, tmp_path: Path) -> None:
+    made(tmp_path, pingpong())
+    program = loaded(session, "pingpong", 3)
+    assert (
+        "another trace" in refused(session, "calls", program=program, network=NETWORK, trace=str(tmp_path))["message"]
+    )
+
+
+@pytest.mark.parametrize(("engine", "picoseconds"), [("a", 300_000), ("b", 200_000)])
+def test_a_graph_is_replayed_as_one_by_engine_b(
+    session: Session, tmp_path: Path, engine: str, picoseconds: int
+) -> None:
+    path = tmp_path / "x.goal"
+    path.write_text("num_ranks 1\nrank 0 {\ncalc 200\ncalc 100 cpu 1\n}\n")
+    answer = asked(session, "load", goal=str(path))
+    assert answer["graph"] and "engine b" in answer["notes"][0]
+    (run,) = asked(session, "replay", program=answer["program"], networks=[NETWORK], engine=engine)["runs"]
+    assert run["ps"] == picoseconds
 
 
 def test_a_deadlock_names_its_ranks(session: Session) -> None:

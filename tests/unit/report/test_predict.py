@@ -14,8 +14,8 @@ from tests.wording import Wording, lacking
 from wulf.core.units import show
 from wulf.model.network import Network, scaled
 from wulf.model.network_file import parse_network, shipped_network
+from wulf.model.prediction import CallKind, Differences, Prediction, Step, TraceFit
 from wulf.model.prediction import Path as CriticalPath
-from wulf.model.prediction import Prediction, Step
 from wulf.report.model_view import Section, View
 from wulf.report.networks import network_details, network_view, networks_view, written
 from wulf.report.predict import MOST_ROWS, headline, predict_view
@@ -60,6 +60,36 @@ def test_a_model_that_is_far_off_says_so(found: Prediction) -> None:
     assert "40.0 % too long. That is too far" in line
     unknown = replace(found, calibration=replace(found.calibration, measured=None))
     assert "is not known" in section(predict_view(unknown), "Run time").lines[0]
+
+
+def test_calls_that_the_replay_has_otherwise_are_listed(found: Prediction, wording: Wording) -> None:
+    large = CallKind("MPI_Send", 64, "first", 4, 0.4, 0.004, (1, 7, 0.1, 0.001))
+    small = CallKind("MPI_Allreduce", 8, "", 900, 0.009, 0.01, (1, 7, 0.1, 0.001))
+    some = replace(found, differences=Differences((large, small), 0.409, 0.014, 2))
+    shown = section(predict_view(some), "Where the replay differs from the traced run")
+    assert lacking(shown.lines[0], "102 ms of a rank's time as traced", "3.5 ms in the replay") == []
+    assert shown.table is not None
+    (row,) = shown.table.rows  # the other differs by less than a hundredth of the run
+    assert row == ["MPI_Send, the first", "64 byte", "4", "400 ms", "4 ms", "−7.9 %"]
+    assert lacking(shown.small[0], "record 7 of rank 1", "100 ms as traced", "1 ms in the replay") == []
+    wording(shown.lines[0])
+    told = predict_object(some)["differences"]
+    assert told["kinds"] == 2 and told["largest"][0]["with"] == "first"
+
+
+def test_a_fit_is_shown_beside_what_was_measured(found: Prediction, wording: Wording) -> None:
+    parts = {"latency": (1e-3, Interval(2e-3, 1.5e-3, 2.5e-3)), "byte": (1e-8, Interval(2e-8, 1e-8, 4e-8)),
+             "gap": (1e-6, None)}  # fmt: skip
+    some = replace(found, fit=TraceFit(parts, (5.0, 5.0), (5.0, 5.5), 90))
+    shown = section(predict_view(some), "The network as the trace's calls have it")
+    assert shown.table is not None
+    assert shown.table.rows == [
+        ["latency", "1 ms", "2 ms", "1.5 ms", "2.5 ms"], ["byte", "100 MB/s", "50 MB/s", "100 MB/s", "25 MB/s"],
+        ["gap", "1 µs", "as measured", "", ""],
+    ]  # fmt: skip
+    assert lacking(shown.lines[0], "5 s", "5.5 s", "10.0 % too long") == []
+    wording(shown.lines[0])
+    assert predict_object(some)["fit"]["parts"]["gap"] == {"measured": 1e-6, "fitted": None}
 
 
 def test_verdicts_come_with_why_and_what_next(found: Prediction, wording: Wording) -> None:

@@ -85,7 +85,7 @@ def test_wildcards_of_goal_take_what_nobody_else_does(tmp_path: Path) -> None:
 
 
 def binary(ranks: list[list[tuple[int, ...]]], edges: dict[int, list[tuple[int, int]]] | None = None) -> bytes:
-    """Binary GOAL of operations (kind, peer, size, tag); edges: rank → pairs (operation, the one that needs its end)."""
+    """Binary GOAL of operations (kind, peer, size, tag); edges: rank → (operation, the one that needs its end)."""
     table, parts = b"", b""
     first = 6 + 16 * len(ranks)
     for rank, operations in enumerate(ranks):
@@ -148,7 +148,6 @@ def test_what_is_no_binary_goal_is_refused(tmp_path: Path, broken: bytes, why: s
     path.write_bytes(broken)
     with pytest.raises(FormatError, match=why):
         goal.read_goal(path)
-
 
 
 ALLPROF = [

@@ -30,6 +30,9 @@ eager = { value = 4096, source = "measured" }
 
 SECONDS = 1.26
 
+OWN = {"latency_ps": 20_000_000, "send_ps": 2_000_000, "receive_ps": 3_000_000, "byte_fp": 1000 << 20}
+"""Its costs as the replay takes them."""
+
 
 def this() -> Network:
     return Network(parse_network(THIS, "own.toml"), alias="this")
@@ -47,11 +50,17 @@ class FakeReplay:
         copies: int = 0,
         live: int = 0,
         graph: bool = False,
+        first: int = 0,
+        real: dict[str, int] | None = None,
     ) -> None:
+        """`first`: picoseconds that a rank's first call took longer than its message; `real`: the network's costs as
+        the trace has them, where they are others than those that were measured.
+        """
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self._share, self._refuse, self._factor, self._inversions = share, refuse, factor, inversions
         self._loaded: list[float] = []
         self._copies, self._live, self._graph = copies, live, graph
+        self._first, self._real, self._connect = first, real, 0
 
     def request(self, op: str, timeout: float | None = 30.0, **fields: Any) -> dict[str, Any]:
         assert timeout is None  # a replay takes as long as it takes
@@ -66,10 +75,12 @@ class FakeReplay:
 
     def _load(self, compute: float = 1.0, **source: Any) -> dict[str, Any]:
         self._loaded.append(compute * self._factor)
+        self._connect = source.get("connect_ps", 0)
         left = [{"what": "MPI_Put", "calls": 7, "seconds": 0.1, "why": "one-sided"}] if self._share < 1 else []
         return {
             "program": len(self._loaded), "ranks": 4, "ops": 40_000, "messages": MESSAGES, "live": self._live,
-            "graph": self._graph, "bytes": BYTES, "compute": compute, "coverage": {"share": self._share, "left_out": left},
+            "graph": self._graph, "connecting": 2 if self._connect else 0, "bytes": BYTES, "compute": compute,
+            "coverage": {"share": self._share, "left_out": left},
             "notes": ["as it was traced"], "copies": {"messages": self._copies, "bytes": 8 * self._copies},
         }  # fmt: skip
 
@@ -120,6 +131,26 @@ class FakeReplay:
         ]  # fmt: skip
         ranks = [{"rank": 0, "ps": sum(parts.values()), "parts": parts}]
         return {"ps": sum(parts.values()), "count": 2, "steps": steps, "ranks": ranks}
+
+    def _calls(
+        self, program: int, network: dict[str, Any], trace: str, most: int, half: int | None = None
+    ) -> dict[str, Any]:
+        """Four first calls, each of which connects, and the messages' own time, of which half are in either half."""
+        worst = {"rank": 1, "mark": 7, "traced_ps": 10**11, "replayed_ps": 10**9}
+        share = 1 if half is None else 2
+        own = self.parts(program, network)
+        real = self.parts(program, {"inter": self._real or network["inter"]})
+        kinds = [
+            {"call": "MPI_Send", "up_to": 64, "with": "first", "calls": 4, "traced_ps": 4 * 10**9 + self._first * 4,
+             "replayed_ps": 4 * 10**9 + 2 * self._connect, "worst": worst},
+            {"call": "MPI_Allreduce", "up_to": 8, "with": "", "calls": 900, "traced_ps": real["latency"] // share,
+             "replayed_ps": own["latency"] // share, "worst": worst},
+            {"call": "MPI_Recv", "up_to": 8192, "with": "", "calls": 90, "traced_ps": real["bytes"] // share,
+             "replayed_ps": own["bytes"] // share, "worst": worst},
+        ]  # fmt: skip
+        kinds.sort(key=lambda one: -abs(one["traced_ps"] - one["replayed_ps"]))
+        totals = {name: sum(one[name] for one in kinds) for name in ("traced_ps", "replayed_ps")}
+        return {"calls": kinds[:most], "kinds": 3, **totals}
 
     def _timeline(self, program: int, network: dict[str, Any], buckets: int, rows: int) -> dict[str, Any]:
         width = 1000

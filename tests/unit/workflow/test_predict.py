@@ -21,7 +21,7 @@ from wulf.workflow.predict_scaling import check_counts, scaling_of
 from wulf.workflow.predict_trace import find_trace, read_traced, source_of
 from wulf.workflow.replaying import TOGETHER, Replay, ReplayError
 
-from .predict_fakes import LATENCIES, SECONDS, FakeReplay, make_trace, rank_file, this
+from .predict_fakes import LATENCIES, OWN, SECONDS, FakeReplay, make_trace, rank_file, this
 
 
 def run(folder: Path, wanted: Wanted, fake: FakeReplay | None = None, base: Network | None = None) -> Prediction:
@@ -207,6 +207,53 @@ def test_engine_b_is_taken_where_receives_are_matched_as_the_program_runs(tmp_pa
     fake = FakeReplay(live=5)
     assert run(tmp_path, Wanted([]), fake).engine == "b"
     assert {fields["engine"] for op, fields in fake.asked if op == "replay"} == {"b"}, "a would refuse it"
+
+
+def test_calls_that_took_another_time_than_they_are_replayed_in_are_told(tmp_path: Path) -> None:
+    real = OWN | {"latency_ps": 12_000_000}
+    found = run(tmp_path, Wanted([]), FakeReplay(real=real)).differences
+    latency, *others = found.largest
+    assert (latency.call, latency.up_to, latency.peer, latency.calls) == ("MPI_Allreduce", 8, "", 900)
+    assert latency.difference == pytest.approx(LATENCIES * (OWN["latency_ps"] - 12_000_000) / 1e12)
+    assert all(one.difference == 0 for one in others)
+    assert latency.worst == (1, 7, pytest.approx(0.1), pytest.approx(0.001))
+    assert found.replayed - found.traced == pytest.approx(latency.difference)
+    slower = run(tmp_path / "slower", Wanted([], compute=2.0), FakeReplay(real=real))
+    assert slower.differences.kinds == 0, "other computing than the trace's is held against nothing"
+
+
+def test_what_connecting_took_in_the_trace_is_taken_on_every_network(tmp_path: Path, wording: Wording) -> None:
+    fake = FakeReplay(first=40_000_000_000)
+    found = run(tmp_path, Wanted([]), fake)
+    # of four first calls two waited for it, so that it is twice as long as the calls' mean
+    assert found.program.connect == pytest.approx(0.08)
+    assert found.program.connecting == 2
+    (note,) = [note for note in found.notes if "connecting two ranks" in note]
+    assert lacking(note, "80 ms", "2 first messages") == []
+    wording(note)
+    short = run(tmp_path / "short", Wanted([]), FakeReplay(first=900_000_000))
+    assert short.program.connect == 0, "ranks do not begin at the same moment"
+
+
+def test_a_fit_takes_what_the_calls_tell_and_is_held_against_the_other_half(tmp_path: Path) -> None:
+    real = OWN | {"latency_ps": 3 * OWN["latency_ps"]}
+    wanted = Wanted([scaled(this(), latency=0.5)], fit=True, origin="own.toml")
+    found = run(tmp_path, wanted, FakeReplay(real=real))
+    assert found.fit is not None
+    before, after = found.fit.parts["latency"]
+    assert after is not None
+    assert after.value == pytest.approx(3 * before, rel=0.02)
+    assert after.low < 3 * before < after.high
+    assert found.fit.parts["gap"][1] is None, "no call tells of it"
+    assert abs(found.fit.error) < 0.01
+    assert lacking(found.baseline_from, "fitted", "own.toml") == []
+    parts = found.candidates[0].forecast.parts
+    assert parts["latency"] == pytest.approx(found.baseline.parts["latency"] / 2), "a change of the fitted baseline"
+
+
+def test_a_schedule_can_not_be_fitted_to(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="computing"):
+        run(tmp_path, Wanted([], fit=True, compute=2.0), FakeReplay())
 
 
 def test_engine_b_is_taken_where_a_schedule_is_a_graph(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """GOAL: what LogGOPSim and its relatives simulate (Group Operation Assembly Language), as text or as its binary.
 
 A GOAL file is a schedule rather than a trace: it has dependencies and no times. It is checked, and passed on as it is.
-The text's grammar is that of LogGOPSim's txt2bin: operations with or without a label, `tag`, `cpu` and `nic` in this order,
--1 for any source or tag, `requires` and `irequires`, and both kinds of C++'s comments.
+The text's grammar is that of LogGOPSim's txt2bin: operations with or without a label, `tag`, `cpu` and `nic` in this
+order, -1 for any source or tag, `requires` and `irequires`, and both kinds of C++'s comments.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _CALC = re.compile(_LABEL + r"calc\s*(?P<time>\d+)(?:\s*cpu\s*(?P<cpu>\d+))?(?:\
 _NEEDS = re.compile(r"(?P<label>[A-Za-z]\w*)\s*i?requires\s+(?P<other>[A-Za-z]\w*)")
 _RANKS, _RANK = re.compile(r"num_ranks\s*(\d+)"), re.compile(r"rank\s*(\d+)\s*\{")
 _WAY = {"send": "to", "recv": "from"}
+
 
 def read_goal(path: Path) -> Schedule:
     """Read and check a GOAL file.

@@ -81,9 +81,7 @@ def _take(path: Path, schedule: Schedule, rank: int, part: bytes) -> None:
             schedule.unmatched[peer, rank, tag] -= 1
 
 
-def _check(
-    path: Path, ranks: int, rank: int, operations: NDArray[np.void], appendix: NDArray[np.uint32]
-) -> None:
+def _check(path: Path, ranks: int, rank: int, operations: NDArray[np.void], appendix: NDArray[np.uint32]) -> None:
     kinds, peers = operations["kind"], operations["peer"]
     wrong = ~np.isin(kinds, list(KINDS))
     wrong |= (kinds != 3) & (peers >= ranks) & ~((kinds == 2) & (peers == NOBODY))
@@ -104,4 +102,3 @@ def _words(operation: np.void) -> str:
 
 def _fault(path: Path, what: str) -> FormatError:
     return FormatError(f"{path} is no whole binary GOAL file: {what}", "make it again from its text, by txt2bin")
-

@@ -1,0 +1,246 @@
+"""`python -m bench.public PROGRAMS.toml [PROGRAM …]`: public programs foretold in a lab, beside the runs that came.
+
+PROGRAMS.toml has a table `programs.NAME` for each, with `argv` and perhaps `cwd`; programs are built elsewhere. Each is
+traced once, on two nodes of a lab, and predicted by `wulf predict` for three other settings of the lab's links from
+what `wulf model loggp` measured there, with the difference that the links make. Then all are run at all settings in
+turn, in a random order, and timed by a trace of that run: from MPI_Init to the last call's end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench.calm import Calm
+from bench.context import say
+from bench.errors import BenchError
+from bench.foresight import BITS, HEADERS, LINKS, Lab, Setting
+from wulf import lab as labs
+from wulf.core.errors import USAGE, WulfError
+from wulf.workflow.predict_trace import read_traced
+
+TRACED = Setting("as traced", 500e-6, 100e6)
+SETTINGS = (
+    TRACED,
+    Setting("latency × 5", 2500e-6, 100e6),
+    Setting("latency ÷ 5", 100e-6, 100e6),
+    Setting("bandwidth ÷ 5", 500e-6, 20e6),
+)
+RANKS = 2
+
+LARGE = 0.15
+"""An error that misleads."""
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """A program's run time at a setting [s], and its 95 % interval."""
+
+    seconds: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One program at one setting: as predicted, and the seconds of each run."""
+
+    program: str
+    setting: str
+    foretold: Foretold
+    runs: tuple[float, ...]
+
+    @property
+    def measured(self) -> float:
+        return statistics.median(self.runs)
+
+    @property
+    def error(self) -> float:
+        return self.foretold.seconds / self.measured - 1
+
+    @property
+    def held(self) -> bool:
+        """Whether the interval holds the median run."""
+        return self.foretold.low <= self.measured <= self.foretold.high
+
+
+def expression(setting: Setting, latency: float) -> str:
+    """What `wulf predict` is to change of the measured network for that setting.
+
+    Parameters
+    ----------
+    latency
+        As measured at the setting of the traces [s].
+    """
+    parts = ""
+    if setting.rate != TRACED.rate:
+        parts += f"*bandwidth={setting.rate / TRACED.rate:g}"
+    longer = LINKS * (setting.delay - TRACED.delay) + HEADERS * BITS * (1 / setting.rate - 1 / TRACED.rate)
+    if longer > 0:
+        return f"{parts}+latency={longer * 1e6:.6g}us"
+    return f"{parts}*latency={max(0.0, 1 + longer / latency):.6g}" if longer else parts
+
+
+class Programs:
+    """The programs, in a lab."""
+
+    def __init__(self, lab: Lab, programs: Mapping[str, Mapping[str, Any]]) -> None:
+        self._lab, self._programs = lab, programs
+
+    def trace(self, program: str) -> Path:
+        """The run of a trace of it, without the network: that is measured once for all."""
+        own = self._programs[program]
+        command = ["env", "-C", str(own["cwd"]), *own["argv"]] if own.get("cwd") else list(own["argv"])
+        return self._lab.wulf("trace", "n[1-2]", "--ranks", str(RANKS), "--no-network", "--", *command)
+
+    def seconds(self, program: str) -> float:
+        """Of one run."""
+        seconds = read_traced(self.trace(program) / "trace").seconds
+        if seconds is None:
+            raise BenchError(f"{program}: its trace does not say how long it took")
+        return seconds
+
+    def predicted(self, trace: Path, network: Path, latency: float) -> dict[str, Any]:
+        """`wulf predict`'s answer for all settings."""
+        candidates = [f"this{expression(setting, latency)}" for setting in SETTINGS[1:]]
+        options = [word for one in candidates for word in ("--network", one)]
+        answer: dict[str, Any] = json.loads(
+            self._lab.printed("predict", str(trace), "--baseline", str(network), *options, "--json")
+        )
+        return answer
+
+
+def foretold(answer: Mapping[str, Any]) -> dict[str, Foretold]:
+    """Setting → what an answer of `wulf predict` says of it."""
+    seconds = [answer["baseline"]["seconds"], *(one["seconds"] for one in answer["candidates"])]
+    return {
+        setting.name: Foretold(one["value"], one["low"], one["high"])
+        for setting, one in zip(SETTINGS, seconds, strict=True)
+    }
+
+
+def contest(
+    lab: Lab, programs: Programs, names: Sequence[str], repeats: int, calm: Calm, seed: int, kept: Path
+) -> list[Row]:
+    """Measure the network, trace, predict; then run all at all settings, in a random order each time."""
+    lab.set(TRACED)
+    say("measuring what a message costs at the setting where programs are traced")
+    network = calm.measure(partial(lab.wulf, "model", "loggp", "n1", "n2", "--quick"))
+    latency = lab.costs(network)["latency"]
+    expected = {}
+    for name in names:
+        say(f"tracing {name}")
+        answer = programs.predicted(calm.measure(partial(programs.trace, name)), network, latency)
+        (kept / f"{name}.json").write_text(json.dumps(answer))
+        expected[name] = foretold(answer)
+        off = answer["calibration"]["error"]
+        say(f"  {answer['calibration']['measured']:.3g} s, replayed {off:+.1%}, engine {answer['engine']}")
+    draw = random.Random(seed)
+    times: dict[tuple[str, str], list[float]] = {}
+    for turn in range(repeats):
+        for setting in draw.sample(SETTINGS, len(SETTINGS)):
+            lab.set(setting)
+            for name in draw.sample(list(names), len(names)):
+                seconds = calm.measure(partial(programs.seconds, name))
+                times.setdefault((name, setting.name), []).append(seconds)
+                error = expected[name][setting.name].seconds / seconds - 1
+                say(f"{turn + 1} of {repeats}: {name}, {setting.name}: {seconds:.3g} s, predicted {error:+.1%}")
+    return [
+        Row(name, setting.name, expected[name][setting.name], tuple(times[name, setting.name]))
+        for name in names
+        for setting in SETTINGS
+    ]
+
+
+def table(rows: Sequence[Row]) -> str:
+    """All predictions with their errors, and what they come to."""
+    lines = [
+        "| program | setting | predicted [s] | 95 % interval | median of runs [s] | runs [s] | error | held |",
+        "|---|---|--:|--:|--:|--:|--:|---|",
+    ]
+    for row in rows:
+        own = row.foretold
+        cells = (
+            row.program, row.setting, f"{own.seconds:.4g}", f"{own.low:.4g} – {own.high:.4g}", f"{row.measured:.4g}",
+            f"{min(row.runs):.4g} – {max(row.runs):.4g}", f"{row.error:+.1%}", "yes" if row.held else "no",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", summary(rows)])
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """What the errors come to: those of the settings that were not traced at, and of the traced one apart."""
+    others = [row for row in rows if row.setting != TRACED.name]
+    errors, own = ([abs(row.error) for row in some] for some in (others, [r for r in rows if r not in others]))
+    held, bad = sum(row.held for row in others), sum(error > LARGE for error in errors)
+    wrong = [program for program in dict.fromkeys(row.program for row in rows) if not ordered(rows, program)]
+    order = f"wrong for {', '.join(wrong)}" if wrong else "right for every program"
+    return (
+        f"{len(own)} programs, {RANKS} ranks. At the {len(SETTINGS) - 1} other settings: median |error| "
+        f"{statistics.median(errors):.1%}, greatest {max(errors):.1%}, {bad} of {len(errors)} above {LARGE:.0%}; "
+        f"intervals hold {held} of {len(others)} runs; the order of the settings is {order}. At the traced setting: "
+        f" median |error| {statistics.median(own):.1%}, greatest {max(own):.1%}."
+    )
+
+
+def ordered(rows: Sequence[Row], program: str) -> bool:
+    """Whether settings whose runs are all shorter than another's are also predicted to be."""
+    own = [row for row in rows if row.program == program]
+    return all(
+        one.foretold.seconds < other.foretold.seconds
+        for one in own for other in own if max(one.runs) < min(other.runs)
+    )  # fmt: skip
+
+
+@contextmanager
+def _kept(folder: Path | None) -> Iterator[Path]:
+    """A folder for predictions and runs: the one given, which stays, or one that goes."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="wulf-public-") as scratch:
+        yield Path(scratch)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: 0 all was run; 2 it could not be."""
+    parser = argparse.ArgumentParser(prog="python -m bench.public", description=__doc__)
+    parser.add_argument("file", type=Path, help="TOML of programs")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="of the file [all]")
+    parser.add_argument("--mpi", default="openmpi", choices=("openmpi", "mpich"))
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each program at each setting")
+    parser.add_argument("--seed", type=int, default=1, help="of the order")
+    parser.add_argument("--keep", type=Path, help="folder for predictions, traces and the table")
+    options = parser.parse_args(arguments)
+    try:
+        known = tomllib.loads(options.file.read_text())["programs"]
+        names = options.programs or list(known)
+        if missing := [name for name in names if name not in known]:
+            raise BenchError(f"{options.file} has no {', '.join(missing)}: it has {', '.join(known)}")
+        with _kept(options.keep) as kept, labs.up(RANKS, keep=False, link=TRACED.both) as up:
+            calm = Calm()
+            lab = Lab(up, options.mpi, kept)
+            rows = contest(lab, Programs(lab, known), names, options.repeats, calm, options.seed, kept)
+            text = f"{table(rows)} {calm.words}"
+            (kept / "table.md").write_text(text)
+            print(text)
+    except (BenchError, WulfError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
+        print(f"public: {error}", file=sys.stderr)
+        return USAGE
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
