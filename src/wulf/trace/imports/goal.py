@@ -42,6 +42,7 @@ def read_goal(path: Path) -> Schedule:
         message has no partner; a binary file is cut: names rank, line or operation, and the first such.
     """
     schedule = read_binary(path) if is_binary(path) else _read_text(path)
+    schedule.unmatched = Counter({key: count for key, count in schedule.unmatched.items() if count})
     if lonely := schedule.lonely():
         raise FormatError(f"{path}: messages without a partner: {lonely}", "write all ranks' operations into one file")
     return schedule

@@ -40,12 +40,11 @@ class Schedule:
 
     def lonely(self) -> str:
         """The first messages without a partner; "" where there are none."""
-        left = {key: count for key, count in self.unmatched.items() if count}
-        over = sum(left.values())
-        if over == self.wildcards and (self.wildcards or not left):
+        over = sum(self.unmatched.values())
+        if over == self.wildcards and (self.wildcards or not self.unmatched):
             return ""
         texts = [
             f"{abs(count)} from {sender} to {receiver} with tag {tag} {'sent' if count > 0 else 'awaited'} too often"
-            for (sender, receiver, tag), count in list(left.items())[:MOST]
+            for (sender, receiver, tag), count in list(self.unmatched.items())[:MOST]
         ]
         return "; ".join(texts) or f"{self.wildcards} receives from anybody have no message"
