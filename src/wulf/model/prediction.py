@@ -9,6 +9,9 @@ from wulf.model.foresight import Calibration, Candidate, Forecast, Piecewise, To
 from wulf.model.speedup import Study
 from wulf.stats.piecewise import Interval
 
+MET = 0.15
+"""A kind of calls is met where the replay has them within that share of their time: no more than a verdict bears."""
+
 TIMELINE = ("compute", "overhead", "waiting")
 """What a rank does at a time: its own work, messages, or nothing."""
 
@@ -224,6 +227,10 @@ class Differences:
     replayed: float = 0.0
     kinds: int = 0
 
+    def missed(self, share: float) -> float:
+        """Seconds as traced of the kinds that the replay misses by more than that share of their time."""
+        return sum(one.traced for one in self.largest if abs(one.difference) > share * one.traced)
+
 
 @dataclass(frozen=True)
 class TraceFit:
@@ -298,3 +305,14 @@ class Prediction:
     engine: str = "a"
     currency: str = "$"
     notes: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> float | None:
+        """Share of the ranks' time that is computing, or calls whose kind takes as long in the replay, to `MET`.
+
+        None: the trace does not say how long calls took.
+        """
+        whole = (self.calibration.measured or 0.0) * self.program.ranks
+        if not whole or not self.differences.kinds:
+            return None
+        return max(0.0, 1 - self.differences.missed(MET) / whole)

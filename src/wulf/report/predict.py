@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.model.foresight import LARGEST_MISS, PARTS, Candidate, Forecast, Tolerance, best_of, said_gain
-from wulf.model.prediction import Prediction, Scaling
+from wulf.model.prediction import MET, Prediction, Scaling
 from wulf.report.model_view import Columns, Section, View
 from wulf.report.predict_plots import curve_plots, sensitivity_plot
 from wulf.stats.piecewise import Interval
@@ -73,7 +73,12 @@ def _beside(found: Prediction) -> str:
 def calibration_line(found: Prediction) -> str:
     """The baseline's prediction beside what was measured, and the coverage: what every other figure rests on."""
     one = found.calibration
-    covered = f"The model covers {percent(found.program.covered)} of the trace's time"
+    met = (
+        f", and has {percent(found.met)} of it within {percent(MET, 0)} of what it took"
+        if found.met is not None
+        else ""
+    )
+    covered = f"The model covers {percent(found.program.covered)} of the trace's time{met}"
     if one.error is None:
         return f"{covered}. The trace does not say how long the program took: how far the model is off is not known."
     off = f"{percent(abs(one.error))} too {'long' if one.error > 0 else 'short'}"

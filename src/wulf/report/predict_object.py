@@ -10,6 +10,9 @@ from wulf.model.prediction import Differences, Path, Prediction, Scaling, TraceF
 from wulf.report.model_view import interval_object
 from wulf.stats.piecewise import Interval
 
+MOST_KINDS = 40
+"""Kinds of calls that differ from the traced run, the largest differences first."""
+
 
 def predict_object(found: Prediction) -> dict[str, Any]:
     """All of it but the timeline."""
@@ -22,7 +25,7 @@ def predict_object(found: Prediction) -> dict[str, Any]:
             "operations": found.program.ops, "messages": found.program.messages, "bytes": found.program.bytes,
         },
         "coverage": {
-            "share": found.program.covered,
+            "share": found.program.covered, "met": found.met,
             "left_out": [
                 {"what": one.what, "calls": one.calls, "seconds": one.seconds, "why": one.why}
                 for one in found.program.left_out
@@ -58,7 +61,7 @@ def _differences(found: Differences) -> dict[str, Any] | None:
             "traced": one.traced, "replayed": one.replayed,
             "worst": dict(zip(("rank", "record", "traced", "replayed"), one.worst, strict=True)),
         }
-        for one in found.largest
+        for one in found.largest[:MOST_KINDS]
     ]  # fmt: skip
     return {"traced": found.traced, "replayed": found.replayed, "kinds": found.kinds, "largest": kinds}
 

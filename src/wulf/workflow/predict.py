@@ -61,8 +61,8 @@ SPAN = 10.0
 COARSE, FINE = 240, 4000
 """Buckets of a timeline: those that are shown first, and those behind them."""
 
-MOST_KINDS, MOST_CALLS = 40, 10_000
-"""Kinds of calls whose times as traced and as replayed are told, and looked at."""
+MOST_KINDS = 10_000
+"""Kinds of calls whose times as traced and as replayed are looked at."""
 
 LEAST_CONNECT, LEAST_SHARE = 1e-3, 0.2
 """Seconds a call below which it is nothing that ranks have to connect, as their begins differ by as much; and what
@@ -294,7 +294,7 @@ def _connected(scene: _Scene) -> _Scene:
 
 def _first_calls(scene: _Scene) -> tuple[int, float]:
     """Ranks' first calls with another: how many, and seconds that they took longer than in the replay."""
-    found = scene.replay.differences(scene.program, scene.object(scene.this), scene.source, MOST_CALLS)
+    found = scene.replay.differences(scene.program, scene.object(scene.this), scene.source, MOST_KINDS)
     first = [one for one in found.largest if one.peer == FIRST]
     return sum(one.calls for one in first), -sum(one.difference for one in first)
 

@@ -77,6 +77,18 @@ def test_calls_that_the_replay_has_otherwise_are_listed(found: Prediction, wordi
     assert told["kinds"] == 2 and told["largest"][0]["with"] == "first"
 
 
+def test_time_that_the_replay_is_known_to_get_right_stands_beside_the_coverage(found: Prediction) -> None:
+    far = CallKind("MPI_Wait", 8, "", 9, 0.5, 0.7, (0, 1, 0.1, 0.2))
+    near = CallKind("MPI_Send", 8, "", 9, 0.5, 0.55, (0, 1, 0.1, 0.2))
+    some = replace(found, differences=Differences((far, near), 1.0, 1.25, 2))
+    assert some.met == pytest.approx(1 - 0.5 / (4 * 1.26))
+    assert "has 90.1 % of it within 15 %" in section(predict_view(some), "Run time").lines[0]
+    assert predict_object(some)["coverage"]["met"] == some.met
+    untold = replace(found, differences=Differences())
+    assert untold.met is None
+    assert "within 15 %" not in section(predict_view(untold), "Run time").lines[0]
+
+
 def test_a_fit_is_shown_beside_what_was_measured(found: Prediction, wording: Wording) -> None:
     parts = {"latency": (1e-3, Interval(2e-3, 1.5e-3, 2.5e-3)), "byte": (1e-8, Interval(2e-8, 1e-8, 4e-8)),
              "gap": (1e-6, None)}  # fmt: skip
