@@ -1,5 +1,7 @@
 """`python -m bench.public PROGRAMS.toml [PROGRAM …]`: public programs foretold in a lab, beside the runs that came.
 
+Or `python -m bench.public ladder [KERNEL …]`: kernels of bench/loops/ladder.cpp, for the cause of an error.
+
 PROGRAMS.toml has a table `programs.NAME` for each, with `argv` and perhaps `cwd`; programs are built elsewhere. Each is
 traced once, on two nodes of a lab, and predicted by `wulf predict` for three other settings of the lab's links from
 what `wulf model loggp` measured there, with the difference that the links make. Then all are run at all settings in
@@ -26,6 +28,8 @@ from bench.calm import Calm
 from bench.context import say
 from bench.errors import BenchError
 from bench.foresight import BITS, HEADERS, LINKS, Lab, Setting
+from bench.mpi_farm import compiled
+from bench.node import LOOPS
 from wulf import lab as labs
 from wulf.core.errors import USAGE, WulfError
 from wulf.workflow.predict_trace import read_traced
@@ -38,6 +42,13 @@ SETTINGS = (
     Setting("bandwidth ÷ 5", 500e-6, 20e6),
 )
 RANKS = 2
+
+LADDER = "ladder"
+KERNELS = (
+    "ping-pong", "both-ways", "both-ways-medium", "both-ways-large", "sendrecv", "chain", "itself", "waitall",
+    "late-eager", "late-large", "busy", "allreduce", "gradients",
+)  # fmt: skip
+"""From a round trip to what conjugate gradients exchange: the first that errs names what the model lacks."""
 
 LARGE = 0.15
 """An error that misleads."""
@@ -73,6 +84,12 @@ class Row:
     def held(self) -> bool:
         """Whether the interval holds the median run."""
         return self.foretold.low <= self.measured <= self.foretold.high
+
+
+def ladder(mpi: str) -> dict[str, dict[str, Any]]:
+    """The kernels as programs."""
+    program = compiled(mpi, LOOPS / "ladder.cpp")
+    return {kernel: {"argv": [str(program), kernel]} for kernel in KERNELS}
 
 
 def expression(setting: Setting, latency: float) -> str:
@@ -217,7 +234,7 @@ def _kept(folder: Path | None) -> Iterator[Path]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 all was run; 2 it could not be."""
     parser = argparse.ArgumentParser(prog="python -m bench.public", description=__doc__)
-    parser.add_argument("file", type=Path, help="TOML of programs")
+    parser.add_argument("file", help=f"TOML of programs; or {LADDER}: kernels of bench/loops/ladder.cpp")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="of the file [all]")
     parser.add_argument("--mpi", default="openmpi", choices=("openmpi", "mpich"))
     parser.add_argument("--repeats", type=int, default=3, help="runs of each program at each setting")
@@ -225,7 +242,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, help="folder for predictions, traces and the table")
     options = parser.parse_args(arguments)
     try:
-        known = tomllib.loads(options.file.read_text())["programs"]
+        known = (
+            ladder(options.mpi) if options.file == LADDER else tomllib.loads(Path(options.file).read_text())["programs"]
+        )
         names = options.programs or list(known)
         if missing := [name for name in names if name not in known]:
             raise BenchError(f"{options.file} has no {', '.join(missing)}: it has {', '.join(known)}")
