@@ -207,7 +207,7 @@ def summary(rows: Sequence[Row]) -> str:
         f"{len(own)} programs, {RANKS} ranks. At the {len(SETTINGS) - 1} other settings: median |error| "
         f"{statistics.median(errors):.1%}, greatest {max(errors):.1%}, {bad} of {len(errors)} above {LARGE:.0%}; "
         f"intervals hold {held} of {len(others)} runs; the order of the settings is {order}. At the traced setting: "
-        f" median |error| {statistics.median(own):.1%}, greatest {max(own):.1%}."
+        f"median |error| {statistics.median(own):.1%}, greatest {max(own):.1%}."
     )
 
 
