@@ -40,6 +40,10 @@ Samples Samples::split(std::uint64_t parts) const {
 
 Json Samples::metric() const { return summary("s", each_, operations_); }
 
+Json Samples::metric_above_zero(const std::string& reason) const {
+  return median() > 0 ? metric() : no_value("s", reason);
+}
+
 Json Samples::rate(const std::string& unit, double per_operation) const {
   std::vector<double> rates;
   rates.reserve(each_.size());

@@ -137,11 +137,8 @@ void fault_times(volatile char* place, std::uint64_t count) {
 /// As lmbench takes them off: a fault with its signal, less a signal to oneself, whose sending is no part of
 /// a fault.
 Json excess_of(const Samples& whole, const Samples& handled, const Samples& sending) {
-  const Samples rest = whole.less(handled.median() - sending.median());
-  if (rest.median() <= 0) {
-    return no_value("s", "a fault with its signal took no longer than a signal alone");
-  }
-  return rest.metric();
+  return whole.less(handled.median() - sending.median())
+      .metric_above_zero("a fault with its signal took no longer than a signal alone");
 }
 
 Outcome measure_protection(double seconds) {
