@@ -103,9 +103,10 @@ def expression(setting: Setting, latency: float) -> str:
     parts = ""
     if setting.rate != TRACED.rate:
         parts += f"*bandwidth={setting.rate / TRACED.rate:g}"
-    longer = LINKS * (setting.delay - TRACED.delay) + HEADERS * BITS * (1 / setting.rate - 1 / TRACED.rate)
+    headers = HEADERS * BITS * (1 / setting.rate - 1 / TRACED.rate)  # of each packet, and so of each small message
+    longer = LINKS * (setting.delay - TRACED.delay) + headers
     if longer > 0:
-        return f"{parts}+latency={longer * 1e6:.6g}us"
+        return f"{parts}+latency={longer * 1e6:.6g}us" + (f"+gap={headers * 1e6:.6g}us" if headers else "")
     return f"{parts}*latency={max(0.0, 1 + longer / latency):.6g}" if longer else parts
 
 

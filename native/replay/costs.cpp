@@ -27,9 +27,9 @@ Cost<Time> cost_of(const LinkClass& link, std::uint64_t bytes, Picoseconds conne
   using In = Scale<Time>;
   const Time stretch = bytes == 0 ? Time{0} : In::bytes(link.byte_fp, bytes - 1);
   const bool rendezvous = bytes > link.eager_bytes;
-  return {.send = In::time(link.send) + In::bytes(link.send_byte_fp, bytes),
+  return {.send = In::time(link.send + connect) + In::bytes(link.send_byte_fp, bytes),
           .latency = In::time(link.latency),
-          .way = In::time(link.latency + connect) + In::bytes(link.packet_byte_fp, link.stored(bytes)),
+          .way = In::time(link.latency) + In::bytes(link.packet_byte_fp, link.stored(bytes)),
           .stretch = stretch,
           .gap_stretch = In::time(link.gap) + stretch,
           .receive = In::time(link.receive) + In::bytes(link.receive_byte_fp, bytes),

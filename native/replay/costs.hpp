@@ -22,7 +22,7 @@ class CostClasses {
   [[nodiscard]] std::uint64_t bytes(std::size_t each) const {
     return program_->sizes[split_ ? each / 2 : each];
   }
-  /// What connecting adds on the way.
+  /// What connecting adds at the sender.
   [[nodiscard]] Picoseconds connect(std::size_t each) const {
     return intra(each) ? 0 : program_->connect_of(split_ ? each / 2 : each);
   }

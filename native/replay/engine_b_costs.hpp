@@ -33,9 +33,9 @@ class CostTable {
         const Picoseconds connect = costs == &network.inter ? program.connect_of(size) : 0;
         const bool eager = n <= costs->eager_bytes;
         all_eager_ = all_eager_ && eager;
-        rows_.push_back({costs->send + mul(costs->send_byte_fp, n),
+        rows_.push_back({costs->send + connect + mul(costs->send_byte_fp, n),
                          costs->receive + mul(costs->receive_byte_fp, n), costs->stretch(n), costs->latency,
-                         costs->way(n) + connect, costs->gap, eager, costs == &network.inter && takes(n)});
+                         costs->way(n), costs->gap, eager, costs == &network.inter && takes(n)});
       }
     }
   }

@@ -22,7 +22,7 @@ namespace {
 struct Alike {
   std::string call;
   std::uint64_t up_to = 0;  ///< bytes; of what waits for requests, those of the largest of them
-  std::string with;         ///< "itself", "first" (the first with that rank, or the first collective), or ""
+  std::string with;         ///< "itself", "first" (the first to or from that rank, or the first collective), or ""
 
   auto operator<=>(const Alike&) const = default;
 };
@@ -62,7 +62,7 @@ class Kinds {
   [[nodiscard]] Alike of(const trace::Record& record) {
     Alike kind{std::string(trace::shape_of(record.op).name), bytes_of(record), ""};
     if (trace::has(record.op, trace::Field::peer)) {
-      kind.with = with(record.peer);
+      kind.with = with(record.peer, is_receive(record.op));
     } else if (meets(record.op)) {
       kind.with = met_ ? "" : "first";
       met_ = true;
@@ -83,11 +83,15 @@ class Kinds {
     return is_collective(op) || (op >= trace::Op::Comm_dup && op <= trace::Op::Comm_connect);
   }
 
-  [[nodiscard]] std::string with(std::int32_t peer) {
+  static bool is_receive(trace::Op op) {
+    return op == trace::Op::Recv || op == trace::Op::Irecv || op == trace::Op::Recv_init;
+  }
+
+  [[nodiscard]] std::string with(std::int32_t peer, bool receives) {
     if (peer == rank_) {
       return "itself";
     }
-    return peer >= 0 && peers_.insert(peer).second ? "first" : "";
+    return peer >= 0 && peers_.emplace(peer, receives).second ? "first" : "";
   }
 
   /// What waits for requests is as large as the largest of them.
@@ -101,7 +105,7 @@ class Kinds {
   }
 
   std::int32_t rank_;
-  std::set<std::int32_t> peers_;
+  std::set<std::pair<std::int32_t, bool>> peers_;  ///< sent to, and received from
   std::map<std::int32_t, Alike> requests_;
   bool met_ = false;
 };

@@ -18,9 +18,10 @@ def test_settings_are_changes_of_the_network_that_predict_understands() -> None:
     assert expression(TRACED, 1e-3) == ""
     assert longer == "+latency=4000us", "two links, 2 ms more each"
     assert shorter == "*latency=0.2", "1 ms less .8 ms"
-    base, (bandwidth, headers) = split_expression(f"this{narrower}")
+    base, (bandwidth, headers, gap) = split_expression(f"this{narrower}")
     assert (base, bandwidth.part, bandwidth.amount) == ("this", "bandwidth", 0.2)
     assert headers.adds and headers.amount == pytest.approx(66 * 8 * (1 / 20e6 - 1 / 100e6))
+    assert (gap.part, gap.amount) == ("gap", headers.amount), "they part small messages, too"
 
 
 def test_an_answer_of_predict_is_a_time_for_each_setting() -> None:

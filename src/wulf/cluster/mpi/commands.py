@@ -124,7 +124,8 @@ def _openmpi(mpi: Installed, site: Site, spec: WorldSpec, bind: str) -> tuple[li
     argv += ["--bind-to", bind if bind == "none" else f"{bind}:overload-allowed"]
     notes = []
     mca: dict[str, str] = {}
-    if site.crowded:
+    if site.crowded or site.shared:
+        # a rank that waits asks all the time: on one machine it takes the CPU from what carries its messages, too
         mca["mpi_yield_when_idle"] = "1"
     if site.shared:
         memory = "sm" if new else "vader"
