@@ -75,6 +75,7 @@ class _Session:
             "tolerance": {"tolerances": [{}, {}]},
             "breakpoints": {"points": [[0, 0]], "slopes": []},
             "path": {"count": 0, "steps": [], "ranks": []},
+            "calls": {"calls": [], "kinds": 0, "traced_ps": 0, "replayed_ps": 0},
         }
         return {"runs": [_run(one) for one in fields["networks"]]} if op == "replay" else empty[op]
 

@@ -282,7 +282,11 @@ def _connected(scene: _Scene) -> _Scene:
     """
     if scene.kind != TRACE or scene.program.live or scene.program.ops > MOST_OPERATIONS:
         return scene
-    calls, missing = _first_calls(scene)
+    try:
+        calls, missing = _first_calls(scene)
+    except (ReplayError, UsageError) as error:  # a topology, which these calls are not replayed on
+        scene.lacking.append(f"the time to connect: not known; {error.what}")
+        return scene
     if missing <= LEAST_CONNECT * calls:
         return scene
     tried = scene.connecting(missing / calls)
@@ -309,6 +313,8 @@ def _fitted(scene: _Scene) -> tuple[_Scene, TraceFit]:
     """
     if scene.kind != TRACE:
         raise UsageError("--fit holds the replay against the trace's calls, and a schedule has none", "leave it out")
+    if scene.wanted.extra:
+        raise UsageError("--fit replays by engine a, which knows no topology", "leave out --topology, or --fit")
     if scene.wanted.compute != 1.0:
         raise UsageError("--fit needs computing as it was traced", "leave out --compute, or --fit")
     this, fit = fitted_network(scene.replay, scene.program, scene.source, scene.this, scene.object_of)

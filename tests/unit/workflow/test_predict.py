@@ -251,9 +251,19 @@ def test_a_fit_takes_what_the_calls_tell_and_is_held_against_the_other_half(tmp_
     assert parts["latency"] == pytest.approx(found.baseline.parts["latency"] / 2), "a change of the fitted baseline"
 
 
-def test_a_schedule_can_not_be_fitted_to(tmp_path: Path) -> None:
+def test_a_fit_needs_the_trace_as_it_was_and_engine_a(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="computing"):
         run(tmp_path, Wanted([], fit=True, compute=2.0), FakeReplay())
+    with pytest.raises(UsageError, match="topology"):
+        run(tmp_path / "star", Wanted([], fit=True, extra={"topology": {"kind": "star"}}), FakeReplay())
+
+
+def test_a_prediction_goes_on_where_calls_can_not_be_held_against_the_trace(tmp_path: Path) -> None:
+    refuses = FakeReplay(refuse=("calls", "bad-parameter", "the network 'this' has a topology", "engine"))
+    found = run(tmp_path, Wanted([]), refuses)
+    assert found.baseline.seconds == pytest.approx(SECONDS)
+    assert found.program.connect == 0
+    assert sum("has a topology" in note for note in found.notes) == 2, "neither calls nor connecting are known"
 
 
 def test_engine_b_is_taken_where_a_schedule_is_a_graph(tmp_path: Path) -> None:
