@@ -1,5 +1,5 @@
-// Kernels from a round trip to an exchange of conjugate gradients, each of which bench/ladder.py foretells: the first
-// that errs names the cause.
+// Kernels from a round trip to an exchange of conjugate gradients, each of
+// which bench/ladder.py foretells: the first that errs names the cause.
 //
 //     mpirun -n 2 ladder KERNEL
 //
@@ -17,17 +17,22 @@ namespace {
 constexpr int kRounds = 100;
 constexpr int kSmall = 8;
 constexpr int kMedium = 8192;
-constexpr int kLarge = 256 * 1024;  // rendezvous, of the MPIs here
+constexpr int kLarge = 256 * 1024; // rendezvous, of the MPIs here
 
 int rank = 0;
 std::vector<char> out(4 * kLarge);
 std::vector<char> in(4 * kLarge);
 
 int other() { return 1 - rank; }
-void sleep_for(int microseconds) { std::this_thread::sleep_for(std::chrono::microseconds(microseconds)); }
-void send(int bytes, int to = other()) { MPI_Send(out.data(), bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD); }
+void sleep_for(int microseconds) {
+  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+}
+void send(int bytes, int to = other()) {
+  MPI_Send(out.data(), bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+}
 void receive(int bytes) {
-  MPI_Recv(in.data(), bytes, MPI_BYTE, other(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Recv(in.data(), bytes, MPI_BYTE, other(), 0, MPI_COMM_WORLD,
+           MPI_STATUS_IGNORE);
 }
 
 void round_trip(int bytes) {
@@ -48,7 +53,8 @@ void ping_pong() {
   }
 }
 
-// As conjugate gradients do: the receive is posted, the message sent, then the receive waited for.
+// As conjugate gradients do: the receive is posted, the message sent, then the
+// receive waited for.
 void exchange(int bytes, int with) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(in.data(), bytes, MPI_BYTE, with, 0, MPI_COMM_WORLD, &request);
@@ -71,16 +77,18 @@ void both_ways_medium() {
 void both_ways_large() {
   for (int i = 0; i < kRounds / 4; ++i) {
     MPI_Request requests[2];
-    MPI_Irecv(in.data(), kLarge, MPI_BYTE, other(), 0, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(out.data(), kLarge, MPI_BYTE, other(), 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Irecv(in.data(), kLarge, MPI_BYTE, other(), 0, MPI_COMM_WORLD,
+              &requests[0]);
+    MPI_Isend(out.data(), kLarge, MPI_BYTE, other(), 0, MPI_COMM_WORLD,
+              &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   }
 }
 
 void sendrecv() {
   for (int i = 0; i < kRounds; ++i) {
-    MPI_Sendrecv(out.data(), kMedium, MPI_BYTE, other(), 0, in.data(), kMedium, MPI_BYTE, other(), 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out.data(), kMedium, MPI_BYTE, other(), 0, in.data(), kMedium,
+                 MPI_BYTE, other(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 }
 
@@ -108,18 +116,21 @@ void waitall() {
   for (int i = 0; i < kRounds; ++i) {
     std::array<MPI_Request, 2 * kMessages> requests{};
     for (int message = 0; message < kMessages; ++message) {
-      MPI_Irecv(&in[static_cast<std::size_t>(message * kBytes)], kBytes, MPI_BYTE, other(), message,
-                MPI_COMM_WORLD, &requests[static_cast<std::size_t>(message)]);
+      MPI_Irecv(&in[static_cast<std::size_t>(message * kBytes)], kBytes,
+                MPI_BYTE, other(), message, MPI_COMM_WORLD,
+                &requests[static_cast<std::size_t>(message)]);
     }
     for (int message = 0; message < kMessages; ++message) {
-      MPI_Isend(&out[static_cast<std::size_t>(message * kBytes)], kBytes, MPI_BYTE, other(), message,
-                MPI_COMM_WORLD, &requests[static_cast<std::size_t>(kMessages + message)]);
+      MPI_Isend(&out[static_cast<std::size_t>(message * kBytes)], kBytes,
+                MPI_BYTE, other(), message, MPI_COMM_WORLD,
+                &requests[static_cast<std::size_t>(kMessages + message)]);
     }
     MPI_Waitall(2 * kMessages, requests.data(), MPI_STATUSES_IGNORE);
   }
 }
 
-// The receiver comes late, of messages that do not wait for it and of those that do.
+// The receiver comes late, of messages that do not wait for it and of those
+// that do.
 void late(int bytes) {
   for (int i = 0; i < kRounds / 2; ++i) {
     if (rank == 1) {
@@ -134,7 +145,8 @@ void late_large() { late(kLarge); }
 // Messages that come while their receiver computes without a call of MPI.
 void busy() {
   for (int i = 0; i < kRounds / 2; ++i) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(4);
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(4);
     while (std::chrono::steady_clock::now() < until) {
     }
     exchange(kMedium, other());
@@ -159,30 +171,31 @@ void gradients() {
 }
 
 struct Kernel {
-  const char* name;
+  const char *name;
   void (*run)();
 };
-constexpr std::array<Kernel, 13> kKernels{{{"ping-pong", ping_pong},
-                                           {"both-ways", both_ways},
-                                           {"both-ways-medium", both_ways_medium},
-                                           {"both-ways-large", both_ways_large},
-                                           {"sendrecv", sendrecv},
-                                           {"chain", chain},
-                                           {"itself", itself},
-                                           {"waitall", waitall},
-                                           {"late-eager", late_eager},
-                                           {"late-large", late_large},
-                                           {"busy", busy},
-                                           {"allreduce", allreduce},
-                                           {"gradients", gradients}}};
+constexpr std::array<Kernel, 13> kKernels{
+    {{"ping-pong", ping_pong},
+     {"both-ways", both_ways},
+     {"both-ways-medium", both_ways_medium},
+     {"both-ways-large", both_ways_large},
+     {"sendrecv", sendrecv},
+     {"chain", chain},
+     {"itself", itself},
+     {"waitall", waitall},
+     {"late-eager", late_eager},
+     {"late-large", late_large},
+     {"busy", busy},
+     {"allreduce", allreduce},
+     {"gradients", gradients}}};
 
-}  // namespace
+} // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   bool known = false;
-  for (const Kernel& kernel : kKernels) {
+  for (const Kernel &kernel : kKernels) {
     if (argc == 2 && std::strcmp(argv[1], kernel.name) == 0) {
       known = true;
       kernel.run();

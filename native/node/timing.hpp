@@ -54,8 +54,8 @@ class Samples {
   /// {"unit", "value": the median, "n": operations, "batches", "mean", "min", "max", "deviation",
   /// "quantiles"}.
   [[nodiscard]] Json metric() const;
-  /// The same, or no value for that reason where the median is not above 0: of what `less` leaves, on a machine
-  /// that was disturbed.
+  /// The same, or no value for that reason where the median is not above 0: of what `less` leaves, on a
+  /// machine that was disturbed.
   [[nodiscard]] Json metric_above_zero(const std::string& reason) const;
 
   /// The same as a rate: `per_operation` (bytes, operations …) by the time of one; "value" is the median.

@@ -41,8 +41,7 @@ Error too_many_operations() {
 }
 
 Picoseconds scaled(std::int64_t compute, Picoseconds duration) {
-  return compute == ProgramBuilder::kUnscaled ? duration
-                                              : mul(compute, static_cast<std::uint64_t>(duration));
+  return compute == ProgramBuilder::kUnscaled ? duration : mul(compute, static_cast<std::uint64_t>(duration));
 }
 
 ProgramBuilder::ProgramBuilder(std::uint32_t ranks, std::int64_t compute) : ranks_(ranks), compute_(compute) {

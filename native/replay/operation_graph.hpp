@@ -16,10 +16,10 @@ namespace wulf::replay {
 /// Operations are computing, sends and receives; there are no waits: a send ends when its sender may go on, a
 /// receive when its message is taken.
 struct OperationGraph {
-  Array<OpKind> kind;         ///< kCalc, kSend, kRecv or kRecvLive
-  Array<std::uint32_t> arg;   ///< as in Program, but that computing is an index of `durations`
-  Array<std::uint32_t> op;    ///< the sequence's operation that posts it; kNone of computing
-  Array<std::uint32_t> cpu;   ///< an index of `rank_of_cpu`
+  Array<OpKind> kind;          ///< kCalc, kSend, kRecv or kRecvLive
+  Array<std::uint32_t> arg;    ///< as in Program, but that computing is an index of `durations`
+  Array<std::uint32_t> op;     ///< the sequence's operation that posts it; kNone of computing
+  Array<std::uint32_t> cpu;    ///< an index of `rank_of_cpu`
   Array<std::uint32_t> needs;  ///< how many dependencies it has
   Array<Picoseconds> durations;
   Array<std::uint32_t> rank_of_cpu;
@@ -33,12 +33,13 @@ struct OperationGraph {
 
   [[nodiscard]] bool empty() const { return kind.empty(); }
   [[nodiscard]] std::size_t ops() const { return kind.size(); }
-  [[nodiscard]] std::span<const std::uint32_t> after_begin(std::uint32_t op) const {
-    return {next.data() + next_first[2 * std::size_t{op}], next.data() + next_first[(2 * std::size_t{op}) + 1]};
+  [[nodiscard]] std::span<const std::uint32_t> after_begin(std::uint32_t which) const {
+    return {next.data() + next_first[2 * std::size_t{which}],
+            next.data() + next_first[(2 * std::size_t{which}) + 1]};
   }
-  [[nodiscard]] std::span<const std::uint32_t> after_end(std::uint32_t op) const {
-    return {next.data() + next_first[(2 * std::size_t{op}) + 1],
-            next.data() + next_first[(2 * std::size_t{op}) + 2]};
+  [[nodiscard]] std::span<const std::uint32_t> after_end(std::uint32_t which) const {
+    return {next.data() + next_first[(2 * std::size_t{which}) + 1],
+            next.data() + next_first[(2 * std::size_t{which}) + 2]};
   }
 };
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "replay/array.hpp"
-#include "replay/operation_graph.hpp"
 #include "replay/operation.hpp"
+#include "replay/operation_graph.hpp"
 
 namespace wulf::replay {
 
@@ -43,8 +43,8 @@ struct Program {
   Array<std::uint32_t> mark;  ///< records of the trace by operation; empty where there are none
   Array<Picoseconds> durations;
   Array<std::uint64_t> sizes;  ///< the distinct sizes of messages, in bytes
-  /// From this size on, those before again: of messages whose sender first has to connect, for `connect`, where
-  /// they go to another host.
+  /// From this size on, those before again: of messages whose sender first has to connect, for `connect`,
+  /// where they go to another host.
   std::uint32_t connecting = kNone;
   Picoseconds connect = 0;
   Messages messages;

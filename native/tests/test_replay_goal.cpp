@@ -1,5 +1,4 @@
-#include <bit>
-#include <cstring>
+#include <initializer_list>
 
 #include "replay/builder.hpp"
 #include "replay/engine.hpp"
@@ -13,9 +12,7 @@ namespace {
 using Catch::Contains;
 using Texts = std::vector<std::string>;
 
-Loaded read(const std::string& text) {
-  return read_goal(text, "x.goal", ProgramBuilder::kUnscaled);
-}
+Loaded read(const std::string& text) { return read_goal(text, "x.goal", ProgramBuilder::kUnscaled); }
 
 /// Costs in round figures: a byte takes 1 ps, all else nothing but for what a test sets.
 Network network(Picoseconds latency, Picoseconds overhead = 0, std::uint32_t ranks = 8) {
@@ -31,9 +28,7 @@ Network network(Picoseconds latency, Picoseconds overhead = 0, std::uint32_t ran
   return found;
 }
 
-Picoseconds timed(const Program& program, const Network& network) {
-  return run_b(program, network, {}).time;
-}
+Picoseconds timed(const Program& program, const Network& network) { return run_b(program, network, {}).time; }
 
 TEST_CASE("a GOAL text becomes a program, and what needs no message comes before what does") {
   const Loaded loaded = read(R"(num_ranks 2
@@ -90,9 +85,11 @@ TEST_CASE("a graph is replayed as a graph: two rings go round at the same time")
     const std::string right = std::to_string((rank + 1) % 4);
     const std::string left = std::to_string((rank + 3) % 4);
     // each way the messages go on once the one before has come; rank 0 begins both
-    text += "rank " + std::to_string(rank) + " {\n";
-    text += "r1: recv 1b from " + left + " tag 1\ns1: send 1b to " + right + " tag 1\n";
-    text += "r2: recv 1b from " + right + " tag 2\ns2: send 1b to " + left + " tag 2\n";
+    text.append("rank ").append(std::to_string(rank)).append(" {\n");
+    text.append("r1: recv 1b from ").append(left).append(" tag 1\n");
+    text.append("s1: send 1b to ").append(right).append(" tag 1\n");
+    text.append("r2: recv 1b from ").append(right).append(" tag 2\n");
+    text.append("s2: send 1b to ").append(left).append(" tag 2\n");
     text += rank == 0 ? "r1 requires s1\nr2 requires s2\n" : "s1 requires r1\ns2 requires r2\n";
     text += "}\n";
   }
@@ -120,7 +117,8 @@ TEST_CASE("a graph's CPU serves what is ready in the order of time, overheads to
 }
 
 TEST_CASE("a rank of a graph has several CPUs") {
-  const Loaded loaded = read("num_ranks 1\nrank 0 {\ncalc 300\ncalc 100 cpu 1\ncalc 50 cpu 7\ncalc 50 cpu 7\n}\n");
+  const Loaded loaded =
+      read("num_ranks 1\nrank 0 {\ncalc 300\ncalc 100 cpu 1\ncalc 50 cpu 7\ncalc 50 cpu 7\n}\n");
   CHECK(loaded.share == 1);
   CHECK(loaded.left_out.empty());
   CHECK(timed(loaded.program, network(0)) == 300'000);
@@ -153,7 +151,7 @@ TEST_CASE("a sequence takes as long as a graph as it does by itself") {
       "d: send 7b to 1\nd requires b\nd requires c\n}\n"
       "rank 1 {\na: recv 2000b from 0\nb: calc 4\nb requires a\nc: send 30b to 0\nc requires b\n"
       "d: recv 7b from 0\nd requires c\n}\n";
-  for (const std::uint64_t eager : {0, 50, 5000}) {
+  for (const std::uint64_t eager : std::initializer_list<std::uint64_t>{0, 50, 5000}) {
     Network some = network(1234, 56);
     some.inter.byte_fp = 3LL << 20U;
     some.inter.gap = 40;

@@ -25,8 +25,8 @@ Outcome measure_handle(double seconds) {
   const auto [whole, sending] = time_in_turn<2>({[&](std::uint64_t count) { signal.send(count); },
                                                  [&](std::uint64_t count) { signal.send_none(count); }},
                                                 seconds);
-  const Json excess = whole.less(sending.median())
-                          .metric_above_zero("a signal took no longer than the call that sends it");
+  const Json excess =
+      whole.less(sending.median()).metric_above_zero("a signal took no longer than the call that sends it");
   return {.metrics = {{"latency", whole.metric()}, {"excess", excess}},
           .seconds = whole.spent() + sending.spent(),
           .info = {{"sending", sending.metric()}}};

@@ -8,9 +8,9 @@
 //
 //   u64 4223; then, where offsets count from: u32 ranks, u8 most CPU, u8 most NIC, u64 begin and end by rank;
 //   by rank: u32 operations, u32 roots, u32 each root's number, operations, appendix;
-//   an operation, 39 B: u32 dependencies, u8 kind (1 send, 2 recv, 3 calc), u32 peer, u64 bytes or ns, u32 tag,
-//   u8 CPU, u8 NIC, and twice, of those that depend on its end and on its begin: u32 how many, u32 where they
-//   begin in the appendix; the appendix: u32 numbers of operations.
+//   an operation, 39 B: u32 dependencies, u8 kind (1 send, 2 recv, 3 calc), u32 peer, u64 bytes or ns, u32
+//   tag, u8 CPU, u8 NIC, and twice, of those that depend on its end and on its begin: u32 how many, u32 where
+//   they begin in the appendix; the appendix: u32 numbers of operations.
 
 namespace wulf::replay {
 namespace {
@@ -59,8 +59,8 @@ class BinaryGoal final : public GoalReader {
     const auto end = read<std::uint64_t>(bytes_, entry + 8);
     const std::size_t whole = bytes_.size() - sizeof(kMagic);
     if (begin > end || end > whole || end - begin < 8) {
-      throw broken("rank " + std::to_string(rank.rank) + " is said to lie from byte " + std::to_string(begin) +
-                   " to " + std::to_string(end) + " of " + std::to_string(whole));
+      throw broken("rank " + std::to_string(rank.rank) + " is said to lie from byte " +
+                   std::to_string(begin) + " to " + std::to_string(end) + " of " + std::to_string(whole));
     }
     take(rank, bytes_.substr(sizeof(kMagic) + begin, end - begin));
     return true;
@@ -109,7 +109,7 @@ class BinaryGoal final : public GoalReader {
     op.peer = read<std::uint32_t>(bytes, 5);
     const auto tag = read<std::uint32_t>(bytes, 17);
     op.tag = kind == 2 && tag == kAny ? kAnyTag : tag;
-    if (op.peer >= ranks_ && !(kind == 2 && op.peer == kAny)) {
+    if (op.peer >= ranks_ && (kind != 2 || op.peer != kAny)) {
       throw wrong(op.mark, "its peer is rank " + std::to_string(op.peer) + " of " + std::to_string(ranks_));
     }
     return op;
@@ -120,7 +120,8 @@ class BinaryGoal final : public GoalReader {
     const std::uint64_t count = read<std::uint32_t>(list, 0);
     const std::uint64_t at = read<std::uint32_t>(list, 4);
     if (at + count > appendix.size() / 4) {
-      throw wrong(on + 1, std::to_string(count) + " operations are said to depend on it, more than there are");
+      throw wrong(on + 1,
+                  std::to_string(count) + " operations are said to depend on it, more than there are");
     }
     for (std::uint64_t i = at; i < at + count; ++i) {
       rank.edges.push_back({read<std::uint32_t>(appendix, 4 * i), on, begin});

@@ -40,7 +40,7 @@ bool find_groups(const GoalRank& rank, const Dependencies& dependencies, std::ve
 
 void GoalSequence::begin(const GoalRank& rank) {
   rank_ = &rank;
-  emitter_.emplace(builder_, rank.rank);
+  emitter_ = std::make_unique<Emitter>(builder_, rank.rank);
   first_ = builder_.ops();
   base_ = posts_.size();
   posts_.resize(base_ + rank.ops.size(), kNone);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <queue>
 #include <vector>
 
@@ -11,14 +11,14 @@
 
 namespace wulf::replay {
 
-/// Where a rank does one thing after the other by itself: its operations come in groups of the file's order, each
-/// operation of one depending on all of the group before. `begins` is where they begin. All else is a graph, of
-/// which a sequence is only one order; then false.
+/// Where a rank does one thing after the other by itself: its operations come in groups of the file's order,
+/// each operation of one depending on all of the group before. `begins` is where they begin. All else is a
+/// graph, of which a sequence is only one order; then false.
 [[nodiscard]] bool find_groups(const GoalRank& rank, const Dependencies& dependencies,
                                std::vector<std::uint32_t>& begins);
 
-/// Puts a rank's operations into a sequence: what depends on nothing still open comes first, in the order of the
-/// file; what depends on a message comes after a wait for it.
+/// Puts a rank's operations into a sequence: what depends on nothing still open comes first, in the order of
+/// the file; what depends on a message comes after a wait for it.
 class GoalSequence {
  public:
   explicit GoalSequence(ProgramBuilder& builder) : builder_(builder) {}
@@ -52,7 +52,7 @@ class GoalSequence {
   // of the rank that is added
   const GoalRank* rank_ = nullptr;
   const Dependencies* dependencies_ = nullptr;
-  std::optional<Emitter> emitter_;
+  std::unique_ptr<Emitter> emitter_;
   std::size_t first_ = 0;  ///< of its operations in the builder
   std::size_t base_ = 0;   ///< of its operations in `posts_`
   std::vector<State> state_;

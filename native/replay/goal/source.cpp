@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <vector>
@@ -10,27 +11,15 @@
 namespace wulf::replay {
 namespace {
 
-/// A file's bytes in memory.
-class Contents {
- public:
-  explicit Contents(const std::string& path) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
-    if (size >= 0) {
-      size_ = static_cast<std::size_t>(size);
-      bytes_.reset(new char[size_ + 1]);  // not make_unique, which would write zeros first
-    }
-    if (size < 0 || !file.seekg(0) || !file.read(bytes_.get(), size)) {
-      throw bad_parameter("goal", path + " can't be read: is it there, and yours to read?");
-    }
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
+  std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(size, 0)), '\0');
+  if (size < 0 || !file.seekg(0) || !file.read(bytes.data(), size)) {
+    throw bad_parameter("goal", path + " can't be read: is it there, and yours to read?");
   }
-
-  [[nodiscard]] std::string_view bytes() const { return {bytes_.get(), size_}; }
-
- private:
-  std::unique_ptr<char[]> bytes_;
-  std::size_t size_ = 0;
-};
+  return bytes;
+}
 
 class GoalSource final : public Source {
  public:
@@ -41,10 +30,8 @@ class GoalSource final : public Source {
       throw bad_parameter("goal", "goal is " + value.dump() + ", but must be the path of a file");
     }
     const auto path = value.get<std::string>();
-    const Contents contents(path);
-    return read_goal(contents.bytes(), path, compute);
+    return read_goal(contents(path), path, compute);
   }
-
 };
 
 const Registered<Source> registered_goal_source{std::make_unique<GoalSource>()};
@@ -56,7 +43,8 @@ struct Graphs {
 
   [[nodiscard]] std::string note(std::uint32_t all) const {
     return std::to_string(ranks) + " of " + std::to_string(all) +
-           " ranks do several things at a time, or on several CPUs (the first is rank " + std::to_string(first) +
+           " ranks do several things at a time, or on several CPUs (the first is rank " +
+           std::to_string(first) +
            "): engine b replays the schedule as the graph that it is, engine a in one order of it, which may "
            "take several times as long";
   }

@@ -227,7 +227,8 @@ class GoalText final : public GoalReader {
       if (!labels_.add(first, static_cast<std::uint32_t>(rank.ops.size()))) {
         throw wrong(line_, "the label '" + std::string(first) + "' is taken");
       }
-      return take_op(rank, word());
+      take_op(rank, word());
+      return;
     }
     if (more() && !is_digit(*cursor_)) {
       const std::string_view second = word();
@@ -271,8 +272,7 @@ class GoalText final : public GoalReader {
       expect(word(), op.kind == GoalOp::Kind::kSend ? "to" : "from");
       const std::string_view peer = word();
       const bool anyone = op.kind == GoalOp::Kind::kRecv && peer == "-1";
-      op.peer =
-          anyone ? kAnyPeer : static_cast<std::uint32_t>(number(peer, ranks_ - std::uint64_t{1}));
+      op.peer = anyone ? kAnyPeer : static_cast<std::uint32_t>(number(peer, ranks_ - std::uint64_t{1}));
     } else {
       throw unknown(kind);
     }

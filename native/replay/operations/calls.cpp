@@ -17,12 +17,11 @@
 namespace wulf::replay {
 namespace {
 
-
 /// Calls that are alike: by name, size to a power of two, and whom they are with.
 struct Alike {
   std::string call;
   std::uint64_t up_to = 0;  ///< bytes; of what waits for requests, those of the largest of them
-  std::string with;         ///< "itself", "first" (the first to or from that rank, or the first collective), or ""
+  std::string with;  ///< "itself", "first" (the first to or from that rank, or the first collective), or ""
 
   auto operator<=>(const Alike&) const = default;
 };
@@ -34,7 +33,9 @@ struct Single {
   Picoseconds traced = 0;
   Picoseconds replayed = 0;
 
-  [[nodiscard]] Picoseconds difference() const { return traced > replayed ? traced - replayed : replayed - traced; }
+  [[nodiscard]] Picoseconds difference() const {
+    return traced > replayed ? traced - replayed : replayed - traced;
+  }
 };
 
 struct Sum {
@@ -133,7 +134,8 @@ class Calls final : public Question {
   Calls()
       : Question("calls",
                  "where a trace's calls took longer or shorter than they do in the replay: those that are "
-                 "alike together, the largest differences first, at most 'most'; of one 'half' of the records, 0 or "
+                 "alike together, the largest differences first, at most 'most'; of one 'half' of the "
+                 "records, 0 or "
                  "1, or of all") {}
 
   [[nodiscard]] Json answer(const Json& request, Programs& programs) const override {
@@ -165,8 +167,8 @@ class Calls final : public Question {
 
  private:
   static constexpr std::int64_t kBoth = -1;
-  /// Records that lie in one half together: so few that either half has some of each of a program's phases, so
-  /// many that a call and the wait for it are mostly in the same.
+  /// Records that lie in one half together: so few that either half has some of each of a program's phases,
+  /// so many that a call and the wait for it are mostly in the same.
   static constexpr std::uint32_t kTogether = 64;
 
   static void add(const std::string& folder, std::uint32_t rank, const std::vector<Picoseconds>& times,
@@ -197,9 +199,12 @@ class Calls final : public Question {
 
   static Json told(const std::map<Alike, Sum>& sums, std::size_t most) {
     std::vector<std::pair<Alike, Sum>> order(sums.begin(), sums.end());
-    const auto difference = [](const auto& each) { return std::abs(each.second.traced - each.second.replayed); };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const auto& a, const auto& b) { return difference(a) > difference(b); });
+    const auto difference = [](const auto& each) {
+      return std::abs(each.second.traced - each.second.replayed);
+    };
+    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+      return difference(a) != difference(b) ? difference(a) > difference(b) : a.first < b.first;
+    });
     Json list = Json::array();
     Picoseconds traced = 0;
     Picoseconds replayed = 0;
@@ -220,7 +225,10 @@ class Calls final : public Question {
                           {"replayed_ps", sum.worst.replayed}}}});
       }
     }
-    return {{"calls", std::move(list)}, {"kinds", order.size()}, {"traced_ps", traced}, {"replayed_ps", replayed}};
+    return {{"calls", std::move(list)},
+            {"kinds", order.size()},
+            {"traced_ps", traced},
+            {"replayed_ps", replayed}};
   }
 };
 
