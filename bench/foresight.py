@@ -276,7 +276,7 @@ def table(rows: Sequence[Row], ranks: int) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     others = [row for row in rows if row.setting != TRACED.name]
     errors = [abs(row.error) for row in others]
-    wrong = [program for program in dict.fromkeys(row.program for row in rows) if not _ordered(rows, program)]
+    wrong = [program for program in dict.fromkeys(row.program for row in rows) if not ordered(rows, program)]
     order = f"wrong for {', '.join(wrong)}" if wrong else "right for every program"
     least = min(row.coverage for row in rows)
     lines += [
@@ -288,7 +288,7 @@ def table(rows: Sequence[Row], ranks: int) -> str:
     return "\n".join(lines)
 
 
-def _ordered(rows: Sequence[Row], program: str) -> bool:
+def ordered(rows: Sequence[Row], program: str) -> bool:
     """Whether settings whose runs are all shorter than another's are also predicted to be."""
     own = [row for row in rows if row.program == program]
     return all(one.predicted < other.predicted for one in own for other in own if max(one.runs) < min(other.runs))

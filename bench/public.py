@@ -27,7 +27,7 @@ from typing import Any
 from bench.calm import Calm
 from bench.context import say
 from bench.errors import BenchError
-from bench.foresight import BITS, HEADERS, LINKS, Lab, Setting
+from bench.foresight import BITS, HEADERS, LINKS, Lab, Row, Setting, ordered
 from bench.mpi_farm import compiled
 from bench.node import LOOPS
 from wulf import lab as labs
@@ -64,26 +64,16 @@ class Foretold:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One program at one setting: as predicted, and the seconds of each run."""
+class Spread(Row):
+    """A row whose prediction has an interval."""
 
-    program: str
-    setting: str
-    foretold: Foretold
-    runs: tuple[float, ...]
-
-    @property
-    def measured(self) -> float:
-        return statistics.median(self.runs)
-
-    @property
-    def error(self) -> float:
-        return self.foretold.seconds / self.measured - 1
+    low: float
+    high: float
 
     @property
     def held(self) -> bool:
         """Whether the interval holds the median run."""
-        return self.foretold.low <= self.measured <= self.foretold.high
+        return self.low <= self.measured <= self.high
 
 
 def ladder(mpi: str) -> dict[str, dict[str, Any]]:
@@ -150,18 +140,18 @@ def foretold(answer: Mapping[str, Any]) -> dict[str, Foretold]:
 
 def contest(
     lab: Lab, programs: Programs, names: Sequence[str], repeats: int, calm: Calm, seed: int, kept: Path
-) -> list[Row]:
+) -> list[Spread]:
     """Measure the network, trace, predict; then run all at all settings, in a random order each time."""
     lab.set(TRACED)
     say("measuring what a message costs at the setting where programs are traced")
     network = calm.measure(partial(lab.wulf, "model", "loggp", "n1", "n2", "--quick"))
     latency = lab.costs(network)["latency"]
-    expected = {}
+    expected, covered = {}, {}
     for name in names:
         say(f"tracing {name}")
         answer = programs.predicted(calm.measure(partial(programs.trace, name)), network, latency)
         (kept / f"{name}.json").write_text(json.dumps(answer))
-        expected[name] = foretold(answer)
+        expected[name], covered[name] = foretold(answer), answer["coverage"]["share"]
         off = answer["calibration"]["error"]
         say(f"  {answer['calibration']['measured']:.3g} s, replayed {off:+.1%}, engine {answer['engine']}")
     draw = random.Random(seed)
@@ -175,29 +165,29 @@ def contest(
                 error = expected[name][setting.name].seconds / seconds - 1
                 say(f"{turn + 1} of {repeats}: {name}, {setting.name}: {seconds:.3g} s, predicted {error:+.1%}")
     return [
-        Row(name, setting.name, expected[name][setting.name], tuple(times[name, setting.name]))
+        Spread(name, setting.name, one.seconds, tuple(times[name, setting.name]), covered[name], one.low, one.high)
         for name in names
         for setting in SETTINGS
+        for one in [expected[name][setting.name]]
     ]
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[Spread]) -> str:
     """All predictions with their errors, and what they come to."""
     lines = [
         "| program | setting | predicted [s] | 95 % interval | median of runs [s] | runs [s] | error | held |",
         "|---|---|--:|--:|--:|--:|--:|---|",
     ]
     for row in rows:
-        own = row.foretold
         cells = (
-            row.program, row.setting, f"{own.seconds:.4g}", f"{own.low:.4g} – {own.high:.4g}", f"{row.measured:.4g}",
+            row.program, row.setting, f"{row.predicted:.4g}", f"{row.low:.4g} – {row.high:.4g}", f"{row.measured:.4g}",
             f"{min(row.runs):.4g} – {max(row.runs):.4g}", f"{row.error:+.1%}", "yes" if row.held else "no",
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, "", summary(rows)])
 
 
-def summary(rows: Sequence[Row]) -> str:
+def summary(rows: Sequence[Spread]) -> str:
     """What the errors come to: those of the settings that were not traced at, and of the traced one apart."""
     others = [row for row in rows if row.setting != TRACED.name]
     errors, own = ([abs(row.error) for row in some] for some in (others, [r for r in rows if r not in others]))
@@ -210,15 +200,6 @@ def summary(rows: Sequence[Row]) -> str:
         f"intervals hold {held} of {len(others)} runs; the order of the settings is {order}. At the traced setting: "
         f"median |error| {statistics.median(own):.1%}, greatest {max(own):.1%}."
     )
-
-
-def ordered(rows: Sequence[Row], program: str) -> bool:
-    """Whether settings whose runs are all shorter than another's are also predicted to be."""
-    own = [row for row in rows if row.program == program]
-    return all(
-        one.foretold.seconds < other.foretold.seconds
-        for one in own for other in own if max(one.runs) < min(other.runs)
-    )  # fmt: skip
 
 
 @contextmanager

@@ -12,10 +12,6 @@ namespace wulf::replay {
 template <typename Time>
 void TimeOrdered<Time>::start_graph() {
   const OperationGraph& graph = program_.graph;
-  ready_.clear();
-  for (Rank& rank : ranks_) {
-    rank.at = rank.end;
-  }
   cpus_.resize(graph.rank_of_cpu.size());
   operations_.resize(graph.ops());
   for (std::uint32_t op = 0; op < graph.ops(); ++op) {

@@ -14,13 +14,13 @@ TimeOrdered<Time>::TimeOrdered(const Program& program, const Network& network)
       ranks_(program.ranks()),
       messages_(program.messages.count()),
       live_(program.live.count()) {
-  for (std::uint32_t r = 0; r < program.ranks(); ++r) {
+  if (!program.graph.empty()) {
+    start_graph();
+  }
+  for (std::uint32_t r = 0; r < program.ranks() && program.graph.empty(); ++r) {
     ranks_[r].at = program.first[r];
     ranks_[r].end = program.first[r + 1];
     ready_.push_back(program.ranks() - 1 - r);
-  }
-  if (!program.graph.empty()) {
-    start_graph();
   }
   if (!costs_.all_eager()) {
     left_.resize(messages_.size());

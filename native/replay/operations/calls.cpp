@@ -9,10 +9,10 @@
 #include "core/params.hpp"
 #include "core/registry.hpp"
 #include "replay/answers.hpp"
+#include "replay/detailed.hpp"
 #include "replay/lower_call.hpp"
 #include "replay/lower_files.hpp"
 #include "replay/service.hpp"
-#include "replay/workspace.hpp"
 
 namespace wulf::replay {
 namespace {
@@ -33,9 +33,7 @@ struct Single {
   Picoseconds traced = 0;
   Picoseconds replayed = 0;
 
-  [[nodiscard]] Picoseconds difference() const {
-    return traced > replayed ? traced - replayed : replayed - traced;
-  }
+  [[nodiscard]] Picoseconds difference() const { return std::abs(traced - replayed); }
 };
 
 struct Sum {
@@ -135,8 +133,7 @@ class Calls final : public Question {
       : Question("calls",
                  "where a trace's calls took longer or shorter than they do in the replay: those that are "
                  "alike together, the largest differences first, at most 'most'; of one 'half' of the "
-                 "records, 0 or "
-                 "1, or of all") {}
+                 "records, 0 or 1, or of all") {}
 
   [[nodiscard]] Json answer(const Json& request, Programs& programs) const override {
     constexpr std::int64_t kUsual = 20;
@@ -152,15 +149,10 @@ class Calls final : public Question {
       throw bad_parameter("trace", folder + " has " + std::to_string(ranks) + " ranks, the program " +
                                        std::to_string(program.ranks()) + ": it was made of another trace");
     }
-    refuse_what_needs_b(program, {&network, 1});
-    const CostClasses classes(program, network.hosts);
-    classes.check(network);
-    Workspace<Lanes1> space(program, Workspace<Lanes1>::Keeps::kAll);
-    const Network* const one = &network;
-    space.run(classes, {&one, 1});
+    const Detailed pass(program, network);
     std::map<Alike, Sum> sums;
     for (std::uint32_t rank = 0; rank < program.ranks(); ++rank) {
-      add(folder, rank, replayed(*loaded, space, rank), half, sums);
+      add(folder, rank, replayed(*loaded, pass.space, rank), half, sums);
     }
     return told(sums, most);
   }

@@ -7,6 +7,7 @@
 #include "core/registry.hpp"
 #include "replay/answers.hpp"
 #include "replay/critical_path.hpp"
+#include "replay/detailed.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {
@@ -128,20 +129,15 @@ class Path final : public Question {
     const Program& program = loaded->program;
     const Network network = network_field(request, program.ranks());
     const auto most = static_cast<std::size_t>(int_or(request, "most", kUsual, 1, kMost));
-    refuse_what_needs_b(program, {&network, 1});
-    const CostClasses classes(program, network.hosts);
-    Workspace<Lanes1> space(program, Workspace<Lanes1>::Keeps::kAll);
-    const Network* const one = &network;
-    classes.check(network);
-    space.run(classes, {&one, 1});
-    CriticalPath<Lanes1> path(program, classes, space);
+    const Detailed pass(program, network);
+    CriticalPath<Lanes1> path(program, pass.classes, pass.space);
     Collected collected(program.ranks(), most);
     path.walk([&collected](const PathStep& step) { collected.add(step); });
     Json steps = Json::array();
     for (const PathStep& step : collected.steps()) {
       steps.push_back(described(program, step));
     }
-    return {{"ps", space.time()},
+    return {{"ps", pass.space.time()},
             {"count", collected.count()},
             {"steps", std::move(steps)},
             {"ranks", collected.ranks()}};

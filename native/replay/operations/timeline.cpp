@@ -5,8 +5,8 @@
 #include "core/params.hpp"
 #include "core/registry.hpp"
 #include "replay/answers.hpp"
+#include "replay/detailed.hpp"
 #include "replay/service.hpp"
-#include "replay/workspace.hpp"
 
 namespace wulf::replay {
 namespace {
@@ -101,17 +101,13 @@ class Timeline final : public Question {
     const Network network = network_field(request, program.ranks());
     const auto buckets = static_cast<std::size_t>(int_or(request, "buckets", kUsualBuckets, 1, kMost));
     const auto rows = static_cast<std::uint32_t>(int_or(request, "rows", kUsualRows, 1, kMost));
-    refuse_what_needs_b(program, {&network, 1});
-    const CostClasses classes(program, network.hosts);
-    classes.check(network);
-    Workspace<Lanes1> space(program, Workspace<Lanes1>::Keeps::kAll);
-    const Network* const one = &network;
-    space.run(classes, {&one, 1});
-    const Picoseconds last = space.time();
+    const Detailed pass(program, network);
+    const Picoseconds last = pass.space.time();
     const Picoseconds width = (last / static_cast<Picoseconds>(buckets)) + 1;
-    return {{"ps", last},
-            {"bucket_ps", width},
-            {"rows", drawn_rows(program, Drawn(program, classes, space), rows, Row(buckets, width))}};
+    return {
+        {"ps", last},
+        {"bucket_ps", width},
+        {"rows", drawn_rows(program, Drawn(program, pass.classes, pass.space), rows, Row(buckets, width))}};
   }
 
  private:

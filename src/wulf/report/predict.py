@@ -29,16 +29,8 @@ METHOD = (
 
 def predict_view(found: Prediction, *, plots: bool = False) -> View:
     """All of it; `plots`: with the curves, for a page."""
-    sections = [
-        _times(found),
-        _verdicts(found),
-        _fit(found),
-        _differences(found),
-        _parts(found),
-        _coverage(found),
-        _changes(found),
-    ]
-    sections += [_tolerances(found)]
+    sections = [_times(found), _verdicts(found), _fit(found), _differences(found), _parts(found), _coverage(found)]
+    sections += [_changes(found), _tolerances(found)]
     sections += [_breakpoints(found), _path(found), _path_calls(found)]
     sections += [_scaling(one) for one in found.scaling]
     if plots:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -60,9 +61,6 @@ SPAN = 10.0
 
 COARSE, FINE = 240, 4000
 """Buckets of a timeline: those that are shown first, and those behind them."""
-
-MOST_KINDS = 10_000
-"""Kinds of calls whose times as traced and as replayed are looked at."""
 
 LEAST_CONNECT, LEAST_SHARE = 1e-3, 0.2
 """Seconds a call below which it is nothing that ranks have to connect, as their begins differ by as much; and what
@@ -193,8 +191,9 @@ class _Scene:
 
     def connecting(self, seconds: float) -> _Scene:
         """The same with first messages that take so much longer."""
-        program = _loaded(self.replay, self.source, TRACE, self.this, self.wanted, connect=seconds)
-        return _Scene(self.replay, program, self.traced, self.this, self.wanted)
+        found = copy(self)
+        found.program = _loaded(self.replay, self.source, TRACE, self.this, self.wanted, connect=seconds)
+        return found
 
     def object(self, network: Network) -> dict[str, Any]:
         """A network by its own figures, as the replay takes it."""
@@ -263,7 +262,7 @@ class _Scene:
         """Where calls took another time as traced; of a schedule, and of other computing than the trace's, none."""
         if self.kind != TRACE or self.wanted.compute != 1.0:
             return Differences()
-        return self.replay.differences(self.program, self.object(self.this), self.source, MOST_KINDS)
+        return self.replay.differences(self.program, self.object(self.this), self.source)
 
     def timelines(self) -> tuple[Timeline, ...]:
         """The baseline's timeline, coarse, and where that is finer, fine."""
@@ -298,7 +297,7 @@ def _connected(scene: _Scene) -> _Scene:
 
 def _first_calls(scene: _Scene) -> tuple[int, float]:
     """Ranks' first calls with another: how many, and seconds that they took longer than in the replay."""
-    found = scene.replay.differences(scene.program, scene.object(scene.this), scene.source, MOST_KINDS)
+    found = scene.replay.differences(scene.program, scene.object(scene.this), scene.source)
     first = [one for one in found.largest if one.peer == FIRST]
     return sum(one.calls for one in first), -sum(one.difference for one in first)
 

@@ -18,7 +18,6 @@ from wulf.workflow.replaying import Replay
 MOST_OPERATIONS = 20_000_000
 """Of a trace whose figures are fitted: some hundred replays of it are made."""
 
-MOST_KINDS = 10_000
 FIRST, HALVES = "first", (0, 1)
 
 
@@ -49,7 +48,7 @@ def fitted_network(
     inter, intra = nominal(this)
 
     def differences(values: Mapping[str, float], half: int) -> Differences:
-        return replay.differences(program, as_object(({**inter, **values}, intra)), trace, MOST_KINDS, half)
+        return replay.differences(program, as_object(({**inter, **values}, intra)), trace, half)
 
     found = fit(inter, lambda values: _kinds(differences(values, HALVES[0])))
     values = {part: one.value for part, one in found.parts.items()}

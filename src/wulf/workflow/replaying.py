@@ -27,6 +27,9 @@ TOGETHER = 64
 MOST_HOSTS = 4_000_000
 """Hosts of ranks in one request, over all its networks: they are written out where ranks are not placed in order."""
 
+MOST_KINDS = 10_000
+"""Kinds of calls whose times as traced and as replayed are told."""
+
 BY_BYTE = PICO * (1 << FRACTION_BITS)
 """Fixed point of a second a byte."""
 
@@ -179,9 +182,9 @@ class Replay:
         return CriticalPath(steps, ranks, int(answer["count"]))
 
     def differences(
-        self, program: Program, network: Mapping[str, Any], trace: Path, most: int, half: int | None = None
+        self, program: Program, network: Mapping[str, Any], trace: Path, half: int | None = None
     ) -> Differences:
-        """Where the trace's calls took longer or shorter than in the replay; as many kinds of them at most.
+        """Where the trace's calls took longer or shorter than in the replay.
 
         Parameters
         ----------
@@ -190,7 +193,7 @@ class Replay:
         """
         which = {} if half is None else {"half": half}
         answer = self._ask(
-            "calls", program=program.number, network=network, trace=str(trace.resolve()), most=most, **which
+            "calls", program=program.number, network=network, trace=str(trace.resolve()), most=MOST_KINDS, **which
         )
         return Differences(
             tuple(_call_kind(one) for one in answer["calls"]),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from bench.public import KERNELS, SETTINGS, TRACED, Foretold, Row, expression, foretold, ladder, ordered, summary
+from bench.foresight import ordered
+from bench.public import KERNELS, SETTINGS, TRACED, Foretold, Spread, expression, foretold, ladder, summary
 
 from tests.wording import lacking
 from wulf.model.network import split_expression
 
 
-def row(program: str, setting: str, predicted: float, *runs: float, width: float = 0.1) -> Row:
-    return Row(program, setting, Foretold(predicted, predicted - width, predicted + width), runs)
+def row(program: str, setting: str, predicted: float, *runs: float, width: float = 0.1) -> Spread:
+    return Spread(program, setting, predicted, runs, 1.0, predicted - width, predicted + width)
 
 
 def test_settings_are_changes_of_the_network_that_predict_understands() -> None:

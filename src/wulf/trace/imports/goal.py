@@ -16,7 +16,7 @@ from pathlib import Path
 from wulf.trace.errors import FormatError, TraceError
 from wulf.trace.imports import Imported
 from wulf.trace.imports.goal_binary import is_binary, read_binary
-from wulf.trace.imports.goal_schedule import ANY, Schedule
+from wulf.trace.imports.goal_schedule import ANY, MOST, Schedule
 from wulf.trace.manifest import GOAL, SCHEDULE
 
 HELP = "GOAL's text, of LogGOPSim, or what txt2bin makes of it: one file, passed on as it is."
@@ -156,7 +156,7 @@ class _Reader:
             raise self._fault(None, "it names no num_ranks")
         absent = [rank for rank in range(schedule.ranks) if rank not in schedule.counts]
         if absent:
-            raise self._fault(None, f"{len(absent)} ranks are missing, the first of them {absent[:5]}")
+            raise self._fault(None, f"{len(absent)} ranks are missing, the first of them {absent[:MOST]}")
         return schedule
 
     def _fault(self, line: int | None, what: str) -> FormatError:
