@@ -17,7 +17,6 @@ Loaded read(const std::string& text) { return read_goal(text, "x.goal", ProgramB
 /// Costs in round figures: a byte takes 1 ps, all else nothing but for what a test sets.
 Network network(Picoseconds latency, Picoseconds overhead = 0, std::uint32_t ranks = 8) {
   Network found;
-  found.name = "x";
   found.inter.latency = latency;
   found.inter.send = overhead;
   found.inter.receive = overhead;
