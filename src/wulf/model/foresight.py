@@ -1,83 +1,29 @@
-"""What a replay says of other networks: run times with intervals, what each is worth, and whether that can be told.
+"""What a network is worth for a program, and whether that can be told; `wulf.model.forecast` has the run times.
 
-A prediction has three doubts. The network's figures have intervals: they are drawn, and each draw is replayed. The
-model covers a share of the trace's time; the rest could be as it was, or not be at all. And the replay of the network
-that the trace was made on misses what was measured by some error. Nobody knows how these two act on another network,
-and neither gets smaller by drawing: the candidate's time may be off by the calibration's error as a factor, either way,
-and what is not modelled may be saved or added besides.
+A gain has three doubts. The networks' figures have intervals: they are drawn, and each draw is replayed. The model
+covers a share of the trace's time; the rest could be as it was, or not be at all. And the replay of the network that
+the trace was made on misses what was measured: that may be gone on another network, or there twice. Nobody knows how
+these two act there, and neither gets smaller by drawing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
+from wulf.model.forecast import Forecast, gain_of
 from wulf.stats.piecewise import Interval
-from wulf.stats.samples import Floats
-
-CONFIDENCE = 0.95
 
 USUAL_WISH = 0.05
 """Share of the run time that must be saved for a network to be worth it, where neither a person nor a price says so."""
 
-LEAST_DRAWS = 39
-"""With fewer, the ranks of a 95 % interval, (n+1)/40 and as many from the end, lie beyond all draws."""
-
-USUAL_DRAWS = 199
-"""The interval's ends are then the fifth draw from either end, and no longer the outermost ones."""
-
 LARGEST_MISS = 0.15
 """Share of the measured run time that the model may miss: beyond, it has not understood the run; nothing follows."""
 
-PARTS = ("compute", "latency", "bytes", "overhead", "waiting")
-"""Where the time along the critical path goes, as the replay has it."""
-
 Word = Literal["buy", "don't", "not resolvable"]
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """The run time on one network.
-
-    Attributes
-    ----------
-    seconds
-        By the network's own figures.
-    draws
-        By draws of them, [s].
-    parts
-        Seconds of `seconds` by `PARTS`.
-    inversions
-        Messages that an adapter serves in another order than in which they come: with 0 that order changes nothing.
-    """
-
-    name: str
-    seconds: float
-    draws: Floats
-    parts: Mapping[str, float]
-    inversions: int = 0
-
-    @property
-    def interval(self) -> Interval:
-        """Of the run time, from the network's intervals alone."""
-        return spread(self.seconds, self.draws)
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """The baseline's prediction, and what the trace measured [s]; None where nobody did."""
-
-    predicted: float
-    measured: float | None
-
-    @property
-    def error(self) -> float | None:
-        """Relative: .03 where 3 % too long is predicted."""
-        return self.predicted / self.measured - 1 if self.measured else None
 
 
 @dataclass(frozen=True)
@@ -89,7 +35,7 @@ class Doubts:
     uncovered
         Share of the trace's time that the model does not cover.
     miss
-        Of the calibration, as a share, without its sign; None: unknown.
+        Of the calibration, as a share of the measured time, without its sign; None: unknown.
     """
 
     uncovered: float
@@ -157,41 +103,15 @@ class Candidate:
         return Interval(*(each / thousands for each in (self.gain.value, self.gain.low, self.gain.high)))
 
 
-def spread(value: float, draws: Floats) -> Interval:
-    """A value with the central quantiles of its draws, of which the k-th of n is that of k/(n+1).
-
-    Where the critical path changes within the draws, they lie to one side of the value: the longer of two uncertain
-    paths is longer than either. The quantiles alone then cover 90 %, shifted by twice that bias (Efron, "Nonparametric
-    standard errors and confidence intervals", Canadian Journal of Statistics 9, 1981) 92 %; the interval spans both.
-    """
-    if draws.size == 0:
-        return Interval(value, value, value)
-    tails = np.array([(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    below = float(np.mean(draws < value) + np.mean(draws == value) / 2)
-    least = 1 / (draws.size + 1)
-    shifted = ndtr(2 * ndtri(min(max(below, least), 1 - least)) + ndtri(tails))
-    ends = np.quantile(draws, np.concatenate([tails, shifted]), method="weibull")
-    return Interval(value, min(float(ends.min()), value), max(float(ends.max()), value))
-
-
-def gain_of(baseline: Forecast, other: Forecast) -> Interval:
-    """Share of the baseline's run time that is saved, draw by draw: what both share cancels."""
-    value = 1 - other.seconds / baseline.seconds if baseline.seconds > 0 else 0.0
-    both = min(baseline.draws.size, other.draws.size)
-    bases = baseline.draws[:both]
-    usable = bases > 0
-    return spread(value, 1 - other.draws[:both][usable] / bases[usable])
-
-
 def widened(gain: Interval, doubts: Doubts) -> Interval:
     """A gain's interval with all doubts; no run takes less than no time.
 
-    The candidate may take its time over, or times, what the model misses: of a network on which the run takes twice as
-    long, so much more of the baseline's time. What is not modelled is a share of the baseline's time.
+    What the model misses of the baseline may be gone on the candidate, or there twice; where the run takes longer, it
+    may have grown with it. What is not modelled is a share of the baseline's time, too.
     """
-    kept = 1 - min(doubts.miss or 0.0, LARGEST_MISS)
-    low, high = 1 - (1 - gain.low) / kept, 1 - (1 - gain.high) * kept
-    return Interval(gain.value, low - doubts.uncovered, min(1.0, high + doubts.uncovered))
+    miss = min(doubts.miss or 0.0, LARGEST_MISS)
+    low, high = (end * miss * max(1.0, 1 - at) for end, at in ((-1, gain.low), (1, gain.high)))
+    return Interval(gain.value, gain.low + low - doubts.uncovered, min(1.0, gain.high + high + doubts.uncovered))
 
 
 def judge(gain: Interval, doubts: Doubts, wish: float) -> Verdict:

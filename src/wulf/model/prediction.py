@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wulf.model.foresight import Calibration, Candidate, Forecast, Piecewise, Tolerance
+from wulf.model.forecast import Calibration, Forecast
+from wulf.model.foresight import Candidate, Piecewise, Tolerance
 from wulf.model.speedup import Study
 from wulf.stats.piecewise import Interval
 
@@ -79,6 +80,8 @@ class Traced:
         From MPI_Init to the last call's end, on the rank where that took longest; None: not known.
     notes
         What is wrong with it.
+    runs
+        `seconds` of all traces of this run of the program, repeated: this one's is the middle one of them.
     """
 
     path: str
@@ -88,6 +91,7 @@ class Traced:
     hosts: tuple[str, ...] = ()
     seconds: float | None = None
     notes: tuple[str, ...] = ()
+    runs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class Step:
     Attributes
     ----------
     kind
-        One of `wulf.model.foresight.PARTS`.
+        One of `wulf.model.forecast.PARTS`.
     mark
         The record of the rank's trace that it is of, counted from 1; 0: not known.
     source, to, bytes
@@ -131,7 +135,7 @@ class Path:
     steps
         In time; of a long path its longest ones.
     ranks
-        Rank → seconds of the whole path by `wulf.model.foresight.PARTS`.
+        Rank → seconds of the whole path by `wulf.model.forecast.PARTS`.
     count
         Steps of the whole path.
     """

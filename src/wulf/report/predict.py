@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from wulf.core.units import scale_for, show, show_in, show_interval
-from wulf.model.foresight import LARGEST_MISS, PARTS, Candidate, Forecast, Tolerance, best_of, said_gain
+from wulf.model.forecast import PARTS, Forecast
+from wulf.model.foresight import LARGEST_MISS, Candidate, Tolerance, best_of, said_gain
 from wulf.model.prediction import MET, Prediction, Scaling
 from wulf.report.model_view import Columns, Section, View
 from wulf.report.predict_plots import curve_plots, sensitivity_plot
@@ -20,10 +21,11 @@ WITH = {"": "", "itself": ", to itself", "first": ", the first"}
 
 METHOD = (
     "LogGOPS (Hoefler, Schneider and Lumsdaine, HPDC 2010) replayed by wulf-replay: every message matched as it was, "
-    "collectives as their algorithm's messages, computing as traced. Intervals: the networks' figures are drawn within "
-    "their own 95 % intervals, each draw replayed, candidate and baseline held against each other draw by draw. "
-    "Verdicts let the candidate's time be off by what the model misses the measured run by, as a factor, and add what "
-    "it does not cover, at both ends."
+    "collectives as their algorithm's messages, computing as traced. A run time is the measured one, changed by what "
+    "the replay changes. Intervals: the networks' figures are drawn within their own 95 % intervals, each draw "
+    "replayed, candidate and baseline held against each other draw by draw; what the replay misses of the measured run "
+    "may be gone on another network, or there twice; and runs differ. Verdicts allow for that but for the last, and "
+    "for what the model does not cover, at both ends."
 )
 
 
@@ -46,7 +48,9 @@ def headline(found: Prediction) -> str:
     what = found.traced.command or found.traced.path
     subject = f"{what}, {found.program.ranks} ranks"
     if not found.candidates:
-        return f"{subject}: {show(found.baseline.seconds, 's')} predicted on {found.baseline.name}, {_beside(found)}"
+        return (
+            f"{subject}: {show(found.baseline.replayed, 's')} in the replay on {found.baseline.name}, {_beside(found)}"
+        )
     best = best_of(found.candidates)
     if best is not None:
         return f"{subject}: buy {best.forecast.name}, it {said_gain(best.bounds)} of the run time"
@@ -76,7 +80,7 @@ def calibration_line(found: Prediction) -> str:
     off = f"{percent(abs(one.error))} too {'long' if one.error > 0 else 'short'}"
     warning = " That is too far for its other predictions to be relied on." if abs(one.error) > LARGEST_MISS else ""
     return (
-        f"{covered}. On {found.baseline.name} ({found.baseline_from or 'as given'}) it predicts "
+        f"{covered}. On {found.baseline.name} ({found.baseline_from or 'as given'}) the replay takes "
         f"{show(one.predicted, 's', 4)}, measured were {show(one.measured, 's', 4)}: {off}.{warning}"
     )
 
@@ -188,13 +192,20 @@ def _differences(found: Prediction) -> Section:
 
 def _parts(found: Prediction) -> Section:
     everyone = [one for one in (found.baseline, *(c.forecast for c in found.candidates)) if one.parts]
-    rows = [[one.name, *(_share_of(one, part) for part in PARTS)] for one in everyone]
-    lines = ["Of the time along the critical path; waiting is for an adapter that is busy with other messages."]
-    return Section("Where the time goes", lines if rows else [], Columns(["network", *PARTS], rows) if rows else None)
+    rows = [
+        [one.name, *(_share_of(each, one) for each in (*(one.parts[part] for part in PARTS), one.lacking))]
+        for one in everyone
+    ]
+    lines = [
+        "Of the time along the critical path; waiting is for an adapter that is busy with other messages; unexplained "
+        "is what the replay lacks of the measured run."
+    ]
+    heads = ["network", *PARTS, "unexplained"]
+    return Section("Where the time goes", lines if rows else [], Columns(heads, rows) if rows else None)
 
 
-def _share_of(one: Forecast, part: str) -> str:
-    return percent(one.parts[part] / one.seconds) if one.seconds > 0 else "–"
+def _share_of(seconds: float, one: Forecast) -> str:
+    return percent(seconds / one.seconds) if one.seconds > 0 else "–"
 
 
 def _coverage(found: Prediction) -> Section:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wulf.model.foresight import Candidate, Forecast, Piecewise, Tolerance, best_of
+from wulf.model.forecast import Forecast
+from wulf.model.foresight import Candidate, Piecewise, Tolerance, best_of
 from wulf.model.prediction import Differences, Path, Prediction, Scaling, TraceFit
 from wulf.report.model_view import interval_object
 from wulf.stats.piecewise import Interval
@@ -33,7 +34,8 @@ def predict_object(found: Prediction) -> dict[str, Any]:
         },
         "calibration": {
             "predicted": found.calibration.predicted, "measured": found.calibration.measured,
-            "error": found.calibration.error,
+            "error": found.calibration.error, "runs": list(found.calibration.runs),
+            "between_runs": found.calibration.between_runs,
         },
         "differences": _differences(found.differences),
         "fit": None if found.fit is None else _fit(found.fit),
@@ -81,7 +83,7 @@ def _interval(one: Interval | None) -> Mapping[str, float | None] | None:
 
 def _forecast(one: Forecast) -> dict[str, Any]:
     return {
-        "network": one.name, "seconds": _interval(one.interval), "parts": dict(one.parts),
+        "network": one.name, "seconds": _interval(one.interval), "replayed": one.replayed, "parts": dict(one.parts),
         "inversions": one.inversions,
     }  # fmt: skip
 

@@ -11,17 +11,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, cast
 
 from wulf.core.errors import UsageError
-from wulf.model.foresight import (
-    USUAL_DRAWS,
-    Calibration,
-    Doubts,
-    Forecast,
-    Offer,
-    Piecewise,
-    Tolerance,
-    candidate,
-    gain_of,
-)
+from wulf.model.forecast import USUAL_DRAWS, Calibration, Forecast, calibrated, gain_of
+from wulf.model.foresight import Doubts, Offer, Piecewise, Tolerance, candidate
 from wulf.model.network import (
     FOREVER,
     Network,
@@ -36,11 +27,11 @@ from wulf.model.network_file import shipped_network
 from wulf.model.prediction import Change, Differences, Prediction, Program, Timeline, Traced, TraceFit
 from wulf.model.prediction import Path as CriticalPath
 from wulf.workflow.predict_calls import named
-from wulf.workflow.predict_cautions import cautions
+from wulf.workflow.predict_cautions import cautions, of_one_run
 from wulf.workflow.predict_engine import AUTO, engine_for
 from wulf.workflow.predict_fit import FIRST, MOST_OPERATIONS, fitted_network
 from wulf.workflow.predict_scaling import LEAST_COUNTS, scaling_of
-from wulf.workflow.predict_trace import source_of
+from wulf.workflow.predict_trace import middle_of, source_of
 from wulf.workflow.replaying import Replay, ReplayError, forecast
 
 T = TypeVar("T")
@@ -149,8 +140,10 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
     wanted = scene.wanted = replace(wanted, engine=engine)
     say(f"replaying {program.ops:,} operations of {program.ranks} ranks on {1 + len(wanted.networks)} networks")
     forecasts = scene.forecasts([this, *wanted.networks])
+    scene.calibrate(forecasts[this.name], _calibrating(scene, source, known, forecasts[this.name]))
+    calibration = scene.calibration
+    forecasts = {name: scene.calibrated(one) for name, one in forecasts.items()}
     baseline = forecasts[this.name]
-    calibration = Calibration(_calibrating(scene, source, known, baseline), traced.seconds)
     doubts = Doubts(max(0.0, 1 - program.covered), None if calibration.error is None else abs(calibration.error))
     say("asking for tolerances, breakpoints and the critical path")
     everyone = (this, *wanted.networks)
@@ -168,13 +161,19 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
             for network in wanted.networks
         ),
         _changes(scene, baseline),
-        {one.name: scene.ask(f"tolerances of {one.name}", partial(scene.tolerances, one), ()) for one in everyone},
+        {
+            one.name: scene.ask(f"tolerances of {one.name}", partial(scene.tolerances, one, forecasts[one.name]), ())
+            for one in everyone
+        },
         {network.name: nominal(network)[0]["byte"] for network in everyone},
         scene.ask("breakpoints", scene.curves, ()), scene.ask("the critical path", scene.path, CriticalPath()),
         scene.ask("calls as traced and replayed", scene.differences, Differences()), fit,
         scene.ask("the timeline", scene.timelines, ()) if wanted.timeline else (),
         engine=wanted.engine, currency=_currency(wanted.networks),
-        notes=(*traced.notes, *program.notes, *this.notes, *([chosen] if chosen else []), *warned, *scene.lacking),
+        notes=(
+            *traced.notes, *program.notes, *this.notes, *([chosen] if chosen else []), *warned,
+            *of_one_run(calibration), *scene.lacking,
+        ),
     )  # fmt: skip
 
 
@@ -188,6 +187,8 @@ class _Scene:
         self._own = (nominal(this), draws(this, wanted.draws, wanted.seed))
         self.source, self.kind = source_of(Path(traced.path))
         self.lacking: list[str] = []
+        self.calibration = Calibration(0.0, None)
+        self._baseline: Forecast | None = None
 
     def connecting(self, seconds: float) -> _Scene:
         """The same with first messages that take so much longer."""
@@ -229,6 +230,23 @@ class _Scene:
             for network, one in zip(networks, first, strict=True)
         }
 
+    def calibrate(self, baseline: Forecast, as_traced: float) -> None:
+        """Have run times start from the measured one.
+
+        Parameters
+        ----------
+        baseline
+            Its replay.
+        as_traced
+            Seconds of it with computing as it was traced.
+        """
+        self.calibration = Calibration(as_traced, self.traced.seconds, self.traced.runs)
+        self._baseline = baseline
+
+    def calibrated(self, forecast: Forecast) -> Forecast:
+        """A replay's run time as the program's."""
+        return forecast if self._baseline is None else calibrated(self._baseline, forecast, self.calibration)
+
     def ask(self, what: str, question: Callable[[], T], otherwise: T) -> T:
         """The answer to a question beside the run time; where the replay has none, that is noted: the rest goes on."""
         try:
@@ -237,16 +255,23 @@ class _Scene:
             self.lacking.append(f"{what}: none; {error.what}")
             return otherwise
 
-    def tolerances(self, network: Network) -> tuple[Tolerance, ...]:
-        """How much more latency and time of a byte it takes."""
-        return self.replay.tolerances(self.program, self.object(network), self.wanted.shares)
+    def tolerances(self, network: Network, forecast: Forecast) -> tuple[Tolerance, ...]:
+        """How much more latency and time of a byte it takes until the run time is longer by the shares."""
+        factor = forecast.seconds / forecast.replayed if forecast.replayed > 0 else 1.0
+        shares = [share * factor for share in self.wanted.shares]
+        found = self.replay.tolerances(self.program, self.object(network), shares)
+        return tuple(replace(one, share=share) for one, share in zip(found, self.wanted.shares, strict=True))
 
     def curves(self) -> tuple[Piecewise, ...]:
         """The baseline's run time over its latency and its time of a byte, from none to a multiple."""
         values, own = self._own[0][0], self.object(self.this)
         both: tuple[Literal["latency", "byte"], ...] = ("latency", "byte")
-        return tuple(
+        found = [
             self.replay.curve(self.program, own, over, 0.0, SPAN * values[over]) for over in both if values[over] > 0
+        ]
+        return tuple(
+            replace(one, seconds=tuple(max(0.0, each + self.calibration.missing) for each in one.seconds))
+            for one in found
         )
 
     def path(self) -> CriticalPath:
@@ -367,7 +392,8 @@ def _changes(scene: _Scene, baseline: Forecast) -> tuple[Change, ...]:
     """What the baseline would do with a part of it changed, and what no network at all would."""
     named = [(what, scaled(scene.this, **factors)) for what, factors in CHANGES]
     named.append(("a network that takes no time", Network(shipped_network(IDEAL))))
-    forecasts = scene.forecasts([network for _, network in named])
+    replayed = scene.forecasts([network for _, network in named])
+    forecasts = {name: scene.calibrated(one) for name, one in replayed.items()}
     return tuple(
         Change(what, forecasts[network.name], gain_of(baseline, forecasts[network.name])) for what, network in named
     )
@@ -391,14 +417,15 @@ def _currency(networks: Sequence[Network]) -> str:
 def scaled_up(
     replay: Replay, traces: Sequence[Traced], this: Network, wanted: Wanted, say: Say = lambda _: None
 ) -> Prediction:
-    """The prediction of the last trace; of several, with how the run time goes over ranks.
+    """The prediction of the most ranks' trace; of several numbers of ranks, with how the run time goes over them.
 
     Parameters
     ----------
     traces
-        By ranks, the fewest first.
+        By ranks, the fewest first. Several of the most ranks are runs of one program: the middle one is replayed, and
+        all say by how much runs differ.
     """
-    found = predict(replay, traces[-1], this, wanted, say)
+    found = predict(replay, middle_of([one for one in traces if one.ranks == traces[-1].ranks]), this, wanted, say)
     if len({one.ranks for one in traces}) < LEAST_COUNTS:
         return found
     wanted = replace(wanted, engine=found.engine)
@@ -417,4 +444,8 @@ def _times(replay: Replay, traced: Traced, this: Network, wanted: Wanted) -> dic
     source, kind = source_of(Path(traced.path))
     program = _loaded(replay, source, cast(Literal["trace", "goal"], kind), this, wanted)
     scene = _Scene(replay, program, traced, this, replace(wanted, draws=0))
-    return {name: one.seconds for name, one in scene.forecasts([this, *wanted.networks]).items()}
+    forecasts = scene.forecasts([this, *wanted.networks])
+    scene.calibrate(
+        forecasts[this.name], _calibrating(scene, source, cast(Literal["trace", "goal"], kind), forecasts[this.name])
+    )
+    return {name: scene.calibrated(one).seconds for name, one in forecasts.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wulf.core.units import show
-from wulf.model.foresight import Forecast
+from wulf.model.forecast import RUNS_FREEDOM, Calibration, Forecast
 from wulf.model.network import COPY_BYTE, Network
 from wulf.model.prediction import Program
 from wulf.workflow.predict_engine import ORDERED, turned
@@ -66,3 +66,14 @@ def cautions(
     if compute != 1.0:
         notes.append(f"computing is taken to take {compute:g} times as long as traced, everywhere")
     return notes
+
+
+def of_one_run(calibration: Calibration) -> list[str]:
+    """That one run, or two, say little of how much runs differ."""
+    if calibration.measured is None or len(calibration.runs) > RUNS_FREEDOM:
+        return []
+    runs = "one run was" if len(calibration.runs) <= 1 else "two runs were"
+    return [
+        f"{runs} traced: that others take up to {calibration.between_runs * 100:.0f} % longer or shorter is mostly "
+        "assumed; trace the program three times or more, and give all of the traces, to have that measured"
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,17 @@ def read_traced(path: Path) -> Traced:
         str(path), _command(manifest, first), str(manifest.get("mpi") or first.get("mpi") or ""), ranks,
         _hosts(manifest, headers, ranks), seconds, (*notes, *cut),
     )  # fmt: skip
+
+
+def middle_of(traces: Sequence[Traced]) -> Traced:
+    """Of traces of one program, repeated, the one that took the middle time; it has the times of all.
+
+    Of an even number the faster of the two in the middle. Those of which no time is known stand behind.
+    """
+    known = sorted((one for one in traces if one.seconds is not None), key=lambda one: one.seconds or 0.0)
+    if not known:
+        return traces[-1]
+    return replace(known[(len(known) - 1) // 2], runs=tuple(one.seconds for one in known if one.seconds is not None))
 
 
 def source_of(path: Path) -> tuple[Path, str]:

@@ -14,7 +14,8 @@ from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import find_program
 from wulf.cluster.session import RequestError
 from wulf.core.errors import UsageError, WulfError
-from wulf.model.foresight import PARTS, Forecast, Piecewise, Tolerance
+from wulf.model.forecast import PARTS, Forecast
+from wulf.model.foresight import Piecewise, Tolerance
 from wulf.model.network import FRACTION_BITS, PICO
 from wulf.model.prediction import TIMELINE, CallKind, Differences, LeftOut, Program, Step, Timeline
 from wulf.model.prediction import Path as CriticalPath

@@ -5,21 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from wulf.model.forecast import Forecast
 from wulf.model.foresight import (
     USUAL_WISH,
-    Calibration,
     Candidate,
     Doubts,
-    Forecast,
     Offer,
     Piecewise,
     Tolerance,
     best_of,
     candidate,
-    gain_of,
     judge,
     said_gain,
-    spread,
     widened,
     wish_of,
 )
@@ -28,30 +25,15 @@ from wulf.stats.piecewise import Interval
 NO_DOUBT = Doubts(0.0, 0.0)
 
 
-def forecast(name: str, seconds: float, draws: list[float] | None = None) -> Forecast:
-    return Forecast(name, seconds, np.array([seconds] * 3 if draws is None else draws), {})
-
-
-def test_what_both_networks_share_cancels_draw_by_draw() -> None:
-    wide = [8.0, 10.0, 14.0]
-    gain = gain_of(forecast("this", 10.0, wide), forecast("half", 5.0, [each / 2 for each in wide]))
-    assert gain == Interval(0.5, 0.5, 0.5)
-
-
-def test_the_interval_holds_the_value() -> None:
-    assert spread(1.0, np.array([2.0, 3.0])) == Interval(1.0, 1.0, 3.0)
-    assert spread(1.0, np.array([])) == Interval(1.0, 1.0, 1.0)
-
-
-def test_a_run_without_time_has_no_gain() -> None:
-    assert gain_of(forecast("this", 0.0), forecast("other", 0.0)).value == 0
+def forecast(name: str, seconds: float) -> Forecast:
+    return Forecast(name, seconds, np.array([seconds] * 3), {})
 
 
 @pytest.mark.parametrize(
     ("gain", "doubts", "word", "said"),
     [
         (Interval(0.2, 0.15, 0.25), NO_DOUBT, "buy", "saves 15.0 % to 25.0 %"),
-        (Interval(0.2, 0.15, 0.25), Doubts(0.05, 0.04), "buy", "saves 6.5 % to 33.0 %"),
+        (Interval(0.2, 0.15, 0.25), Doubts(0.05, 0.04), "buy", "saves 6.0 % to 34.0 %"),
         (Interval(0.02, 0.01, 0.03), NO_DOUBT, "don't", "saves 1.0 % to 3.0 %"),
         (Interval(-0.1, -0.2, -0.05), NO_DOUBT, "don't", "adds 5.0 % to 20.0 %"),
         (Interval(0.1, 0.01, 0.3), Doubts(0.01, 0.01), "not resolvable", "the networks' figures alone leave 29.0 %"),
@@ -76,24 +58,11 @@ def test_no_run_takes_less_than_no_time() -> None:
     assert widened(Interval(0.9, 0.9, 0.95), Doubts(0.1, 0.0)) == Interval(0.9, pytest.approx(0.8), 1.0)
 
 
-def test_what_the_model_misses_is_a_factor_of_the_candidates_time() -> None:
-    """A run that takes twice as long may be off by twice as much of the baseline's time, and one of nothing by none."""
+def test_what_the_model_misses_may_be_gone_or_there_twice_and_grows_with_the_run() -> None:
     slower = widened(Interval(-1.0, -1.0, -1.0), Doubts(0.0, 0.1))
-    assert (slower.low, slower.high) == pytest.approx((1 - 2 / 0.9, 1 - 2 * 0.9))
-    gone = widened(Interval(1.0, 1.0, 1.0), Doubts(0.0, 0.1))
-    assert (gone.low, gone.high) == (1.0, 1.0)
-
-
-def test_draws_to_one_side_of_their_value_widen_the_interval_to_the_other() -> None:
-    found = spread(60.0, np.arange(1.0, 200.0))
-    assert found.high == pytest.approx(195)
-    assert found.low < 2
-
-
-@pytest.mark.parametrize(("count", "ranks"), [(39, (1, 39)), (199, (5, 195)), (999, (25, 975))])
-def test_the_interval_of_n_draws_ends_at_ranks_of_n_and_one(count: int, ranks: tuple[int, int]) -> None:
-    found = spread((count + 1) / 2, np.arange(1.0, count + 1))
-    assert (found.low, found.high) == pytest.approx(ranks)
+    assert (slower.low, slower.high) == pytest.approx((-1.2, -0.8))
+    faster = widened(Interval(0.5, 0.5, 0.5), Doubts(0.0, 0.1))
+    assert (faster.low, faster.high) == pytest.approx((0.4, 0.6))
 
 
 def test_the_wish_is_what_makes_a_network_pay() -> None:
@@ -119,11 +88,6 @@ def test_the_best_saves_most_for_its_price() -> None:
     best = best_of([of("fast", 5.0), of("cheap", 7.0, 2000)])
     assert best is not None and best.forecast.name == "fast"
     assert best_of([of("slow", 9.9)]) is None
-
-
-def test_calibration() -> None:
-    assert Calibration(1.1, 1.0).error == pytest.approx(0.1)
-    assert Calibration(1.1, None).error is None
 
 
 def test_tolerance_as_a_bandwidth() -> None:

@@ -91,6 +91,15 @@ def test_all_that_the_issue_names_are_there() -> None:
     assert set(wanted.split()) | {"ib-ndr", "slingshot-11", "myrinet-2000", "qsnet-2", "ideal"} <= set(network_names())
 
 
+@pytest.mark.parametrize("name", ["gbe", "10gbe"])
+def test_ethernet_with_interrupts_moderated_is_slower_and_both_are_published(name: str) -> None:
+    off, moderated = (shipped_network(each).inter for each in (name, f"{name}-moderated"))
+    trips = [one.half_round_trip for one in (off, moderated)]
+    assert not any(trip is None or trip.estimate for trip in trips)
+    assert values_of(moderated)["latency"] > values_of(off)["latency"]
+    assert values_of(moderated)["byte"] == values_of(off)["byte"]
+
+
 def test_bandwidth_grows_over_the_generations() -> None:
     for family in (["fast-ethernet", "gbe", "10gbe", "25gbe", "40gbe", "100gbe", "200gbe", "400gbe"],
                    ["ib-sdr", "ib-ddr", "ib-qdr", "ib-fdr", "ib-edr", "ib-hdr", "ib-ndr"]):  # fmt: skip
