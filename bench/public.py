@@ -3,9 +3,9 @@
 Or `python -m bench.public ladder [KERNEL …]`: kernels of bench/loops/ladder.cpp, for the cause of an error.
 
 PROGRAMS.toml has a table `programs.NAME` for each, with `argv` and perhaps `cwd`; programs are built elsewhere. Each is
-traced once, on two nodes of a lab, and predicted by `wulf predict` for three other settings of the lab's links from
-what `wulf model loggp` measured there, with the difference that the links make. Then all are run at all settings in
-turn, in a random order, and timed by a trace of that run: from MPI_Init to the last call's end.
+traced three times, on two nodes of a lab, and predicted by `wulf predict` for three other settings of the lab's links
+from what `wulf model loggp` measured there, with the difference that the links make. Then all are run at all settings
+in turn, in a random order, and timed by a trace of that run: from MPI_Init to the last call's end.
 """
 
 from __future__ import annotations
@@ -119,12 +119,12 @@ class Programs:
             raise BenchError(f"{program}: its trace does not say how long it took")
         return seconds
 
-    def predicted(self, trace: Path, network: Path, latency: float) -> dict[str, Any]:
-        """`wulf predict`'s answer for all settings."""
+    def predicted(self, traces: Sequence[Path], network: Path, latency: float) -> dict[str, Any]:
+        """`wulf predict`'s answer for all settings, from traces of one program."""
         candidates = [f"this{expression(setting, latency)}" for setting in SETTINGS[1:]]
         options = [word for one in candidates for word in ("--network", one)]
         answer: dict[str, Any] = json.loads(
-            self._lab.printed("predict", str(trace), "--baseline", str(network), *options, "--json")
+            self._lab.printed("predict", *map(str, traces), "--baseline", str(network), *options, "--json")
         )
         return answer
 
@@ -139,22 +139,26 @@ def foretold(answer: Mapping[str, Any]) -> dict[str, Foretold]:
 
 
 def contest(
-    lab: Lab, programs: Programs, names: Sequence[str], repeats: int, calm: Calm, seed: int, kept: Path
+    lab: Lab, programs: Programs, names: Sequence[str], traces: int, repeats: int, calm: Calm, seed: int, kept: Path
 ) -> list[Spread]:
     """Measure the network, trace, predict; then run all at all settings, in a random order each time."""
     lab.set(TRACED)
     say("measuring what a message costs at the setting where programs are traced")
     network = calm.measure(partial(lab.wulf, "model", "loggp", "n1", "n2", "--quick"))
     latency = lab.costs(network)["latency"]
+    draw = random.Random(seed)
+    found: dict[str, list[Path]] = {name: [] for name in names}
+    for turn in range(traces):
+        for name in draw.sample(list(names), len(names)):
+            say(f"tracing {name}, {turn + 1} of {traces}")
+            found[name].append(calm.measure(partial(programs.trace, name)))
     expected, covered = {}, {}
     for name in names:
-        say(f"tracing {name}")
-        answer = programs.predicted(calm.measure(partial(programs.trace, name)), network, latency)
+        answer = programs.predicted(found[name], network, latency)
         (kept / f"{name}.json").write_text(json.dumps(answer))
         expected[name], covered[name] = foretold(answer), answer["coverage"]["share"]
         off = answer["calibration"]["error"]
-        say(f"  {answer['calibration']['measured']:.3g} s, replayed {off:+.1%}, engine {answer['engine']}")
-    draw = random.Random(seed)
+        say(f"{name}: {answer['calibration']['measured']:.3g} s, replayed {off:+.1%}, engine {answer['engine']}")
     times: dict[tuple[str, str], list[float]] = {}
     for turn in range(repeats):
         for setting in draw.sample(SETTINGS, len(SETTINGS)):
@@ -219,6 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("file", help=f"TOML of programs; or {LADDER}: kernels of bench/loops/ladder.cpp")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="of the file [all]")
     parser.add_argument("--mpi", default="openmpi", choices=("openmpi", "mpich"))
+    parser.add_argument("--traces", type=int, default=3, help="of each program")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each program at each setting")
     parser.add_argument("--seed", type=int, default=1, help="of the order")
     parser.add_argument("--keep", type=Path, help="folder for predictions, traces and the table")
@@ -233,7 +238,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _kept(options.keep) as kept, labs.up(RANKS, keep=False, link=TRACED.both) as up:
             calm = Calm()
             lab = Lab(up, options.mpi, kept)
-            rows = contest(lab, Programs(lab, known), names, options.repeats, calm, options.seed, kept)
+            programs = Programs(lab, known)
+            rows = contest(lab, programs, names, options.traces, options.repeats, calm, options.seed, kept)
             text = f"{table(rows)} {calm.words}"
             (kept / "table.md").write_text(text)
             print(text)
