@@ -102,6 +102,33 @@ std::uint32_t Transfers::new_slot() {
   return slot;
 }
 
+/// How slow a way is, as UGAL has it: what its most crowded link would take for a byte, times its links,
+/// since a longer way takes room from more of the others.
+Work Transfers::crowd(const std::vector<LinkId>& path) const {
+  Work most = 0;
+  for (const LinkId link : path) {
+    most = std::max(most, (Work{flows_->on(link) + 1} << kWorkBits) / topology_->rates()[link]);
+  }
+  return most * path.size();
+}
+
+/// The usual way, unless it is more crowded than one of the detours that the message looks at.
+void Transfers::find_way(std::uint32_t from, std::uint32_t to, std::uint32_t message,
+                         std::vector<LinkId>& path) {
+  topology_->route(from, to, path);
+  const std::uint32_t detours = topology_->detours();
+  Work least = detours > 0 ? crowd(path) : 0;
+  for (std::uint32_t i = 0; i < detours; ++i) {
+    other_way_.clear();
+    topology_->detour(from, to, (std::uint64_t{message} * detours) + i, other_way_);
+    const Work crowded = crowd(other_way_);
+    if (crowded < least) {
+      least = crowded;
+      path.swap(other_way_);
+    }
+  }
+}
+
 /// A byte less than the message has, as in LogGP: its first is there after the latency.
 void Transfers::begin(Picoseconds now, std::uint32_t message, std::uint32_t from, std::uint32_t to,
                       std::uint64_t bytes) {
@@ -109,7 +136,7 @@ void Transfers::begin(Picoseconds now, std::uint32_t message, std::uint32_t from
   Transfer& transfer = transfers_[slot];
   transfer.path.clear();
   if (topology_) {
-    topology_->route(host(from), host(to), transfer.path);
+    find_way(host(from), host(to), message, transfer.path);
   }
   transfer.left = bytes - 1;
   transfer.window = windows_ ? windows_->open(from, to, now) : UINT64_MAX;

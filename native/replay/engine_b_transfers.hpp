@@ -62,6 +62,8 @@ class Transfers {
   [[nodiscard]] std::uint32_t new_slot();
   [[nodiscard]] std::uint32_t host(std::uint32_t rank) const { return hosts_.empty() ? rank : hosts_[rank]; }
   void flow(Picoseconds now, std::uint32_t slot);
+  void find_way(std::uint32_t from, std::uint32_t to, std::uint32_t message, std::vector<LinkId>& path);
+  [[nodiscard]] Work crowd(const std::vector<LinkId>& path) const;
 
   std::vector<std::uint32_t> hosts_;
   std::uint64_t limit_ = UINT64_MAX;
@@ -76,6 +78,7 @@ class Transfers {
   std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> ended_;
+  std::vector<LinkId> other_way_;
 };
 
 }  // namespace wulf::replay

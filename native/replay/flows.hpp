@@ -55,6 +55,8 @@ class Flows {
   /// Ends the flows that end now, and appends their tags, in the order of their starts.
   void end(Picoseconds now, std::vector<std::uint32_t>& tags);
 
+  /// How many flow over a link.
+  [[nodiscard]] std::size_t on(LinkId link) const { return links_[link].flows.size(); }
   /// How many flow now.
   [[nodiscard]] std::size_t active() const { return active_; }
   /// How many shares were computed so far: what contention costs.

@@ -1,9 +1,12 @@
 #include "replay/topology.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <numeric>
+#include <random>
 
 #include "core/error.hpp"
 #include "core/params.hpp"
@@ -17,8 +20,11 @@ constexpr double kMostBytesPerSecond = 1e14;
 using Maker = std::unique_ptr<Topology> (*)(const Json&, std::uint32_t);
 
 const std::map<std::string, Maker>& makers() {
-  static const std::map<std::string, Maker> all{
-      {"star", star_of}, {"fat-tree", fat_tree_of}, {"torus", torus_of}, {"graph", graph_of}};
+  static const std::map<std::string, Maker> all{{"star", star_of},
+                                                {"fat-tree", fat_tree_of},
+                                                {"torus", torus_of},
+                                                {"dragonfly", dragonfly_of},
+                                                {"graph", graph_of}};
   return all;
 }
 
@@ -53,11 +59,44 @@ Maker maker_of(const std::string& kind) {
   throw bad_parameter("topology.kind", "There is no topology " + kind + "; known are " + known);
 }
 
-/// Host h's place, from the field `positions`.
+/// Host h's place where hosts stand at random, the same everywhere: as Fisher and Yates shuffle.
+std::vector<std::uint32_t> shuffled(std::uint64_t seed, std::uint32_t places) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint32_t> at(places);
+  std::iota(at.begin(), at.end(), 0U);
+  for (std::uint32_t left = places; left > 1; --left) {
+    std::swap(at[left - 1], at[random() % left]);
+  }
+  return at;
+}
+
+/// Where hosts stand so many places apart: after the last place, at the first that are free.
+std::vector<std::uint32_t> spread(std::uint32_t apart, std::uint32_t places) {
+  std::vector<std::uint32_t> at;
+  at.reserve(places);
+  for (std::uint32_t first = 0; first < std::min(apart, places); ++first) {
+    for (std::uint64_t place = first; place < places; place += apart) {
+      at.push_back(static_cast<std::uint32_t>(place));
+    }
+  }
+  return at;
+}
+
+/// Host h's place, from the field `positions`: a list, or a rule.
 std::vector<std::uint32_t> positions_of(const Json& list, std::uint32_t hosts, std::uint32_t places) {
+  if (list.is_object() && list.size() == 1 && places >= hosts) {
+    if (list.contains("random")) {
+      return shuffled(static_cast<std::uint64_t>(int_field(list, "random", 0, INT64_MAX)), places);
+    }
+    if (list.contains("every")) {
+      return spread(whole_of(list.at("every"), "topology.positions.every", 1, places), places);
+    }
+  }
   if (!list.is_array() || list.size() < hosts) {
-    throw bad_parameter("topology.positions", "topology.positions must be a list with a place for each of " +
-                                                  std::to_string(hosts) + " hosts");
+    throw bad_parameter("topology.positions",
+                        "topology.positions must be a list with a place for each of " +
+                            std::to_string(hosts) + R"( hosts, {"random": SEED}, or {"every": PLACES})" +
+                            (places < hosts ? ", and there are " + std::to_string(places) + " places" : ""));
   }
   std::vector<std::uint32_t> at;
   at.reserve(list.size());
@@ -129,7 +168,7 @@ std::unique_ptr<Topology> make_topology(const Json& json, std::uint32_t hosts) {
   part.erase("positions");
   part.erase("flow_bytes");  // the engine's, and the next
   part.erase("shared_nic");
-  const auto places_wanted = positions.is_array() ? 1 : hosts;
+  const auto places_wanted = positions.is_array() ? 1U : hosts;
   auto topology = maker_of(kind)(part, places_wanted);
   if (!positions.is_null()) {
     topology->put(positions_of(positions, hosts, topology->places()));

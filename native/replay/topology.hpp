@@ -13,7 +13,8 @@ using LinkId = std::uint32_t;
 /// Hosts, the one-way links between them, and the way from any host to any other.
 ///
 /// Ways are static, as those of InfiniBand's forwarding tables and of ECMP's hashes are: two hosts always use
-/// the same links. A duplex cable is two links.
+/// the same links, unless the topology has detours, which a message may take instead. A duplex cable is two
+/// links.
 class Topology {
  public:
   explicit Topology(std::uint32_t places) : places_(places) {}
@@ -32,6 +33,12 @@ class Topology {
   void route(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& path) const {
     find_route(place(from), place(to), path);
   }
+  /// How many other ways a message looks at before it leaves.
+  [[nodiscard]] virtual std::uint32_t detours() const { return 0; }
+  /// Appends the links of another way, as route() does; `which` chooses among all that there are.
+  void detour(std::uint32_t from, std::uint32_t to, std::uint64_t which, std::vector<LinkId>& path) const {
+    find_detour(place(from), place(to), which, path);
+  }
   /// Host h stands at place `at[h]`; without it, at place h.
   void put(std::vector<std::uint32_t> at) { at_ = std::move(at); }
 
@@ -43,6 +50,10 @@ class Topology {
 
  private:
   virtual void find_route(std::uint32_t from, std::uint32_t to, std::vector<LinkId>& path) const = 0;
+  virtual void find_detour(std::uint32_t from, std::uint32_t to, std::uint64_t /*which*/,
+                           std::vector<LinkId>& path) const {
+    find_route(from, to, path);
+  }
   [[nodiscard]] std::uint32_t place(std::uint32_t host) const { return at_.empty() ? host : at_[host]; }
 
   std::uint32_t places_;

@@ -14,6 +14,7 @@ namespace wulf::replay {
 [[nodiscard]] std::unique_ptr<Topology> star_of(const Json& json, std::uint32_t hosts);
 [[nodiscard]] std::unique_ptr<Topology> fat_tree_of(const Json& json, std::uint32_t hosts);
 [[nodiscard]] std::unique_ptr<Topology> torus_of(const Json& json, std::uint32_t hosts);
+[[nodiscard]] std::unique_ptr<Topology> dragonfly_of(const Json& json, std::uint32_t hosts);
 [[nodiscard]] std::unique_ptr<Topology> graph_of(const Json& json, std::uint32_t hosts);
 
 /// More links than any description needs, and few enough for memory.

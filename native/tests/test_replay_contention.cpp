@@ -1,6 +1,8 @@
 #include <string>
 
 #include "replay/builder.hpp"
+#include "replay/first_messages.hpp"
+#include "replay/joined.hpp"
 #include "replay/run.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_programs.hpp"
@@ -17,6 +19,7 @@ constexpr Picoseconds kReceive = 200'000;
 constexpr Picoseconds kByte = 80;  // 12.5 GB/s
 constexpr double kRate = 12.5e9;
 constexpr std::uint64_t kBytes = 1'000'001;
+constexpr std::uint32_t kDragonflyRanks = 72;
 constexpr Picoseconds kStretch = 1'000'000 * kByte;
 
 Network plain_network() {
@@ -113,6 +116,60 @@ TEST_CASE("replay contention: one sender's large messages leave one after anothe
   CHECK(run_b(program, network, {.ends = true}).ends[1] == (3 * kLatency) + (8 * kStretch) + kReceive);
   network.topology["shared_nic"] = false;
   CHECK(run_b(program, network, {.ends = true}).ends == ordered.ends);
+}
+
+/// Both hosts of a router send to another group's, in a dragonfly of one cable between each two groups.
+Program to_another_group() {
+  ProgramBuilder builder(kDragonflyRanks);
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    builder.add_send(r, 8 + r, kBytes, 0, 0);
+    builder.add_wait(r, 0);
+    builder.add_recv(8 + r, r, kBytes, 0, 0);
+    builder.add_wait(8 + r, 0);
+  }
+  return builder.finish();
+}
+
+TEST_CASE("replay contention: adaptive ways go round a cable that is taken") {
+  const Program program = to_another_group();
+  const auto time = [&program](const char* routing) {
+    Network network = plain_network();
+    network.topology = {{"kind", "dragonfly"}, {"groups", 9},
+                        {"routers", 4},        {"hosts", 2},
+                        {"links", 2},          {"bytes_per_second", kRate},
+                        {"routing", routing},  {"global_bytes_per_second", kRate / 4}};
+    return time_of(program, network);
+  };
+  const Picoseconds alone = kSend + (4 * kStretch) + kLatency + kReceive;  // at the cable's rate
+  CHECK(time("minimal") == alone + (4 * kStretch));
+  CHECK(time("adaptive") == alone);
+}
+
+TEST_CASE("replay contention: jobs beside each other share what they share, and nothing else") {
+  const Program first = incast(1, kBytes);
+  const Program both[]{incast(1, kBytes), incast(2, kBytes)};
+  const Program* const jobs[]{&both[0], &both[1]};
+  const Program all = joined(jobs);
+  REQUIRE(all.ranks() == 5);
+  CHECK(all.total_bytes() == 3 * kBytes);
+  Network network = star_network();
+  const Run apart = run_b(all, network, {.ends = true});
+  CHECK(apart.ends[0] == time_of(first, network));
+  CHECK(apart.ends[2] == time_of(both[1], network));
+  network.topology["backplane_bytes_per_second"] = kRate;  // of all of them together
+  const Run crowded = run_b(all, network, {.ends = true});
+  CHECK(crowded.ends[0] == kSend + (3 * kStretch) + kLatency + kReceive);
+}
+
+TEST_CASE("replay contention: each job's own connecting stays with its messages") {
+  const Program first = incast(1, 100);
+  Program second = incast(2, 100);
+  CHECK(connect_first_messages(second, kLatency) == 2);
+  const Program* const jobs[]{&first, &second};
+  const Run run = run_b(joined(jobs), plain_network(), {.ends = true});
+  CHECK(run.ends[0] == time_of(first, plain_network()));
+  CHECK(run.ends[2] == time_of(second, plain_network()));
+  CHECK(run.ends[2] > run.ends[0] + kLatency);
 }
 
 TEST_CASE("replay contention: a ring shares no link") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -46,6 +47,24 @@ TEST_CASE("replay topology: hosts may stand anywhere") {
   const auto star = make_topology(
       Json::parse(R"({"kind": "star", "bytes_per_second": [1, 2, 3], "positions": [2, 0]})"), 2);
   CHECK(way(*star, 0, 1) == Path{4, 1});
+}
+
+TEST_CASE("replay topology: hosts may stand at random, or so many places apart") {
+  const auto first_link = [](const char* positions) {
+    Json json = Json::parse(R"({"kind": "star", "bytes_per_second": 1})");
+    json["positions"] = Json::parse(positions);
+    const auto star = make_topology(json, 7);
+    std::vector<LinkId> found;
+    for (std::uint32_t host = 0; host < 7; ++host) {
+      found.push_back(way(*star, host, (host + 1) % 7).front() / 2);
+    }
+    return found;
+  };
+  CHECK(first_link(R"({"every": 3})") == std::vector<LinkId>{0, 3, 6, 1, 4, 2, 5});
+  const std::vector<LinkId> some = first_link(R"({"random": 1})");
+  CHECK(std::set<LinkId>(some.begin(), some.end()).size() == 7);
+  CHECK(some == first_link(R"({"random": 1})"));
+  CHECK(some != first_link(R"({"random": 2})"));
 }
 
 TEST_CASE("replay topology: a fat tree has the places and the links that its switches have ports for") {
@@ -123,6 +142,94 @@ TEST_CASE("replay topology: a torus goes the shorter way round, dimension by dim
   CHECK(way(*torus, at(0, 0, 0), at(0, 1, 0)).back() == way(*torus, at(0, 0, 0), at(0, 2, 0)).front());
 }
 
+/// 9 groups of 4 routers with 2 hosts and 2 links to other groups: one cable between each two groups.
+Json dragonfly(const char* routing) {
+  return {{"kind", "dragonfly"},    {"groups", 9},       {"routers", 4}, {"hosts", 2}, {"links", 2},
+          {"bytes_per_second", 10}, {"routing", routing}};
+}
+
+constexpr std::uint32_t kDragonflyHosts = 72;
+constexpr LinkId kGlobal = (2 * kDragonflyHosts) + (9 * 4 * 4);  // behind hosts' and routers' links
+
+std::vector<LinkId> global_links(const Path& path) {
+  std::vector<LinkId> found;
+  std::copy_if(path.begin(), path.end(), std::back_inserter(found),
+               [](LinkId link) { return link >= kGlobal; });
+  return found;
+}
+
+TEST_CASE("replay topology: a dragonfly's minimal ways take one cable between two groups") {
+  const auto topology = make_topology(dragonfly("minimal"), kDragonflyHosts);
+  CHECK(topology->places() == kDragonflyHosts);
+  CHECK(topology->detours() == 0);
+  CHECK(way(*topology, 0, 1).size() == 2);  // of one router
+  CHECK(way(*topology, 0, 7).size() == 3);  // of one group
+  CHECK(way(*topology, 5, 5).empty());
+  const auto group = [](std::uint32_t host) { return host / 8; };
+  const auto router = [](std::uint32_t host) { return host / 2; };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<LinkId>> cables;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> leave;  // routers at either end
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> land;
+  for (std::uint32_t from = 0; from < kDragonflyHosts; ++from) {
+    for (std::uint32_t to = 0; to < kDragonflyHosts; ++to) {
+      const Path path = way(*topology, from, to);
+      CHECK(std::set<LinkId>(path.begin(), path.end()).size() == path.size());
+      if (group(from) == group(to)) {
+        CHECK(global_links(path).empty());
+        continue;
+      }
+      const std::pair pair{group(from), group(to)};
+      const std::vector<LinkId> over = global_links(path);
+      REQUIRE(over.size() == 1);
+      cables[pair].insert(over.front());
+      if (path[1] == over.front()) {
+        leave[pair].insert(router(from));
+      }
+      if (path[path.size() - 2] == over.front()) {
+        land[pair].insert(router(to));
+      }
+    }
+  }
+  CHECK(cables.size() == std::size_t{9} * 8);
+  std::set<LinkId> all;
+  for (const auto& [pair, links] : cables) {
+    CHECK(links.size() == 1);
+    all.insert(links.begin(), links.end());
+    CHECK(leave[pair].size() == 1);
+    CHECK(land[pair] == leave[std::pair{pair.second, pair.first}]);  // a cable has the same ends both ways
+  }
+  CHECK(all.size() == cables.size());
+}
+
+TEST_CASE("replay topology: Valiant's ways of a dragonfly go by a third group, and detours do") {
+  const auto valiant = make_topology(dragonfly("valiant"), kDragonflyHosts);
+  const auto adaptive = make_topology(dragonfly("adaptive"), kDragonflyHosts);
+  CHECK(global_links(way(*valiant, 0, 71)).size() == 2);
+  CHECK(global_links(way(*valiant, 0, 7)).empty());
+  CHECK(global_links(way(*adaptive, 0, 71)).size() == 1);
+  CHECK(adaptive->detours() == 4);
+  std::set<LinkId> second;
+  for (std::uint64_t which = 0; which < 7; ++which) {
+    Path path;
+    adaptive->detour(0, 71, which, path);
+    REQUIRE(global_links(path).size() == 2);
+    second.insert(global_links(path).back());
+  }
+  CHECK(second.size() == 7);  // each third group has a cable of its own to the last
+}
+
+TEST_CASE("replay topology: with fewer groups than ports, destinations share several cables") {
+  Json few = dragonfly("minimal");
+  few["groups"] = 3;
+  const auto topology = make_topology(few, 24);
+  std::set<LinkId> cables;
+  for (std::uint32_t to = 8; to < 16; ++to) {
+    const Path path = way(*topology, 0, to);
+    cables.insert(path.at(path.size() - (path.size() == 5 ? 3 : 2)));
+  }
+  CHECK(cables.size() >= 4);
+}
+
 const char* const kGraph = R"({"kind": "graph", "hosts": ["a", "b", "c"],
   "links": [{"from": "a", "to": "s", "bytes_per_second": 10}, {"from": "b", "to": "s", "bytes_per_second": 20},
             {"from": "s", "to": "t", "bytes_per_second": 30}, {"from": "s", "to": "u", "bytes_per_second": 40},
@@ -161,6 +268,16 @@ TEST_CASE("replay topology: what can't be is refused by name") {
            {R"({"kind": "torus", "dims": [], "bytes_per_second": 1})", "topology.dims"},
            {R"({"kind": "torus", "dims": [99999, 99999], "bytes_per_second": 1})", "topology.dims"},
            {R"({"kind": "star", "bytes_per_second": 1, "positions": [0]})", "topology.positions"},
+           {R"({"kind": "star", "bytes_per_second": 1, "positions": {"near": 1}})", "topology.positions"},
+           {R"({"kind": "dragonfly", "groups": 6, "routers": 2, "hosts": 1, "links": 2,
+                "bytes_per_second": 1})",
+            "topology.groups"},
+           {R"({"kind": "dragonfly", "groups": 3, "routers": 2, "hosts": 0, "links": 2,
+                "bytes_per_second": 1})",
+            "topology.hosts"},
+           {R"({"kind": "dragonfly", "groups": 3, "routers": 2, "hosts": 4, "links": 2,
+                "bytes_per_second": 1, "routing": "best"})",
+            "topology.routing"},
            {R"({"kind": "graph", "hosts": ["a", "a"], "links": []})", "topology.hosts"},
            {R"({"kind": "graph", "hosts": ["a", "b"], "links": [1]})", "topology.links"},
            {R"({"kind": "graph", "hosts": ["a", "b"], "links": [{"from": "a", "to": "b"}]})",

@@ -16,7 +16,8 @@ from wulf.model.network import Network, scaled
 from wulf.model.network_file import shipped_network
 from wulf.model.prediction import TIMELINE, Timeline
 from wulf.report.predict_page import KEY, write_predict
-from wulf.workflow.predict import Wanted, predict
+from wulf.workflow.predict import predict
+from wulf.workflow.predict_scene import Wanted
 from wulf.workflow.predict_trace import read_traced
 from wulf.workflow.replaying import Replay
 

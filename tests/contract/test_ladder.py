@@ -18,7 +18,8 @@ from wulf.core.programs import program_path
 from wulf.model.network import COPY_BYTE, COPY_MESSAGE, Network, edited, nominal, split_expression
 from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
-from wulf.workflow.predict import Wanted, predict
+from wulf.workflow.predict import predict
+from wulf.workflow.predict_scene import Wanted
 from wulf.workflow.predict_trace import read_traced
 from wulf.workflow.replaying import PROGRAM, Replay, replay_session
 

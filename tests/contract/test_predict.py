@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from wulf.report.predict_object import predict_object
 from wulf.report.predict_page import render_predict
 from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
-from wulf.workflow.predict import Wanted, predict
+from wulf.workflow.predict import predict
+from wulf.workflow.predict_scene import Wanted
 from wulf.workflow.predict_trace import read_traced
 from wulf.workflow.replaying import PROGRAM, Replay, ReplayError, replay_session
 
@@ -100,6 +102,34 @@ def test_messages_to_oneself_as_in_cg_are_changed_by_no_network(replay: Replay, 
     slower = found.candidates[0].forecast.seconds - found.baseline.seconds
     assert slower == pytest.approx(rounds * 3 * size * 1e-9, rel=0.01), "three times more a byte of what goes out"
     assert any("themselves" in note for note in found.notes)
+
+
+def one_way(folder: Path, size: int) -> Path:
+    """A trace of one large message."""
+    folder.mkdir()
+    for rank in (0, 1):
+        with RankWriter(folder, {"rank": rank, "size": 2, "host": f"n{rank}", "command": folder.name}) as writer:
+            call = "Send" if rank == 0 else "Recv"
+            writer.add(Record(call, 0, 1000, peer=1 - rank, tag=7, comm=0, bytes=size))
+            writer.add(Record("finalize", 0, 1000))
+    return folder
+
+
+def test_jobs_beside_each_other_share_the_switch_alone(replay: Replay, tmp_path: Path) -> None:
+    size = 10_000_001
+    own, other = (one_way(tmp_path / name, size) for name in ("own", "other"))
+    star = {"kind": "star", "bytes_per_second": 1e9, "backplane_bytes_per_second": 1e9}
+    wanted = Wanted([], draws=0, engine="b", beside=[other], extra={"topology": star})
+    (shared,) = predict(replay, read_traced(own), this(), wanted).beside
+    assert (shared.network, shared.jobs) == ("this", ("own", "other"))
+    alone, stretch = 3 * 20e-6 + 5e-6 + 10e-3, 10e-3
+    assert shared.alone == pytest.approx((alone, alone))
+    assert shared.together == pytest.approx((alone + stretch, alone + stretch))
+    wide = {"topology": {**star, "backplane_bytes_per_second": 2e9, "positions": {"random": 3}}}
+    (apart,) = predict(replay, read_traced(own), this(), replace(wanted, extra=wide)).beside
+    assert apart.together == pytest.approx((alone, alone))
+    told = predict_object(predict(replay, read_traced(own), this(), wanted))["beside"]
+    assert [job["command"] for job in told[0]["jobs"]] == ["own", "other"]
 
 
 def test_a_torn_trace_is_named_by_rank(replay: Replay, trace: Path) -> None:

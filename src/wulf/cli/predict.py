@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from wulf.model.network import Network
     from wulf.model.prediction import Prediction
-    from wulf.workflow.predict import Wanted
+    from wulf.workflow.predict_scene import Wanted
 
 ABOVE_ZERO = click.FloatRange(min=0, min_open=True)
 
@@ -68,6 +68,11 @@ class Pair(click.ParamType[tuple[str, str]]):
     help="a: fast; b: in the order of time.",
 )
 @click.option("--topology", type=click.Path(path_type=Path), help="A JSON of the network's topology (engine b).")
+@click.option("--placement", metavar="RULE", help="Of hosts in the topology: random:SEED, every:N, or 0,8,16,…")
+@click.option(
+    "--beside", "neighbors", multiple=True, metavar="TRACE",
+    help="Another job, on hosts of its own, that runs at the same time (--topology says what both share).",
+)  # fmt: skip
 @click.option("--ranks", "asked", type=click.IntRange(min=1), multiple=True, help="Other numbers of ranks (3 traces).")
 @click.option(
     "--draws", type=click.IntRange(min=39), default=199, show_default=True,
@@ -128,17 +133,23 @@ def _say(text: str) -> None:
 
 
 def _wanted(candidates: Sequence[Network], origin: str, options: dict[str, Any], *, page: bool) -> Wanted:
-    from wulf.workflow.predict import Wanted
+    from wulf.workflow.predict_scene import Wanted
+    from wulf.workflow.predict_trace import find_trace
 
     names = [network.name for network in candidates]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         raise UsageError(f"--network {double} is given twice", "give it once")
+    if options["neighbors"] and options["topology"] is None:
+        raise UsageError(
+            "--beside needs --topology: without one, jobs share nothing", "describe the network's switches"
+        )
     return Wanted(
         candidates, _prices(options["prices"], names), options["machine_price"], options["wish"],
         dict(options["collectives"]), options["compute"], options["engine"], options["draws"], options["seed"],
-        timeline=page, fit=options["fit"], asked=options["asked"], origin=origin,
-        extra=_extra(options["topology"], options["engine"]),
+        timeline=page, fit=options["fit"], asked=options["asked"],
+        beside=[find_trace(name, options["directory"]) for name in options["neighbors"]], origin=origin,
+        extra=_extra(options["topology"], options["engine"], options["placement"]),
     )  # fmt: skip
 
 
@@ -163,22 +174,31 @@ def _prices(given: Sequence[tuple[str, str]], names: Sequence[str]) -> dict[str,
     return prices
 
 
-def _extra(topology: Path | None, engine: str) -> dict[str, Any]:
+def _extra(topology: Path | None, engine: str, placement: str | None) -> dict[str, Any]:
     """What all networks of the replay have besides their costs.
 
     Raises
     ------
     UsageError
-        The topology can't be read, or engine A is to replay it.
+        The topology can't be read, or engine A is to replay it; hosts are to be placed in none.
     """
     import json
 
+    from wulf.workflow import predict_beside
+
     if topology is None:
+        if placement is not None:
+            raise UsageError("--placement is where hosts stand in a --topology", "give one, or leave it out")
         return {}
     if engine == "a":
         raise UsageError("engine a knows no topology", "leave --engine out, or give --engine b")
     try:
-        return {"topology": json.loads(topology.read_text(encoding="utf-8"))}
+        described = json.loads(topology.read_text(encoding="utf-8"))
+        return {
+            "topology": described
+            if placement is None
+            else {**described, "positions": predict_beside.placement(placement)}
+        }
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{topology} can't be read: {error}", "give a JSON object, docs/replay-contention.md has its fields"

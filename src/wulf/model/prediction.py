@@ -270,6 +270,24 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """Jobs that share a network, each on hosts of its own.
+
+    Attributes
+    ----------
+    jobs
+        Their commands, the predicted program's first.
+    alone, together
+        Seconds of each job's replay by itself, and while all run.
+    """
+
+    network: str
+    jobs: tuple[str, ...]
+    alone: tuple[float, ...]
+    together: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Scaling:
     """Run time over ranks on one network, from traces of several numbers of them.
 
@@ -306,6 +324,7 @@ class Prediction:
     fit: TraceFit | None = None
     timelines: tuple[Timeline, ...] = ()
     scaling: tuple[Scaling, ...] = ()
+    beside: tuple[Beside, ...] = ()
     engine: str = "a"
     currency: str = "$"
     notes: tuple[str, ...] = ()

@@ -35,6 +35,7 @@ def predict_view(found: Prediction, *, plots: bool = False) -> View:
     sections += [_changes(found), _tolerances(found)]
     sections += [_breakpoints(found), _path(found), _path_calls(found)]
     sections += [_scaling(one) for one in found.scaling]
+    sections += [_beside_others(found)]
     if plots:
         sections += [Section(title, plot=plot) for title, plot in curve_plots(found)]
         several = sensitivity_plot(found)
@@ -293,6 +294,19 @@ def _path_calls(found: Prediction) -> Section:
     which = "All its steps." if path.whole else f"Its {len(path.steps):,} longest steps of {path.count:,}."
     heads = [*(("call", "what") if named else ("what",)), "time", "share"]
     return Section("Critical path by call", [which], Columns(heads, rows, len(heads) - 2))
+
+
+def _beside_others(found: Prediction) -> Section:
+    """What the other jobs cost the program, and it them."""
+    rows = [
+        [one.network, job, show(alone, "s", 4), show(together, "s", 4), percent(together / alone - 1, sign=True)]
+        for one in found.beside
+        for job, alone, together in zip(one.jobs, one.alone, one.together, strict=True)
+        if alone > 0
+    ]
+    lines = ["Replayed, all begun at one time, each job on hosts of its own. The first job is the one predicted."]
+    heads = ["network", "job", "alone", "together", "longer"]
+    return Section("Beside other jobs", lines if rows else [], Columns(heads, rows, 2) if rows else None)
 
 
 def _scaling(one: Scaling) -> Section:

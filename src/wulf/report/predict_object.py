@@ -50,6 +50,16 @@ def predict_object(found: Prediction) -> dict[str, Any]:
         "curves": [_curve(one) for one in found.curves],
         "critical_path": _path(found.path),
         "scaling": [_scaling(one) for one in found.scaling],
+        "beside": [
+            {
+                "network": one.network,
+                "jobs": [
+                    {"command": job, "alone": alone, "together": together}
+                    for job, alone, together in zip(one.jobs, one.alone, one.together, strict=True)
+                ],
+            }
+            for one in found.beside
+        ],
         "notes": list(found.notes),
     }  # fmt: skip
 

@@ -15,7 +15,8 @@ from wulf.model.network import PICO, Network, scaled
 from wulf.model.network_file import Costs, Figure, NetworkFile
 from wulf.model.prediction import Prediction, Traced
 from wulf.stats.claims import Claim, Size, Step
-from wulf.workflow.predict import Wanted, predict
+from wulf.workflow.predict import predict
+from wulf.workflow.predict_scene import Wanted
 from wulf.workflow.replaying import Replay
 
 SHARE = 4

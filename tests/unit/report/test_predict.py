@@ -24,7 +24,8 @@ from wulf.report.predict_page import FULL, render_predict, timeline_chart, write
 from wulf.report.predict_plots import curve_plots, sensitivity_plot
 from wulf.stats.piecewise import Interval
 from wulf.store.run import StoreError
-from wulf.workflow.predict import Wanted, predict
+from wulf.workflow.predict import predict
+from wulf.workflow.predict_scene import Wanted
 from wulf.workflow.predict_trace import read_traced
 from wulf.workflow.replaying import Replay
 
