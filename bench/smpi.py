@@ -3,6 +3,10 @@
 Small programs (bench/loops/smpi.c) run under SMPI on platform A, which writes time-independent traces. These are
 imported, and replayed on platform A and on others. Then SMPI runs the same programs there. Both are models: how far
 they are apart is no matter of noise, and each difference has a cause that can be named.
+
+`--public PROGRAMS.toml` has programs that nobody here wrote, built with smpicc elsewhere, in the place of ours: a table
+`programs.NAME` for each, with `argv` (a list, or a table of lists by ranks) and `ranks`. Their computing takes no time
+there, so that all of a run time is messages.
 """
 
 from __future__ import annotations
@@ -15,9 +19,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench import smpi_cluster
 from bench.context import say
@@ -75,13 +81,23 @@ class Row:
 
 
 class Smpi:
-    """SimGrid's commands, and a folder for what they need."""
+    """SimGrid's commands, and a folder for what they need.
 
-    def __init__(self, folder: Path) -> None:
-        self._compiler, self._runner = (tool(name) for name in ("smpicc", "smpirun"))
+    Parameters
+    ----------
+    public
+        Programs that are built already, by name; without any, ours are built.
+    """
+
+    def __init__(self, folder: Path, public: Mapping[str, Mapping[str, Any]]) -> None:
+        self._runner, self._public = tool("smpirun"), public
         self._folder = folder
         self._program = folder / "program"
-        output([self._compiler, "-O2", str(LOOPS / "smpi.c"), "-o", str(self._program)], folder)
+        if not public:
+            output([tool("smpicc"), "-O2", str(LOOPS / "smpi.c"), "-o", str(self._program)], folder)
+
+    def _words(self, program: str, ranks: int) -> list[str]:
+        return argv(self._public[program], ranks) if self._public else [str(self._program), program]
 
     def run(self, program: str, ranks: int, values: Values, trace: str = "") -> float:
         """Simulated seconds on a star of this network; the trace is written if it has a name."""
@@ -89,7 +105,7 @@ class Smpi:
         said = output(
             [
                 self._runner, *smpi_cluster.write(self._folder, ranks, values), *traced,
-                *smpi_cluster.words(smpi_cluster.options(values)), str(self._program), program,
+                *smpi_cluster.words(smpi_cluster.options(values)), *self._words(program, ranks),
             ],
             self._folder,
         )  # fmt: skip
@@ -103,6 +119,15 @@ class Smpi:
         folder.mkdir()
         import_named("simgrid").bring([self._folder / f"{name}.txt"], folder, flops=smpi_cluster.FLOPS)
         return folder, seconds
+
+
+def argv(program: Mapping[str, Any], ranks: int) -> list[str]:
+    """A public program's words for so many ranks. BenchError where there are none for that number."""
+    own = program["argv"]
+    words = own.get(str(ranks)) if isinstance(own, Mapping) else own
+    if words is None:
+        raise BenchError(f"argv has no words for {ranks} ranks: it has {', '.join(own)}")
+    return list(words)
 
 
 def tool(name: str) -> str:
@@ -152,25 +177,33 @@ def base_network() -> Network:
     return Network(parse_network(CLUSTER.read_text(), str(CLUSTER)))
 
 
-def contest(
-    smpi: Smpi, session: Session, programs: Sequence[str], sizes: Sequence[int], say: Callable[[str], None]
-) -> list[Row]:
-    """Trace on A, predict all platforms, run on all."""
+def contest(smpi: Smpi, session: Session, jobs: Iterable[tuple[str, int]], say: Callable[[str], None]) -> list[Row]:
+    """Trace each program, of so many ranks, on A; predict all platforms; run on all."""
     base = base_network()
     platforms = {name: nominal(scaled(base, **factors))[0] for name, factors in PLATFORMS.items()}
     rows = []
-    for program in programs:
-        for ranks in sizes:
-            say(f"{program} on {ranks} ranks")
-            first, *others = platforms.values()
-            trace, seconds = smpi.trace(program, ranks, first)
-            foretold = predict(session, trace, list(platforms.values()))
-            ran = [seconds, *(smpi.run(program, ranks, values) for values in others)]
-            rows += [
-                Row(program, ranks, name, by_smpi, a, b)
-                for name, by_smpi, (a, b) in zip(platforms, ran, foretold, strict=True)
-            ]
+    for program, ranks in jobs:
+        say(f"{program} on {ranks} ranks")
+        first, *others = platforms.values()
+        trace, seconds = smpi.trace(program, ranks, first)
+        foretold = predict(session, trace, list(platforms.values()))
+        ran = [seconds, *(smpi.run(program, ranks, values) for values in others)]
+        rows += [
+            Row(program, ranks, name, by_smpi, a, b)
+            for name, by_smpi, (a, b) in zip(platforms, ran, foretold, strict=True)
+        ]
     return rows
+
+
+def jobs_of(
+    names: Sequence[str], sizes: Sequence[int], public: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, int]]:
+    """Programs and numbers of ranks: those asked for, else all, or of a public program those that it says."""
+    known = list(public) or list(PROGRAMS)
+    if unknown := [name for name in names if name not in known]:
+        raise BenchError(f"there is no program {', '.join(unknown)}: there are {', '.join(known)}")
+    own = {name: sizes or public.get(name, {}).get("ranks", SIZES) for name in names or known}
+    return [(name, ranks) for name, some in own.items() for ranks in some]
 
 
 def _cell(seconds: float | None, error: float | None) -> list[str]:
@@ -210,7 +243,8 @@ def summary(rows: Sequence[Row], engine: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 all was run; 2 it could not be."""
     parser = argparse.ArgumentParser(prog="python -m bench.smpi", description=__doc__)
-    parser.add_argument("programs", nargs="*", metavar="PROGRAM", choices=[*PROGRAMS, []], help=", ".join(PROGRAMS))
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS))
+    parser.add_argument("--public", type=Path, help="TOML of programs that are built already, in the place of these")
     parser.add_argument("--ranks", type=int, action="append", help=f"so many [{', '.join(map(str, SIZES))}]")
     parser.add_argument("--docs", action="store_true", help=f"put the table into docs/{PAGE.name}")
     chosen = parser.parse_args(arguments)
@@ -219,14 +253,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tempfile.TemporaryDirectory(prefix="wulf-smpi-") as folder,
             Session([str(find_program("wulf-replay").path)]) as session,
         ):
-            smpi = Smpi(Path(folder))
-            programs, sizes = chosen.programs or PROGRAMS, chosen.ranks or SIZES
-            rows = contest(smpi, session, programs, sizes, say)
+            public = tomllib.loads(chosen.public.read_text())["programs"] if chosen.public else {}
+            jobs = jobs_of(chosen.programs, chosen.ranks or (), public)
+            rows = contest(Smpi(Path(folder), public), session, jobs, say)
         text = table(rows)
         print(text)
         if chosen.docs:
             PAGE.write_text(rewritten(PAGE.read_text(), text))
-    except (BenchError, WulfError) as error:
+    except (BenchError, WulfError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
         print(f"smpi: {error}", file=sys.stderr)
         return USAGE
     return 0
