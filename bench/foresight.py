@@ -67,6 +67,9 @@ REPEATS = 5
 LINKS = 2
 """Links between two nodes: out of the one, and into the other."""
 
+QUEUE = 100_000
+"""Frames that a link keeps: more than TCP has on its way."""
+
 PATIENCE = 900.0
 """Seconds for one command; the first with an MPI builds for minutes."""
 
@@ -94,9 +97,10 @@ class Setting:
     @property
     def out(self) -> dict[str, str]:
         """What they do out of a node alone: with a rate in both, every packet would be stored and forwarded whole, so
-        that a short message takes each byte's time twice, which LogGP has no parameter for.
+        that a short message takes each byte's time twice, which LogGP has no parameter for. A node's own adapter keeps
+        its node waiting rather than drop what it sends.
         """
-        return {"rate": f"{self.rate / 1e6:g}mbit"}
+        return {"rate": f"{self.rate / 1e6:g}mbit", "queue": f"{QUEUE}"}
 
     def changed(self, measured: Mapping[str, float], since: Setting) -> dict[str, float]:
         """What was measured at another setting, with the links' difference added: to a message's first packet its

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -173,15 +174,31 @@ def test_one_direction_alone_is_delayed(plain_again: lab.Lab, pair: Pair) -> Non
     assert 0.040 <= pair.rtt(0.5)["least"] < 0.060
 
 
-def burst(made: lab.Lab, count: int, size: int) -> list[int]:
-    """Numbers of the datagrams that reach n2, in the order in which they do."""
+def burst(made: lab.Lab, count: int, size: int, *, stopped: int | None = None) -> list[int]:
+    """Numbers of the datagrams that reach n2, in the order in which they do.
+
+    `stopped` is a process that stands still until all are sent.
+    """
     words = [sys.executable, "-m", "wulf.cli.main", "lab", "exec", "--name", made.name]
     receiver = subprocess.Popen([*words, "n2", "--", sys.executable, "-c", COUNT], stdout=subprocess.PIPE, text=True)
     with receiver:
         assert receiver.stdout.readline() == "ready\n"
         sent = [*words, "n1", "--", sys.executable, "-c", BURST, made.nodes[1].address, str(count), str(size)]
-        subprocess.run(sent, check=True, timeout=60)
+        with standing_still(stopped):
+            subprocess.run(sent, check=True, timeout=60)
         return json.loads(receiver.stdout.readline())
+
+
+@contextmanager
+def standing_still(pid: int | None) -> Iterator[None]:
+    if pid is None:
+        yield
+        return
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def line_counts(made: lab.Lab, node: str, direction: str) -> dict[str, Any]:
@@ -198,6 +215,14 @@ def test_loss_and_duplicates_are_counted_and_real(plain_again: lab.Lab) -> None:
     assert 60 <= lost <= 180  # 120 are expected; 6 standard deviations are 59
     assert abs(len(set(arrived)) + lost - 600) <= 3  # a frame of ARP or IPv6 may be among the lost
     assert len(arrived) == 2 * len(set(arrived))
+
+
+def test_a_burst_waits_while_the_emulator_has_no_cpu(plain_again: lab.Lab) -> None:
+    """What a link loses, its setting says: a TAP device alone would keep 500 frames."""
+    assert burst(plain_again, 1, 10) == [0]  # the address is known now
+    plain_again.set_link("n1", {"queue": "5000"}, direction="out")
+    relay = state.load(plain_again.name)["linker"]["pid"]
+    assert burst(plain_again, 2000, 10, stopped=relay) == list(range(2000))
 
 
 @pytest.mark.full
