@@ -177,6 +177,8 @@ def bring(files: tuple[Path, ...], source: str, flops: float | None, out: Path |
     dumpi    what dumpi2ascii prints of each rank's file
     otf2     what `otf2-print -A traces.otf2` prints
     simgrid  time-independent traces: the list that `smpirun -replay` takes
+    paraver  the .prv of Extrae's mpi2prv
+    chakra   MLCommons' execution traces, *.et: they become a GOAL schedule
     """  # noqa: D301
     options = {} if flops is None else {"flops": flops}
     if options.keys() - OPTIONS.get(source, frozenset()):

@@ -1,7 +1,8 @@
 """Collectives as rounds of messages, for formats that know none: what is posted in a round is waited for at its end.
 
 The algorithms are the textbook's, as Schedgen has them (Hoefler, Siebert, Lumsdaine: LogGOPSim, HPDC 2010):
-dissemination, binomial trees, everybody with everybody. What an MPI really chose is not in a trace.
+dissemination, binomial trees, everybody with everybody; and rings, which the large messages of training take. What an
+MPI really chose is not in a trace.
 """
 
 from __future__ import annotations
@@ -66,6 +67,37 @@ def bruck(ask: Ask) -> list[Round]:
         ahead, behind = (ask.rank + step) % ask.size, (ask.rank - step) % ask.size
         rounds.append([Message(False, behind, size), Message(True, ahead, size)])
         step *= 2
+    return rounds
+
+
+def evenly(total: int, parts: int) -> list[int]:
+    """A sum in parts that differ by 1 at most, the larger first."""
+    return [total // parts + (at < total % parts) for at in range(parts)]
+
+
+def ring_allgather(ask: Ask) -> list[Round]:
+    """Every block goes around once, from rank to rank: p - 1 rounds (Thakur, Rabenseifner, Gropp, IJHPCA 19, 2005)."""
+    return _around(ask, [ask.of(peer) for peer in range(ask.size)], 0)
+
+
+def ring_reduce_scatter(ask: Ask) -> list[Round]:
+    """The same with sums on their way: the block of a rank ends there, after all others have added theirs."""
+    return _around(ask, [ask.to(peer) for peer in range(ask.size)], 1)
+
+
+def ring_allreduce(ask: Ask) -> list[Round]:
+    """A reduce-scatter and an allgather of a p-th each (Patarasuk, Yuan, JPDC 69, 2009)."""
+    shares = evenly(ask.bytes, ask.size)
+    return _around(ask, shares, 1) + _around(ask, shares, 0)
+
+
+def _around(ask: Ask, blocks: Sequence[int], first: int) -> list[Round]:
+    """Rounds in which rank r hands block r - first - k on in the k-th."""
+    ahead, behind = (ask.rank + 1) % ask.size, (ask.rank - 1) % ask.size
+    rounds = []
+    for step in range(first, first + ask.size - 1):
+        out, into = (ask.rank - step) % ask.size, (ask.rank - step - 1) % ask.size
+        rounds.append([Message(False, behind, blocks[into]), Message(True, ahead, blocks[out])])
     return rounds
 
 

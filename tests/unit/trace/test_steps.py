@@ -8,7 +8,15 @@ import pytest
 
 from tests.unit.trace.making import recv, send, wait
 from wulf.trace.record import ANY, PROC_NULL, Completion, Record
-from wulf.trace.schedules import SCHEDULES, Ask, Message, rounds_of
+from wulf.trace.schedules import (
+    SCHEDULES,
+    Ask,
+    Message,
+    ring_allgather,
+    ring_allreduce,
+    ring_reduce_scatter,
+    rounds_of,
+)
 from wulf.trace.steps import Calc, Communicators, Post, Step, Together, Wait, Walk, outcomes
 
 
@@ -141,6 +149,24 @@ def run_to_the_end(rounds: list[list[list[Message]]]) -> bool:
                 done[rank] += 1
                 moved = True
     return done == [len(some) for some in rounds]
+
+
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_rings_hand_every_block_around_once(size: int) -> None:
+    blocks = list(range(1, size + 1))
+    whole = sum(blocks)
+    for ring, ask, each in (
+        (ring_allgather, Ask(0, size, taken=blocks), lambda rank: whole - blocks[(rank + 1) % size]),
+        (ring_reduce_scatter, Ask(0, size, given=blocks), lambda rank: whole - blocks[rank]),
+        (ring_allreduce, Ask(0, size, bytes=size * 7), lambda _: 2 * (size - 1) * 7),
+    ):
+        rounds = [ring(ask._replace(rank=rank)) for rank in range(size)]
+        assert run_to_the_end(rounds)
+        for rank, some in enumerate(rounds):
+            assert sum(one.bytes for part in some for one in part if one.sent) == each(rank)
+            sent = [one.bytes for part in some for one in part if one.sent]
+            ahead = [one.bytes for part in rounds[(rank + 1) % size] for one in part if not one.sent]
+            assert sent == ahead and all(one.peer == (rank + 1) % size for part in some for one in part if one.sent)
 
 
 def test_a_broadcast_of_eight_is_the_binomial_tree() -> None:

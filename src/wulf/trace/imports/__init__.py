@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-NAMES = ("goal", "allprof", "dumpi", "otf2", "simgrid")
+NAMES = ("goal", "allprof", "dumpi", "otf2", "simgrid", "paraver", "chakra")
 
 OPTIONS = {"simgrid": frozenset({"flops"})}
 """Format → what its `bring` may be told besides, as keywords."""

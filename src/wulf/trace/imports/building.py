@@ -147,3 +147,12 @@ def notes_of(left_out: Counter[str]) -> list[str]:
     """What a text does not tell enough of."""
     told = ", ".join(f"{count} × {what}" for what, count in left_out.most_common())
     return [f"left out, since the text does not tell enough: {told}"] if told else []
+
+
+def notes_by_kind(notes: Counter[str]) -> list[str]:
+    """The same of what is counted as `kind: what`: a note a kind."""
+    kinds: dict[str, list[str]] = {}
+    for key, count in notes.most_common():
+        kind, _, what = key.partition(": ")
+        kinds.setdefault(kind, []).append(f"{count} × {what}")
+    return [f"{kind}: {', '.join(found)}" for kind, found in kinds.items()]

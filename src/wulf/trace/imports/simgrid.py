@@ -18,7 +18,7 @@ from pathlib import Path
 
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported
-from wulf.trace.imports.building import lines_of, write_rank
+from wulf.trace.imports.building import lines_of, notes_by_kind, write_rank
 from wulf.trace.imports.simgrid_rank import Rank, Tested
 from wulf.trace.manifest import RANKS
 from wulf.trace.record import UNTIMED, Record
@@ -50,7 +50,7 @@ def bring(paths: Sequence[Path], folder: Path, flops: float = FLOPS) -> Imported
     for file, ranks in tested.items():
         made = {rank: Rank(rank, size, 1e9 / flops, known, notes) for rank, known in ranks.items()}
         _write(file, folder, size, made)
-    return Imported(size, RANKS, _notes(notes))
+    return Imported(size, RANKS, notes_by_kind(notes))
 
 
 def _files(path: Path) -> list[Path]:
@@ -155,12 +155,3 @@ def _bad(path: Path, number: int, words: list[str], error: Exception) -> FormatE
         f"{path}:{number}: {' '.join(words)[:120]!r} is no action of SimGrid's ({error})",
         "was it cut while it was written? Remove the line if it is the last",
     )
-
-
-def _notes(notes: Counter[str]) -> list[str]:
-    """What is not known, by kind: `kind: what`."""
-    kinds: dict[str, list[str]] = {}
-    for key, count in notes.most_common():
-        kind, _, what = key.partition(": ")
-        kinds.setdefault(kind, []).append(f"{count} × {what}")
-    return [f"{kind}: {', '.join(found)}" for kind, found in kinds.items()]

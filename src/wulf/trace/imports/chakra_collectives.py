@@ -1,0 +1,142 @@
+"""The collectives of a Chakra trace: which nodes of all ranks are one, and its messages.
+
+The nodes of a group's ranks are the same collective that are the same in number, in the order of their files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from wulf.trace.imports.chakra_groups import Group
+from wulf.trace.schedules import (
+    Ask,
+    Round,
+    broadcast,
+    dissemination,
+    evenly,
+    everybody,
+    gather,
+    reduction,
+    ring_allgather,
+    ring_allreduce,
+    ring_reduce_scatter,
+    scatter,
+)
+
+SCHEDULES: dict[str, Callable[[Ask], list[Round]]] = {
+    "ALL_REDUCE": ring_allreduce,
+    "REDUCE": reduction,
+    "ALL_GATHER": ring_allgather,
+    "GATHER": gather,
+    "SCATTER": scatter,
+    "BROADCAST": broadcast,
+    "ALL_TO_ALL": everybody,
+    "REDUCE_SCATTER": ring_reduce_scatter,
+    "REDUCE_SCATTER_BLOCK": ring_reduce_scatter,
+    "BARRIER": dissemination,
+}
+"""CollectiveCommType, in the order of its numbers → the algorithm."""
+
+TYPES = tuple(SCHEDULES)
+
+ROOTED = frozenset({"REDUCE", "GATHER", "SCATTER", "BROADCAST"})
+"""Those with a root, which no attribute names."""
+
+OWN_SIZES = frozenset({"ALL_GATHER", "GATHER", "ALL_TO_ALL"})
+"""Those to which each rank may bring another size."""
+
+SHORT = 2048
+"""Bytes up to which an all-reduce hands on the whole, beyond which a part (MPICH's ALLREDUCE_SHORT_MSG_SIZE)."""
+
+
+@dataclass(slots=True)
+class Collective:
+    """One collective.
+
+    Attributes
+    ----------
+    size
+        What a rank brings in, in bytes, as the inputs of PyTorch's operation are, and as ASTRA-sim takes it: the whole
+        of ALL_REDUCE, REDUCE_SCATTER, ALL_TO_ALL and BROADCAST, its own block of ALL_GATHER and GATHER.
+    others
+        Rank → the same, where it is another.
+    """
+
+    type: str
+    group: Group
+    number: int
+    size: int
+    others: dict[int, int] = field(default_factory=dict)
+
+    def rounds(self, rank: int) -> list[Round]:
+        """Its rounds of messages on a rank; a peer is its place in the group."""
+        ranks = self.group.ranks
+        if len(ranks) == 1:
+            return []
+        most, place = max(self.size, *self.others.values(), 0), ranks.index(rank)
+        schedule, ask = SCHEDULES[self.type], Ask(place, len(ranks), 0, most)
+        match self.type:
+            case "ALL_REDUCE" if most <= SHORT:
+                schedule = dissemination
+            case "ALL_GATHER" | "GATHER":
+                ask = ask._replace(bytes=self._of(rank), taken=[self._of(one) for one in ranks])
+            case "ALL_TO_ALL":
+                taken = [evenly(self._of(one), len(ranks))[place] for one in ranks]
+                ask = ask._replace(given=evenly(self._of(rank), len(ranks)), taken=taken)
+            case "REDUCE_SCATTER" | "REDUCE_SCATTER_BLOCK" | "SCATTER":
+                shares = evenly(most, len(ranks))
+                ask = ask._replace(bytes=shares[place], given=shares)
+        return schedule(ask)
+
+    def _of(self, rank: int) -> int:
+        return self.others.get(rank, self.size)
+
+
+class Collectives:
+    """All of them, joined rank by rank, and then gone through once more in the same order."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Group, int], Collective] = {}
+        self._joined, self._left = Counter[tuple[Group, int]](), Counter[tuple[Group, int]]()
+
+    def join(self, group: Group, rank: int, kind: str, size: int) -> None:
+        """A rank's next one on a group. ValueError where another rank has a collective of another type there."""
+        number = self._joined[group, rank]
+        self._joined[group, rank] += 1
+        one = self._known.setdefault((group, number), Collective(kind, group, number, size))
+        if one.type != kind:
+            raise ValueError(f"is collective {number + 1} of group {group.name!r}, where another rank has {one.type}")
+        if size != one.size:
+            one.others[rank] = size
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def check(self) -> None:
+        """ValueError where the ranks of a group have not as many."""
+        for group in dict.fromkeys(group for group, _ in self._joined):
+            counts = {rank: self._joined[group, rank] for rank in group.ranks}
+            least, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
+            if counts[least] != counts[most]:
+                raise ValueError(
+                    f"group {group.name!r} has {counts[most]} collectives on rank {most}, and {counts[least]} on rank "
+                    f"{least}"
+                )
+
+    def next(self, group: Group, rank: int) -> Collective:
+        """The same again, in the same order."""
+        number = self._left[group, rank]
+        self._left[group, rank] += 1
+        return self._known[group, number]
+
+    def guesses(self) -> Counter[str]:
+        """What of them is not told, and how often."""
+        found = Counter[str]()
+        for one in self._known.values():
+            if one.type in ROOTED and len(one.group.ranks) > 1:
+                found[f"the root of {one.type}, taken for the first rank of its group"] += 1
+            if one.others and one.type not in OWN_SIZES:
+                found[f"the size of {one.type}, of which the ranks have several: the largest"] += 1
+        return found
