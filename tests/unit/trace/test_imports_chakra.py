@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tests.wording import Wording, lacking
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported, chakra
-from wulf.trace.imports.chakra_collectives import TYPES
+from wulf.trace.imports.chakra.collectives import TYPES
 from wulf.trace.imports.goal import read_goal
 from wulf.trace.manifest import GOAL, SCHEDULE
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wulf.trace.errors import FormatError
-from wulf.trace.imports.protobuf_wire import (
+from wulf.trace.imports.chakra.wire import (
     BYTES,
     FIXED32,
     FIXED64,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from wulf.trace.imports.chakra_groups import Group
+from wulf.trace.imports.chakra.groups import Group
 from wulf.trace.schedules import (
     Ask,
     Round,

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from wulf.trace.calls import BY_NAME, COLLECTIVES, COMPLETIONS, EXCHANGES, RECEIVES, SENDS, STARTS
 from wulf.trace.imports.building import Clock, Communicators, Ids
-from wulf.trace.imports.paraver_collectives import FINALIZE, INIT, NAMES, UNTOLD, Survey, sized
-from wulf.trace.imports.paraver_events import COMMUNICATOR, LEFT, ONE_SIDED, Call, Header, Message
-from wulf.trace.imports.paraver_messages import Side, of_irecv, of_receive, of_send
+from wulf.trace.imports.paraver.collectives import FINALIZE, INIT, NAMES, UNTOLD, Survey, sized
+from wulf.trace.imports.paraver.events import COMMUNICATOR, LEFT, ONE_SIDED, Call, Header, Message
+from wulf.trace.imports.paraver.messages import Side, of_irecv, of_receive, of_send
 from wulf.trace.record import PROC_NULL, Completion, Record
 
 ALONE = "without a communication, and taken as with MPI_PROC_NULL"

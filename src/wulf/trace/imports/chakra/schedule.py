@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import IO
 
 from wulf.trace.exports.lowering import Tags
-from wulf.trace.imports.chakra_collectives import Collective
-from wulf.trace.imports.chakra_node import COLLECTIVE, RECEIVE, SEND, Node, nodes
-from wulf.trace.imports.chakra_survey import Survey
+from wulf.trace.imports.chakra.collectives import Collective
+from wulf.trace.imports.chakra.node import COLLECTIVE, RECEIVE, SEND, Node, nodes
+from wulf.trace.imports.chakra.survey import Survey
 
 NS = 1000
 """Nanoseconds in a microsecond: the unit of durations."""

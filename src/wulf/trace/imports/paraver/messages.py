@@ -7,7 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from wulf.trace.imports.paraver_events import Message
+from wulf.trace.imports.paraver.events import Message
 
 Wanted = Callable[[int, Message], Any]
 """How well a message, by its logical time, suits a call: the least is taken; None: not at all."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from wulf.trace.calls import COLLECTIVES
-from wulf.trace.imports.paraver_events import COMMUNICATOR, IS_ROOT, RECEIVED, SENT, Call
+from wulf.trace.imports.paraver.events import COMMUNICATOR, IS_ROOT, RECEIVED, SENT, Call
 from wulf.trace.record import Record
 
 INIT, FINALIZE = 31, 32

@@ -16,9 +16,9 @@ from wulf.trace.errors import FormatError
 from wulf.trace.exports.lowering import Tags, writing
 from wulf.trace.imports import Imported
 from wulf.trace.imports.building import notes_by_kind, ranks_in
-from wulf.trace.imports.chakra_groups import Groups, read_groups
-from wulf.trace.imports.chakra_schedule import write_rank
-from wulf.trace.imports.chakra_survey import Survey
+from wulf.trace.imports.chakra.groups import Groups, read_groups
+from wulf.trace.imports.chakra.schedule import write_rank
+from wulf.trace.imports.chakra.survey import Survey
 from wulf.trace.manifest import GOAL, SCHEDULE
 
 HELP = "Chakra's execution traces, of MLCommons: *.et, one a rank, and perhaps a .json of process groups."

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wulf.trace.errors import FormatError
-from wulf.trace.imports.chakra_collectives import TYPES, Collectives
-from wulf.trace.imports.chakra_groups import Group, Groups, declared
-from wulf.trace.imports.chakra_node import (
+from wulf.trace.imports.chakra.collectives import TYPES, Collectives
+from wulf.trace.imports.chakra.groups import Group, Groups, declared
+from wulf.trace.imports.chakra.node import (
     COLLECTIVE,
     COMPUTE,
     LOAD,

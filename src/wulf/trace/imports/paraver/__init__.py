@@ -15,10 +15,10 @@ from pathlib import Path
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported
 from wulf.trace.imports.building import lines_of, notes_by_kind
-from wulf.trace.imports.paraver_collectives import Survey
-from wulf.trace.imports.paraver_events import LEFT, Header, Records, read_communicators, read_header
-from wulf.trace.imports.paraver_messages import Messages
-from wulf.trace.imports.paraver_rank import Task
+from wulf.trace.imports.paraver.collectives import Survey
+from wulf.trace.imports.paraver.events import LEFT, Header, Records, read_communicators, read_header
+from wulf.trace.imports.paraver.messages import Messages
+from wulf.trace.imports.paraver.rank import Task
 from wulf.trace.manifest import RANKS
 from wulf.trace.writer import RankWriter
 
