@@ -17,6 +17,11 @@ double quantile_of_sorted(const std::vector<double>& sorted, double q) {
   return sorted[below] + ((place - static_cast<double>(below)) * (sorted[above] - sorted[below]));
 }
 
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0.0 : quantile_of_sorted(values, 0.5);
+}
+
 Json summary(const std::string& unit, std::vector<double> figures, std::uint64_t operations) {
   std::sort(figures.begin(), figures.end());
   const auto count = static_cast<double>(figures.size());

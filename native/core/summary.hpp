@@ -15,6 +15,9 @@ namespace wulf {
 /// value.
 [[nodiscard]] double quantile_of_sorted(const std::vector<double>& sorted, double q);
 
+/// The quantile .5 of values in any order; 0 of none.
+[[nodiscard]] double median_of(std::vector<double> values);
+
 /// A metric from one figure a batch: {"unit", "value": their median, "n": `operations` in all, "batches",
 /// "mean", "min", "max", "deviation", "quantiles"}. At least one figure.
 [[nodiscard]] Json summary(const std::string& unit, std::vector<double> figures, std::uint64_t operations);

@@ -23,3 +23,9 @@ TEST_CASE("What has no value has a reason", "[summary]") {
   CHECK(json["value"].is_null());
   CHECK(json["reason"] == "no meter");
 }
+
+TEST_CASE("The median of values in any order", "[summary]") {
+  CHECK(wulf::median_of({3.0, 1.0, 2.0, 10.0}) == 2.5);
+  CHECK(wulf::median_of({7.0}) == 7.0);
+  CHECK(wulf::median_of({}) == 0.0);
+}

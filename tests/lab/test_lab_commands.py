@@ -33,7 +33,7 @@ PAIR = {
 
 TWO = {
     "clock": "error", "collective --start barrier": "time",
-    "collectives --sizes 8 --ops bcast --start barrier": "time", "linpack": "rate", "loggp": "delay",
+    "collectives --sizes 8 --ops bcast --start barrier": "time", "linpack": "rate", "loggp": "send",
     "message-rate": "rate", "overlap": "overlap", "pairs": "rtt", "pingping": "time", "pingpong": "rtt",
     "ptrans": "throughput", "ring": "latency", "stream": "throughput",
     "sweep --most 64 --seconds 0.005": "latency",

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/clock.hpp"
+#include "core/summary.hpp"
 #include "mpi/probe.hpp"
 
 namespace wulf::mpi {
@@ -29,12 +30,6 @@ FarmPlan plan_of(const World& world, const Json& params) {
 std::unique_ptr<Work> work_of(const Json& params) {
   return params.at("unit") == "sha1" ? sha1_work(params.at("bytes").get<std::size_t>())
                                      : spin_work(params.at("spin_seconds").get<double>());
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 Json metric(const char* unit, double value) { return {{"unit", unit}, {"value", value}}; }
@@ -92,7 +87,7 @@ class Report {
     json["service"] =
         plan_.async ? metric("s", (master_.seconds - master_.idle) / messages) : nothing("s", blocking);
     json["idle"] = plan_.async ? metric("1", master_.idle / master_.seconds) : nothing("1", blocking);
-    json["rtt"] = metric("s", median(trips_));
+    json["rtt"] = metric("s", median_of(trips_));
     json["worker_overhead"] = metric("s", overhead() / messages);
     return json;
   }

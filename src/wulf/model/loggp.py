@@ -1,13 +1,15 @@
 """LogGP of a pair: L, o, g and G, and where the protocol changes.
 
 LogGP (Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995) says that a message of s bytes takes L + 2o + (s-1)·G,
-that a sender is busy for o, and that messages follow each other at least g + (s-1)·G apart. The parameters are found as
-Netgauge does (Hoefler, Lichei and Rehm, IPDPS 2007), from PRTT(n, d, s): n messages of s bytes with d seconds between
-them, and one answer to the last:
+that a sender and a receiver are busy for o each, and that messages follow each other at least g + (s-1)·G apart. Gaps
+are found as Netgauge does (Hoefler, Lichei and Rehm, IPDPS 2007), from PRTT(n, d, s): n messages of s bytes with d
+seconds between them, and one answer to the last. Overheads are not: a difference of two times of milliseconds is no
+measure of a call of microseconds where others take the CPU. They are what the calls take by themselves:
 
 - gap(s) = (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n-1), which is g + (s-1)·G: straight lines over s, one a protocol.
-- o(s) = (PRTT(n, d, s) - PRTT(1, 0, s)) / (n-1) - d where d is longer than the gap.
-- L = PRTT(1, 0, s)/2 - 2·o(s) of the smallest s, as if receiving cost as much as sending.
+- o(s) of the sender: a call that sends, a pause after the one before; of the receiver: one that takes a message that is
+  there, of trains that have come while it did something else.
+- L = PRTT(1, 0, s)/2 less both, of the smallest s.
 
 The lines are found by `wulf.stats.piecewise`; every third size is held out of them and predicted.
 """
@@ -42,12 +44,12 @@ class TooFewReplicatesError(ValueError):
 
 
 @dataclass(frozen=True)
-class Delayed:
-    """PRTT(n, d, s) of one size: each replicate's seconds, and its delay as it really was."""
+class Calls:
+    """What calls take by themselves, for messages of one size: each replicate's seconds."""
 
     bytes: float
-    seconds: Sequence[float]
-    delay: Sequence[float]
+    send: Sequence[float]
+    receive: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,10 @@ class LogGP:
 
     Attributes
     ----------
-    latency, overhead, gap
-        L; o for small messages; g.
+    latency, send, receive, gap
+        L; o of the sender and of the receiver, of the smallest message; g.
     overheads
-        o(s) by bytes.
+        Both o(s) by bytes.
     times, gaps
         The lines of PRTT(1, 0, s)/2, and of gap(s): a line's β is G.
     checks
@@ -82,9 +84,10 @@ class LogGP:
     """
 
     latency: Interval | None
-    overhead: Interval | None
+    send: Interval | None
+    receive: Interval | None
     gap: Interval | None
-    overheads: Mapping[float, Interval]
+    overheads: Mapping[float, tuple[Interval, Interval]]
     times: Curve
     gaps: Curve | None
     checks: Sequence[Check]
@@ -108,7 +111,7 @@ class LogGP:
 def fit_loggp(
     round_trips: Times,
     trains: Times | None = None,
-    delayed: Sequence[Delayed] = (),
+    calls: Sequence[Calls] = (),
     *,
     messages: int = 1,
     confidence: float = 0.95,
@@ -122,8 +125,8 @@ def fit_loggp(
         PRTT(1, 0, s): at least four sizes of `LEAST_REPLICATES` or more; sizes of fewer are left out, and that is said.
     trains
         PRTT(n, 0, s), with `messages` n; None where only round trips were measured (TCP's sweep): no o and no g then.
-    delayed
-        PRTT(n, d, s) of some of the sizes.
+    calls
+        Of some of the sizes.
 
     Raises
     ------
@@ -136,7 +139,7 @@ def fit_loggp(
         raise ValueError(f"a train of {messages} message has no gap: at least {LEAST_MESSAGES} are needed")
     boot = _Bootstrap(confidence, seed)
     reasons: dict[str, str] = {}
-    round_trips, trains, delayed = _enough(round_trips, trains, delayed, reasons)
+    round_trips, trains, calls = _enough(round_trips, trains, calls, reasons)
     half = {size: (checked(values) / 2).tolist() for size, values in round_trips.items()}
     times, checks = boot.lines(half, "time")
     gaps, gap = None, None
@@ -147,17 +150,21 @@ def fit_loggp(
             gap, checks = boot.median(own[min(own)]), checks + more
     else:
         reasons.setdefault("gap", "only round trips were measured: no messages followed each other")
-    overheads = {one.bytes: _overhead(one, round_trips, messages, boot) for one in delayed}
-    smallest = min(overheads, default=None)
+    smallest = min(calls, key=lambda one: one.bytes, default=None)
     if smallest is None:
-        reasons.setdefault("overhead", "only round trips were measured: o is part of them, and can't be told from L")
+        for name in ("send", "receive"):
+            reasons.setdefault(name, "only round trips were measured: o is part of them, and can't be told from L")
         reasons["latency"] = "it can't be told from 2o: the first line's α is L + 2o"
-        return LogGP(None, None, gap, {}, times, gaps, checks, reasons)
-    latency = _latency(round_trips[smallest], overheads[smallest], boot)
+        return LogGP(None, None, None, gap, {}, times, gaps, checks, reasons)
+    latency = _latency(smallest, round_trips, boot)
     if latency.value <= 0:
-        reasons["latency"] = "sending and receiving take as long as the whole way: nothing is left for the wire"
-    found = {size: boot.cut(*pair) for size, pair in overheads.items()}
-    return LogGP(latency, found[smallest], gap, found, times, gaps, checks, reasons)
+        reasons["latency"] = (
+            "not identifiable: sending and receiving take as long as the whole way, and nothing is left for the wire; "
+            "a CPU of its own for each rank would tell it"
+        )
+    found = {one.bytes: (boot.median(one.send), boot.median(one.receive)) for one in calls}
+    known = latency if latency.value > 0 else None
+    return LogGP(known, *found[smallest.bytes], gap, found, times, gaps, checks, reasons)
 
 
 class _Bootstrap:
@@ -180,10 +187,6 @@ class _Bootstrap:
         """The value with the quantiles of its draws."""
         low, high = np.quantile(drawn, [(1 - self._confidence) / 2, (1 + self._confidence) / 2])
         return Interval(value, min(float(low), value), max(float(high), value))
-
-    def cut(self, value: float, drawn: Floats) -> Interval:
-        """The same, of what can't be below zero."""
-        return self.interval(max(0.0, value), np.maximum(drawn, 0.0))
 
     def median(self, samples: Sequence[float]) -> Interval:
         """The median with its interval."""
@@ -212,8 +215,8 @@ class _Bootstrap:
 
 
 def _enough(
-    round_trips: Times, trains: Times | None, delayed: Sequence[Delayed], reasons: dict[str, str]
-) -> tuple[Times, Times | None, Sequence[Delayed]]:
+    round_trips: Times, trains: Times | None, calls: Sequence[Calls], reasons: dict[str, str]
+) -> tuple[Times, Times | None, Sequence[Calls]]:
     """What has replicates enough for an interval that covers; what has not is left out, by name."""
     trips = {size: values for size, values in round_trips.items() if len(values) >= LEAST_REPLICATES}
     if len(trips) < min(LEAST_SIZES, len(round_trips)):
@@ -223,17 +226,17 @@ def _enough(
         )
     rows = None if trains is None else {size: row for size, row in trains.items() if len(row) >= LEAST_REPLICATES}
     left = round_trips.keys() - trips.keys()
-    paused = [one for one in delayed if len(one.seconds) >= LEAST_REPLICATES and one.bytes not in left]
-    unpaused = {one.bytes for one in delayed if one not in paused}
-    few = sorted(left | unpaused | ((trains or {}).keys() - (rows or {}).keys()))
+    timed = [one for one in calls if min(len(one.send), len(one.receive)) >= LEAST_REPLICATES and one.bytes not in left]
+    untimed = {one.bytes for one in calls if one not in timed}
+    few = sorted(left | untimed | ((trains or {}).keys() - (rows or {}).keys()))
     if few:
         named = ", ".join(f"{size:g} B" for size in few)
         reasons["left out"] = f"{named}: fewer than {LEAST_REPLICATES} replicates of what was measured there"
     if trains and not rows:
         reasons["gap"] = f"no train of messages has {LEAST_REPLICATES} replicates"
-    if delayed and not paused:
-        reasons["overhead"] = f"no train with pauses has {LEAST_REPLICATES} replicates"
-    return trips, rows, paused
+    if calls and not timed:
+        reasons |= dict.fromkeys(("send", "receive"), f"no train with pauses has {LEAST_REPLICATES} replicates")
+    return trips, rows, timed
 
 
 def _gaps(round_trips: Times, trains: Times, messages: int, reasons: dict[str, str]) -> dict[float, list[float]]:
@@ -254,28 +257,18 @@ def _gaps(round_trips: Times, trains: Times, messages: int, reasons: dict[str, s
     return found
 
 
-def _overhead(one: Delayed, round_trips: Times, messages: int, boot: _Bootstrap) -> tuple[float, Floats]:
-    """The sender's o(s), and draws of it; they may be negative."""
+def _latency(one: Calls, round_trips: Times, boot: _Bootstrap) -> Interval:
+    """L = PRTT(1, 0, s)/2 - o of the sender - o of the receiver."""
     if one.bytes not in round_trips:
-        raise ValueError(f"messages of {one.bytes:g} bytes were delayed, but have no round trip of their own")
-    if messages < LEAST_MESSAGES:
-        raise ValueError(f"a train of {messages} message has no pause: at least {LEAST_MESSAGES} are needed")
-    parts = [checked(values) for values in (one.seconds, round_trips[one.bytes], one.delay)]
+        raise ValueError(f"calls for messages of {one.bytes:g} bytes were timed, but there are no round trips of them")
+    parts = [checked(values) for values in (round_trips[one.bytes], one.send, one.receive)]
 
-    def of(train: Floats, trip: Floats, delay: Floats) -> Floats:
-        result: Floats = (train - trip) / (messages - 1) - delay
+    def of(trip: Floats, send: Floats, receive: Floats) -> Floats:
+        result: Floats = trip / 2 - send - receive
         return result
 
     own = of(*(np.median(values, keepdims=True) for values in parts))
-    return float(own[0]), of(*(boot.draw(values) for values in parts))
-
-
-def _latency(trips: Sequence[float], overhead: tuple[float, Floats], boot: _Bootstrap) -> Interval:
-    """L = PRTT(1, 0, s)/2 - 2·o(s)."""
-    own, drawn = overhead
-    trip = checked(trips)
-    value = float(np.median(trip)) / 2 - 2 * max(0.0, own)
-    return boot.interval(value, boot.draw(trip) / 2 - 2 * np.maximum(drawn, 0.0))
+    return boot.interval(float(own[0]), of(*(boot.draw(values) for values in parts)))
 
 
 def steepest(times: Curve) -> tuple[Line, Line] | None:

@@ -311,15 +311,15 @@ def host_numbers(hosts: Sequence[str]) -> int | list[int]:
 def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple[str, ...]]:
     """A network of what `wulf model loggp` measured of a pair, and what to beware of.
 
-    The receiver's overhead is taken to be the sender's, as the method does. Without overheads (a sweep of round trips)
-    all of half a round trip is latency; then an application that overlaps its messages is predicted too slow by little.
+    Without overheads (a sweep of round trips) all of half a round trip is latency; then an application that overlaps
+    its messages is predicted too slow by little.
     """
     notes = []
     first = found.times.lines[0].alpha
-    latency, overhead = found.latency, found.overhead
-    if latency is None or overhead is None or latency.value <= 0:
-        notes.append(f"{source}: {found.reasons.get('overhead') or found.reasons.get('latency')}; all of it is latency")
-        latency, overhead = first, Interval(0.0, 0.0, 0.0)
+    latency, send, receive = found.latency, found.send, found.receive
+    if latency is None or send is None or receive is None:
+        notes.append(f"{source}: {found.reasons.get('send') or found.reasons.get('latency')}; all of it is latency")
+        latency, send, receive = first, Interval(0.0, 0.0, 0.0), Interval(0.0, 0.0, 0.0)
     gap = found.gap
     if gap is None:
         notes.append(f"{source}: {found.reasons.get('gap', 'no gap was measured')}; messages follow each other at once")
@@ -328,7 +328,7 @@ def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple
     if eager is None:
         notes.append(f"{source}: no change of protocol was found: every message is taken to be eager")
     costs = Costs(
-        latency=_figure(latency, source), send=_figure(overhead, source), receive=_figure(overhead, source),
+        latency=_figure(latency, source), send=_figure(send, source), receive=_figure(receive, source),
         gap=_figure(gap, source), byte=_figure(found.per_byte, source),
         eager=Figure(value=FOREVER, source=source) if eager is None else _figure(eager, source),
         **_stored(found, eager.value if eager else None, source),

@@ -13,7 +13,10 @@ from wulf.report.model_view import Columns, Curve, Plot, Section, View, interval
 from wulf.stats.piecewise import Curve as Lines
 from wulf.stats.piecewise import Interval
 
-NAMES = {"latency": "L, latency", "overhead": "o, overhead of sending", "gap": "g, gap between messages"}
+NAMES = {
+    "latency": "L, latency", "send": "o, overhead of sending", "receive": "o, overhead of receiving",
+    "gap": "g, gap between messages",
+}  # fmt: skip
 
 
 def loggp_view(
@@ -32,14 +35,19 @@ def loggp_view(
     if found.gaps is not None:
         sections.append(_lines("Gap between messages: straight lines", found.gaps))
     if len(found.overheads) > 1:
-        rows = [[show(size, "B"), _value(one), _range(one)] for size, one in found.overheads.items()]
-        sections.append(Section("Overhead of sending", (), Columns(["bytes", "o", "95% interval"], rows)))
+        rows = [
+            [show(size, "B"), *(cell for one in both for cell in (_value(one), _range(one)))]
+            for size, both in found.overheads.items()
+        ]
+        heads = ["bytes", "sending", "95% interval", "receiving", "95% interval"]
+        sections.append(Section("Overheads", (), Columns(heads, rows)))
     sections += [_checks(found.checks), Section("Time of a message", plot=plot_of(found, times))]
     notes = [*cautions, *(why for name, why in found.reasons.items() if name not in NAMES)]
     method = (
-        "PRTT(n, d, s) by Netgauge's method: g + s·G from trains of messages, o from trains with pauses, "
-        "L = RTT/2 - 2o. Lines and their bends by least squares and Schwarz's criterion; intervals by bootstrap of the "
-        "replicates. Every third size was held out of the lines that are checked."
+        "g + s·G from trains of messages, PRTT(n, 0, s) by Netgauge's method; o is what the calls take, of messages "
+        "with pauses between them; L = RTT/2 less both. Lines and their bends by least squares and Schwarz's "
+        "criterion; intervals by bootstrap of the replicates. Every third size was held out of the lines that are "
+        "checked."
     )
     return View("wulf model loggp", f"{subject}: {_headline(found)}", sections, notes, method)
 
@@ -50,7 +58,7 @@ def _headline(found: LogGP) -> str:
 
 
 def _short(found: LogGP) -> list[tuple[str, Interval | None]]:
-    return [("L", found.latency), ("o", found.overhead), ("g", found.gap)]
+    return [("L", found.latency), ("o", found.send), ("g", found.gap)]
 
 
 def _parameters(found: LogGP) -> Section:
@@ -65,8 +73,6 @@ def _parameters(found: LogGP) -> Section:
     heading = "Parameters"
     lines = [f"{title}: none, {found.reasons[name]}." for name, title in NAMES.items() if getattr(found, name) is None]
     rows = [row for row in rows if row[1] != "–"]
-    if found.latency is not None and "latency" in found.reasons:
-        lines.append(f"L is not above zero: {found.reasons['latency']}.")
     return Section(heading, lines, Columns(["", "value", "95% interval"], rows))
 
 
@@ -145,7 +151,10 @@ def loggp_object(found: LogGP, subject: str, cautions: Sequence[str] = ()) -> di
         "cautions": list(cautions),
         **{name: _known(found, name) for name in NAMES},
         "per_byte": interval_object(found.per_byte),
-        "overheads": [{"bytes": size, **interval_object(one)} for size, one in found.overheads.items()],
+        "overheads": [
+            {"bytes": size, "send": interval_object(send), "receive": interval_object(receive)}
+            for size, (send, receive) in found.overheads.items()
+        ],
         "edges": [list(edge) for edge in found.edges],
         "times": _curve_object(found.times),
         "gaps": None if found.gaps is None else _curve_object(found.gaps),

@@ -16,9 +16,9 @@ from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.piecewise import Interval
 from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run
-from wulf.workflow.loggp import DELAY, MESSAGES, PRTT, measured_of
+from wulf.workflow.loggp import MESSAGES, PRTT, RECEIVE, SEND, measured_of
 
-LATENCY, OVERHEAD, GAP = 2e-6, 0.5e-6, 0.8e-6
+LATENCY, SENDING, RECEIVING, GAP = 2e-6, 0.4e-6, 0.6e-6, 0.8e-6
 EAGER, RENDEZVOUS = 1e-9, 0.5e-9
 """G on either side of the edge."""
 
@@ -61,7 +61,7 @@ def refused(random: np.random.Generator, size: Size) -> list[Claim]:  # noqa: AR
 
 def campaign(random: np.random.Generator, runs: int) -> Run:
     """Messages between two ranks, measured as `wulf model loggp` measures them."""
-    rest, pause = MESSAGES - 1, 2 * (LATENCY + 2 * OVERHEAD)
+    rest, way = MESSAGES - 1, LATENCY + SENDING + RECEIVING
 
     def record(metric: str, seconds: float, noise: float, **params: Param) -> Record:
         samples = (seconds * np.exp(noise * random.normal(size=runs))).tolist()
@@ -72,12 +72,11 @@ def campaign(random: np.random.Generator, runs: int) -> Run:
 
     records = []
     for s in SIZES:
-        trip = 2 * (LATENCY + 2 * OVERHEAD + _of_size(s))
+        trip = 2 * (way + _of_size(s))
         records.append(record(PRTT, trip, NOISE, bytes=s, messages=1))
         records.append(record(PRTT, trip + rest * (GAP + _of_size(s)), NOISE, bytes=s, messages=MESSAGES))
-    paused = {"bytes": SIZES[0], "messages": MESSAGES, "delay": pause}
-    records.append(record(PRTT, pause + rest * (OVERHEAD + pause), NOISE, **paused))
-    records.append(record(DELAY, pause, 0.0, **paused))
+    paused = {"bytes": SIZES[0], "messages": MESSAGES, "delay": 2 * way}
+    records += [record(SEND, SENDING, NOISE, **paused), record(RECEIVE, RECEIVING, NOISE, **paused)]
     return Run(Path("selftest"), {"id": "selftest"}, records=records)
 
 
@@ -91,7 +90,8 @@ def _found(model: LogGP | None) -> dict[str, bool]:
     edges = [] if model is None else model.edges
     return {
         "L's interval covers it": _covers(None if model is None else model.latency, LATENCY),
-        "o's interval covers it": _covers(None if model is None else model.overhead, OVERHEAD),
+        "o's interval covers it, sending": _covers(None if model is None else model.send, SENDING),
+        "o's interval covers it, receiving": _covers(None if model is None else model.receive, RECEIVING),
         "G's interval covers it, eager": _covers(None if gaps is None else line_of(gaps, 1.0).beta, EAGER),
         "G's interval covers it, rendezvous": _covers(None if gaps is None else gaps.lines[-1].beta, RENDEZVOUS),
         "the edge is found, and no other": len(edges) == 1 and edges[0][0] <= EDGE < edges[0][1],

@@ -12,7 +12,7 @@ from wulf.measure.mpi import mpi_probe
 from wulf.measure.plan import MPI, NET, Cell
 from wulf.measure.probes import Probe
 from wulf.measure.watcher import UNWATCHED, Watcher
-from wulf.model.loggp import LEAST_REPLICATES, Delayed, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
+from wulf.model.loggp import LEAST_REPLICATES, Calls, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
 from wulf.report.figures import usable
 from wulf.report.names import fold
 from wulf.stats.piecewise import fit
@@ -22,7 +22,7 @@ from wulf.workflow.mpi import Ranks, campaign
 from wulf.workflow.mpi_launching import Launch
 
 PROBE, PHASE = "loggp", "loggp"
-PRTT, DELAY, RTT = "prtt", "delay", "rtt"
+PRTT, SEND, RECEIVE, RTT = "prtt", "send", "receive", "rtt"
 
 SIZES = (
     *(1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152, 65536),
@@ -31,8 +31,8 @@ SIZES = (
 """Eager limits lie at powers of two from 1 KiB on: each has sizes between it and the next, so that a third can be held
 out and lines still be found."""
 
-DELAYED = (1, 1024, 65536)
-"""Sizes whose overhead is measured."""
+PAUSED = (1, 256, 2048)
+"""Sizes whose overheads are measured: those that every MPI sends at once, also within a host."""
 
 MESSAGES = 16
 _TRAINS = (1, MESSAGES)
@@ -63,7 +63,7 @@ class Measured:
     subject: str
     round_trips: dict[float, list[float]] = field(default_factory=dict)
     trains: dict[float, list[float]] = field(default_factory=dict)
-    delayed: tuple[Delayed, ...] = ()
+    calls: tuple[Calls, ...] = ()
     messages: int = 1
     cautions: tuple[str, ...] = ()
 
@@ -76,7 +76,7 @@ class Measured:
             Too few sizes, or too few replicates of them.
         """
         try:
-            return fit_loggp(self.round_trips, self.trains, self.delayed, messages=self.messages, seed=seed)
+            return fit_loggp(self.round_trips, self.trains, self.calls, messages=self.messages, seed=seed)
         except TooFewReplicatesError as error:
             step = f"measure again, with a longer --budget or none: every size takes {LEAST_REPLICATES} replicates"
             raise UsageError(f"{self.subject}: {error}", step) from error
@@ -110,7 +110,7 @@ def measure_loggp(
         wanted: list[dict[str, Param]] = [
             {"bytes": s, "messages": n, "seconds": seconds} for s in edge for n in _TRAINS
         ]
-        wanted += [_paused(size, trip, seconds) for size in DELAYED if size in trips and (trip := trips[size].value)]
+        wanted += [_paused(size, trip, seconds) for size in PAUSED if size in trips and (trip := trips[size].value)]
         return tuple(held[0].cell(first + i, mpi_probe(), PROBE, one, PHASE) for i, one in enumerate(wanted))
 
     needs = mpi_probe().pattern(PROBE)
@@ -159,7 +159,7 @@ def measured_of(run: Run, subject: str | None = None) -> Measured:
         It holds neither, or several pairs and none was named.
     """
     usable_ones = [one for one in run.records if usable(one) and one.samples]
-    trains = [one for one in usable_ones if one.probe == MPI and one.metric in (PRTT, DELAY)]
+    trains = [one for one in usable_ones if one.probe == MPI and one.metric in (PRTT, SEND, RECEIVE)]
     if trains:
         return replace(_of_trains(_of_one(run, trains, subject)), cautions=_cautions(run))
     trips = [one for one in usable_ones if one.probe in (NET, MPI) and one.metric == RTT and "bytes" in one.params]
@@ -212,10 +212,10 @@ def _of_trains(records: Iterable[Record]) -> Measured:
         elif one.metric == PRTT:
             (trips if count == 1 else trains)[_bytes(one)] = one.samples
             messages = max(messages, count)
-    delayed = tuple(
-        Delayed(size, both[PRTT], both[DELAY]) for size, both in sorted(paused.items()) if {PRTT, DELAY} <= set(both)
+    calls = tuple(
+        Calls(size, both[SEND], both[RECEIVE]) for size, both in sorted(paused.items()) if {SEND, RECEIVE} <= set(both)
     )
-    return Measured(title, trips, trains, delayed, messages)
+    return Measured(title, trips, trains, calls, messages)
 
 
 def _of_sweep(records: Sequence[Record]) -> Measured:

@@ -244,8 +244,8 @@ def lines(*some: tuple[float, float, float, float]) -> Curve:
 
 
 def loggp(times: Curve, latency: Interval | None = None, overhead: Interval | None = None) -> LogGP:
-    reasons = {} if latency else {"overhead": "only round trips were measured", "gap": "no trains"}
-    return LogGP(latency, overhead, at(2e-6) if latency else None, {}, times, None, [], reasons)
+    reasons = {} if latency else {"send": "only round trips were measured", "gap": "no trains"}
+    return LogGP(latency, overhead, overhead, at(2e-6) if latency else None, {}, times, None, [], reasons)
 
 
 def test_a_measured_pair_is_a_network() -> None:

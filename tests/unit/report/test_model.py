@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tests.wording import lacking
-from wulf.model.loggp import Delayed, fit_loggp
+from wulf.model.loggp import Calls, fit_loggp
 from wulf.model.roofline import Ceiling, Roof
 from wulf.model.speedup import Study, study
 from wulf.report.model_brown import brown_object, brown_view
@@ -47,7 +47,7 @@ def loggp(*, alone: bool = False) -> View:
         for s in (1.0, 8.0, 64.0, 512.0, 4096.0, 32768.0)
     }
     trains = None if alone else {s: [t + 15e-6 for t in times] for s, times in trips.items()}
-    paused = [] if alone else [Delayed(1, [40e-6, 40.1e-6] * 3, [2e-6] * 6)]
+    paused = [] if alone else [Calls(1, [0.4e-6, 0.41e-6] * 3, [0.6e-6] * 6)]
     found = fit_loggp(trips, trains, paused, messages=16)
     json.dumps(loggp_object(found, "n1>n2"), allow_nan=False)
     return loggp_view(found, EVIL, {s: [t / 2 for t in times] for s, times in trips.items()})

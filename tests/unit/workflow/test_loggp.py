@@ -20,13 +20,13 @@ from wulf.model.loggp import fit_loggp
 from wulf.model.network import eager_limit
 from wulf.store.run import Run
 from wulf.workflow import mpi
-from wulf.workflow.loggp import CONGESTION, DELAYED, HEADER, MESSAGES, SIZES, measure_loggp, measured_of, near_edge
+from wulf.workflow.loggp import CONGESTION, HEADER, MESSAGES, PAUSED, SIZES, measure_loggp, measured_of, near_edge
 from wulf.workflow.measuring import Outcome
 from wulf.workflow.mpi_launching import Launch
 
 __all__ = ["probes"]  # a fixture
 
-LATENCY, OVERHEAD, GAP, PER_BYTE = 2e-6, 0.5e-6, 0.8e-6, 1e-9
+LATENCY, SENDING, RECEIVING, GAP, PER_BYTE = 2e-6, 0.4e-6, 0.6e-6, 0.8e-6, 1e-9
 LOGGP = {
     "name": "loggp", "group": "p2p", "help": "Messages with pauses", "least_ranks": 2,
     "params": [
@@ -36,7 +36,7 @@ LOGGP = {
         {"name": "delay", "type": "float", "default": 0.0, "min": 0.0, "max": 1.0},
         SECONDS_PARAM,
     ],
-    "metrics": [{"name": "prtt", "unit": "s", "better": "lower"}, {"name": "delay", "unit": "s", "better": "lower"}],
+    "metrics": [{"name": name, "unit": "s", "better": "lower"} for name in ("prtt", "send", "receive")],
 }  # fmt: skip
 
 
@@ -44,10 +44,11 @@ def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _:
     """PRTT of a pair whose parameters are known."""
     assert probe == "loggp"
     size, more, delay = params["bytes"], params["messages"] - 1, params.get("delay", 0.0)
-    each = max(OVERHEAD + delay, GAP + size * PER_BYTE) if delay else GAP + size * PER_BYTE
-    seconds = 2 * (LATENCY + 2 * OVERHEAD + size * PER_BYTE) + more * each
-    value = float(seconds * np.exp(0.002 * random.normal()))
-    return {"ok": True, "metrics": {"prtt": {"unit": "s", "value": value}, "delay": {"unit": "s", "value": delay}}}
+    seconds = {"prtt": 2 * (LATENCY + SENDING + RECEIVING + size * PER_BYTE) + more * (GAP + size * PER_BYTE)}
+    if delay:
+        seconds = {"prtt": seconds["prtt"] + 2 * more * delay, "send": SENDING, "receive": RECEIVING}
+    values = {name: float(value * np.exp(0.002 * random.normal())) for name, value in seconds.items()}
+    return {"ok": True, "metrics": {name: {"unit": "s", "value": value} for name, value in values.items()}}
 
 
 @pytest.fixture
@@ -67,10 +68,10 @@ def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[Outcome
     outcome, world = measured
     assert outcome.exit_code == 0
     asked = {(p["bytes"], p["messages"], "delay" in p) for _, p in world.ran}
-    assert asked == {(s, n, False) for s in SIZES for n in (1, MESSAGES)} | {(s, MESSAGES, True) for s in DELAYED}
+    assert asked == {(s, n, False) for s in SIZES for n in (1, MESSAGES)} | {(s, MESSAGES, True) for s in PAUSED}
     for _, params in world.ran:
         if "delay" in params:
-            trip = 2 * (LATENCY + 2 * OVERHEAD + params["bytes"] * PER_BYTE)
+            trip = 2 * (LATENCY + SENDING + RECEIVING + params["bytes"] * PER_BYTE)
             assert params["delay"] == pytest.approx(trip, rel=0.02)
     assert ["delay" in p for _, p in world.ran] == sorted("delay" in p for _, p in world.ran)
 
@@ -80,9 +81,11 @@ def test_the_planted_parameters_are_found(measured: tuple[Outcome, FakeWorld]) -
     assert given.subject == "n1>n2 openmpi 4.1.4"
     assert given.messages == MESSAGES
     found = given.fitted()
-    assert found.latency is not None and found.overhead is not None and found.gap is not None
-    assert found.latency.value == pytest.approx(LATENCY, rel=0.1)
-    assert found.overhead.value == pytest.approx(OVERHEAD, rel=0.1)
+    assert found.latency is not None and found.send is not None and found.receive is not None
+    assert found.gap is not None
+    assert found.latency.value == pytest.approx(LATENCY, rel=0.02)
+    assert found.send.value == pytest.approx(SENDING, rel=0.01)
+    assert found.receive.value == pytest.approx(RECEIVING, rel=0.01)
     assert found.gap.value == pytest.approx(GAP, rel=0.02)
     assert found.per_byte.value == pytest.approx(PER_BYTE, rel=0.02)
     assert found.edges == ()
@@ -140,7 +143,7 @@ def test_a_sweep_of_tcp_has_no_overhead() -> None:
     given = measured_of(run(*(trip(size) for size in (1, 100, 1000, 10_000, 100_000))))
     assert given.subject == "n1>n2 tcp"
     found = given.fitted()
-    assert found.overhead is None
+    assert found.send is None and found.receive is None
     assert found.per_byte.value == pytest.approx(1e-9, rel=0.02)
 
 
