@@ -449,6 +449,26 @@ def test_otf2(tmp_path: Path) -> None:
     assert records(trace, 1) == [Record("Send", 0, 20, peer=0, tag=5, bytes=64)]
 
 
+def test_otf2_receives_without_blocking_on_the_communicator_that_their_ends_tell(tmp_path: Path) -> None:
+    """As in sst-macro's tests/otf2_test_traces: the line that posts such a receive has a request, and nothing else."""
+    text = OTF2.replace(
+        """Sender: 1 ("Master thread" <4>), \\
+Communicator: "MPI_COMM_WORLD" <0>""".replace("\\\n", ""),
+        'Sender: 0 ("Master thread" <4>), Communicator: "" <1>',
+    )
+    assert text != OTF2
+    otf2.bring([written(tmp_path, text)], tmp_path)
+    first, second, *_ = records(open_trace(tmp_path), 0)
+    assert (first.op, first.newcomm, first.members) == ("found_comm", 2, [1, 0])
+    assert (second.op, second.comm, second.request) == ("Irecv", 2, 0)
+
+
+def test_otf2_of_a_program_without_mpi_says_so(tmp_path: Path) -> None:
+    text = "\n".join(line for line in OTF2.splitlines() if "COMM_LOCATIONS" not in line)
+    with pytest.raises(FormatError, match="has no ranks of MPI"):
+        otf2.bring([written(tmp_path, text)], tmp_path)
+
+
 def test_otf2_without_definitions_says_how_to_print_them(tmp_path: Path) -> None:
     text = OTF2[OTF2.index("=== Events") :]
     with pytest.raises(FormatError) as raised:
