@@ -2,9 +2,9 @@
 
 bench/data/wild.toml lists them: where each lies in a public repository, at which commit, and as what it is read. From
 GitHub git fetches the named files alone; `--mirrors FOLDER` takes them from repositories that lie there, each as
-OWNER+NAME/repo. Nothing of them stays, unless `--keep FOLDER` says where. Binary traces go through the printer of their
-own tool (`otf2-print`, `dumpi2ascii`), where that is installed. A trace that can't be had, or read, is a row of the table;
-the others go on.
+OWNER+NAME/repo. Nothing of them stays, unless `--keep FOLDER` says where. Binary traces go through the printer of
+their own tool (`otf2-print`, `dumpi2ascii`), where that is installed. A trace that can't be had, or read, is a row of
+the table; the others go on.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def places(rows: Sequence[Row]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0 also where traces were refused; 1 where wulf itself failed at one; 2 there is no such list or name."""
+    """Exit status: 0 also where traces were refused; 1 wulf itself failed at one; 2 there is no such list or name."""
     parser = argparse.ArgumentParser(prog="python -m bench.wild", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these of the list")
     parser.add_argument("--list", type=Path, default=LIST, help="the list of traces [bench/data/wild.toml]")
