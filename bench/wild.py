@@ -127,7 +127,7 @@ def table(rows: Sequence[Row]) -> str:
 def _cells(row: Row) -> list[str]:
     first = [f"{row.entry.name}", row.entry.format]
     if row.error:
-        return [*first, *["–"] * 5, _cell(f"**{row.error}**")]
+        return [*first, *["–"] * 5, f"**{_cell(row.error)}**"]
     times = [show(value, "s") for value in (row.traced, *row.seconds)]
     return [*first, f"{row.ranks:,}", f"{row.operations:,}", *times, _cell(row.left_out or "nothing")]
 
