@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bench.errors import BenchError
 from wulf.trace.imports import NAMES, OPTIONS
@@ -81,7 +82,8 @@ def entries_of(text: str) -> list[Entry]:
 
 
 def _entry(given: Mapping[str, object]) -> Entry:
-    entry = Entry(**{key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})  # type: ignore[arg-type]
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    entry = Entry(**fields)
     if entry.format not in NAMES or (entry.printer and entry.printer not in PRINTERS):
         raise BenchError(f"{entry.name}: there is no format {entry.format!r}, or no printer {entry.printer!r}")
     if unknown := entry.options.keys() - OPTIONS.get(entry.format, frozenset()):
