@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.unit.trace import test_imports_chakra as chakra
+from tests.unit.trace import test_imports_paraver as paraver
 from tests.unit.trace.test_imports import ALLPROF, GOAL, OTF2, TWO, binary, block, dumpi_text
 from wulf.core.errors import UsageError
 from wulf.trace.errors import TraceError
@@ -25,6 +27,29 @@ SIMGRID = (
 )
 LISTED = {"list": b"0.txt\n1.txt\n", "0.txt": SIMGRID[0].encode(), "1.txt": SIMGRID[1].encode()}
 
+PARAVER = "".join(
+    [
+        paraver.HEAD, paraver.WORLD,
+        paraver.call(1, 50, 100, 31, kind=paraver.OTHER), paraver.call(1, 110, 120, 1),
+        paraver.message(1, 110, 2, 130, 160, 64, 5), paraver.call(2, 130, 160, 2),
+        paraver.call(3, 80, 90, 4), paraver.message(1, 120, 3, 90, 200, 8, 6), paraver.call(1, 120, 120, 1),
+        paraver.call(3, 150, 200, 5), *(paraver.collective(task, 300, 13, 8, 24, root=task == 2) for task in (1, 2, 3)),
+        paraver.ends(1, 2, 3),
+    ]
+)  # fmt: skip
+CHAKRA = (
+    chakra.stream(
+        chakra.node(1, chakra.COMPUTE, micros=3, is_cpu_op=True, tid=5),
+        chakra.node(2, chakra.SEND, needs=[1], comm_src=0, comm_dst=1, comm_size=64, comm_tag=9),
+        chakra.collective("ALL_REDUCE", 4096, 3, pg_name="0"),
+    ),
+    chakra.stream(
+        chakra.node(1, chakra.RECEIVE, comm_src=0, comm_size=64, comm_tag=9),
+        chakra.node(2, chakra.COMPUTE, after=[1], micros=1, stream=20),
+        chakra.collective("ALL_REDUCE", 4096, 3, pg_name="0"),
+    ),
+)
+
 VALID: Sequence[tuple[str, Mapping[str, bytes]]] = (
     ("goal", {"x.goal": GOAL.encode()}),
     ("goal", {"x.bin": binary(TWO, {0: [(0, 2)], 1: [(0, 1)]})}),
@@ -34,6 +59,8 @@ VALID: Sequence[tuple[str, Mapping[str, bytes]]] = (
     ("otf2", {"trace.txt": OTF2.encode()}),
     ("simgrid", LISTED),
     ("simgrid", {"all.txt": "".join(SIMGRID).encode()}),
+    ("paraver", {"app.prv": PARAVER.encode()}),
+    ("chakra", {f"app.{rank}.et": data for rank, data in enumerate(CHAKRA)}),
 )  # fmt: skip
 """Format → files that it reads. Where there is a list of files, that is what the import is given."""
 
