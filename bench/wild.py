@@ -29,7 +29,8 @@ from wulf.model.forecast import LEAST_DRAWS
 from wulf.model.prediction import Prediction
 from wulf.store.run import RunWriter
 from wulf.workflow.networks import find_network
-from wulf.workflow.predict import Wanted, predict
+from wulf.workflow.predict import predict
+from wulf.workflow.predict_scene import Wanted
 from wulf.workflow.predict_trace import find_trace, read_traced
 from wulf.workflow.replaying import Replay, replay_session
 from wulf.workflow.trace_files import import_trace

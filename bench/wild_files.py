@@ -21,7 +21,7 @@ GITHUB = "https://github.com"
 PATIENCE = 600.0
 """Seconds for one command of git, or of a printer."""
 
-PRINTERS = {"otf2-print": ("otf2-print", "-A"), "dumpi2ascii": ("dumpi2ascii", "-SX")}
+PRINTERS = {"otf2-print": ("otf2-print", "-A"), "dumpi2ascii": ("dumpi2ascii", "-SX"), "gzip": ("gzip", "-dc")}
 """Printer → the command that prints one file."""
 
 
