@@ -68,6 +68,15 @@ def test_goal_is_checked_and_passed_on_as_it_is(tmp_path: Path) -> None:
         ("num_ranks 3 // so many\n", "", "rank 0 is not below num_ranks"),
         ("rank 2 {", "rank 1 {", "rank 1 is there twice"),
         ("from 0\nb: calc 7\nb irequires a\n}\n", "from 0\n", "the file ends within rank 2"),
+        ("l2 requires l1\n", "l2 requires l1\nl1 irequires l2\n", "rank 0: what 'l1' requires requires it in turn"),
+        ("l2 requires l1\n", "l2 requires l2\n", "rank 0: what 'l2' requires requires it in turn"),
+        ("calc 100", f"calc {2**63}", f":5: {2**63} is larger than 9,223,372,036,854,775"),
+        ("send 20b", f"send {'9' * 5000}b", ":8: 999"),
+        ("tag 5\ncalc", f"tag {2**32}\ncalc", f":10: {2**32} is larger than 4,294,967,295"),
+        ("cpu 0 nic", f"cpu {2**32} nic", f":6: {2**32} is larger"),
+        ("send 20b to 2\n", "send 20b to 2 tag -1\n", ":8: a send has a tag"),
+        ("num_ranks 3", "num_ranks 3\nnum_ranks 3", ":2: num_ranks stands there twice"),
+        ("num_ranks 3", "num_ranks 4000000000", "3999999997 ranks are missing, the first of them [3, 4, 5, 6, 7]"),
     ],
 )
 def test_what_is_no_goal_is_named_by_line(tmp_path: Path, old: str, new: str, why: str) -> None:
@@ -141,6 +150,8 @@ def test_binary_goal_may_receive_from_whoever_sends(tmp_path: Path) -> None:
         (binary([[(1, 7, 1, 0)]]), "peer 7"),
         (binary([[(3, 0, 1, 0)]], {0: [(0, 5)]}), "operation 5 depends"),
         (binary([[(1, 0, 1, 0)]]), "without a partner"),
+        (binary([[(3, 0, 1, 0)] * 3], {0: [(0, 1), (1, 2), (2, 1)]}), "what operation 1 requires requires it in turn"),
+        (binary([[(3, 0, 2**63, 0)]]), "size 9223372036854775808"),
     ],
 )
 def test_what_is_no_binary_goal_is_refused(tmp_path: Path, broken: bytes, why: str) -> None:
@@ -199,8 +210,9 @@ def test_liballprof(tmp_path: Path) -> None:
 
 
 def test_requests_of_mpich_stand_four_bytes_apart(tmp_path: Path) -> None:
-    text = ALLPROF[0].replace("14118584", "14118580").replace("0,0,2:", "0,0,1:").replace("5641280", "1140850688")
+    text = ALLPROF[0].replace("14118584", "14118580").replace("5641280", "1140850688")
     written(tmp_path, text, "pmpi-trace-rank-0.txt")
+    written(tmp_path, "MPI_Init:-:0:0:1\nMPI_Finalize:2:-\n", "pmpi-trace-rank-1.txt")
     allprof.bring([tmp_path], tmp_path)
     found = records(open_trace(tmp_path), 0)
     assert found[2].completions == [Completion(0), Completion(1)] and found[0].peer == -2  # MPICH's nobody is -1
@@ -210,6 +222,41 @@ def test_a_line_that_is_cut_is_named(tmp_path: Path) -> None:
     written(tmp_path, "MPI_Init:-:0:0:1\nMPI_Send:5:1:2\n", "pmpi-trace-rank-0.txt")
     with pytest.raises(FormatError, match=r"rank-0.txt:2: 'MPI_Send:5:1:2' is no line"):
         allprof.bring([tmp_path], tmp_path)
+
+
+def test_liballprof_names_its_files_as_its_user_says(tmp_path: Path) -> None:
+    for rank, text in enumerate(ALLPROF):
+        written(tmp_path, text, f"run-07.{rank}.txt")
+    assert allprof.bring([tmp_path / "run-07.1.txt", tmp_path / "run-07.0.txt"], tmp_path).ranks == 2
+    with pytest.raises(FormatError, match=r"notes\.txt: its name tells no rank"):
+        allprof.bring([written(tmp_path, "", "notes.txt")], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (":1:204:", ":2:204:", "rank-0.txt:6: .*there is no rank 2: there are 2"),
+        (":1020:14781072:10:", ":1020:14781072:-10:", "rank-0.txt:6: .*a message of -80 B"),
+        (":1:204:", f":1:{2**31}:", f"rank-0.txt:6: .*a tag of {2**31}"),
+        ("1030:2:", f"1030:{10**30}:", "rank-0.txt:7: .*is no line of liballprof"),
+        ("MPI_Finalize:1090", "MPI_Finalize:1e308", "rank-0.txt:11: .*is no line of liballprof"),
+        ("MPI_Finalize:1090", "MPI_Finalize:1e18", "rank-0.txt:11: .*a run of more than a hundred days"),
+        ("0,0,2:1060", "0,0,3:1060", "rank-0.txt is of 3 ranks or more, and the files are 2"),
+    ],
+)
+def test_what_no_run_can_have_done_is_refused(tmp_path: Path, old: str, new: str, why: str) -> None:
+    assert ALLPROF[0].count(old) == 1
+    for rank, text in enumerate(ALLPROF):
+        written(tmp_path, text.replace(old, new), f"pmpi-trace-rank-{rank}.txt")
+    with pytest.raises(FormatError, match=why):
+        allprof.bring([tmp_path], tmp_path)
+
+
+def test_a_wait_for_more_requests_than_there_are_takes_no_time(tmp_path: Path) -> None:
+    written(tmp_path, ALLPROF[0].replace("1030:2:", "1030:2000000000:"), "pmpi-trace-rank-0.txt")
+    written(tmp_path, ALLPROF[1], "pmpi-trace-rank-1.txt")
+    allprof.bring([tmp_path], tmp_path)
+    assert records(open_trace(tmp_path), 0)[2].completions == [Completion(0), Completion(1)]
 
 
 def block(name: str, at: int, to: int, *lines: str) -> str:
@@ -309,9 +356,19 @@ def test_a_torn_text_of_dumpi_is_named(tmp_path: Path) -> None:
     cut = written(tmp_path, text[text.index("MPI_Irecv entering") :].replace("int count=2\n", "", 1), "d-0000.txt")
     with pytest.raises(FormatError, match=r"d-0000.txt:1: MPI_Irecv can't be read"):
         dumpi.bring([cut], tmp_path)
+    both = [written(tmp_path, text.replace("int root=0\n", ""), f"r-{rank:04d}.txt") for rank in range(2)]
+    with pytest.raises(FormatError, match=r"MPI_Gatherv can't be read \('root'\)"):
+        dumpi.bring(both, tmp_path)
     odd = written(tmp_path, text.replace("MPI_Init entering", "MPI_Abort entering"), "e-0000.txt")
     with pytest.raises(FormatError, match="MPI_Init returns that was not entered"):
         dumpi.bring([odd], tmp_path)
+
+
+def test_texts_of_some_ranks_alone_are_refused(tmp_path: Path) -> None:
+    """As of sst-dumpi's own tests/traces, where one rank of four was printed."""
+    text = block("MPI_Init", 1, 2) + block("MPI_Comm_size", 3, 4, WORLD, "int size=4") + block("MPI_Finalize", 5, 6)
+    with pytest.raises(FormatError, match=r"d-0000.txt:3: the program has 4 ranks, and there are 1 files"):
+        dumpi.bring([written(tmp_path, text, "d-0000.txt")], tmp_path)
 
 
 def test_a_text_without_calls_is_no_empty_program(tmp_path: Path) -> None:
@@ -390,6 +447,26 @@ def test_otf2(tmp_path: Path) -> None:
         ]
     )
     assert records(trace, 1) == [Record("Send", 0, 20, peer=0, tag=5, bytes=64)]
+
+
+def test_otf2_receives_without_blocking_on_the_communicator_that_their_ends_tell(tmp_path: Path) -> None:
+    """As in sst-macro's tests/otf2_test_traces: the line that posts such a receive has a request, and nothing else."""
+    text = OTF2.replace(
+        """Sender: 1 ("Master thread" <4>), \\
+Communicator: "MPI_COMM_WORLD" <0>""".replace("\\\n", ""),
+        'Sender: 0 ("Master thread" <4>), Communicator: "" <1>',
+    )
+    assert text != OTF2
+    otf2.bring([written(tmp_path, text)], tmp_path)
+    first, second, *_ = records(open_trace(tmp_path), 0)
+    assert (first.op, first.newcomm, first.members) == ("found_comm", 2, [1, 0])
+    assert (second.op, second.comm, second.request) == ("Irecv", 2, 0)
+
+
+def test_otf2_of_a_program_without_mpi_says_so(tmp_path: Path) -> None:
+    text = "\n".join(line for line in OTF2.splitlines() if "COMM_LOCATIONS" not in line)
+    with pytest.raises(FormatError, match="has no ranks of MPI"):
+        otf2.bring([written(tmp_path, text)], tmp_path)
 
 
 def test_otf2_without_definitions_says_how_to_print_them(tmp_path: Path) -> None:

@@ -250,3 +250,27 @@ def test_files_that_are_no_trace_are_named(tmp_path: Path) -> None:
 
 def test_the_types_have_the_numbers_of_simgrid() -> None:
     assert len(TYPES) == 60 and TYPES[0] == TYPES[20] == 8 and TYPES[1] == 4 and TYPES[6] == TYPES[57] == 1
+
+
+@pytest.mark.parametrize(
+    ("action", "why"),
+    [
+        ("send 2 1 8", "rank-1.txt:1: .*there is no rank 2: there are 2"),
+        ("bcast 8 7", "rank-1.txt:1: .*there is no rank 7"),
+        ("compute -1", "rank-1.txt:1: .*no amount of computing"),
+        ("compute nan", "rank-1.txt:1: .*no amount of computing"),
+        ("compute 1e300", "rank-1.txt:2: .*a run of more than a hundred days"),
+        (f"send 1 {2**31} 8", "rank-1.txt:1: .*a tag of 2147483648"),
+        ("send 1 1 1e30", "rank-1.txt:1: .*a message of more than 30 digits B"),
+        ("wait a b c", "rank-1.txt:1: 'wait a b c' is no action"),
+    ],
+)
+def test_what_no_program_can_do_is_refused(tmp_path: Path, action: str, why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        brought(tmp_path, f"{action}\nfinalize", "finalize")
+
+
+def test_a_list_may_name_no_file_that_a_system_could_have(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text("x" * 300)
+    with pytest.raises(FormatError, match=r"list:1: 'xxx.*neither an action of SimGrid's nor a file"):
+        simgrid.bring([tmp_path / "list"], tmp_path)

@@ -17,14 +17,15 @@ from pathlib import Path
 from wulf.trace.calls import COLLECTIVES, COMPLETIONS, SENDS
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported
-from wulf.trace.imports.building import Clock, Ids, lines_of, notes_of, ranks_in, some, write_rank
+from wulf.trace.imports.building import Clock, Ids, Limits, lines_of, notes_of, ranks_in, some, write_rank
 from wulf.trace.manifest import RANKS
 from wulf.trace.record import ANY, PROC_NULL, Completion, Record
 
 HELP = "liballprof's text: pmpi-trace-rank-*.txt."
 
 PATTERN = "pmpi-trace-rank-*.txt"
-_RANK = re.compile(r"rank-0*(\d+)")
+_RANK = re.compile(r"(\d+)\.\w+$", re.ASCII)
+"""What stands before the rank is the user's choice (HTOR_PMPI_FILE_PREFIX)."""
 
 US = 1000
 """Nanoseconds in a microsecond: the unit of its times."""
@@ -82,7 +83,7 @@ class _Rank:
 
     def __init__(self, path: Path, rank: int, size: int, left_out: Counter[str]) -> None:
         self._path, self._rank, self._size, self._left_out = path, rank, size, left_out
-        self._clock, self._ids = Clock(), Ids()
+        self._clock, self._ids, self._limits = Clock(), Ids(), Limits(size)
 
     def host(self) -> str:
         """As its head says."""
@@ -102,7 +103,9 @@ class _Rank:
             name = words[0].removeprefix("MPI_")
             try:
                 record = self._record(name, words[1:])
-            except (ValueError, IndexError, KeyError) as error:
+                if record is not None:
+                    self._limits.held(record)
+            except (ValueError, IndexError, KeyError, OverflowError) as error:
                 raise FormatError(
                     f"{self._path}:{number}: {line[:120]!r} is no line of liballprof ({error})",
                     "was it cut while it was written? Remove the line if it is the last",
@@ -132,6 +135,9 @@ class _Rank:
 
     def _on_world(self, comm: str) -> bool:
         _, rank, size = comm.split(",")
+        if int(size) > self._size:
+            raise FormatError(f"{self._path} is of {int(size):,} ranks or more, and the files are {self._size}",
+                              "name the files of all ranks")  # fmt: skip
         return int(size) == self._size and int(rank) == self._rank
 
     def _filled(self, name: str, fields: Fields) -> Record | None:
@@ -154,8 +160,7 @@ class _Rank:
         if name == "Wait":
             return Record(name, completions=[Completion(self._ids.done(int(fields["req"])))])
         first, many = int(fields["reqs"]), int(fields["m"])
-        known = [[first + size * at for at in range(many) if self._ids.get(first + size * at) is not None]
-                 for size in REQUEST_BYTES]  # fmt: skip
+        known = [self._ids.within(range(first, first + size * many, size)) for size in REQUEST_BYTES]
         best = max(known, key=len)
         done = [Completion(self._ids.done(handle)) for handle in best]
         return Record(name, given=len(done), completions=done)
@@ -184,7 +189,7 @@ def _fields(scheme: list[str], words: list[str]) -> Fields:
     rest = iter(words)
     for name in scheme:
         if name in LISTS:
-            next(rest)
+            next(rest, "")
         found[name] = next(rest, "")
     if any(not value for value in found.values()):
         raise ValueError("arguments are missing")

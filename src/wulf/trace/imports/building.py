@@ -9,8 +9,40 @@ from pathlib import Path
 from typing import Any
 
 from wulf.trace.errors import FormatError
-from wulf.trace.record import SELF, WORLD, Record
+from wulf.trace.record import ANY, OUTSIDE, SELF, WORLD, Record
 from wulf.trace.writer import RankWriter
+
+MOST_BYTES, MOST_NS, MOST_NUMBER = 1 << 60, (2**63 - 1) // 1000, 2**31 - 1
+"""The largest message, run time, and tag that the replay takes: it counts in picoseconds."""
+
+
+class Limits:
+    """What a program of so many ranks can mean, and a rank's file can hold."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._spent = 0
+
+    def held(self, record: Record) -> Record:
+        """The rank's next record. ValueError: it names a rank that is not there, or its figures are beyond limits."""
+        told = [(record.actual or (None, None)), *((one.source, one.tag) for one in record.completions)]
+        for peer in (record.peer, record.peer2, record.root, *(source for source, _ in told)):
+            if peer is not None and not OUTSIDE <= peer < self._size:
+                raise ValueError(f"there is no rank {_short(peer)}: there are {self._size}")
+        for tag in (record.tag, record.tag2, *(tag for _, tag in told)):
+            if tag is not None and not ANY <= tag <= MOST_NUMBER:
+                raise ValueError(f"a tag of {_short(tag)}")
+        for size in (record.bytes, record.bytes2, *record.counts, *record.counts2):
+            if not 0 <= size <= MOST_BYTES:
+                raise ValueError(f"a message of {_short(size)} B")
+        self._spent += record.gap_ns + record.call_ns
+        if self._spent > MOST_NS:
+            raise ValueError("a run of more than a hundred days")
+        return record
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**30 else "more than 30 digits"
 
 
 class Clock:
@@ -57,6 +89,12 @@ class Ids:
     def get(self, handle: Hashable) -> int | None:
         """The newest number of a handle that is in use."""
         return self._known[handle][-1] if handle in self._known else None
+
+    def within(self, handles: range) -> list[Hashable]:
+        """Those of the handles that are in use, in their order; the handles may be more than there ever were."""
+        if len(handles) <= len(self._known):
+            return [handle for handle in handles if handle in self._known]
+        return sorted(handle for handle in self._known if handle in handles)  # type: ignore[type-var]
 
     def done(self, handle: Hashable) -> int | None:
         """The same, and it is free again."""

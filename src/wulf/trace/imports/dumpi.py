@@ -22,10 +22,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from wulf.trace.calls import COLLECTIVES, COMPLETIONS, EXCHANGES, POSTS, RECEIVES, SENDS, STARTS, TEMPLATES
+from wulf.trace.calls import BY_NAME, COLLECTIVES, COMPLETIONS, EXCHANGES, POSTS, RECEIVES, SENDS, STARTS, TEMPLATES
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported
-from wulf.trace.imports.building import Clock, Communicators, Ids, lines_of, notes_of, ranks_in, some, write_rank
+from wulf.trace.imports.building import (
+    Clock,
+    Communicators,
+    Ids,
+    Limits,
+    lines_of,
+    notes_of,
+    ranks_in,
+    some,
+    write_rank,
+)
 from wulf.trace.manifest import RANKS
 from wulf.trace.record import ANY, PROC_NULL, WORLD, Completion, Record
 
@@ -33,7 +43,10 @@ HELP = "DUMPI, as dumpi2ascii prints each rank's file: *.txt or *.ascii."
 
 PATTERN = "*-[0-9]*.[ta][xs]*"
 _RANK = re.compile(r"-0*(\d+)\.[^.]*$")
-_EDGE = re.compile(r"MPI_(\w+) (entering|returning) at walltime (\d+)\.(\d{9}), cputime \S+ seconds in thread (\d+)\.")
+_EDGE = re.compile(
+    r"MPI_(\w+) (entering|returning) at walltime (\d{1,18})\.(\d{9}), cputime \S+ seconds in thread (\d{1,9})\.",
+    re.ASCII,
+)
 _VALUE = re.compile(r"(?:int|int64_t|MPI_\w+) (\w+)(?:\[\d+\])?=(.*)")
 _STATUS = re.compile(r"\{bytes=(-?\d+), cancelled=(-?\d+), source=(-?\d+), tag=(-?\d+), error=-?\d+\}")
 _NUMBER = re.compile(r"-?\d+")
@@ -52,7 +65,7 @@ SIZES = dict(enumerate((
 )))  # fmt: skip
 """Bytes of its types by number, on machines of 64 bits: char, signed, unsigned, byte, wchar, short …"""
 
-_SIZE = re.compile(r"Datatype (\d+) \(.*\) has size (\d+)")
+_SIZE = re.compile(r"Datatype (\d{1,9}) \(.*\) has size (\d{1,18})")
 """A line that -X prints after all calls."""
 
 
@@ -126,6 +139,7 @@ class _Rank:
         self._types = {**SIZES, **_sizes(path)}
         self._communicators = Communicators(WORLD_HANDLE, SELF_HANDLE)
         self._wild: dict[int, bool] = {}
+        self._limits = Limits(size)
         self.host, self.begin = "", 0
 
     def records(self) -> Iterator[Record]:
@@ -133,15 +147,15 @@ class _Rank:
         for block in self._blocks():
             try:
                 record = self._record(block)
+                if record is None:
+                    continue
+                record.thread = block.thread
+                clock = self._clocks.setdefault(block.thread, self._clock())
+                record.gap_ns, record.call_ns = clock.at(block.begin, block.end)
+                yield self._limits.held(record)
             except (ValueError, KeyError, IndexError) as error:
                 raise FormatError(f"{self._path}:{block.line}: MPI_{block.name} can't be read ({error})",
                                   "is it dumpi2ascii's whole output?") from error  # fmt: skip
-            if record is None:
-                continue
-            record.thread = block.thread
-            clock = self._clocks.setdefault(block.thread, self._clock())
-            record.gap_ns, record.call_ns = clock.at(block.begin, block.end)
-            yield record
 
     def _clock(self) -> Clock:
         clock = Clock()
@@ -178,6 +192,8 @@ class _Rank:
             return Record("finalize")
         elif name in ("Comm_dup", "Comm_dup_with_info"):
             return self._duplicate(block)
+        elif name == "Comm_size":
+            self._check_size(block)
         elif name in COMPLETIONS:
             return self._completed(block)
         elif name in STARTS or name == "Request_free":
@@ -185,6 +201,14 @@ class _Rank:
         elif name in TOLD:
             return self._communication(block)
         return None
+
+    def _check_size(self, block: Block) -> None:
+        size = block.number("size", self._size)
+        if self._comm(block, "comm") == WORLD and size != self._size:
+            raise FormatError(
+                f"{self._path}:{block.line}: the program has {size:,} ranks, and there are {self._size} files",
+                "name the texts of all ranks",
+            )
 
     def _duplicate(self, block: Block) -> Record | None:
         if self._comm(block, "oldcomm") != WORLD:
@@ -276,7 +300,7 @@ class _Rank:
         return Completion(request)
 
     def _collective(self, block: Block) -> Record:
-        record = Record(block.name, root=block.number("root") if "root" in block.values else None)
+        record = Record(block.name, root=block.number("root") if "root" in BY_NAME[block.name].fields else None)
         if "count" in block.values:
             record.bytes = self._bytes(block, "count", "datatype")
         if "sendcount" in block.values:

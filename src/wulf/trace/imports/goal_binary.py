@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wulf.trace.errors import FormatError
-from wulf.trace.imports.goal_schedule import Schedule
+from wulf.trace.imports.goal_schedule import MOST_BYTES, MOST_NS, Schedule, waiting_for_itself
 
 MAGIC = (4223).to_bytes(8, "little")
 
@@ -44,7 +44,8 @@ def read_binary(path: Path) -> Schedule:
     Raises
     ------
     FormatError
-        It is cut, or an operation is of no known kind, or names a rank or an operation that is not there.
+        It is cut, or an operation is of no known kind, names a rank or an operation that is not there, is larger than
+        the replay takes, or waits for itself.
     """
     whole = path.read_bytes()[len(MAGIC) :]
     ranks = int(np.frombuffer(whole, HEAD, 1)["ranks"][0]) if len(whole) >= HEAD.itemsize else 0
@@ -85,6 +86,7 @@ def _check(path: Path, ranks: int, rank: int, operations: NDArray[np.void], appe
     kinds, peers = operations["kind"], operations["peer"]
     wrong = ~np.isin(kinds, list(KINDS))
     wrong |= (kinds != 3) & (peers >= ranks) & ~((kinds == 2) & (peers == NOBODY))
+    wrong |= operations["size"] > np.where(kinds == 3, MOST_NS, MOST_BYTES)
     for which in ("ends", "begins"):
         # in 64 bits: the sum of two numbers of 32 may have 33
         wrong |= operations[which].astype(np.int64) + operations[f"{which}_at"] > len(appendix)
@@ -94,6 +96,22 @@ def _check(path: Path, ranks: int, rank: int, operations: NDArray[np.void], appe
     if (appendix >= len(operations)).any():
         beyond = int(appendix[appendix >= len(operations)][0])
         raise _fault(path, f"rank {rank}: operation {beyond} depends on another, of {len(operations)} that there are")
+    circle = waiting_for_itself(len(operations), *_dependencies(operations, appendix))
+    if circle is not None:
+        raise _fault(path, f"rank {rank}: what operation {circle} requires requires it in turn")
+
+
+def _dependencies(
+    operations: NDArray[np.void], appendix: NDArray[np.uint32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of all that are in the appendix: the operation that is first, and the one that waits for it."""
+    first, then = [], []
+    for which in ("ends", "begins"):
+        many, start = (operations[name].astype(np.int64) for name in (which, f"{which}_at"))
+        before = np.cumsum(many) - many
+        first.append(np.repeat(np.arange(len(operations)), many))
+        then.append(appendix[np.arange(many.sum()) + np.repeat(start - before, many)])
+    return np.concatenate(first), np.concatenate(then).astype(np.int64)
 
 
 def _words(operation: np.void) -> str:

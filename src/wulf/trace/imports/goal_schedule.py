@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 ANY = -1
 
 MOST = 5
 """Faults of a kind that a message names."""
+
+MOST_BYTES, MOST_NS, MOST_NUMBER = 1 << 60, (2**63 - 1) // 1000, 2**32 - 1
+"""The largest message, computing, and tag, rank, CPU or NIC that the replay takes."""
 
 
 @dataclass
@@ -48,3 +55,29 @@ class Schedule:
             for (sender, receiver, tag), count in list(self.unmatched.items())[:MOST]
         ]
         return "; ".join(texts) or f"{self.wildcards} receives from anybody have no message"
+
+
+def waiting_for_itself(
+    count: int, before: array[int] | NDArray[np.integer], after: array[int] | NDArray[np.integer]
+) -> int | None:
+    """One of so many operations that waits for itself, perhaps by way of others; None: none does.
+
+    Parameters
+    ----------
+    before, after
+        Of each dependency the operation that is first, and the one that waits for it.
+    """
+    first, then = np.asarray(before, np.int64), np.asarray(after, np.int64)
+    if (first < then).all():
+        return None
+    itself = first[first == then]
+    if itself.size:
+        return int(itself[0])
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    graph = csr_matrix((np.ones(first.size, np.int32), (first, then)), shape=(count, count))
+    parts, part_of = connected_components(graph, directed=True, connection="strong")
+    if parts == count:
+        return None
+    return int(np.flatnonzero(np.bincount(part_of)[part_of] > 1)[0])

@@ -4,8 +4,9 @@
     MPI_SEND                  0      62047862183290  Receiver: 1 ("Master thread" <4>), Communicator: "" <0>, Tag: 0, …
 
 Events between the ENTER and the LEAVE of a region are one call. Peers are ranks of the communicator, and the location
-that stands behind each says which rank of the world that is. What a non-blocking collective was is told where it is
-complete: its text is read once more for that. Computing is all time outside of MPI's regions.
+that stands behind each says which rank of the world that is. What a non-blocking collective was, and on which
+communicator a non-blocking receive was, is told where it is complete: the text is read ahead for that. Computing is all
+time outside of MPI's regions.
 """
 
 from __future__ import annotations
@@ -15,16 +16,15 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from wulf.trace.calls import BY_NAME, COLLECTIVES, COMPLETIONS, NEW_COMMUNICATORS, QUIET, RECEIVES, SENDS
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported
-from wulf.trace.imports.building import Clock, Communicators, Ids, lines_of
+from wulf.trace.imports.building import Clock, Communicators, Ids, Limits, lines_of
 from wulf.trace.manifest import RANKS
-from wulf.trace.record import PROC_NULL, Completion, Record
+from wulf.trace.record import ANY, PROC_NULL, WORLD, Completion, Record
 from wulf.trace.writer import RankWriter
 
 HELP = "OTF2, as `otf2-print -A traces.otf2` prints it: one text."
@@ -51,6 +51,10 @@ _COMMUNICATOR = re.compile(r'Communicator: (?:".*?" <(\d+)>|(\d+))')
 _SPECIAL_ROOT = re.compile(r"Root: (SELF|THIS_GROUP)")
 
 STARTED, COMPLETE = "NON_BLOCKING_COLLECTIVE_REQUEST", "NON_BLOCKING_COLLECTIVE_COMPLETE"
+RECEIVED, CANCELLED = "MPI_IRECV", "MPI_REQUEST_CANCELLED"
+
+
+_HOW = "is it the output of otf2-print -A?"
 
 
 class Event(NamedTuple):
@@ -133,7 +137,9 @@ class Definitions:
 
     def done(self, path: Path) -> None:
         """All definitions are there. FormatError where they are not."""
-        if not self.ticks or not self.ranks:
+        if self.ticks and not self.ranks:
+            raise FormatError(f"{path} has no ranks of MPI", "only what MPI programs say to one another is replayed")
+        if not self.ticks:
             raise FormatError(
                 f"{path} has no definitions of clock and MPI ranks before its events",
                 "print all of it: otf2-print -A traces.otf2 > trace.txt",
@@ -141,6 +147,11 @@ class Definitions:
         for comm, groups in self._wanted.items():
             if groups and all(group in self.groups for group in groups):
                 self.sides[comm] = [[self.ranks.get(one, one) for one in self.groups[group]] for group in groups]
+
+    @property
+    def several(self) -> bool:
+        """Whether there are other communicators than one."""
+        return len(self._wanted) > 1
 
     def members(self, comm: int, rank: int) -> tuple[list[int], list[int]] | None:
         """Those on a rank's side of a communicator, and of an intercommunicator those on the other; None: not known."""
@@ -155,24 +166,44 @@ class Definitions:
         return ticks * NS // self.ticks
 
 
-@dataclass
 class Ends:
-    """How the non-blocking collectives of all locations ended, read from the whole text when the first one begins."""
+    """How requests ended, read ahead in the same text, just as far as is asked.
 
-    path: Path
+    Parameters
+    ----------
+    kinds
+        Events that end them: all that begin with those must be asked for, or what was read ahead stays in memory.
+    """
+
+    def __init__(self, path: Path, *kinds: str) -> None:
+        self._ahead = (
+            event
+            for number, line in lines_of(path)
+            if line.startswith(kinds) and (event := event_of(line, number)) is not None and event.kind in kinds
+        )
+        self._known = defaultdict[tuple[int, int], deque[Event]](deque)
 
     def next(self, location: int, request: int) -> Event | None:
         """The end of the next one with that request; None: it never ended."""
-        known = self._known.get((location, request))
-        return known.popleft() if known else None
-
-    @cached_property
-    def _known(self) -> dict[tuple[int, int], deque[Event]]:
-        found = defaultdict[tuple[int, int], deque[Event]](deque)
-        for number, line in lines_of(self.path):
-            if line.startswith(COMPLETE) and (event := event_of(line, number)):
-                found[event.location, event.numbers().get("Request", -1)].append(event)
+        wanted = location, request
+        while wanted not in self._known:
+            event = next(self._ahead, None)
+            if event is None:
+                return None
+            self._known[event.location, event.numbers().get("Request", -1)].append(event)
+        found = self._known[wanted].popleft()
+        if not self._known[wanted]:
+            del self._known[wanted]
         return found
+
+
+class Ahead(NamedTuple):
+    """What is read ahead: ends of collectives that do not block, and, if those are not all on one communicator,
+    of receives.
+    """
+
+    collectives: Ends
+    receives: Ends | None
 
 
 def bring(paths: Sequence[Path], folder: Path) -> Imported:
@@ -183,39 +214,43 @@ def bring(paths: Sequence[Path], folder: Path) -> Imported:
     ranks: dict[int, _Rank] = {}
     with ExitStack() as stack:
         for number, line in lines_of(path):
-            event = event_of(line, number)
-            if event is None:
-                definitions.take(line)
-                continue
+            try:
+                event = event_of(line, number)
+                if event is None:
+                    definitions.take(line)
+                    continue
+            except ValueError as error:  # a number of thousands of digits
+                raise FormatError(f"{path}:{number}: {line[:120]!r} can't be read ({error})", _HOW) from error
             if not ranks:
                 definitions.done(path)
-                ranks = _opened(stack, folder, definitions, Ends(path))
+                receives = Ends(path, RECEIVED, CANCELLED) if definitions.several else None
+                ranks = _opened(stack, folder, definitions, Ahead(Ends(path, COMPLETE), receives))
             one = ranks.get(event.location)
             if one is not None:  # a location that is no rank's: a thread, a device
                 one.take(event, path)
         if not any(one.told for one in ranks.values()):
-            raise FormatError(f"{path} holds no event of MPI", "is it the output of otf2-print -A?")
+            raise FormatError(f"{path} holds no event of MPI", _HOW)
     lost = sum(one.lost for one in ranks.values())
     notes = [f"{lost} calls could not be told from their events, and are left out"] if lost else []
     return Imported(len(ranks), RANKS, notes)
 
 
-def _opened(stack: ExitStack, folder: Path, definitions: Definitions, ends: Ends) -> dict[int, _Rank]:
+def _opened(stack: ExitStack, folder: Path, definitions: Definitions, ahead: Ahead) -> dict[int, _Rank]:
     size = len(definitions.ranks)
     found = {}
     for location, rank in definitions.ranks.items():
         head = {"rank": rank, "size": size, "host": definitions.host(location), "mpi": "OTF2"}
         out = stack.enter_context(RankWriter(folder, head))
-        found[location] = _Rank(rank, size, definitions, ends, out)
+        found[location] = _Rank(rank, size, definitions, ahead, out)
     return found
 
 
 class _Rank:
     """One location's events as records: `told` counts them, `lost` calls whose events do not tell what they did."""
 
-    def __init__(self, rank: int, size: int, definitions: Definitions, ends: Ends, out: RankWriter) -> None:
-        self._rank, self._size, self._definitions, self._ends, self._out = rank, size, definitions, ends, out
-        self._clock, self._ids = Clock(), Ids()
+    def __init__(self, rank: int, size: int, definitions: Definitions, ahead: Ahead, out: RankWriter) -> None:
+        self._rank, self._size, self._definitions, self._ahead, self._out = rank, size, definitions, ahead, out
+        self._clock, self._ids, self._limits = Clock(), Ids(), Limits(size)
         world = next((comm for comm, sides in definitions.sides.items() if sides == [list(range(size))]), 0)
         self._communicators = Communicators(world)
         self._region: tuple[str, int] | None = None
@@ -244,16 +279,16 @@ class _Rank:
             return
         try:
             records = list(self._records(name))
+            times = self._clock.at(self._definitions.ns(begin), self._definitions.ns(event.at)) if records else (0, 0)
+            for record in records:
+                if "times" in BY_NAME[record.op].fields:
+                    record.gap_ns, record.call_ns = times
+                    times = (0, 0)
+                self._out.add(self._limits.held(record))
+                self.told += 1
         except (KeyError, ValueError) as error:
             raise FormatError(f"{path}:{event.line}: MPI_{name} has events that can't be read ({error})",
-                              "is it the output of otf2-print -A?") from error  # fmt: skip
-        times = self._clock.at(self._definitions.ns(begin), self._definitions.ns(event.at)) if records else (0, 0)
-        for record in records:
-            if "times" in BY_NAME[record.op].fields:
-                record.gap_ns, record.call_ns = times
-                times = (0, 0)
-            self._out.add(record)
-            self.told += 1
+                              _HOW) from error  # fmt: skip
 
     def _records(self, name: str) -> Iterator[Record]:
         """The records of a call; before it communicators that nothing told of."""
@@ -262,7 +297,7 @@ class _Rank:
             yield self._created(name, by["MPI_COLLECTIVE_END"], by["COMM_CREATE"])
             return
         if name in COLLECTIVES and STARTED in by:
-            end = self._ends.next(by[STARTED].location, by[STARTED].numbers()["Request"])
+            end = self._ahead.collectives.next(by[STARTED].location, by[STARTED].numbers()["Request"])
             if end is None:
                 self.lost += 1
                 return
@@ -312,8 +347,18 @@ class _Rank:
                     record.request = self._ids.new(told["Request"])
                 yield record
             elif event.kind == "MPI_IRECV_REQUEST":
-                # what it takes is told when it is complete
-                yield Record(name, peer=-1, tag=-1, request=self._ids.new(told["Request"]))
+                yield from self._receive(name, event)
+
+    def _receive(self, name: str, event: Event) -> Iterator[Record]:
+        """A receive that does not block: what it takes, and on which communicator, is told when it is complete."""
+        request = event.numbers()["Request"]
+        record = Record(name, peer=ANY, tag=ANY, request=self._ids.new(request))
+        ends = self._ahead.receives
+        end = ends.next(event.location, request) if ends is not None else None
+        if end is not None:
+            yield from self._found([end])
+            record.comm = self._communicators.number(end.communicator()) or WORLD
+        yield record
 
     def _told(self, record: Record, event: Event) -> Record:
         told = event.numbers()
@@ -338,7 +383,7 @@ class _Rank:
             if event.kind == "MPI_ISEND":
                 yield self._told(Record("Isend", request=self._ids.new(request)), event)
             elif event.kind == "MPI_IRECV_REQUEST":
-                yield Record("Irecv", peer=-1, tag=-1, request=self._ids.new(request))
+                yield from self._receive("Irecv", event)
             elif event.kind in ("MPI_ISEND_COMPLETE", COMPLETE):
                 done.append(Completion(self._ids.done(request)))
             elif event.kind == "MPI_IRECV":

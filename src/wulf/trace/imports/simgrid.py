@@ -29,6 +29,12 @@ HELP = "SimGrid's time-independent traces: the list of files that smpirun -repla
 FLOPS = 1e9
 """Operations a second, unless given: a nanosecond each, as our export writes them."""
 
+MOST_NAMED = 3
+"""Files that a message names."""
+
+MOST_DIGITS = 10
+"""Of a rank, less one."""
+
 Line = tuple[int, int, list[str]]
 """Its number, its rank, and its words after that."""
 
@@ -70,9 +76,9 @@ def _listed(path: Path) -> list[Path]:
         words = line.split()
         if not words:
             continue
-        if words[0].isdigit() or words[0].startswith("#"):
+        if _is_rank(words[0]) or words[0].startswith("#"):
             return []
-        place = next((one for one in (path.parent / words[0], Path(words[0])) if one.is_file()), None)
+        place = next((one for one in (path.parent / words[0], Path(words[0])) if _is_file(one)), None)
         if place is None:
             raise FormatError(
                 f"{path}:{number}: {line[:120]!r} is neither an action of SimGrid's nor a file that is there",
@@ -82,12 +88,23 @@ def _listed(path: Path) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def _is_rank(word: str) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) < MOST_DIGITS
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for one
+        return False
+
+
 def _lines(path: Path) -> Iterator[Line]:
     for number, line in lines_of(path):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
-        if not words[0].isdigit() or len(words) == 1:
+        if not _is_rank(words[0]) or len(words) == 1:
             raise FormatError(f"{path}:{number}: {line[:120]!r} is no action of SimGrid's", "was the file cut?")
         yield number, int(words[0]), words[1:]
 
@@ -98,7 +115,7 @@ def _survey(path: Path) -> dict[int, Tested]:
     for number, rank, words in _lines(path):
         try:
             found.setdefault(rank, Tested()).take(number, words)
-        except IndexError as error:
+        except (ValueError, IndexError) as error:
             raise _bad(path, number, words, error) from error
     for known in found.values():
         known.end()
@@ -116,7 +133,8 @@ def _whole(tested: dict[Path, dict[int, Tested]]) -> int:
         raise FormatError(f"rank {twice[0]} stands in {twice[1][0]} and in {twice[1][1]}", "name the files of one run")
     absent = sorted(set(range(len(places))) - set(places))
     if absent or not places:
-        raise FormatError(f"the actions of ranks {absent[:5]} are missing: there are {len(places)} ranks",
+        where = ", ".join(str(path) for path in list(tested)[:MOST_NAMED])
+        raise FormatError(f"{where}: the actions of ranks {absent[:5]} are missing: there are {len(places)} ranks",
                           "name the list of all files, or all files")  # fmt: skip
     return len(places)
 
@@ -133,14 +151,14 @@ def _write(path: Path, folder: Path, size: int, ranks: dict[int, Rank]) -> None:
         for number, rank, words in _lines(path):
             out[rank].add_all(_taken(path, number, words, ranks[rank]))
         for rank, one in ranks.items():
-            out[rank].add_all(one.end())
+            out[rank].add_all(_finished(path, one))
 
 
 def _records(path: Path, ranks: dict[int, Rank]) -> Iterator[Record]:
     for number, rank, words in _lines(path):
         yield from _taken(path, number, words, ranks[rank])
     for one in ranks.values():
-        yield from one.end()
+        yield from _finished(path, one)
 
 
 def _taken(path: Path, number: int, words: list[str], rank: Rank) -> list[Record]:
@@ -148,6 +166,13 @@ def _taken(path: Path, number: int, words: list[str], rank: Rank) -> list[Record
         return list(rank.take(number, words))
     except (ValueError, IndexError, OverflowError) as error:
         raise _bad(path, number, words, error) from error
+
+
+def _finished(path: Path, rank: Rank) -> list[Record]:
+    try:
+        return list(rank.end())
+    except ValueError as error:
+        raise FormatError(f"{path}: its end can't be read ({error})", "was it cut while it was written?") from error
 
 
 def _bad(path: Path, number: int, words: list[str], error: Exception) -> FormatError:

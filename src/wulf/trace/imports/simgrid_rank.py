@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from wulf.trace.imports.building import Ids
+from wulf.trace.imports.building import Ids, Limits
 from wulf.trace.record import ANY, PROC_NULL, Completion, Record
 
 TYPES = (
@@ -130,6 +131,7 @@ class Rank:
     def __init__(self, rank: int, size: int, ns: float, tested: Tested, notes: Counter[str]) -> None:
         self._rank, self._size, self._ns, self._tested, self._notes = rank, size, ns, tested, notes
         self._ids, self._type, self._ended = Ids(), BYTE, False
+        self._limits = Limits(size)
         self._open: list[Request] = []
         self._begun_so_far = 0
         self._computed = self._after = 0.0  # since the call before; what a collective's action computes at its end
@@ -140,14 +142,14 @@ class Rank:
         if name == "init":
             self._type = DOUBLE if len(words) > 1 else BYTE
         elif name in ("compute", "sleep"):
-            self._computed += float(words[1]) * (self._ns if name == "compute" else 1e9)
+            self._computed += _amount(words[1]) * (self._ns if name == "compute" else 1e9)
         elif name == "finalize":
             yield from self.end()
         else:
             self._after = 0.0
             for record in self._records(number, name, words[1:]):
                 record.gap_ns = self._gap()
-                yield record
+                yield self._limits.held(record)
             self._computed += self._after
 
     def end(self) -> Iterator[Record]:
@@ -157,8 +159,8 @@ class Rank:
         self._ended = True
         if self._open:
             self._notes[f"{GUESSED}: completed at MPI_Finalize"] += len(self._open)
-            yield self._waited("Waitall", *self._open, gap=self._gap())
-        yield Record("finalize", self._gap())
+            yield self._limits.held(self._waited("Waitall", *self._open, gap=self._gap()))
+        yield self._limits.held(Record("finalize", self._gap()))
 
     def _gap(self) -> int:
         """Whole nanoseconds computed since the call before; what is left of them counts for the next."""
@@ -237,7 +239,7 @@ class Rank:
         if name == "alltoallv":  # its sizes are of buffers
             record.counts2 = [self._bytes(count, kind2) for count in told["counts2"]]
             record.bytes, record.bytes2 = sum(record.counts), sum(record.counts2)
-        self._after = float(one.get("flops", 0)) * self._ns
+        self._after = _amount(one.get("flops", "0")) * self._ns
         return record
 
     def _told(self, name: str, words: Sequence[str]) -> dict[str, list[str]] | None:
@@ -308,6 +310,14 @@ class Rank:
         one = Request(key, self._ids.new(self._begun_so_far), self._begun_so_far)
         self._open.append(one)
         return one.number
+
+
+def _amount(word: str) -> float:
+    """Flops or seconds. ValueError where that is no amount."""
+    value = float(word)
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{word} is no amount of computing")
+    return value
 
 
 def _rank(number: int) -> int:

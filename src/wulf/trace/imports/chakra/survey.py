@@ -73,9 +73,11 @@ class Survey:
         self._groups, self._size, self._notes = groups, size, notes
         self._schedule = Schedule(size)
         self._waiting: list[Waiting] = []
+        self._first: Path | None = None
 
     def read(self, rank: int, path: Path) -> None:
         """The next rank's file: its graph is checked. FormatError where it is not as the schema wants it."""
+        self._first = self._first or path
         graph: dict[int, list[int]] = {}
         controls: dict[int, list[int]] = {}
         for node in nodes(path):
@@ -153,11 +155,16 @@ class Survey:
         try:
             self.collectives.check()
         except ValueError as error:
-            raise FormatError(f"the ranks' files do not fit together: {error}", "name the files of one run") from error
+            raise FormatError(
+                f"{self._first} and the other ranks' files do not fit together: {error}", "name the files of one run"
+            ) from error
         schedule = self._schedule
         schedule.unmatched = Counter({key: count for key, count in schedule.unmatched.items() if count})
         if lonely := schedule.lonely():
-            raise FormatError(f"messages without a partner: {lonely}", "name the files of all ranks of one run")
+            raise FormatError(
+                f"{self._first} and the other ranks' files: messages without a partner: {lonely}",
+                "name the files of all ranks of one run",
+            )
 
     def message(self, rank: int, node: Node) -> Message | None:
         """What a rank's node sends or receives; None: it does not tell. ValueError where it tells what can't be."""
