@@ -37,11 +37,12 @@ enum class Routing { kMinimal, kValiant, kAdaptive };
 class Dragonfly final : public Topology {
  public:
   Dragonfly(const Sizes& sizes, const LinkRates& rates, Routing routing)
-      : Topology(static_cast<std::uint32_t>(sizes.places())), sizes_(sizes), routing_(routing) {
-    add_links(2 * sizes.places(), rates.host);
-    local_ = add_links(std::uint64_t{sizes.groups} * sizes.routers * sizes.routers, rates.local);
-    global_ = add_links(std::uint64_t{sizes.groups} * sizes.ports(), rates.global);
-  }
+      : Topology(static_cast<std::uint32_t>(sizes.places())),
+        sizes_(sizes),
+        routing_(routing),
+        host_(add_links(2 * sizes.places(), rates.host)),
+        local_(add_links(std::uint64_t{sizes.groups} * sizes.routers * sizes.routers, rates.local)),
+        global_(add_links(std::uint64_t{sizes.groups} * sizes.ports(), rates.global)) {}
 
   [[nodiscard]] std::uint32_t detours() const override {
     constexpr std::uint32_t kTried = 4;
@@ -90,7 +91,7 @@ class Dragonfly final : public Topology {
     if (from == to) {
       return;
     }
-    path.push_back(2 * from);
+    path.push_back(host_ + (2 * from));
     const Router goal = router_of(to);
     Router at = router_of(from);
     if (by != goal.group) {
@@ -98,7 +99,7 @@ class Dragonfly final : public Topology {
     }
     at = cross(at, goal.group, to, path);
     step(at, goal.number, path);
-    path.push_back((2 * to) + 1);
+    path.push_back(host_ + (2 * to) + 1);
   }
 
   /// To another group by one of the links that lead there; the router at its end.
@@ -136,8 +137,9 @@ class Dragonfly final : public Topology {
 
   Sizes sizes_;
   Routing routing_;
-  LinkId local_ = 0;
-  LinkId global_ = 0;
+  LinkId host_;
+  LinkId local_;
+  LinkId global_;
 };
 
 Routing routing_of(const Json& json) {

@@ -1,3 +1,4 @@
+#include <array>
 #include <string>
 
 #include "replay/builder.hpp"
@@ -147,15 +148,15 @@ TEST_CASE("replay contention: adaptive ways go round a cable that is taken") {
 
 TEST_CASE("replay contention: jobs beside each other share what they share, and nothing else") {
   const Program first = incast(1, kBytes);
-  const Program both[]{incast(1, kBytes), incast(2, kBytes)};
-  const Program* const jobs[]{&both[0], &both[1]};
+  const Program second = incast(2, kBytes);
+  const std::array<const Program*, 2> jobs{&first, &second};
   const Program all = joined(jobs);
   REQUIRE(all.ranks() == 5);
   CHECK(all.total_bytes() == 3 * kBytes);
   Network network = star_network();
   const Run apart = run_b(all, network, {.ends = true});
   CHECK(apart.ends[0] == time_of(first, network));
-  CHECK(apart.ends[2] == time_of(both[1], network));
+  CHECK(apart.ends[2] == time_of(second, network));
   network.topology["backplane_bytes_per_second"] = kRate;  // of all of them together
   const Run crowded = run_b(all, network, {.ends = true});
   CHECK(crowded.ends[0] == kSend + (3 * kStretch) + kLatency + kReceive);
@@ -165,7 +166,7 @@ TEST_CASE("replay contention: each job's own connecting stays with its messages"
   const Program first = incast(1, 100);
   Program second = incast(2, 100);
   CHECK(connect_first_messages(second, kLatency) == 2);
-  const Program* const jobs[]{&first, &second};
+  const std::array<const Program*, 2> jobs{&first, &second};
   const Run run = run_b(joined(jobs), plain_network(), {.ends = true});
   CHECK(run.ends[0] == time_of(first, plain_network()));
   CHECK(run.ends[2] == time_of(second, plain_network()));

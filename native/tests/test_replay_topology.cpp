@@ -55,6 +55,7 @@ TEST_CASE("replay topology: hosts may stand at random, or so many places apart")
     json["positions"] = Json::parse(positions);
     const auto star = make_topology(json, 7);
     std::vector<LinkId> found;
+    found.reserve(7);
     for (std::uint32_t host = 0; host < 7; ++host) {
       found.push_back(way(*star, host, (host + 1) % 7).front() / 2);
     }
