@@ -5,7 +5,6 @@
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,18 +18,6 @@ namespace wulf::link {
 namespace {
 
 constexpr const char* kTun = "/dev/net/tun";
-
-/// Frames that a device keeps until they are read, where Linux has 500: a node sends some MB at once, and who
-/// reads may have to wait for a CPU meanwhile. What is lost on a link is lost by its setting.
-constexpr int kKept = 10'000;
-
-void keep_frames(ifreq request) {
-  const File any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  request.ifr_qlen = kKept;
-  if (any.fd() < 0 || ioctl(any.fd(), SIOCSIFTXQLEN, &request) != 0) {
-    throw system_error("internal", "SIOCSIFTXQLEN", errno);
-  }
-}
 
 /// As open_tap, in the network namespace of the calling thread, which it changes.
 File open_within(const std::string& netns, const std::string& device) {
@@ -48,7 +35,6 @@ File open_within(const std::string& netns, const std::string& device) {
   if (ioctl(tap.fd(), TUNSETIFF, &request) != 0) {
     throw system_error("unsupported", "can't make the TAP device " + device, errno);
   }
-  keep_frames(request);
   return tap;
 }
 

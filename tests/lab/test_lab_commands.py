@@ -33,7 +33,7 @@ PAIR = {
 
 TWO = {
     "clock": "error", "collective --start barrier": "time",
-    "collectives --sizes 8 --ops bcast --start barrier": "time", "linpack": "rate", "loggp": "send",
+    "collectives --sizes 8 --ops bcast --start barrier": "time", "linpack": "rate", "loggp": "prtt",
     "message-rate": "rate", "overlap": "overlap", "pairs": "rtt", "pingping": "time", "pingpong": "rtt",
     "ptrans": "throughput", "ring": "latency", "stream": "throughput",
     "sweep --most 64 --seconds 0.005": "latency",

@@ -17,14 +17,18 @@ from types import TracebackType
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from tests.lab.conftest import PATIENCE_S, left_of, skip_or_fail, ssh
 from tests.lab.disturbance import best_share
+from tests.process.native.mpi_session import installed
 from tests.processes import wait_until
 from wulf import lab
+from wulf.cli.main import cli
 from wulf.core.errors import LabError, UsageError
 from wulf.core.programs import program_path
 from wulf.lab import linker, state
+from wulf.store.run import read_run
 
 pytestmark = pytest.mark.lab
 
@@ -223,6 +227,21 @@ def test_a_burst_waits_while_the_emulator_has_no_cpu(plain_again: lab.Lab) -> No
     plain_again.set_link("n1", {"queue": "5000"}, direction="out")
     relay = state.load(plain_again.name)["linker"]["pid"]
     assert burst(plain_again, 2000, 10, stopped=relay) == list(range(2000))
+
+
+def test_messages_that_cross_take_a_whole_way_each(
+    plain_again: lab.Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Who begins a little sooner than the other has its message there, and gains nothing by that."""
+    set_both(plain_again, delay="1ms")
+    for node in ("n1", "n2"):
+        plain_again.set_link(node, {"rate": "10mbit"}, direction="out")
+    monkeypatch.setenv("WULF_LAB", plain_again.name)
+    words = ["mpi", "pingping", "n1", "n2", "--bytes", "8192", "--lab", "--mpi", installed()[0], "--quick"]
+    done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "run")])
+    (record,) = (one for one in read_run(tmp_path / "run").records if one.metric == "time")
+    way = 2e-3 + 8192 * 8 / 10e6  # out of the one node, into the other; and its bytes
+    assert record.value is not None and record.value >= way, done.output
 
 
 @pytest.mark.full

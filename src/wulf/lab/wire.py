@@ -31,6 +31,11 @@ LEAST_BURST = 16 * 1024
 
 _NO_DUPLICATE_DETECTION = 0x02  # IFA_F_NODAD: the address is usable at once
 _ROOT_HANDLE = 0x10000
+KEPT = 10_000
+"""Frames that a TAP device keeps until they are read, where Linux has 500: a node sends some MB at once, and who reads
+may have to wait for a CPU meanwhile. What is lost on a link is lost by its setting. By netlink: an ioctl needs more
+privileges than a user namespace has."""
+
 _TUNSETIFF, _TUNSETPERSIST = 0x400454CA, 0x400454CB
 _IFF_TAP, _IFF_NO_PI = 0x0002, 0x1000
 
@@ -218,8 +223,9 @@ def plug(request: Request) -> Request:
         with _netlink() as own:
             port, end = _index(switch, device), _index(own, device)
             mac = _mac(own, DEVICE) or node["mac"]
-            switch.link("set", index=port, mtu=request["mtu"]["in"], master=_index(switch, BRIDGE))
-            own.link("set", index=end, mtu=request["mtu"]["out"], **({"address": mac} if mac else {}))
+            kept = {"txqlen": KEPT} if request["device"] else {}
+            switch.link("set", index=port, mtu=request["mtu"]["in"], master=_index(switch, BRIDGE), **kept)
+            own.link("set", index=end, mtu=request["mtu"]["out"], **({"address": mac} if mac else {}), **kept)
             for side, old in ((own, DEVICE), (switch, node["name"])):  # from here on nothing is refused
                 for index in side.link_lookup(ifname=old):  # of a veth pair, the first takes the second along
                     side.link("del", index=index)

@@ -11,7 +11,8 @@ measure of a call of microseconds where others take the CPU. They are what the c
   there, of trains that have come while it did something else.
 - L = PRTT(1, 0, s)/2 less both, of the smallest s.
 
-The lines are found by `wulf.stats.piecewise`; every third size is held out of them and predicted.
+The lines are found by `wulf.stats.piecewise`; every third size is held out of them and predicted. So is a pattern that
+is in none of them: two messages that cross, each of which should take as long as one alone.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ LEAST_REPLICATES = 6
 """Of a size: L's interval at 95 % covers it in 60 % of campaigns with two, in 83 % with three, in 94 % with six."""
 
 LEAST_MESSAGES = 2
+
+BOTH_WAYS = "both ways"
+"""Of a check: two messages that cross."""
 
 Times = Mapping[float, Sequence[float]]
 """Bytes → replicates in seconds."""
@@ -98,6 +102,21 @@ class LogGP:
         """G of large messages: the last line of the gaps, or where there are none of the times."""
         return (self.gaps or self.times).lines[-1].beta
 
+    def missed(self, *, by_byte: bool) -> float:
+        """Share of its time by which the lines surely miss a pattern that they were not made of, at worst.
+
+        Parameters
+        ----------
+        by_byte
+            Of sizes whose time is mostly their bytes'; else of the others.
+        """
+        found = [
+            max(0.0, one.error.low, -one.error.high)
+            for one in self.checks
+            if one.what == BOTH_WAYS and (2 * line_of(self.times, one.bytes).alpha.value < one.predicted) == by_byte
+        ]
+        return max(found, default=0.0)
+
     @property
     def edges(self) -> Sequence[tuple[float, float]]:
         """Between which sizes the protocol changes: eager to rendezvous is one of them."""
@@ -112,6 +131,7 @@ def fit_loggp(
     round_trips: Times,
     trains: Times | None = None,
     calls: Sequence[Calls] = (),
+    crossings: Times | None = None,
     *,
     messages: int = 1,
     confidence: float = 0.95,
@@ -127,6 +147,8 @@ def fit_loggp(
         PRTT(n, 0, s), with `messages` n; None where only round trips were measured (TCP's sweep): no o and no g then.
     calls
         Of some of the sizes.
+    crossings
+        Seconds of two messages that cross, of some sizes.
 
     Raises
     ------
@@ -142,6 +164,11 @@ def fit_loggp(
     round_trips, trains, calls = _enough(round_trips, trains, calls, reasons)
     half = {size: (checked(values) / 2).tolist() for size, values in round_trips.items()}
     times, checks = boot.lines(half, "time")
+    checks += [
+        boot.check(BOTH_WAYS, size, times, values)
+        for size, values in sorted((crossings or {}).items())
+        if len(values) >= LEAST_REPLICATES
+    ]
     gaps, gap = None, None
     if trains:
         own = _gaps(round_trips, trains, messages, reasons)
@@ -203,10 +230,11 @@ class _Bootstrap:
         if len(sizes) - len(out) > LEAST_SIZES:
             shown = {size: samples[size] for size in sizes if size not in out}
             partial = fit(shown, confidence=self._confidence, seed=self._seed)
-            checks = [self._check(what, size, partial, samples[size]) for size in out]
+            checks = [self.check(what, size, partial, samples[size]) for size in out]
         return fit(samples, confidence=self._confidence, seed=self._seed), checks
 
-    def _check(self, what: str, size: float, curve: Curve, samples: Sequence[float]) -> Check:
+    def check(self, what: str, size: float, curve: Curve, samples: Sequence[float]) -> Check:
+        """What lines say of a size that is not among theirs, or of another pattern."""
         drawn = self.draw(checked(samples))
         measured, predicted = self.interval(float(np.median(samples)), drawn), curve.at(size)
         error = self.interval(predicted / measured.value - 1, predicted / drawn - 1)

@@ -327,9 +327,15 @@ def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple
     eager = eager_limit(found)
     if eager is None:
         notes.append(f"{source}: no change of protocol was found: every message is taken to be eager")
+    crossed = {by_byte: found.missed(by_byte=by_byte) for by_byte in (False, True)}
+    for by_byte, share in crossed.items():
+        if share > 0:
+            what = "G's interval allows" if by_byte else "L's and o's intervals allow"
+            notes.append(f"{source}: messages that cross are up to {share:.0%} off what one takes alone: {what} for it")
+    latency, send, receive = (_allowing(one, crossed[False]) for one in (latency, send, receive))
     costs = Costs(
         latency=_figure(latency, source), send=_figure(send, source), receive=_figure(receive, source),
-        gap=_figure(gap, source), byte=_figure(found.per_byte, source),
+        gap=_figure(gap, source), byte=_figure(_allowing(found.per_byte, crossed[True]), source),
         eager=Figure(value=FOREVER, source=source) if eager is None else _figure(eager, source),
         **_stored(found, eager.value if eager else None, source),
     )  # fmt: skip
@@ -370,6 +376,11 @@ def eager_limit(found: LogGP) -> Interval | None:
     last = edge[0].last
     low, high = found.edges[found.times.lines.index(edge[0])]
     return Interval(last, min(low, last), max(high, last))
+
+
+def _allowing(one: Interval, share: float) -> Interval:
+    """The interval, so wide that the value may be off by that share of it."""
+    return Interval(one.value, min(one.low, one.value * (1 - share)), max(one.high, one.value * (1 + share)))
 
 
 def _figure(one: Interval, source: str) -> Figure:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wulf.core.units import scale_for, show
-from wulf.model.loggp import Check, LogGP
+from wulf.model.loggp import BOTH_WAYS, Check, LogGP
 from wulf.report.model_view import Columns, Curve, Plot, Section, View, interval_object
 from wulf.stats.piecewise import Curve as Lines
 from wulf.stats.piecewise import Interval
@@ -104,16 +104,20 @@ def _checks(checks: Sequence[Check]) -> Section:
         known = [show(one.predicted, "s"), _value(one.measured), f"{one.error.value:+.1%}", spread]
         rows.append([one.what, show(one.bytes, "B"), *known, "at an edge" if one.at_edge else ""])
     heads = ["", "bytes", "predicted", "measured", "error", "interval", ""]
-    lines = [_errors(checks, at_edge) for at_edge in (False, True) if any(one.at_edge is at_edge for one in checks)]
-    return Section("Sizes held out of the lines, and predicted", lines, Columns(heads, rows))
+    sizes = [one for one in checks if one.what != BOTH_WAYS]
+    parts = {
+        "On the lines": [one for one in sizes if not one.at_edge],
+        "Between two lines, where the protocol changes, predictions are guesses": [one for one in sizes if one.at_edge],
+        "Messages that cross, against one alone": [one for one in checks if one.what == BOTH_WAYS],
+    }
+    lines = [_errors(where, some) for where, some in parts.items() if some]
+    return Section("Sizes and patterns held out of the lines, and predicted", lines, Columns(heads, rows))
 
 
-def _errors(checks: Sequence[Check], at_edge: bool) -> str:
-    """How far off the predictions are, on lines or between them."""
-    some = [one for one in checks if one.at_edge is at_edge]
+def _errors(where: str, some: Sequence[Check]) -> str:
+    """How far off the predictions are."""
     worst = max(some, key=lambda one: abs(one.error.value))
     typical = float(np.median([abs(one.error.value) for one in some]))
-    where = "Between two lines, where the protocol changes, predictions are guesses" if at_edge else "On the lines"
     return (
         f"{where}: {typical:.1%} off (median of {len(some)}); at worst {abs(worst.error.value):.1%}, "
         f"{worst.what} at {show(worst.bytes, 'B')}."

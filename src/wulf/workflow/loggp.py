@@ -22,7 +22,7 @@ from wulf.workflow.mpi import Ranks, campaign
 from wulf.workflow.mpi_launching import Launch
 
 PROBE, PHASE = "loggp", "loggp"
-PRTT, SEND, RECEIVE, RTT = "prtt", "send", "receive", "rtt"
+PRTT, SEND, RECEIVE, RTT, TIME = "prtt", "send", "receive", "rtt", "time"
 
 SIZES = (
     *(1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152, 65536),
@@ -33,6 +33,9 @@ out and lines still be found."""
 
 PAUSED = (1, 256, 2048)
 """Sizes whose overheads are measured: those that every MPI sends at once, also within a host."""
+
+CROSSING, CROSSED = "pingping", (8, 1024, 8192, 131072, 1048576)
+"""The probe of two messages that cross, and their sizes: a pattern that no parameter is taken from."""
 
 MESSAGES = 16
 _TRAINS = (1, MESSAGES)
@@ -64,6 +67,7 @@ class Measured:
     round_trips: dict[float, list[float]] = field(default_factory=dict)
     trains: dict[float, list[float]] = field(default_factory=dict)
     calls: tuple[Calls, ...] = ()
+    crossings: dict[float, list[float]] = field(default_factory=dict)
     messages: int = 1
     cautions: tuple[str, ...] = ()
 
@@ -76,7 +80,9 @@ class Measured:
             Too few sizes, or too few replicates of them.
         """
         try:
-            return fit_loggp(self.round_trips, self.trains, self.calls, messages=self.messages, seed=seed)
+            return fit_loggp(
+                self.round_trips, self.trains, self.calls, self.crossings, messages=self.messages, seed=seed
+            )
         except TooFewReplicatesError as error:
             step = f"measure again, with a longer --budget or none: every size takes {LEAST_REPLICATES} replicates"
             raise UsageError(f"{self.subject}: {error}", step) from error
@@ -94,7 +100,9 @@ def measure_loggp(
     seconds: float,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
-    """Round trips and trains of every size; then sizes about the edge, and trains with pauses as long as a trip."""
+    """Round trips and trains of every size; then sizes about the edge, trains with pauses as long as a trip, and
+    messages that cross.
+    """
     held: list[Ranks] = []
 
     def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
@@ -103,7 +111,7 @@ def measure_loggp(
         return [ranks.cell(i, probe, PROBE, {**one, "seconds": seconds}, PHASE) for i, one in enumerate(wanted)]
 
     def extend(records: Sequence[Record], first: int) -> tuple[Cell, ...]:
-        if not held or any(one.params.get("delay") for one in records):
+        if not held or any(one.metric == TIME for one in records):
             return ()
         trips = {_bytes(one): one for one in records if one.metric == PRTT and one.params["messages"] == 1}
         edge = near_edge({size: one.samples for size, one in trips.items() if one.samples})
@@ -111,7 +119,9 @@ def measure_loggp(
             {"bytes": s, "messages": n, "seconds": seconds} for s in edge for n in _TRAINS
         ]
         wanted += [_paused(size, trip, seconds) for size in PAUSED if size in trips and (trip := trips[size].value)]
-        return tuple(held[0].cell(first + i, mpi_probe(), PROBE, one, PHASE) for i, one in enumerate(wanted))
+        cells: list[tuple[str, dict[str, Param]]] = [(PROBE, one) for one in wanted]
+        cells += [(CROSSING, {"bytes": s, "mode": "nonblocking", "seconds": seconds}) for s in CROSSED]
+        return tuple(held[0].cell(first + i, mpi_probe(), name, one, PHASE) for i, (name, one) in enumerate(cells))
 
     needs = mpi_probe().pattern(PROBE)
     return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, extend=extend, watch=watch)
@@ -159,8 +169,8 @@ def measured_of(run: Run, subject: str | None = None) -> Measured:
         It holds neither, or several pairs and none was named.
     """
     usable_ones = [one for one in run.records if usable(one) and one.samples]
-    trains = [one for one in usable_ones if one.probe == MPI and one.metric in (PRTT, SEND, RECEIVE)]
-    if trains:
+    trains = [one for one in usable_ones if one.probe == MPI and one.metric in (PRTT, SEND, RECEIVE, TIME)]
+    if any(one.metric == PRTT for one in trains):
         return replace(_of_trains(_of_one(run, trains, subject)), cautions=_cautions(run))
     trips = [one for one in usable_ones if one.probe in (NET, MPI) and one.metric == RTT and "bytes" in one.params]
     if trips:
@@ -204,10 +214,13 @@ def _of_trains(records: Iterable[Record]) -> Measured:
     trips: dict[float, list[float]] = {}
     trains: dict[float, list[float]] = {}
     paused: dict[float, dict[str, list[float]]] = {}
+    crossings: dict[float, list[float]] = {}
     messages, title = 1, ""
     for one in records:
-        title, count = _title(one), int(one.params["messages"] or 1)
-        if one.params.get("delay"):
+        title, count = _title(one), int(one.params.get("messages") or 1)
+        if one.metric == TIME:
+            crossings[_bytes(one)] = one.samples
+        elif one.params.get("delay"):
             paused.setdefault(_bytes(one), {})[one.metric] = one.samples
         elif one.metric == PRTT:
             (trips if count == 1 else trains)[_bytes(one)] = one.samples
@@ -215,7 +228,7 @@ def _of_trains(records: Iterable[Record]) -> Measured:
     calls = tuple(
         Calls(size, both[SEND], both[RECEIVE]) for size, both in sorted(paused.items()) if {SEND, RECEIVE} <= set(both)
     )
-    return Measured(title, trips, trains, calls, messages)
+    return Measured(title, trips, trains, calls, crossings, messages)
 
 
 def _of_sweep(records: Sequence[Record]) -> Measured:

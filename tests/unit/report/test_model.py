@@ -48,9 +48,16 @@ def loggp(*, alone: bool = False) -> View:
     }
     trains = None if alone else {s: [t + 15e-6 for t in times] for s, times in trips.items()}
     paused = [] if alone else [Calls(1, [0.4e-6, 0.41e-6] * 3, [0.6e-6] * 6)]
-    found = fit_loggp(trips, trains, paused, messages=16)
+    crossings = {} if alone else {64.0: [1.25e-6] * 6}
+    found = fit_loggp(trips, trains, paused, crossings, messages=16)
     json.dumps(loggp_object(found, "n1>n2"), allow_nan=False)
     return loggp_view(found, EVIL, {s: [t / 2 for t in times] for s, times in trips.items()})
+
+
+def test_messages_that_cross_are_told_apart_from_sizes() -> None:
+    text = " ".join(shown(loggp()).split())
+    assert "Messages that cross, against one alone: 1" in text and "both ways at 64 B" in text
+    assert "Messages that cross" not in " ".join(shown(loggp(alone=True)).split())
 
 
 def roofs() -> View:

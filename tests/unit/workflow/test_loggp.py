@@ -16,17 +16,40 @@ from tests.unit.workflow.simulating import simulator
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure import mpi as measuring
-from wulf.model.loggp import fit_loggp
-from wulf.model.network import eager_limit
+from wulf.model.loggp import BOTH_WAYS, fit_loggp
+from wulf.model.network import eager_limit, from_loggp
 from wulf.store.run import Run
 from wulf.workflow import mpi
-from wulf.workflow.loggp import CONGESTION, HEADER, MESSAGES, PAUSED, SIZES, measure_loggp, measured_of, near_edge
+from wulf.workflow.loggp import (
+    CONGESTION,
+    CROSSED,
+    HEADER,
+    MESSAGES,
+    PAUSED,
+    SIZES,
+    measure_loggp,
+    measured_of,
+    near_edge,
+)
 from wulf.workflow.measuring import Outcome
 from wulf.workflow.mpi_launching import Launch
 
 __all__ = ["probes"]  # a fixture
 
 LATENCY, SENDING, RECEIVING, GAP, PER_BYTE = 2e-6, 0.4e-6, 0.6e-6, 0.8e-6, 1e-9
+SLOW_FROM = 500_000
+"""Bytes of messages that cross from which on they hold each other up."""
+
+PINGPING = {
+    "name": "pingping", "group": "p2p", "help": "Two messages that cross", "least_ranks": 2,
+    "params": [
+        *ENDS,
+        {"name": "bytes", "type": "int", "default": 1, "min": 0, "max": 1 << 30},
+        {"name": "mode", "type": "str", "default": "blocking", "choices": ["blocking", "nonblocking"]},
+        SECONDS_PARAM,
+    ],
+    "metrics": [{"name": "time", "unit": "s", "better": "lower"}],
+}  # fmt: skip
 LOGGP = {
     "name": "loggp", "group": "p2p", "help": "Messages with pauses", "least_ranks": 2,
     "params": [
@@ -42,8 +65,12 @@ LOGGP = {
 
 def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _: int) -> dict[str, Any]:
     """PRTT of a pair whose parameters are known."""
+    size = params["bytes"]
+    if probe == "pingping":
+        way = (LATENCY + SENDING + RECEIVING + size * PER_BYTE) * (1.0 if size < SLOW_FROM else 1.5)
+        return {"ok": True, "metrics": {"time": {"unit": "s", "value": float(way * np.exp(0.002 * random.normal()))}}}
     assert probe == "loggp"
-    size, more, delay = params["bytes"], params["messages"] - 1, params.get("delay", 0.0)
+    more, delay = params["messages"] - 1, params.get("delay", 0.0)
     seconds = {"prtt": 2 * (LATENCY + SENDING + RECEIVING + size * PER_BYTE) + more * (GAP + size * PER_BYTE)}
     if delay:
         seconds = {"prtt": seconds["prtt"] + 2 * more * delay, "send": SENDING, "receive": RECEIVING}
@@ -53,7 +80,7 @@ def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _:
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> tuple[Outcome, FakeWorld]:
-    monkeypatch.setattr(measuring, "described", lambda: {**PROBES, "probes": [*PROBES["probes"], LOGGP]})
+    monkeypatch.setattr(measuring, "described", lambda: {**PROBES, "probes": [*PROBES["probes"], LOGGP, PINGPING]})
     measuring.mpi_probe.cache_clear()
     worlds: list[FakeWorld] = []
     monkeypatch.setattr(mpi, "open_world", launcher(partial(ranks, np.random.default_rng(1)), worlds))
@@ -67,13 +94,16 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> t
 def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[Outcome, FakeWorld]) -> None:
     outcome, world = measured
     assert outcome.exit_code == 0
-    asked = {(p["bytes"], p["messages"], "delay" in p) for _, p in world.ran}
+    trains = [params for name, params in world.ran if name == "loggp"]
+    assert {params["bytes"] for name, params in world.ran if name == "pingping"} == set(CROSSED)
+    asked = {(p["bytes"], p["messages"], "delay" in p) for p in trains}
     assert asked == {(s, n, False) for s in SIZES for n in (1, MESSAGES)} | {(s, MESSAGES, True) for s in PAUSED}
-    for _, params in world.ran:
+    for params in trains:
         if "delay" in params:
             trip = 2 * (LATENCY + SENDING + RECEIVING + params["bytes"] * PER_BYTE)
             assert params["delay"] == pytest.approx(trip, rel=0.02)
-    assert ["delay" in p for _, p in world.ran] == sorted("delay" in p for _, p in world.ran)
+    later = [name == "pingping" or "delay" in params for name, params in world.ran]
+    assert later == sorted(later), "round trips and trains come first"
 
 
 def test_the_planted_parameters_are_found(measured: tuple[Outcome, FakeWorld]) -> None:
@@ -89,7 +119,21 @@ def test_the_planted_parameters_are_found(measured: tuple[Outcome, FakeWorld]) -
     assert found.gap.value == pytest.approx(GAP, rel=0.02)
     assert found.per_byte.value == pytest.approx(PER_BYTE, rel=0.02)
     assert found.edges == ()
-    assert max(abs(check.error.value) for check in found.checks) < 0.02
+    assert max(abs(check.error.value) for check in found.checks if check.what != BOTH_WAYS) < 0.02
+
+
+def test_messages_that_cross_are_held_against_what_one_alone_takes(measured: tuple[Outcome, FakeWorld]) -> None:
+    """What the lines miss of a pattern that they were not made of, the network's figures allow for."""
+    found = measured_of(measured[0].run).fitted()
+    crossed = {check.bytes: check.error.value for check in found.checks if check.what == BOTH_WAYS}
+    assert set(crossed) == set(CROSSED)
+    assert crossed[1048576] == pytest.approx(1 / 1.5 - 1, abs=0.01)
+    assert max(abs(error) for size, error in crossed.items() if size < SLOW_FROM) < 0.02
+    assert found.missed(by_byte=False) < 0.01 < 0.3 < found.missed(by_byte=True)
+    file, notes = from_loggp(found, "this", "a run")
+    byte = file.inter.byte
+    assert byte is not None and byte.high is not None and byte.high > 1.3 * byte.value
+    assert any("messages that cross" in note and "G's interval" in note for note in notes)
 
 
 LIMIT = 65536 - 20

@@ -1,0 +1,23 @@
+"""The ladder in a lab: kernels traced at one setting of its links, foretold for three others, and run there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from bench import public
+
+pytestmark = [pytest.mark.lab, pytest.mark.alone]
+
+HELD = 0.75
+"""Share of the runs that lie in their 95 % intervals, at least: these leave out what a lab's own CPUs cost where ranks,
+links and the kernel share two of them."""
+
+
+def test_runs_lie_within_what_was_foretold(netns: None, tmp_path: Path) -> None:
+    assert public.main(["ladder", "--traces", "1", "--repeats", "1", "--keep", str(tmp_path)]) == 0
+    text = (tmp_path / "table.md").read_text()
+    others = [line for line in text.splitlines() if re.match(r"\| [a-z-]+ \| (latency|bandwidth)", line)]
+    assert len(others) == 3 * len(public.KERNELS)
+    assert sum(line.endswith("| yes |") for line in others) / len(others) >= HELD, text
