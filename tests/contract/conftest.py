@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from wulf.cluster.programs import Program
+from wulf.core.errors import UsageError
+from wulf.core.programs import program_path
+from wulf.workflow.replaying import PROGRAM, Replay, replay_session
 
 from .mechanism_node import Node
 from .private_sshd import PrivateSshd
@@ -65,3 +68,14 @@ def left_running(program):
             if program.digest in line or str(program.path) in line:
                 found.append(line)
     return found
+
+
+@pytest.fixture(scope="module")
+def replay():
+    """The real wulf-replay."""
+    try:
+        program_path(PROGRAM)
+    except UsageError as error:
+        pytest.skip(error.what)
+    with replay_session() as session:
+        yield Replay(session)

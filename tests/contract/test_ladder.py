@@ -6,22 +6,20 @@ overhead, g and e of a small message together stay below L, as here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.unit.workflow.predict_fakes import this
-from wulf.core.errors import UsageError
-from wulf.core.programs import program_path
 from wulf.model.network import COPY_BYTE, COPY_MESSAGE, Network, edited, nominal, split_expression
 from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
 from wulf.workflow.predict import predict
 from wulf.workflow.predict_scene import Wanted
 from wulf.workflow.predict_trace import read_traced
-from wulf.workflow.replaying import PROGRAM, Replay, replay_session
+from wulf.workflow.replaying import Replay
 
 ROUNDS = 20
 SMALL, MEDIUM, LARGE = 8, 4000, 262_144
@@ -145,16 +143,6 @@ KERNELS: dict[str, tuple[Callable[[int], Calls], Callable[[Costs], float]]] = {
         lambda of: ROUNDS * (of.one(MEDIUM) + copied(MEDIUM) + 2 * of.one(SMALL)),
     ),
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def replay() -> Iterator[Replay]:
-    try:
-        program_path(PROGRAM)
-    except UsageError as error:
-        pytest.skip(error.what)
-    with replay_session() as session:
-        yield Replay(session)
 
 
 def changed(text: str) -> Network:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.unit.workflow.predict_fakes import this
-from wulf.core.errors import UsageError
-from wulf.core.programs import program_path
 from wulf.model.network import Network, scaled
 from wulf.model.network_file import shipped_network
 from wulf.report.predict_object import predict_object
@@ -20,20 +17,10 @@ from wulf.trace.writer import RankWriter
 from wulf.workflow.predict import predict
 from wulf.workflow.predict_scene import Wanted
 from wulf.workflow.predict_trace import read_traced
-from wulf.workflow.replaying import PROGRAM, Replay, ReplayError, replay_session
+from wulf.workflow.replaying import Replay, ReplayError
 
 ROUNDS, COMPUTE_NS, BYTES = 50, 1_000_000, 1001
 """Of the ping-pong: round trips, computing of rank 0 before each, and the size of each message."""
-
-
-@pytest.fixture(scope="module")
-def replay() -> Iterator[Replay]:
-    try:
-        program_path(PROGRAM)
-    except UsageError as error:
-        pytest.skip(error.what)
-    with replay_session() as session:
-        yield Replay(session)
 
 
 @pytest.fixture

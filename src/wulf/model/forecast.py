@@ -9,7 +9,7 @@ of a program takes longer than another.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -90,7 +90,7 @@ class Calibration:
 
     predicted: float
     measured: float | None
-    runs: tuple[float, ...] = field(default=())
+    runs: tuple[float, ...] = ()
 
     @property
     def error(self) -> float | None:

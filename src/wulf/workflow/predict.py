@@ -6,16 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Final
 
 from wulf.core.errors import UsageError
 from wulf.model.forecast import Forecast, gain_of
 from wulf.model.foresight import Doubts, Offer, candidate
-from wulf.model.network import (
-    Network,
-    nominal,
-    scaled,
-)
+from wulf.model.network import Network, nominal, scaled
 from wulf.model.network_file import shipped_network
 from wulf.model.prediction import Change, Differences, Prediction, Traced, TraceFit
 from wulf.model.prediction import Path as CriticalPath
@@ -24,8 +20,8 @@ from wulf.workflow.predict_engine import engine_for
 from wulf.workflow.predict_fit import FIRST, MOST_OPERATIONS, fitted_network
 from wulf.workflow.predict_scaling import LEAST_COUNTS, scaling_of
 from wulf.workflow.predict_scene import TRACE, Scene, Wanted, loaded_for
-from wulf.workflow.predict_trace import middle_of, source_of
-from wulf.workflow.replaying import Replay, ReplayError, forecast
+from wulf.workflow.predict_trace import middle_of
+from wulf.workflow.replaying import Replay, ReplayError
 
 IDEAL: Final = "ideal"
 
@@ -55,9 +51,7 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
         An option is not one that the replay knows.
     """
     say("reading the trace")
-    source, kind = source_of(Path(traced.path))
-    known = cast(Literal["trace", "goal"], kind)
-    program = loaded_for(replay, source, known, this, wanted)
+    program = loaded_for(replay, Path(traced.path), this, wanted)
     scene, fit = _connected(Scene(replay, program, traced, this, wanted)), None
     program = scene.program
     if wanted.fit:
@@ -69,7 +63,7 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
     wanted = scene.wanted = replace(wanted, engine=engine)
     say(f"replaying {program.ops:,} operations of {program.ranks} ranks on {1 + len(wanted.networks)} networks")
     forecasts = scene.forecasts([this, *wanted.networks])
-    scene.calibrate(forecasts[this.name], _calibrating(scene, source, known, forecasts[this.name]))
+    scene.calibrate(forecasts[this.name])
     calibration = scene.calibration
     forecasts = {name: scene.calibrated(one) for name, one in forecasts.items()}
     baseline = forecasts[this.name]
@@ -157,17 +151,6 @@ def _fitted(scene: Scene) -> tuple[Scene, TraceFit]:
     return Scene(scene.replay, scene.program, scene.traced, this, wanted), fit
 
 
-def _calibrating(scene: Scene, source: Path, kind: Literal["trace", "goal"], baseline: Forecast) -> float:
-    """What is predicted of the run as it was: with computing as it was traced, whatever is asked for."""
-    if scene.wanted.compute == 1.0:
-        return baseline.seconds
-    as_it_was = loaded_for(
-        scene.replay, source, kind, scene.this, replace(scene.wanted, compute=1.0), connect=scene.program.connect
-    )
-    run = scene.replay.runs(as_it_was, [scene.object(scene.this)], scene.wanted.engine)[0]
-    return forecast(scene.this.name, run, ()).seconds
-
-
 def _changes(scene: Scene, baseline: Forecast) -> tuple[Change, ...]:
     """What the baseline would do with a part of it changed, and what no network at all would."""
     named = [(what, scaled(scene.this, **factors)) for what, factors in CHANGES]
@@ -221,11 +204,8 @@ def scaled_up(
 
 def _times(replay: Replay, traced: Traced, this: Network, wanted: Wanted) -> dict[str, float]:
     """A trace's run times by the networks' own figures."""
-    source, kind = source_of(Path(traced.path))
-    program = loaded_for(replay, source, cast(Literal["trace", "goal"], kind), this, wanted)
+    program = loaded_for(replay, Path(traced.path), this, wanted)
     scene = Scene(replay, program, traced, this, replace(wanted, draws=0))
     forecasts = scene.forecasts([this, *wanted.networks])
-    scene.calibrate(
-        forecasts[this.name], _calibrating(scene, source, cast(Literal["trace", "goal"], kind), forecasts[this.name])
-    )
+    scene.calibrate(forecasts[this.name])
     return {name: scene.calibrated(one).seconds for name, one in forecasts.items()}

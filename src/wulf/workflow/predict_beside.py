@@ -79,7 +79,7 @@ def beside(
         ends, first = [], 0
         for _, loaded in jobs:
             own = numbers[first : first + loaded.ranks]
-            alone.append(max(replay.ends(loaded, {**network, "hosts": own}, TIMED)))
+            alone.append(max(replay.ends(loaded.number, {**network, "hosts": own}, TIMED)))
             ends.append(max(all_ends[first : first + loaded.ranks]))
             first += loaded.ranks
         found.append(Beside(str(network["name"]), tuple(traced.command or traced.path for traced, _ in jobs),

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar
 
 from wulf.core.errors import UsageError
 from wulf.model.forecast import USUAL_DRAWS, Calibration, Forecast, calibrated
@@ -116,7 +116,7 @@ class Scene:
     def connecting(self, seconds: float) -> Scene:
         """The same with first messages that take so much longer."""
         found = copy(self)
-        found.program = loaded_for(self.replay, self.source, TRACE, self.this, self.wanted, connect=seconds)
+        found.program = loaded_for(self.replay, Path(self.traced.path), self.this, self.wanted, connect=seconds)
         return found
 
     def object(self, network: Network) -> dict[str, Any]:
@@ -155,18 +155,25 @@ class Scene:
             for network, one in zip(networks, first, strict=True)
         }
 
-    def calibrate(self, baseline: Forecast, as_traced: float) -> None:
+    def calibrate(self, baseline: Forecast) -> None:
         """Have run times start from the measured one.
 
         Parameters
         ----------
         baseline
             Its replay.
-        as_traced
-            Seconds of it with computing as it was traced.
         """
-        self.calibration = Calibration(as_traced, self.traced.seconds, self.traced.runs)
+        self.calibration = Calibration(self._as_traced(baseline), self.traced.seconds, self.traced.runs)
         self._baseline = baseline
+
+    def _as_traced(self, baseline: Forecast) -> float:
+        """What the replay makes of the run as it was: with computing as it was traced, whatever is asked for."""
+        if self.wanted.compute == 1.0:
+            return baseline.seconds
+        wanted = replace(self.wanted, compute=1.0)
+        program = loaded_for(self.replay, Path(self.traced.path), self.this, wanted, connect=self.program.connect)
+        run = self.replay.runs(program, [self.object(self.this)], wanted.engine)[0]
+        return forecast(self.this.name, run, ()).seconds
 
     def calibrated(self, forecast: Forecast) -> Forecast:
         """A replay's run time as the program's."""
@@ -176,8 +183,7 @@ class Scene:
         """The program and the other jobs, alone and together, on each network."""
 
         def load(path: Path) -> Program:
-            source, kind = source_of(path)
-            return loaded_for(self.replay, source, cast(Literal["trace", "goal"], kind), self.this, self.wanted)
+            return loaded_for(self.replay, path, self.this, self.wanted)
 
         others = jobs_of(self.traced, self.wanted.beside, load)
         objects = [self.object(network) for network in networks]
@@ -243,17 +249,10 @@ class Scene:
         )
 
 
-def loaded_for(
-    replay: Replay,
-    source: Path,
-    kind: Literal["trace", "goal"],
-    this: Network,
-    wanted: Wanted,
-    *,
-    connect: float = 0.0,
-) -> Program:
+def loaded_for(replay: Replay, trace: Path, this: Network, wanted: Wanted, *, connect: float = 0.0) -> Program:
     """The trace as a program: what networks may make of its messages, and what ranks copy to themselves."""
     own = copy_object(nominal(this)[1])
+    source, kind = source_of(trace)
     return replay.load(source, kind, _rules(this, wanted), wanted.compute, own, connect=connect)
 
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from wulf.core.errors import UsageError
 from wulf.model.prediction import Traced
@@ -83,7 +83,7 @@ def middle_of(traces: Sequence[Traced]) -> Traced:
     return replace(known[(len(known) - 1) // 2], runs=tuple(one.seconds for one in known if one.seconds is not None))
 
 
-def source_of(path: Path) -> tuple[Path, str]:
+def source_of(path: Path) -> tuple[Path, Literal["trace", "goal"]]:
     """What the replay is to load of a trace, and as what: an import may hold one schedule, and no ranks' files."""
     if not any(path.glob(RANK_FILES)) and (path / SCHEDULE).is_file():
         return path / SCHEDULE, "goal"

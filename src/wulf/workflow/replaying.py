@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -147,17 +146,14 @@ class Replay:
             found += answer["runs"]
         return found
 
-    def ends(self, program: Program, network: Mapping[str, Any], engine: str) -> list[float]:
-        """When each rank ends [s]."""
-        answer = self._ask(
-            "replay", program=program.number, networks=[network], engine=engine, parts=False, detail=True
-        )
+    def ends(self, program: int, network: Mapping[str, Any], engine: str) -> list[float]:
+        """When each rank of the program of that number ends [s]."""
+        answer = self._ask("replay", program=program, networks=[network], engine=engine, parts=False, detail=True)
         return [ps / PICO for ps in answer["runs"][0]["ranks"]]
 
-    def join(self, programs: Sequence[Program]) -> Program:
-        """Programs beside each other as one: the first one's ranks, then the next one's."""
-        answer = self._ask("join", programs=[one.number for one in programs])
-        return replace(programs[0], number=int(answer["program"]), ranks=int(answer["ranks"]), ops=int(answer["ops"]))
+    def join(self, programs: Sequence[Program]) -> int:
+        """The number of a program that is these beside each other: the first one's ranks, then the next one's."""
+        return int(self._ask("join", programs=[one.number for one in programs])["program"])
 
     def curve(
         self, program: Program, network: Mapping[str, Any], over: Literal["latency", "byte"], first: float, last: float

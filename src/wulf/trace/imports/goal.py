@@ -17,9 +17,9 @@ from pathlib import Path
 
 from wulf.trace.errors import FormatError, TraceError
 from wulf.trace.imports import Imported
-from wulf.trace.imports.building import lines_of
+from wulf.trace.imports.building import MOST_BYTES, MOST_NS, lines_of
 from wulf.trace.imports.goal_binary import is_binary, read_binary
-from wulf.trace.imports.goal_schedule import ANY, MOST, MOST_BYTES, MOST_NS, MOST_NUMBER, Schedule, waiting_for_itself
+from wulf.trace.imports.goal_schedule import ANY, MOST, MOST_NUMBER, Schedule, waiting_for_itself
 from wulf.trace.manifest import GOAL, SCHEDULE
 
 HELP = "GOAL's text, of LogGOPSim, or what txt2bin makes of it: one file, passed on as it is."

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wulf.trace.errors import FormatError
-from wulf.trace.imports.goal_schedule import MOST_BYTES, MOST_NS, Schedule, waiting_for_itself
+from wulf.trace.imports.building import MOST_BYTES, MOST_NS
+from wulf.trace.imports.goal_schedule import Schedule, waiting_for_itself
 
 MAGIC = (4223).to_bytes(8, "little")
 

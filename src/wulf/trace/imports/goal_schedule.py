@@ -14,8 +14,8 @@ ANY = -1
 MOST = 5
 """Faults of a kind that a message names."""
 
-MOST_BYTES, MOST_NS, MOST_NUMBER = 1 << 60, (2**63 - 1) // 1000, 2**32 - 1
-"""The largest message, computing, and tag, rank, CPU or NIC that the replay takes."""
+MOST_NUMBER = 2**32 - 1
+"""The largest tag, rank, CPU or NIC that a schedule may have."""
 
 
 @dataclass

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wulf.trace.errors import FormatError
+from wulf.trace.imports.building import MOST_BYTES
 from wulf.trace.imports.chakra.collectives import TYPES, Collectives
 from wulf.trace.imports.chakra.groups import Group, Groups, declared
 from wulf.trace.imports.chakra.node import (
@@ -24,8 +25,8 @@ from wulf.trace.imports.chakra.node import (
 )
 from wulf.trace.imports.goal_schedule import Schedule
 
-MOST_MICROS, MOST_BYTES = 10**12, 1 << 60
-"""A duration and a size that no node has: eleven days, an exbibyte."""
+MOST_MICROS = 10**12
+"""A duration that no node has: eleven days."""
 
 AS_COMPUTING = "taken for computing of its duration, since the trace does not tell enough"
 GUESSED = "guessed, since the trace does not tell"
