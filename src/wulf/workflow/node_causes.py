@@ -19,7 +19,7 @@ from wulf.core.units import show
 from wulf.measure.disturbance import CLOCK_MOVED
 from wulf.measure.node_derived import CLOCK
 from wulf.store.run import Facts
-from wulf.workflow.deviations import deviating_facts
+from wulf.workflow.deviations import Deviation, deviating_facts
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,15 @@ class Likely:
     step: str
 
 
+def differing_facts(like: Sequence[str], fingerprint: Mapping[str, Facts]) -> list[Deviation]:
+    """The facts in which nodes of one class differ: found once for all of them that deviate, as they may be 10,000."""
+    return deviating_facts(
+        {one: {name: dict(fact) for name, fact in fingerprint.get(one, {}).items()} for one in like}, lambda _: True
+    )
+
+
 def likely_causes(
-    node: str, rows: Sequence[str], like: Sequence[str], fingerprint: Mapping[str, Facts],
+    node: str, rows: Sequence[str], like: Sequence[str], differing: Sequence[Deviation],
     records: Mapping[str, Mapping[str, Record]],
 ) -> list[Likely]:  # fmt: skip
     """What may make a node deviate in these rows, the most telling first; empty where nothing known differs.
@@ -69,13 +76,12 @@ def likely_causes(
     ----------
     like
         The nodes of its class, itself included.
+    differing
+        The facts in which these differ: `differing_facts`.
     records
         Node → row → record.
     """
     found = [*_stolen(node, rows, records), *_slower_clock(node, like, records)]
-    differing = deviating_facts(
-        {one: {name: dict(fact) for name, fact in fingerprint.get(one, {}).items()} for one in like}, lambda _: True
-    )
     odd = {one.fact: (one.nodes[node], one.majority) for one in differing if node in one.nodes and one.has_majority}
     for cause in causes():
         facts = [name for name in odd if fnmatchcase(name, cause.facts)]

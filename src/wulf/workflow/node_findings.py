@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from wulf.stats.nodes import LEAST_NODES, MARGIN, Deviation, Screening, screen
 from wulf.stats.outliers import LEAST_RATIO
 from wulf.store.run import Facts
 from wulf.workflow.levelled import figures_of
-from wulf.workflow.node_causes import likely_causes
+from wulf.workflow.node_causes import Likely, differing_facts, likely_causes
 from wulf.workflow.resembling import resembling
 
 CLASS_FACTS = ("cpu.model", "system.product")
@@ -79,7 +80,8 @@ def screened(found: Rows, fingerprint: Mapping[str, Facts], margin: float = MARG
     Only clear figures count: a figure of zero, say of a node without any detour, has no ratio to others.
     """
     nodes = list(found)
-    rows = [row for row in table().rows if any(row.name in found[node] for node in nodes)]
+    known = set[str]().union(*found.values())
+    rows = [row for row in table().rows if row.name in known]
     if len(nodes) < LEAST_NODES or not rows:
         return None
     figures = [figures_of([found[node].get(row.name) for node in nodes]) for row in rows]
@@ -98,10 +100,16 @@ def screened(found: Rows, fingerprint: Mapping[str, Facts], margin: float = MARG
 def deviating_nodes(found: Rows, fingerprint: Mapping[str, Facts], seen: Screened) -> list[Finding]:
     """One finding a node: the rows in which it deviates, the clearest first, and what may be the cause."""
     kinds = dict(zip(found, classes_of(list(found), fingerprint), strict=True))
+    like: dict[str, list[str]] = {}
+    for node, kind in kinds.items():
+        like.setdefault(kind, []).append(node)
+    marked = seen.marked
+    differing = {kind: differing_facts(like[kind], fingerprint) for kind in {kinds[node] for node in marked}}
     findings = []
-    for node, deviations in seen.marked.items():
-        like = [other for other in found if kinds[other] == kinds[node]]
-        findings.append(_finding(node, like, deviations, found, fingerprint, margin=seen.screening.margin))
+    for node, deviations in marked.items():
+        alike = like[kinds[node]]
+        causes = likely_causes(node, list(deviations), alike, differing[kinds[node]], found)
+        findings.append(_finding(node, len(alike) - 1, deviations, causes, found[node], margin=seen.screening.margin))
     return sorted(findings, key=lambda finding: finding.severity is not Severity.BAD)
 
 
@@ -123,24 +131,23 @@ def _visible(seen: Screened) -> list[Finding]:
 
 def _finding(
     node: str,
-    like: Sequence[str],
+    others: int,
     deviations: Mapping[str, Deviation],
-    found: Rows,
-    fingerprint: Mapping[str, Facts],
+    causes: Sequence[Likely],
+    found: Mapping[str, Record],
     *,
     margin: float,
 ) -> Finding:
     rows = table().by_name
-    named = [_sentence(rows[name], found[node][name], one) for name, one in list(deviations.items())[:MOST_ROWS]]
+    named = [_sentence(rows[name], found[name], one) for name, one in list(deviations.items())[:MOST_ROWS]]
     more = f" and {len(deviations) - MOST_ROWS} more" if len(deviations) > MOST_ROWS else ""
-    causes = likely_causes(node, list(deviations), like, fingerprint, found)
     why = f" Likely: {'; '.join(cause.text for cause in causes[:3])}." if causes else ""
     return Finding(
         kind="deviation",
         severity=Severity.BAD if any(_harmful(one, rows[name]) for name, one in deviations.items()) else Severity.WARN,
         subject=node,
         text=(
-            f"{node} deviates from the {len(like) - 1} others of its kind in {len(deviations)} of {len(found[node])} "
+            f"{node} deviates from the {others} others of its kind in {len(deviations)} of {len(found)} "
             f"figures: {'; '.join(named)}{more}. {doubt(deviations.values(), margin)}{why}"
         ),
         next_step=causes[0].step if causes else f"compare {node}'s facts, slots and temperature with its like's",
@@ -185,7 +192,8 @@ def _too_few(found: Rows, fingerprint: Mapping[str, Facts]) -> list[Finding]:
     if len(found) < 2:
         return []
     kinds = classes_of(list(found), fingerprint)
-    few = [node for node, kind in zip(found, kinds, strict=True) if kinds.count(kind) < LEAST_NODES]
+    sizes = Counter(kinds)
+    few = [node for node, kind in zip(found, kinds, strict=True) if sizes[kind] < LEAST_NODES]
     if not few:
         return []
     who = ", ".join(few[:6]) + (f" and {len(few) - 6} more" if len(few) > 6 else "")

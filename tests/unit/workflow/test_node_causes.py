@@ -12,7 +12,7 @@ from tests.wording import Wording, lacking
 from wulf.agent.facts import all_facts
 from wulf.core.records import Record
 from wulf.measure.node_rows import table
-from wulf.workflow.node_causes import causes, likely_causes
+from wulf.workflow.node_causes import causes, differing_facts, likely_causes
 
 NODES = ["n1", "n2", "n3", "n4"]
 
@@ -30,7 +30,9 @@ def fingerprint(**odd: Any) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def asked(*rows: str, records: dict[str, dict[str, Record]] | None = None, **odd: Any) -> list[str]:
-    return [one.text for one in likely_causes("n4", rows, NODES, fingerprint(**odd), records or {})]
+    return [
+        one.text for one in likely_causes("n4", rows, NODES, differing_facts(NODES, fingerprint(**odd)), records or {})
+    ]
 
 
 @pytest.mark.parametrize(
