@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measured(quick: bool) -> tuple[str, bool]:
     """The made part of the page, and whether everything holds."""
     here = machine.fingerprint()
-    found = list(claims(quick=quick, watch=_Words()))
+    found = claims(quick=quick, watch=_Words())
     timed = speeds()
     count = 10 if quick else A_A
     with labs.up(2, keep=False) as lab, tempfile.TemporaryDirectory() as runs:

@@ -30,7 +30,7 @@ def selftest(quick: bool, seed: int | None, as_json: bool, markdown: bool) -> in
     from wulf.selftest.run import SEED, claims, speeds
 
     with progress_line() as line:
-        found = list(claims(quick=quick, seed=SEED if seed is None else seed, watch=line))
+        found = claims(quick=quick, seed=SEED if seed is None else seed, watch=line)
         line.say("speed")
         timed = speeds()
     if as_json:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
 
 import numpy as np
 
+from wulf.agent.mpi.supervise import die_with_parent
 from wulf.measure.watcher import UNWATCHED, Progress, Watcher
 from wulf.selftest import (
     blame,
@@ -25,7 +31,7 @@ from wulf.selftest import (
     tune,
 )
 from wulf.stats.changes import change_points
-from wulf.stats.claims import FULL, QUICK, Claim
+from wulf.stats.claims import FULL, QUICK, Claim, Size, Step
 from wulf.stats.comparison import PairedRule
 from wulf.stats.levelling import figures
 from wulf.stats.nodes import Screening, screen
@@ -66,14 +72,51 @@ class Speed:
         return self.seconds <= self.limit
 
 
-def claims(*, quick: bool, seed: int = SEED, watch: Watcher = UNWATCHED) -> Iterator[Claim]:
-    """Simulate all claims, one step after the other."""
-    steps = [step for area in AREAS for step in area()]
+def claims(*, quick: bool, seed: int = SEED, watch: Watcher = UNWATCHED) -> list[Claim]:
+    """Simulate all claims, on all CPUs that this process may use; what comes out depends on the seed alone."""
+    words = [words for words, _ in steps()]
+    watch.on_progress(Progress(0, len(words), None, words[0]))
     began = time.monotonic()
-    for done, (words, step) in enumerate(steps):
-        left = (time.monotonic() - began) / done * (len(steps) - done) if done else None
-        watch.on_progress(Progress(done, len(steps), left, words))
-        yield from step(np.random.default_rng([seed, done]), size=QUICK if quick else FULL)
+    found: dict[int, list[Claim]] = {}
+    for number, told in simulated(range(len(words)), seed, QUICK if quick else FULL):
+        found[number] = told
+        left = (time.monotonic() - began) / len(found) * (len(words) - len(found))
+        longest = next((one for one in range(len(words)) if one not in found), number)
+        watch.on_progress(Progress(len(found), len(words), left, words[longest]))
+    return [claim for _, told in sorted(found.items()) for claim in told]
+
+
+@cache
+def steps() -> list[tuple[str, Step]]:
+    """All steps with the words for their progress lines; each has its own noise, by its place here."""
+    return [step for area in AREAS for step in area()]
+
+
+def simulated(numbers: Sequence[int], seed: int, size: Size) -> Iterator[tuple[int, list[Claim]]]:
+    """These steps with what each found, in the order in which they end.
+
+    Processes of their own, not forks: the progress line's thread may hold a lock.
+    """
+    pool = ProcessPoolExecutor(
+        min(len(os.sched_getaffinity(0)), len(numbers)), mp_context=get_context("spawn"), initializer=_begin
+    )
+    try:
+        running = {pool.submit(_step, number, seed, size): number for number in numbers}
+        for one in as_completed(running):
+            yield running[one], one.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin() -> None:
+    """A process of the pool ends with its parent, and at once when the user interrupts both."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _step(number: int, seed: int, size: Size) -> list[Claim]:
+    _, step = steps()[number]
+    return step(np.random.default_rng([seed, number]), size=size)
 
 
 def speeds() -> list[Speed]:
