@@ -10,7 +10,7 @@ import pytest
 from tests.unit.trace.making import plain
 from tests.wording import Wording, lacking
 from wulf.trace.errors import FormatError
-from wulf.trace.imports import NAMES, allprof, dumpi, goal, import_named, otf2
+from wulf.trace.imports import NAMES, allprof, goal, import_named, otf2
 from wulf.trace.reader import Trace, open_trace
 from wulf.trace.record import ANY, PROC_NULL, Completion, Record
 
@@ -259,125 +259,7 @@ def test_a_wait_for_more_requests_than_there_are_takes_no_time(tmp_path: Path) -
     assert records(open_trace(tmp_path), 0)[2].completions == [Completion(0), Completion(1)]
 
 
-def block(name: str, at: int, to: int, *lines: str) -> str:
-    edge = "walltime 1296777956.{:09d}, cputime 0.000000001 seconds in thread 0.\n"
-    inside = "".join(f"{line}\n" for line in lines)
-    return f"{name} entering at {edge.format(at)}{inside}{name} returning at {edge.format(to)}"
-
-
-WORLD = "MPI_Comm comm=2 (MPI_COMM_WORLD)"
-INT, OWN = "MPI_Datatype datatype=9 (MPI_INT)", "MPI_Datatype datatype=28 (user-defined-datatype)"
-
-
-def dumpi_text() -> str:
-    return (
-        "version=1.0.0\nhostname=node3\nmeshcrd=[]\n"
-        + block("MPI_Init", 100, 200, "int argc=1", 'string argv[1]=["./mpi"]')
-        + block("MPI_Comm_rank", 201, 202, WORLD, "int rank=0")
-        + block("MPI_Isend", 300, 310, "int count=3", INT, "int dest=1", "int tag=1337", WORLD,
-                "MPI_Request request=[2]")
-        + block("MPI_Irecv", 320, 330, "int count=2", OWN, "int source=-1 (MPI_ANY_SOURCE)", "int tag=-1 (MPI_ANY_TAG)",
-                WORLD, "MPI_Request request=[3]")
-        + block("MPI_Waitall", 340, 360, "int count=2", "MPI_Request requests[2]=[2, 3]",
-                "MPI_Status statuses[2]=[{bytes=0, cancelled=0, source=0, tag=0, error=0}, "
-                "{bytes=48, cancelled=0, source=1, tag=4, error=0}]")
-        + block("MPI_Recv", 370, 380, "int count=1", INT, "int source=-1 (MPI_ANY_SOURCE)", "int tag=7", WORLD,
-                "MPI_Status status=[{bytes=4, cancelled=0, source=1, tag=7, error=0}]")
-        + block("MPI_Test", 381, 382, "MPI_Request request=[9]", "int flag=0", "MPI_Status status=<IGNORED>")
-        + block("MPI_Comm_dup", 390, 395, "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)",
-                "MPI_Comm newcomm=5 (user-defined-comm)")
-        + block("MPI_Gatherv", 400, 410, "int commrank=0", "int commsize=2", "int sendcount=1",
-                "MPI_Datatype sendtype=9 (MPI_INT)", "int recvcounts[2]=[1, 2]", "int displs[2]=[0, 1]",
-                "MPI_Datatype recvtype=9 (MPI_INT)", "int root=0", "MPI_Comm comm=5 (user-defined-comm)")
-        + block("MPI_Barrier", 420, 430, "MPI_Comm comm=6 (user-defined-comm)")
-        + block("MPI_Finalize", 440, 450)
-        + "MPI_Send called 0 times and ignored 0 times\nDatatype 28 (user-defined-datatype) has size 24\n"
-    )  # fmt: skip
-
-
-def test_dumpi(tmp_path: Path, wording: Wording) -> None:
-    source = tmp_path / "source"
-    source.mkdir()
-    written(source, dumpi_text(), "dumpi-2011.02.03-0000.txt")
-    written(source, block("MPI_Init", 1, 2) + block("MPI_Finalize", 3, 4), "dumpi-2011.02.03-0001.txt")
-    brought = dumpi.bring([source], tmp_path)
-    trace = open_trace(tmp_path)
-    assert trace.hosts[0] == "node3" and trace.ranks[0].header["begin_realtime_ns"] == 1296777956_000000200
-    assert plain(records(trace, 0)) == plain(
-        [
-            Record("Isend", 100, 10, peer=1, tag=1337, bytes=12, request=0),
-            Record("Irecv", 10, 10, peer=ANY, tag=ANY, bytes=48, request=1),
-            Record("Waitall", 10, 20, given=2, completions=[Completion(0), Completion(1, 1, 4)]),
-            Record("Recv", 10, 10, peer=ANY, tag=7, bytes=4, actual=(1, 7)),
-            Record("tests", 1, 1, count=1),
-            Record("Comm_dup", 8, 5, newcomm=2, members=[0, 1]),
-            Record("Gatherv", 5, 10, root=0, comm=2, bytes=4, counts=[4, 8]),
-            Record("finalize", 30, 10),
-        ]
-    )
-    (note,) = brought.notes
-    assert lacking(note, "left out", ": 1 × MPI_Barrier", "split off") == []
-    wording(note)
-
-
-def test_sends_that_are_done_at_once_have_one_handle_and_some_requests_are_never_told_of(
-    tmp_path: Path, wording: Wording
-) -> None:
-    """As libdumpi wrote under Open MPI 4.1.4, of Isend, Issend, Isend; it knows nothing of MPI_Iallreduce."""
-
-    def send(name: str, at: int, request: int) -> str:
-        return block(
-            name, at, at + 1, "int count=1", INT, "int dest=1", "int tag=5", WORLD, f"MPI_Request request=[{request}]"
-        )
-
-    text = block("MPI_Init", 1, 2) + send("MPI_Isend", 10, 2) + send("MPI_Issend", 12, 3) + send("MPI_Isend", 14, 2)
-    text += block(
-        "MPI_Waitall",
-        20,
-        21,
-        "int count=5",
-        "MPI_Request requests[5]=[2, 3, 2, 7, 1]",
-        "MPI_Status statuses[5]=<IGNORED>",
-    )
-    written(tmp_path, text + block("MPI_Finalize", 30, 31), "d-0000.txt")
-    written(tmp_path, block("MPI_Init", 1, 2) + block("MPI_Finalize", 3, 4), "d-0001.txt")
-    brought = dumpi.bring([tmp_path], tmp_path)
-    *sends, wait, _ = records(open_trace(tmp_path), 0)
-    assert [one.request for one in sends] == [0, 1, 2]
-    assert sorted(one.request for one in wait.completions if one.request is not None) == [0, 1, 2]
-    assert len(wait.completions) == 5
-    (note,) = brought.notes
-    assert "1 × end of a request" in note
-    wording(note)
-
-
-def test_a_torn_text_of_dumpi_is_named(tmp_path: Path) -> None:
-    text = dumpi_text()
-    cut = written(tmp_path, text[text.index("MPI_Irecv entering") :].replace("int count=2\n", "", 1), "d-0000.txt")
-    with pytest.raises(FormatError, match=r"d-0000.txt:1: MPI_Irecv can't be read"):
-        dumpi.bring([cut], tmp_path)
-    both = [written(tmp_path, text.replace("int root=0\n", ""), f"r-{rank:04d}.txt") for rank in range(2)]
-    with pytest.raises(FormatError, match=r"MPI_Gatherv can't be read \('root'\)"):
-        dumpi.bring(both, tmp_path)
-    odd = written(tmp_path, text.replace("MPI_Init entering", "MPI_Abort entering"), "e-0000.txt")
-    with pytest.raises(FormatError, match="MPI_Init returns that was not entered"):
-        dumpi.bring([odd], tmp_path)
-
-
-def test_texts_of_some_ranks_alone_are_refused(tmp_path: Path) -> None:
-    """As of sst-dumpi's own tests/traces, where one rank of four was printed."""
-    text = block("MPI_Init", 1, 2) + block("MPI_Comm_size", 3, 4, WORLD, "int size=4") + block("MPI_Finalize", 5, 6)
-    with pytest.raises(FormatError, match=r"d-0000.txt:3: the program has 4 ranks, and there are 1 files"):
-        dumpi.bring([written(tmp_path, text, "d-0000.txt")], tmp_path)
-
-
 def test_a_text_without_calls_is_no_empty_program(tmp_path: Path) -> None:
-    """As dumpi2ascii -X prints it, without -S: what is said of types, and no call."""
-    sizes = written(tmp_path, "hostname=n1\nDatatype 28 (user-defined-datatype) has size 24\n", "d-0000.txt")
-    with pytest.raises(FormatError) as raised:
-        dumpi.bring([sizes], tmp_path)
-    assert lacking(str(raised.value), "d-0000.txt", "no call of MPI") == []
-    assert "-SX" in raised.value.next_step
     with pytest.raises(FormatError, match="no call of MPI"):
         allprof.bring([written(tmp_path, "# hostname: n1.\n", "pmpi-trace-rank-0.txt")], tmp_path)
     with pytest.raises(FormatError, match="no event of MPI"):

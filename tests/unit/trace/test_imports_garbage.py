@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.unit.trace import test_imports_chakra as chakra
 from tests.unit.trace import test_imports_paraver as paraver
-from tests.unit.trace.test_imports import ALLPROF, GOAL, OTF2, TWO, binary, block, dumpi_text
+from tests.unit.trace.test_imports import ALLPROF, GOAL, OTF2, TWO, binary
+from tests.unit.trace.test_imports_dumpi import block, dumpi_text, grouped
 from wulf.core.errors import UsageError
 from wulf.trace.errors import TraceError
 from wulf.trace.imports import NAMES, import_named
@@ -56,6 +57,7 @@ VALID: Sequence[tuple[str, Mapping[str, bytes]]] = (
     ("allprof", {f"pmpi-trace-rank-{rank}.txt": text.encode() for rank, text in enumerate(ALLPROF)}),
     ("dumpi", {"d-0000.txt": dumpi_text().encode(),
                "d-0001.txt": (block("MPI_Init", 1, 2) + block("MPI_Finalize", 3, 4)).encode()}),
+    ("dumpi", {f"d-{rank:04d}.txt": text.encode() for rank, text in enumerate(grouped())}),
     ("otf2", {"trace.txt": OTF2.encode()}),
     ("simgrid", LISTED),
     ("simgrid", {"all.txt": "".join(SIMGRID).encode()}),

@@ -115,6 +115,7 @@ class Communicators:
         self._numbers: dict[Hashable, int] = {world: WORLD}
         if self_ is not None:
             self._numbers[self_] = SELF
+        self._next = SELF + 1
 
     def number(self, handle: Hashable) -> int | None:
         """Of a communicator that is known."""
@@ -122,9 +123,13 @@ class Communicators:
 
     def add(self, handle: Hashable) -> int:
         """A new one; its number."""
-        number = max(SELF, *self._numbers.values()) + 1
-        self._numbers[handle] = number
+        number = self._numbers[handle] = self._next
+        self._next += 1
         return number
+
+    def forget(self, handle: Hashable) -> None:
+        """Of a communicator that is not known any more: its handle was given to another one."""
+        self._numbers.pop(handle, None)
 
 
 def write_rank(folder: Path, header: dict[str, Any], records: Iterable[Record]) -> None:
