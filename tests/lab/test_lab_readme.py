@@ -149,9 +149,10 @@ def test_a_link_gets_a_delay(place: Path) -> None:
     assert subprocess.run(words, cwd=place, capture_output=True, timeout=60, check=False).returncode == 0
 
 
-# the same claims, in the same reduced form, as in tests/unit/workflow/test_selftest.py
+@pytest.mark.timeout(1200)  # three minutes of CPU time, of which a busy machine gives a part
 def test_the_statistics_test_themselves(place: Path) -> None:
-    done = run("wulf stats selftest --quick", place, "--json")
+    """The same claims, in the same reduced form, as in tests/process/selftest/test_run.py."""
+    done = run("wulf stats selftest --quick", place, "--json", timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(json.loads(line)["met"] is not False for line in done.stdout.splitlines())
 

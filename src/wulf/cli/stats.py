@@ -16,7 +16,7 @@ def command() -> None:
 
 
 @command.command(epilog="Example: wulf stats selftest --quick")
-@click.option("--quick", is_flag=True, help="Three minutes: some hundred campaigns a claim, not thousands.")
+@click.option("--quick", is_flag=True, help="Three minutes of CPU time: some hundred campaigns a claim.")
 @click.option("--seed", type=click.IntRange(min=0), help="Of the simulated noise [the one of docs/statistics.md].")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a claim.")
 @click.option("--markdown", is_flag=True, help="The table of docs/statistics.md.")
