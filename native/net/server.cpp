@@ -229,7 +229,10 @@ std::shared_ptr<ServerRun> Server::make_run(Control& control, const Header& head
     ++turned_away_;
     throw Error("limit", "a run of this number is in progress: each takes a fresh one at random");
   }
-  if (stopping_ || runs_.size() >= kMostRuns || lanes > kMostLanes) {
+  if (stopping_) {
+    throw Error("peer-lost", "the server is being stopped");
+  }
+  if (runs_.size() >= kMostRuns || lanes > kMostLanes) {
     ++turned_away_;
     throw Error("limit",
                 "the server has " + std::to_string(runs_.size()) + " runs in progress: try again later");

@@ -39,7 +39,8 @@ def command(max_seconds: float, save: bool, where: Path | None, table: Path | No
 
     \b
     Exit codes: 0 nothing is wrong (whatever was not finished); 1 something is;
-    2 usage or configuration, which says nothing of the node.
+    2 usage or configuration, 70 a defect of the check, which say nothing of
+    the node.
     """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
     until = time.monotonic() - _age() + max_seconds - ENDING
     from wulf.agent.machine import Machine

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from datetime import datetime
 
 import click
 
 from wulf import __version__
 from wulf.cli.commands import find
 from wulf.core.errors import INTERRUPTED, WulfError
+from wulf.core.foreign import clean
 
 COMMANDS = {
     "survey": ("wulf.cli.survey", "Facts, all pairs, findings and a report: the main job."),
@@ -89,7 +91,8 @@ def cli() -> None:
 
     \b
     Exit codes: 0 all well; 1 something stands out; 2 usage or configuration;
-    3 incomplete; 130 interrupted, with what was measured kept.
+    3 incomplete; 70 wulf itself failed; 130 interrupted, with what was
+    measured kept.
     """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
 
 
@@ -111,17 +114,26 @@ def main() -> None:
         # the reader of our output went away (`wulf runs | head`): not an error; keep the interpreter from flushing
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:  # noqa: BLE001 - the one place where a defect is told, never as 1: "something stands out"
+        from wulf.cli.failure import failed, places
+
+        told = failed(error, sys.argv, datetime.now().astimezone(), places(os.environ))
+        _show(told)
+        sys.exit(told.exit_code)
 
 
 def _show(error: WulfError) -> None:
-    """An error for people on stderr, or one JSON object with --json, so that programs can read it too."""
+    """An error for people on stderr, or one JSON object with --json, so that programs can read it too.
+
+    What it quotes of nodes and files drives no terminal.
+    """
     if "--json" in sys.argv:
         content = {"error": error.what, "next_step": error.next_step, "exit_code": error.exit_code}
         click.echo(json.dumps(content), err=True)
         return
-    click.echo(click.style("error: ", fg="red", bold=True) + error.what, err=True)
+    click.echo(click.style("error: ", fg="red", bold=True) + clean(error.what), err=True)
     if error.next_step:
-        click.echo(f"  → {error.next_step}", err=True)
+        click.echo(f"  → {clean(error.next_step)}", err=True)
 
 
 if __name__ == "__main__":

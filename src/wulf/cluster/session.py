@@ -15,6 +15,7 @@ from typing import Any
 from wulf.cluster.channel import Channel, Exit
 from wulf.cluster.inventory import Node
 from wulf.core.errors import NodeError
+from wulf.core.foreign import clean, parse
 
 PROTOCOL = 1
 """Version of the session contract that this wulf speaks."""
@@ -194,10 +195,12 @@ class Session:
     def on_line(self, line: bytes, whole: bool = True) -> None:
         if not line.strip():
             return
+        message: Any = None
+        why = "is not a JSON object"
         try:
-            message = json.loads(line)
-        except ValueError:
-            message = None
+            message = parse(line)
+        except ValueError as error:
+            why = f"is not a JSON object ({error})"
         if self._launched and not isinstance(message, dict):
             self.on_stderr(line.decode(errors="replace"))
         elif not self.greeted.done():
@@ -207,10 +210,10 @@ class Session:
         elif not whole:
             self._cut = True  # how it ended is about to be told
         else:
-            self._fail(f"{self.program} broke the contract: it wrote {_excerpt(line)}, which is not a JSON object")
+            self._fail(f"{self.program} broke the contract: it wrote {_excerpt(line)}, which {why}")
 
     def on_stderr(self, line: str) -> None:
-        self._stderr.append(line)
+        self._stderr.append(clean(line))
 
     def on_close(self, end: Exit) -> None:
         if self._closing:

@@ -5,8 +5,9 @@ Each names what happened, to what, why, and what to do next; `next_step` may be 
 
 from __future__ import annotations
 
-OK, FOUND, USAGE, INCOMPLETE, INTERRUPTED = 0, 1, 2, 3, 130
-"""Exit codes of every command: all well; something wrong was found; usage or configuration; incomplete; interrupted."""
+OK, FOUND, USAGE, INCOMPLETE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 70, 130
+"""Exit codes of every command: all well; something wrong was found; usage or configuration; incomplete; a defect of
+wulf's own (EX_SOFTWARE of sysexits.h), which says nothing of what was asked about; interrupted."""
 
 
 class WulfError(Exception):
@@ -55,3 +56,9 @@ class LabError(WulfError):
     """The lab can't be made or reached (exit 2: nothing was measured)."""
 
     exit_code = USAGE
+
+
+class InternalError(WulfError):
+    """wulf has a defect, or met what it was not made for (exit 70)."""
+
+    exit_code = INTERNAL

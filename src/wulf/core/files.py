@@ -8,8 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def replace_file(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str, mode: int = 0o644) -> None:
     """Write a file atomically and durably: after a crash `path` holds `text`, or what it held before.
+
+    Its mode is set by descriptor: whoever owns the folder could put a link in the place of a name.
 
     Raises
     ------
@@ -23,8 +25,8 @@ def replace_file(path: Path, text: str) -> None:
         try:
             out.write(text)
             out.flush()
+            os.fchmod(out.fileno(), mode)
             os.fsync(out.fileno())
-            new.chmod(0o644)
             new.replace(path)
         except BaseException:
             with suppress(OSError):

@@ -126,6 +126,24 @@ def test_an_answer_that_is_no_json_ends_the_session():
         made.request("ping")
 
 
+@pytest.mark.parametrize("said", [b'{"id": 1, "ok": true, "rtt": NaN}', b'{"id": 1, "x": ' + b"[" * 100_000])
+def test_an_answer_that_no_json_has_ends_the_session_of_its_node_alone(said):
+    made, channel = session()
+    future = made.call("ping")
+    channel.say(said)
+    with pytest.raises(SessionLost, match=r"n1: .* not a JSON object \("):
+        future.result(0)
+
+
+def test_what_a_node_says_drives_no_terminal():
+    made, channel = session()
+    future = made.call("ping")
+    channel.say({"id": 1, "ok": True, "text": "\x1b]0;owned\x07\u202e"})
+    made.on_stderr("\x1b[2J gone")
+    assert future.result(0)["text"] == "\ufffd]0;owned\ufffd\ufffd"
+    assert made.stderr[-1] == "\ufffd[2J gone"
+
+
 def test_an_answer_cut_short_is_told_by_how_the_program_ended():
     made, channel = session()
     future = made.call("ping")

@@ -1,0 +1,93 @@
+"""What comes out of the command line where nothing else catches it: a defect of wulf's own is never an answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.wording import lacking
+from wulf.cli import main
+from wulf.cli.failure import places
+from wulf.core.errors import INTERNAL, INTERRUPTED, USAGE, UsageError
+
+
+@pytest.fixture
+def ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[object, str]]:
+    """Exit code and stderr of a command that raises."""
+
+    def run(error: BaseException, *arguments: str) -> tuple[object, str]:
+        def raising(**_: object) -> None:
+            raise error
+
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+        monkeypatch.setattr(main.cli, "main", raising)
+        monkeypatch.setattr(sys, "argv", ["wulf", *arguments])
+        with pytest.raises(SystemExit) as raised:
+            main.main()
+        return raised.value.code, capsys.readouterr().err
+
+    return run
+
+
+def reports(folder: Path) -> Sequence[Path]:
+    return list((folder / "wulf").iterdir())
+
+
+def test_a_defect_has_an_exit_code_of_its_own_and_a_report(
+    ended: Callable[..., tuple[object, str]], tmp_path: Path
+) -> None:
+    code, told = ended(KeyError("facts"), "survey", "--nodes", "a b")
+    assert code == INTERNAL
+    (report,) = reports(tmp_path)
+    assert lacking(told, "wulf itself failed", "KeyError", "'facts'", str(report)) == []
+    assert "Traceback" not in told
+    text = report.read_text()
+    assert lacking(text, "command: wulf survey --nodes 'a b'", "Traceback (most recent call last)", "raising") == []
+    assert report.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_same_defect_leaves_one_report_whatever_it_was_of(
+    ended: Callable[..., tuple[object, str]], tmp_path: Path
+) -> None:
+    for node in ("n1", "n2"):
+        ended(KeyError(node))
+    ended(ValueError("n1"))
+    assert len(reports(tmp_path)) == 2
+
+
+def test_a_defect_is_told_to_programs_too(ended: Callable[..., tuple[object, str]]) -> None:
+    code, told = ended(ValueError("x\n" * 1000), "check", "--json")
+    assert code == INTERNAL
+    (line,) = told.splitlines()
+    assert json.loads(line)["exit_code"] == INTERNAL
+    assert len(json.loads(line)["error"]) < 500
+
+
+def test_where_no_report_can_be_written_it_is_on_stderr(
+    ended: Callable[..., tuple[object, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wulf").write_text("no folder")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "wulf" / "gone"))
+    code, told = ended(RecursionError("\ud800"))
+    assert code == INTERNAL
+    assert lacking(told, "Traceback (most recent call last)", "RecursionError") == []
+
+
+@pytest.mark.parametrize(("error", "code"), [(UsageError("no"), USAGE), (KeyboardInterrupt(), INTERRUPTED)])
+def test_what_is_no_defect_leaves_no_report(
+    ended: Callable[..., tuple[object, str]], tmp_path: Path, error: BaseException, code: int
+) -> None:
+    assert ended(error)[0] == code
+    assert not (tmp_path / "wulf").exists()
+
+
+def test_a_home_that_is_none_is_no_place() -> None:
+    assert len(places({})) == len(places({"HOME": "relative", "XDG_STATE_HOME": "relative"})) == 1
+    assert places({"HOME": "/home/a"})[0] == Path("/home/a/.local/state/wulf")
+    assert places({"HOME": "/home/a", "XDG_STATE_HOME": "/s"})[0] == Path("/s/wulf")
