@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from wulf.cli.options import colour_console
+from wulf.core.foreign import clean
 
 
 @click.command(epilog="Example: wulf query \"SELECT subject, value FROM records WHERE metric = 'rtt' ORDER BY value\"")
@@ -21,6 +22,8 @@ def command(sql: str, directory: Path | None, as_json: bool) -> None:
     from wulf.store.query import query
 
     answer = query(sql, directory)
+    for why in answer.unread.values():
+        click.echo(f"left out: {clean(why)}", err=True)
     if as_json:
         for item in answer.objects():
             click.echo(json.dumps(item, default=str))

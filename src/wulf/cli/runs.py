@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from wulf.cli.options import colour_console
+from wulf.core.foreign import clean
 
 
 @click.command(epilog="Example: wulf runs --in /scratch/runs")
@@ -17,9 +19,9 @@ def command(directory: Path | None, as_json: bool) -> None:
     """List what was measured, oldest first."""
     from rich.table import Table
 
-    from wulf.store.run import list_runs, read_meta, runs_directory
+    from wulf.store.run import list_runs, runs_directory
 
-    metas = [read_meta(path) for path in list_runs(directory)]
+    metas = [_meta(path) for path in list_runs(directory)]
     if as_json:
         for meta in metas:
             click.echo(json.dumps(meta))
@@ -31,5 +33,19 @@ def command(directory: Path | None, as_json: bool) -> None:
     for meta in metas:
         names = meta.get("nodes", [])
         shown = ",".join(names[:4]) + (f" +{len(names) - 4}" if len(names) > 4 else "")
-        table.add_row(meta["id"], meta["state"], shown, str(meta.get("exit_code", "–")))
+        table.add_row(clean(meta["id"]), meta["state"], shown, str(meta.get("exit_code", "–")))
     colour_console().print(table)
+    for meta in metas:
+        if "error" in meta:
+            click.echo(f"can't be read: {clean(meta['error'])}", err=True)
+
+
+def _meta(path: Path) -> dict[str, Any]:
+    """What run.json says; of one that can't be read why, so that it hides no others."""
+    from wulf.store.reading import StoreError
+    from wulf.store.run import read_meta
+
+    try:
+        return read_meta(path)
+    except StoreError as error:
+        return {"id": path.name, "state": "unreadable", "error": error.what}

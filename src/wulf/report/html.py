@@ -17,7 +17,8 @@ from typing import Any
 from wulf.core.files import replace_file
 from wulf.core.units import show
 from wulf.report.page import page
-from wulf.store.run import Run, StoreError
+from wulf.store.reading import StoreError
+from wulf.store.run import Run
 
 
 def write_report(run: Run, path: Path) -> None:

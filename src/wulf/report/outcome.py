@@ -15,7 +15,7 @@ from wulf.report.charts import Chart
 from wulf.report.html import write_page
 from wulf.report.model_page import render_view, section_object
 from wulf.report.model_view import View
-from wulf.store.run import StoreError
+from wulf.store.reading import StoreError
 
 CHART = "effects"
 """The chart's key in its page."""

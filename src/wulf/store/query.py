@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from wulf.core.errors import UsageError
-from wulf.store.run import list_runs
+from wulf.store.reading import StoreError
+from wulf.store.run import list_runs, read_meta
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Column names, and rows of plain values."""
+    """Column names, rows of plain values, and the runs that could not be read, with why."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
+    unread: dict[Path, str] = field(default_factory=dict)
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """One dictionary a row."""
@@ -37,7 +38,15 @@ def query(sql: str, directory: Path | None = None) -> Answer:
     UsageError
         No runs there, or DuckDB refuses the statement; its own message says where.
     """
-    runs = list(list_runs(directory))
+    runs: dict[Path, dict[str, Any]] = {}
+    unread: dict[Path, str] = {}
+    for path in list_runs(directory):
+        try:
+            runs[path] = read_meta(path)
+        except StoreError as error:
+            unread[path] = error.what
+    if unread and not runs:
+        raise UsageError(f"no run can be read: {next(iter(unread.values()))}", "`wulf runs` lists them")
     if not runs:
         raise UsageError(f"no runs under {directory or 'runs'}", "`wulf survey` makes one")
     with duckdb.connect(":memory:") as db:
@@ -47,22 +56,27 @@ def query(sql: str, directory: Path | None = None) -> Answer:
         try:
             result = db.execute(sql)
             columns = [column[0] for column in result.description or []]
-            return Answer(columns, result.fetchall())
+            return Answer(columns, result.fetchall(), unread)
         except duckdb.Error as error:
             raise UsageError(
                 f"the query failed: {error}", "tables: records, runs; `DESCRIBE records` shows the columns"
             ) from error
 
 
-def _load_runs(db: duckdb.DuckDBPyConnection, runs: list[Path]) -> None:
+def _held(value: Any) -> Any:
+    """What fits into the tables' integers; a greater seed was given by hand, and is in run.json."""
+    return None if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63 else value
+
+
+def _load_runs(db: duckdb.DuckDBPyConnection, runs: Mapping[Path, Mapping[str, Any]]) -> None:
     db.execute(
         "CREATE TABLE runs (id VARCHAR, command VARCHAR, version VARCHAR, state VARCHAR, started VARCHAR, "
         "ended VARCHAR, seed BIGINT, nodes VARCHAR[], exit_code INTEGER, path VARCHAR)"
     )
-    for path in runs:
-        meta = json.loads((path / "run.json").read_text())
+    for path, meta in runs.items():
         fields = ("id", "command", "version", "state", "started", "ended", "seed", "nodes", "exit_code")
-        db.execute("INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)", [*(meta.get(f) for f in fields), str(path)])
+        held = [_held(meta.get(field)) for field in fields]
+        db.execute("INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)", [*held, str(path)])
 
 
 _COLUMNS = {
@@ -89,9 +103,13 @@ _COLUMNS = {
 }
 
 
-def _load_records(db: duckdb.DuckDBPyConnection, runs: list[Path]) -> None:
+def _load_records(db: duckdb.DuckDBPyConnection, runs: Iterable[Path]) -> None:
     """All records.jsonl in one read; torn lines are skipped, as everywhere."""
-    files = [str(path / "records.jsonl") for path in runs if (path / "records.jsonl").exists()]
+    files = [str(path / "records.jsonl") for path in runs if (path / "records.jsonl").is_file()]
+    if not files:
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
+        db.execute(f"CREATE TABLE records ({columns})")
+        return
     db.execute(
         "CREATE TABLE records AS SELECT * FROM read_json($files, format='newline_delimited', ignore_errors=true, "
         "maximum_object_size=67108864, columns=$columns) WHERE verdict IS NOT NULL",

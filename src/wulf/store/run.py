@@ -25,20 +25,18 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from pydantic import ValidationError
+
 from wulf import __version__
-from wulf.core.errors import USAGE, UsageError, WulfError
+from wulf.core.errors import UsageError
 from wulf.core.files import replace_file
 from wulf.core.findings import Finding
+from wulf.core.foreign import parse
 from wulf.core.records import Record
+from wulf.store.reading import StoreError, read_json, read_meta_file
 
 Facts = dict[str, dict[str, Any]]
 """Of one node: fact name → {"value", "unit"?, "provenance"} or {"value": null, "reason"}."""
-
-
-class StoreError(WulfError):
-    """A run can't be written or read: disk full, no permission, torn. What was written before is kept."""
-
-    exit_code = USAGE
 
 
 def utc_now() -> str:
@@ -237,19 +235,9 @@ def _mend(path: Path) -> None:
             lines.truncate(lines.read().rfind(b"\n") + 1)
 
 
-def _read_json(path: Path, absent: Any) -> Any:
-    """A JSON file's content, or `absent` when there is none."""
-    if not path.exists():
-        return absent
-    try:
-        return json.loads(path.read_text())
-    except json.JSONDecodeError as error:
-        raise StoreError(f"{path}:{error.lineno}: not JSON: {error.msg}") from error
-
-
 def _parse_object(line: bytes) -> dict[str, Any]:
     """One JSON object; ValueError for anything else."""
-    parsed = json.loads(line)
+    parsed = parse(line)
     if not isinstance(parsed, dict):
         raise ValueError("not an object")
     return parsed
@@ -258,23 +246,28 @@ def _parse_object(line: bytes) -> dict[str, Any]:
 T = TypeVar("T")
 
 
-def _read_lines(path: Path, parse: Callable[[bytes], T]) -> tuple[list[T], int]:
-    """The lines of a JSON Lines file that `parse` takes, and the number of those it refuses."""
+def _read_lines(path: Path, take: Callable[[bytes], T]) -> tuple[list[T], int]:
+    """The lines of a JSON Lines file that `take` takes, and the number of those it refuses."""
     good: list[T] = []
     torn = 0
     if path.exists():
+        if not path.is_file():
+            raise StoreError(f"{path} is no regular file", "runs hold files and nothing else: move it away")
         with path.open("rb") as lines:
             for line in lines:
                 try:
-                    good.append(parse(line))
+                    good.append(take(line))
                 except ValueError:
                     torn += 1
     return good, torn
 
 
 def read_meta(path: Path) -> dict[str, Any]:
-    """A run's run.json; a run that says it is running but that nobody writes any more is shown as `cut short`."""
-    meta: dict[str, Any] = _read_json(path / "run.json", {})
+    """A run's run.json; a run that says it is running but that nobody writes any more is shown as `cut short`.
+
+    StoreError where it can't be read, or is none.
+    """
+    meta = read_meta_file(path)
     if meta.get("state") == "running" and not Run(path, meta).being_written:
         meta["state"] = "cut short"
     return meta
@@ -287,6 +280,8 @@ def read_run(path: Path) -> Run:
     ------
     UsageError
         `path` is not a run.
+    StoreError
+        One of its files can't be read, or is not what it should be.
     """
     if not (path / "run.json").is_file():
         raise UsageError(f"{path} is not a run: it has no run.json", "`wulf runs` lists the runs")
@@ -294,20 +289,29 @@ def read_run(path: Path) -> Run:
     replicates, torn_replicates = _read_lines(path / "replicates.jsonl", _parse_object)
     return Run(
         path=path,
-        meta=_read_json(path / "run.json", {}),
-        plan=_read_json(path / "plan.json", {}),
-        fingerprint=_read_json(path / "fingerprint.json", {}),
+        meta=read_meta_file(path),
+        plan=read_json(path / "plan.json", {}),
+        fingerprint=read_json(path / "fingerprint.json", {}),
         records=records,
-        findings=[Finding.model_validate(f) for f in _read_json(path / "findings.json", [])],
+        findings=_findings(path / "findings.json"),
         replicates=replicates,
-        baseline=_read_json(path / "baseline.json", {}),
-        settings=_read_json(path / "settings.json", {}),
+        baseline=read_json(path / "baseline.json", {}),
+        settings=read_json(path / "settings.json", {}),
         torn=torn_records + torn_replicates,
     )
 
 
+def _findings(path: Path) -> list[Finding]:
+    try:
+        return [Finding.model_validate(one) for one in read_json(path, [])]
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise StoreError(f"{path}: a finding's {place}: {first['msg']}", "it is no findings.json of wulf's") from error
+
+
 def list_runs(directory: Path | None = None) -> Iterator[Path]:
-    """The runs under a directory, oldest first."""
+    """The runs under a directory, oldest first; some may be torn: `read_meta` says so."""
     root = directory if directory is not None else runs_directory()
     if root.is_dir():
         yield from sorted(path.parent for path in root.glob("*/run.json"))

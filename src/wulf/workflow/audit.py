@@ -20,7 +20,8 @@ from wulf.core.errors import FOUND, INCOMPLETE, OK, NodeError, UsageError
 from wulf.core.files import replace_file
 from wulf.core.findings import Finding, Severity
 from wulf.report.audit import AUDIT
-from wulf.store.run import Facts, RunWriter, StoreError, read_run, utc_now
+from wulf.store.reading import StoreError
+from wulf.store.run import Facts, RunWriter, read_run, utc_now
 from wulf.tune.audited import Audited, audited
 from wulf.tune.catalogue import catalogue
 from wulf.tune.drift import changes, unlike

@@ -42,7 +42,8 @@ from wulf.measure.plan import Cell
 from wulf.measure.probes import Probe
 from wulf.measure.rules_file import read_variables, write_rules
 from wulf.measure.watcher import UNWATCHED, Watcher
-from wulf.store.run import RunWriter, StoreError
+from wulf.store.reading import StoreError
+from wulf.store.run import RunWriter
 from wulf.workflow.connect import Connected
 from wulf.workflow.measuring import Effort, Outcome
 from wulf.workflow.mpi import Ranks, campaign

@@ -9,7 +9,8 @@ from pathlib import Path
 from wulf.core.errors import UsageError
 from wulf.model.network import BadExpressionError, Network, edited, from_loggp, split_expression
 from wulf.model.network_file import NetworkFile, network_names, parse_network, shipped_network
-from wulf.store.run import Run, StoreError, find_run, list_runs, read_meta
+from wulf.store.reading import StoreError
+from wulf.store.run import Run, find_run, list_runs, read_meta
 from wulf.workflow.loggp import measured_of
 from wulf.workflow.recover import load
 

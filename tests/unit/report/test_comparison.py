@@ -13,7 +13,7 @@ from tests.unit.measure.make_runs import run
 from wulf.measure.comparing import RunComparison, compare_runs
 from wulf.report.comparison import BAR, drawn, print_comparison, rows_of, span_of
 from wulf.report.comparison_page import write_comparison
-from wulf.store.run import StoreError
+from wulf.store.reading import StoreError
 
 LIKE = {"n1>n2": 1.0, "n1>n3": 1.0, "n2>n3": 1.0}
 

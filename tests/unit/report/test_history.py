@@ -35,7 +35,7 @@ from wulf.report.history import (
 from wulf.report.history_page import MAX_POINTS, chart, charts_of, render_history, write_history
 from wulf.stats.changes import Change
 from wulf.store.history import Point, Series, Source
-from wulf.store.run import StoreError
+from wulf.store.reading import StoreError
 
 PLOTLY = get_plotlyjs()
 RISE = Change(30, 30, 30, 0.005, 18.5e-6, 24.1e-6, 5.6e-6, 5.4e-6, 5.8e-6, 1.301, 1.288, 1.315, 0.95)

@@ -20,7 +20,8 @@ from wulf.report.charts import MAX_HEAT_NODES, decade_ticks, heat_map, label, pa
 from wulf.report.html import json_for_script, render, write_report
 from wulf.report.page import MAX_RECORDS, page
 from wulf.report.view import pair_matrices, sweeps
-from wulf.store.run import Run, StoreError
+from wulf.store.reading import StoreError
+from wulf.store.run import Run
 
 PLOTLY = get_plotlyjs()
 VOID = {"meta", "link", "br", "input", "img", "use", "rect", "path"}

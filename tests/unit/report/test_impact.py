@@ -19,7 +19,8 @@ from wulf.model.impact import AFTER, BEFORE, impact_of
 from wulf.model.mpi_share import mpi_share
 from wulf.report.impact import headline, impact_view
 from wulf.report.impact_page import OUTCOME, improvements
-from wulf.store.run import RunWriter, StoreError
+from wulf.store.reading import StoreError
+from wulf.store.run import RunWriter
 from wulf.workflow.impact_profile import Profiled
 from wulf.workflow.impact_result import impact_object
 from wulf.workflow.tune_campaign import Told

@@ -23,7 +23,7 @@ from wulf.report.predict_object import predict_object
 from wulf.report.predict_page import FULL, render_predict, timeline_chart, write_predict
 from wulf.report.predict_plots import curve_plots, sensitivity_plot
 from wulf.stats.piecewise import Interval
-from wulf.store.run import StoreError
+from wulf.store.reading import StoreError
 from wulf.workflow.predict import predict
 from wulf.workflow.predict_scene import Wanted
 from wulf.workflow.predict_trace import read_traced

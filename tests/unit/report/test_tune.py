@@ -20,7 +20,8 @@ from wulf.report.model_terminal import print_view
 from wulf.report.model_view import View
 from wulf.report.tune import interval, percent, plan_view, result_view
 from wulf.report.tune_page import OUTCOME, effects_chart
-from wulf.store.run import RunWriter, StoreError
+from wulf.store.reading import StoreError
+from wulf.store.run import RunWriter
 from wulf.workflow.tune_result import differences, result_object
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.store.test_run import write
 from wulf.core.errors import UsageError
 from wulf.store.query import query
+from wulf.store.run import RunWriter
 
 
 def test_records_and_runs_are_tables(tmp_path: Path) -> None:
@@ -42,3 +43,27 @@ def test_sql_can_not_reach_other_files(tmp_path: Path) -> None:
 def test_no_runs(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no runs"):
         query("SELECT 1", tmp_path)
+
+
+def test_a_torn_run_hides_no_other_one(tmp_path: Path) -> None:
+    write(tmp_path / "a", 2)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "run.json").write_text("{broken")
+    answer = query("SELECT count(*) FROM records", tmp_path)
+    assert answer.rows == [(2,)]
+    assert list(answer.unread) == [tmp_path / "b"]
+    (tmp_path / "a" / "run.json").write_text("[]")
+    with pytest.raises(UsageError, match="no run can be read"):
+        query("SELECT 1", tmp_path)
+
+
+def test_a_seed_that_fits_no_column_hides_no_run(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "a", "survey", {"seed": 10**30}):
+        pass
+    assert query("SELECT seed, command FROM runs", tmp_path).rows == [(None, "survey")]
+
+
+def test_runs_without_records_have_an_empty_table(tmp_path: Path) -> None:
+    write(tmp_path / "a", 2)
+    (tmp_path / "a" / "records.jsonl").unlink()
+    assert query("SELECT count(*) FROM records", tmp_path).rows == [(0,)]

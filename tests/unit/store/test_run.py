@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from tests.wording import lacking
 from wulf.core.errors import UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record
-from wulf.store.run import RunWriter, StoreError, find_run, list_runs, read_run
+from wulf.store.reading import StoreError
+from wulf.store.run import RunWriter, find_run, list_runs, read_meta, read_run
 
 
 def record(run: str, value: float = 1.0) -> Record:
@@ -109,8 +112,55 @@ def test_not_a_run(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a run"):
         read_run(tmp_path)
     (tmp_path / "run.json").write_text("{broken")
-    with pytest.raises(StoreError, match=r"run.json:1: not JSON"):
+    with pytest.raises(StoreError, match=r"run.json: not JSON: .* line 1"):
         read_run(tmp_path)
+
+
+TORN = [
+    (b"[]", "holds list where dict"),
+    (b'{"state": "complete"}', "id: Field required"),
+    (b'{"id": "a\\nrm -rf /", "state": "complete"}', "id: String should match"),
+    (b'{"id": "a", "state": "complete", "nodes": ["../.."]}', "nodes.0: String should match"),
+    (b'{"id": "a", "state": "complete", "nodes": "n1"}', "nodes: Input should be a valid list"),
+    (b'{"id": "a", "state": "complete", "seed": NaN}', "NaN is no number"),
+    (b"[" * 100_000, "nested too deeply"),
+    (b'{"id": "\xff"}', "utf-8"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), TORN)
+def test_a_run_that_is_none_of_ours_says_what_is_wrong(tmp_path: Path, text: bytes, why: str) -> None:
+    (tmp_path / "run.json").write_bytes(text)
+    for read in (read_run, read_meta):
+        with pytest.raises(StoreError) as raised:
+            read(tmp_path)
+        assert lacking(raised.value.what, f"{tmp_path}/run.json", why) == []
+
+
+@pytest.mark.parametrize("name", ["run.json", "records.jsonl", "replicates.jsonl", "findings.json", "plan.json"])
+def test_a_pipe_in_a_runs_folder_makes_nobody_wait(tmp_path: Path, name: str) -> None:
+    write(tmp_path / "run")
+    (tmp_path / "run" / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "run" / name)
+    with pytest.raises(UsageError if name == "run.json" else StoreError):
+        read_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("findings.json", '[{"kind": "node"}]', "a finding's severity"),
+        ("findings.json", "{}", "holds dict"),
+        ("plan.json", "[]", "holds list"),
+        ("fingerprint.json", "1", "holds int"),
+    ],
+)
+def test_files_of_the_wrong_shape_are_named(tmp_path: Path, name: str, text: str, why: str) -> None:
+    write(tmp_path / "run")
+    (tmp_path / "run" / name).write_text(text)
+    with pytest.raises(StoreError) as raised:
+        read_run(tmp_path / "run")
+    assert lacking(raised.value.what, name, why) == []
 
 
 def test_json_files_are_replaced_whole(tmp_path: Path) -> None:

@@ -1,0 +1,105 @@
+"""A run's files, taken in at one edge: a run may have been cut short, or come from anybody."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from wulf.core.errors import USAGE, WulfError
+from wulf.core.foreign import parse
+
+LARGEST = 1 << 30
+"""Bytes of a JSON file: ten times what plan.json of 10,000 nodes takes."""
+
+
+class StoreError(WulfError):
+    """A run can't be written or read: disk full, no permission, torn. What was written before is kept."""
+
+    exit_code = USAGE
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[^\s/\\]{1,255}$")]
+"""Becomes part of file names and of scripts."""
+
+
+class Meta(BaseModel):
+    """What others rely on in run.json; it may hold more."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: Name
+    command: str = ""
+    version: str = ""
+    state: str
+    started: str = ""
+    ended: str | None = None
+    nodes: list[Name] = []
+    exit_code: int | None = None
+
+
+def contents(path: Path) -> bytes | None:
+    """A file's bytes; None where there is none.
+
+    Raises
+    ------
+    StoreError
+        It can't be read, is no regular file, or is larger than `LARGEST`.
+    """
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise StoreError(f"{path} is no regular file", "runs hold files and nothing else: move it away")
+            if status.st_size > LARGEST:
+                raise StoreError(f"{path} has {status.st_size:,} bytes, more than {LARGEST:,}")
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"{path} can't be read: {error.strerror}") from error
+
+
+T = TypeVar("T", dict[str, Any], list[Any])
+
+
+def read_json(path: Path, absent: T) -> T:
+    """A JSON file's object or list, as `absent` is, which stands for a file that is not there.
+
+    Raises
+    ------
+    StoreError
+        It can't be read, is no JSON, or another kind of value.
+    """
+    text = contents(path)
+    if text is None:
+        return absent
+    try:
+        found = parse(text)
+    except ValueError as error:
+        raise StoreError(f"{path}: not JSON: {error}") from error
+    if not isinstance(found, type(absent)):
+        raise StoreError(f"{path} holds {type(found).__name__} where {type(absent).__name__} should be")
+    return found
+
+
+def read_meta_file(path: Path) -> dict[str, Any]:
+    """What run.json of a run says; empty where there is none.
+
+    Raises
+    ------
+    StoreError
+        It can't be read, or lacks what every run has: names file and field.
+    """
+    meta = read_json(path / "run.json", {})
+    if not meta:
+        return meta
+    try:
+        return Meta.model_validate(meta, strict=True).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise StoreError(f"{path / 'run.json'}: {place}: {first['msg']}", "it is no run.json of wulf's") from error
