@@ -57,10 +57,11 @@ def export(run: str, form: str, out: Path | None, directory: Path | None, as_jso
 
 def _source(path: Path) -> Source:
     """The run and its date."""
+    from wulf.store.run import read_meta
     from wulf.tune.export.entry import Source
 
-    meta = json.loads((path / "run.json").read_text(encoding="utf-8"))
-    return Source(str(meta["id"]), str(meta.get("ended") or meta["started"])[:10])
+    meta = read_meta(path)
+    return Source(meta["id"], str(meta.get("ended") or meta.get("started", ""))[:10])
 
 
 def _write(made: Exported, folder: Path) -> None:

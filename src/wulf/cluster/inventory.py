@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from wulf.core.errors import UsageError
+from wulf.core.nodeset import names_in
 
 if TYPE_CHECKING:
     from wulf.lab import Lab
@@ -172,13 +173,11 @@ def expand(pattern: str) -> list[str]:
     Raises
     ------
     UsageError
-        The pattern can't be parsed, names an unknown group, or stands for nothing.
+        The pattern can't be parsed, names an unknown group, or stands for nothing, or for too many.
     """
-    from ClusterShell.NodeSet import NodeSet, NodeSetException
-
     try:
-        names = [str(name) for name in NodeSet(pattern)]
-    except NodeSetException as error:
+        names = names_in(pattern)
+    except ValueError as error:
         raise UsageError(f"{pattern!r} is not a node set: {error}", "examples: n[1-4]   a1,b[2-3]   @rack1") from error
     if not names:
         raise UsageError(f"the node set {pattern!r} is empty", "examples: n[1-4]   a1,b[2-3]   @rack1")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import agent_program
 from wulf.core.errors import FOUND, INCOMPLETE, OK, NodeError, UsageError
+from wulf.core.nodeset import names_in
 from wulf.tune.kept import Kept
 from wulf.tune.setting import Setting
 from wulf.tune.verifying import Checked, State, requests, verified
@@ -44,7 +45,15 @@ def nodes_of(kept: Sequence[Kept]) -> str:
     """All nodes of a campaign, as one node set; empty where none are named."""
     from ClusterShell.NodeSet import NodeSet
 
-    return str(NodeSet.fromlist([each.nodes for each in kept if each.nodes]))
+    return str(NodeSet.fromlist(sorted(set().union(*_members(kept).values()))))
+
+
+def _members(kept: Sequence[Kept]) -> dict[str, set[str]]:
+    """Node set → its nodes, each expanded once. UsageError where one is none, or stands for too many."""
+    try:
+        return {nodes: set(names_in(nodes)) for nodes in {each.nodes for each in kept} if nodes}
+    except ValueError as error:
+        raise UsageError(f"the nodes that kept something can't be told: {error}") from error
 
 
 def verify(
@@ -60,12 +69,10 @@ def verify(
     UsageError
         The catalogue lacks a setting that was kept.
     """
-    from ClusterShell.NodeSet import NodeSet
-
     unknown = sorted({each.name for each in kept} - set(catalogue))
     if unknown:
         raise UsageError(f"the catalogue has no setting {', '.join(unknown)}", "verify with the wulf that tuned")
-    found = Verified()
+    found, members = Verified(), _members(kept)
     with launch(inventory) as launcher:
         opened = launcher.open(inventory.nodes, agent_program())
         found.failed = dict(opened.failed)
@@ -73,7 +80,7 @@ def verify(
         asked = {node: session.call("settings", read=read) for node, session in opened.sessions.items()}
         until = time.monotonic() + PATIENCE
         for node, future in asked.items():
-            its = [each for each in kept if not each.nodes or node in NodeSet(each.nodes)]
+            its = [each for each in kept if not each.nodes or node in members[each.nodes]]
             try:
                 answer = future.result(timeout=max(0.0, until - time.monotonic()))
             except FutureTimeout:

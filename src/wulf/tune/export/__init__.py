@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wulf.core.errors import UsageError
-from wulf.tune.export.entry import Entry, by_nodes
+from wulf.tune.export.entry import Entry, by_nodes, why_unsafe
 from wulf.tune.export.formats import formats
 from wulf.tune.export.readme import README, readme
 
@@ -40,16 +40,26 @@ def export(entries: Iterable[Entry], name: str) -> Exported:
     Raises
     ------
     UsageError
-        Nothing was kept, or there is no such format.
+        Nothing was kept, nothing of it can safely stand in a file, or there is no such format.
     """
     known = formats()
     if name not in known:
         raise UsageError(f"there is no format {name!r}", f"the formats are {', '.join(known)}")
-    groups = by_nodes(entries)
-    if not groups:
-        raise UsageError("the campaign kept nothing: there is nothing to export")
+    sound: list[Entry] = []
+    refused: list[tuple[Entry, str]] = []
+    for entry in entries:
+        if why := why_unsafe(entry.kept):
+            refused.append((entry, why))
+        else:
+            sound.append(entry)
+    if not sound:
+        first = f": {refused[0][0].title}: {refused[0][1]}" if refused else ""
+        raise UsageError(f"the campaign kept nothing that can be exported{first}")
+    try:
+        groups = by_nodes(sound)
+    except ValueError as error:
+        raise UsageError(f"the nodes that kept something can't be told: {error}") from error
     files: dict[str, str] = {}
-    refused = []
     for nodes, its in groups.items():
         folder = f"{nodes}/" if len(groups) > 1 else ""
         written = known[name].write(its)

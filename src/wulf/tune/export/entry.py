@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wulf.core.errors import UsageError
+from wulf.core.nodeset import names_in
 from wulf.core.units import scale_for, show_in
 from wulf.tune.dependencies import order
 from wulf.tune.kept import SCREENED, Effect, Kept
@@ -42,9 +44,29 @@ class Entry:
 
 
 def ascii_words(text: str) -> str:
-    """Files of all formats are ASCII: what reads them at boot may know no other encoding."""
+    """One line of ASCII, as files of all formats are: what reads them at boot may know no other encoding."""
     plain = text.translate({ord("µ"): "u", ord("−"): "-", ord("–"): "-", ord("×"): "x", ord("\n"): " "})
-    return plain.encode("ascii", "replace").decode()
+    return "".join(c if c.isprintable() else "?" for c in plain.encode("ascii", "replace").decode())
+
+
+_PLACE = re.compile(r"(?:[A-Za-z0-9][\w.:@-]*(?: of [A-Za-z0-9][\w.:@-]*)*)?", re.ASCII)
+_NODES = re.compile(r"(?:[A-Za-z0-9][\w.-]*(?:\[[\d,/-]+\][\w.-]*)*(?:,(?!$)|$))*", re.ASCII)
+_TEXT = re.compile(r"[A-Za-z0-9 \t_,.:/=+@-]*")
+
+
+def why_unsafe(kept: Kept) -> str:
+    """Why something could become more than a value in a file that a shell, udev or Ansible reads; empty where nothing.
+
+    A run may come from anybody; and what none of these gives a meaning to needs no quoting in any of them.
+    """
+    if not _PLACE.fullmatch(kept.place):
+        return f"{kept.place!r} is no name of a device that such a file may hold"
+    if not _NODES.fullmatch(kept.nodes):
+        return f"{kept.nodes!r} is no set of nodes that such a file may hold"
+    for value in (kept.value, kept.before):
+        if isinstance(value, str) and not _TEXT.fullmatch(value):
+            return f"{value!r} has characters that such a file may take for more than a value"
+    return ""
 
 
 def effect_words(effect: Effect) -> str:
@@ -85,12 +107,19 @@ def by_nodes(found: Iterable[Entry]) -> dict[str, list[Entry]]:
     Returns
     -------
     Node set ('n[1-4]', '' where no nodes are named) → what its nodes kept, in the campaign's order.
+
+    Raises
+    ------
+    ValueError
+        A set can't be parsed, or stands for too many.
     """
     from ClusterShell.NodeSet import NodeSet
 
+    entries = list(found)
+    names = {nodes: names_in(nodes) if nodes else [""] for nodes in {entry.kept.nodes for entry in entries}}
     of_node: dict[str, list[Entry]] = {}
-    for entry in found:
-        for node in NodeSet(entry.kept.nodes) if entry.kept.nodes else [""]:
+    for entry in entries:
+        for node in names[entry.kept.nodes]:
             of_node.setdefault(node, []).append(entry)
     groups: list[tuple[list[Entry], list[str]]] = []
     for node, its in of_node.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from wulf.tune.export.entry import Entry
+from wulf.tune.export.entry import Entry, ascii_words
 
 Lines = dict[str, list[str]]
 """Path → lines."""
@@ -47,6 +47,6 @@ def header(entries: Sequence[Entry], mark: str = "#") -> list[str]:
     source = entries[0].source
     nodes = f", on {entries[0].kept.nodes}" if entries[0].kept.nodes else ""
     return [
-        f"{mark} Settings that `wulf tune` kept in the run {source.run} of {source.date}{nodes}.",
+        ascii_words(f"{mark} Settings that `wulf tune` kept in the run {source.run} of {source.date}{nodes}."),
         f"{mark} Beside each: what it changed there, with the interval; or that this was not measured.",
     ]

@@ -104,9 +104,19 @@ def _sysctl(entry: Entry) -> Live:
 
 
 def sysfs_path(entry: Entry) -> str:
-    """Where it stands: the names of a place, 'rx-0 of eth0', fill the path's braces from the last to the first."""
-    names = iter(reversed(entry.kept.place.split(" of ")))
-    path = re.sub("{[a-z]+}", lambda _: next(names), str(entry.setting.target["path"]))
+    """Where it stands: the names of a place, 'rx-0 of eth0', fill the path's braces from the last to the first.
+
+    Raises
+    ------
+    Inexpressible
+        The place has fewer names than the path has braces.
+    """
+    path, names = str(entry.setting.target["path"]), [name for name in entry.kept.place.split(" of ") if name]
+    wanted = re.findall("{[a-z]+}", path)
+    if len(names) < len(wanted):
+        raise Inexpressible(f"{entry.kept.place!r} names no place in {path}")
+    for brace, name in zip(wanted, reversed(names), strict=False):
+        path = path.replace(brace, name, 1)
     return "/" + path.lstrip("/")
 
 

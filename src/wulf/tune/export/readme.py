@@ -21,7 +21,7 @@ def readme(form: Format, entries: Sequence[Entry], written: Written) -> str:
         *table(entries, written), "", "## Use", "", form.install, "", "## Undo", "", form.undo, "",
         *_not_exported(written), "## Check", "", f"`wulf tune verify {source.run}`, after a restart too.",
     ]  # fmt: skip
-    return ascii_words("\0".join(lines)).replace("\0", "\n") + "\n"
+    return "\n".join(map(ascii_words, lines)) + "\n"
 
 
 def table(entries: Sequence[Entry], written: Written) -> list[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from wulf.core.nodeset import names_in
 from wulf.tune.export.boot import boot
 from wulf.tune.export.entry import Entry
 from wulf.tune.export.format import Format, Written, header
@@ -103,9 +104,7 @@ def _script(path: str, word: str) -> list[str]:
 
 
 def _play(entries: Sequence[Entry]) -> list[str]:
-    from ClusterShell.NodeSet import NodeSet
-
-    nodes = ",".join(sorted({node for entry in entries for node in NodeSet(entry.kept.nodes)})) or "all"
+    nodes = ",".join(sorted({node for entry in entries for node in names_in(entry.kept.nodes)})) or "all"
     hosts = f"{{{{ wulf_nodes | default('{nodes}') }}}}"
     return ["---", *header(entries), "- name: Settings that wulf kept", f"  hosts: {_text(hosts)}", "  become: true"]
 
