@@ -13,6 +13,7 @@ from wulf.apps.hpl_dat import parse
 from wulf.cli.app import measured, option_names, run_options
 from wulf.cli.mpi_options import option_of
 from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, contents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,9 +79,9 @@ def configurations(dat: Path | None, given: Mapping[str, Param]) -> list[dict[st
     if dat is None:
         return [dict(given)]
     try:
-        text = dat.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UsageError(f"{dat} can't be read: {error.strerror}", "name a file that you can read") from error
+        text = contents(dat).decode(errors="replace")
+    except Unreadable as error:
+        raise UsageError(f"{dat} can't be read: {error}", "name a file that you can read") from error
     return of_file(hpl_driver.params_of(parse(text)), given)
 
 

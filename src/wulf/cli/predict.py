@@ -182,8 +182,7 @@ def _extra(topology: Path | None, engine: str, placement: str | None) -> dict[st
     UsageError
         The topology can't be read, or engine A is to replay it; hosts are to be placed in none.
     """
-    import json
-
+    from wulf.core.given import json_of
     from wulf.workflow import predict_beside
 
     if topology is None:
@@ -193,13 +192,15 @@ def _extra(topology: Path | None, engine: str, placement: str | None) -> dict[st
     if engine == "a":
         raise UsageError("engine a knows no topology", "leave --engine out, or give --engine b")
     try:
-        described = json.loads(topology.read_text(encoding="utf-8"))
+        described = json_of(topology)
+        if not isinstance(described, dict):
+            raise ValueError("it is no JSON object")
         return {
             "topology": described
             if placement is None
             else {**described, "positions": predict_beside.placement(placement)}
         }
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise UsageError(
             f"{topology} can't be read: {error}", "give a JSON object, docs/replay-contention.md has its fields"
         ) from error

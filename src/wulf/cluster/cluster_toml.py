@@ -34,6 +34,7 @@ from wulf.cluster.inventory import Node, did_you_mean, expand, parse_network
 from wulf.cluster.launchers import launcher_names
 from wulf.cluster.slurm import check_option
 from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, text_of, toml
 
 Location = tuple[int | str, ...]
 """The way to a value from the top of the document: keys, and indices into lists."""
@@ -151,18 +152,18 @@ def _role_faults(parsed: _File) -> list[tuple[Location, str]]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from error
-    except OSError as error:
-        raise UsageError(f"{path}: can't read the inventory: {error.strerror}") from error
+        return text_of(path)
+    except Unreadable as error:
+        raise UsageError(f"{path}: can't read the inventory: {error}") from error
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        reason, _, place = str(error).partition(" (at ")
+        return toml(text)
+    except Unreadable as error:
+        reason, _, place = str(error).removeprefix("it is no TOML: ").partition(" (at ")
+        if not place:
+            raise UsageError(f"{path}: can't read the inventory: {reason}", _FORMAT) from error
         at = re.match(r"line (\d+), column (\d+)", place)
         # tomllib counts no line for what is missing at the end of the document
         line, column = at.groups() if at else (str(text.count("\n") + 1), "1")

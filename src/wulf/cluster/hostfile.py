@@ -11,6 +11,7 @@ from pathlib import Path
 
 from wulf.cluster.inventory import Node, expand
 from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, text_of
 
 # Open MPI spells its keys in several ways (slots, max_slots, max-slots, cpu, username, ...): any key=value is taken.
 _HOST = re.compile(r"(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9A-Fa-f:]+\]|[^:\s]+|[0-9A-Fa-f:]*::[0-9A-Fa-f:]*)(?::\d+)?")
@@ -26,10 +27,9 @@ def read(path: Path) -> tuple[Node, ...]:
         The file can't be read, or a line is none of the dialects: names file and line.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not text"
-        raise UsageError(f"{path}: can't read the hostfile: {reason}") from error
+        lines = text_of(path).splitlines()
+    except Unreadable as error:
+        raise UsageError(f"{path}: can't read the hostfile: {error}") from error
     nodes: dict[str, Node] = {}
     for number, line in enumerate(lines, start=1):
         for node in _nodes_of(line.partition("#")[0], f"{path}:{number}"):

@@ -10,6 +10,14 @@ OK, FOUND, USAGE, INCOMPLETE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 70, 130
 wulf's own (EX_SOFTWARE of sysexits.h), which says nothing of what was asked about; interrupted."""
 
 
+LONGEST = 1500
+"""Characters of what an error says; one that quotes a megabyte of somebody's file says it in fewer."""
+
+
+def _sentence(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 3 :]}"
+
+
 class WulfError(Exception):
     """Base of all errors that wulf raises on purpose.
 
@@ -24,9 +32,9 @@ class WulfError(Exception):
     exit_code = INCOMPLETE
 
     def __init__(self, what: str, next_step: str = "") -> None:
-        super().__init__(what)
-        self.what = what
+        self.what = _sentence(what)
         self.next_step = next_step
+        super().__init__(self.what)
 
     def __str__(self) -> str:
         return f"{self.what}\n  → {self.next_step}" if self.next_step else self.what

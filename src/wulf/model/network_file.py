@@ -6,7 +6,6 @@ file holds it as printed, and `wulf.model.network` derives what the model needs.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -15,6 +14,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, toml
 
 EITHER = (("latency", "half_round_trip"), ("gap", "message_rate"), ("byte", "bandwidth"))
 """Of each pair a file has one: what the model takes, or what sources print."""
@@ -145,9 +145,9 @@ def parse_network(text: str, where: str) -> NetworkFile:
         It is no TOML, or a figure is missing or wrong: the first fault, with its field.
     """
     try:
-        return NetworkFile.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{where} is no TOML: {error}", "`wulf networks show 10gbe --toml` shows one") from error
+        return NetworkFile.model_validate(toml(text))
+    except Unreadable as error:
+        raise UsageError(f"{where} can't be read: {error}", "`wulf networks show 10gbe --toml` shows one") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the network"

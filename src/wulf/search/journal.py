@@ -12,11 +12,17 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from wulf.core.errors import USAGE, UsageError, WulfError
+from wulf.core.foreign import parse
+from wulf.core.given import Unreadable, contents
 from wulf.search.plan import Plan, plan_object, plan_of
 from wulf.search.strategy import Found, search
 from wulf.search.trial import Outcome, Run, Trial, line_of, read_line
 
 NAME = "journal.jsonl"
+
+
+LARGEST = 1 << 30
+"""Bytes of a journal: a million runs of a search."""
 
 
 class JournalError(WulfError):
@@ -64,9 +70,9 @@ class Journal:
             It is not there, or one of its lines but the last is torn.
         """
         try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise JournalError(f"{path} can't be read: {error.strerror}", "name the folder of a search") from error
+            content = contents(path, LARGEST)
+        except Unreadable as error:
+            raise JournalError(f"{path} can't be read: {error}", "name the folder of a search") from error
         whole, _, torn = content.rpartition(b"\n")
         head, *lines = _objects(path, whole)
         try:
@@ -105,7 +111,7 @@ def _objects(path: Path, content: bytes) -> list[dict[str, Any]]:
     found = []
     for number, line in enumerate(content.split(b"\n"), 1):
         try:
-            found.append(json.loads(line))
+            found.append(parse(line))
         except ValueError as error:
             raise JournalError(
                 f"{path}:{number}: no JSON", "it was changed by hand, or the disk lost it: start the search anew"

@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -38,6 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, toml_of
 from wulf.core.records import Param
 from wulf.search.space import Knob, Space, written
 
@@ -114,14 +114,9 @@ def read_own(path: Path, settings: Mapping[str, Any] | None = None) -> Own:
         Names file, field and value.
     """
     try:
-        content = path.read_bytes().decode()
-        found = tomllib.loads(content)
-    except OSError as error:
-        raise UsageError(
-            f"{path} can't be read: {error.strerror}", "name a file such as docs/search.md shows"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no TOML: {error}", "docs/search.md shows one") from error
+        found = toml_of(path)
+    except Unreadable as error:
+        raise UsageError(f"{path} can't be read: {error}", "name a file such as docs/search.md shows") from error
     try:
         return own_of(found, settings or {})
     except UsageError as error:

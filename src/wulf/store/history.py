@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wulf.core.foreign import parse
 from wulf.core.records import Param, Record, Verdict
+from wulf.store.reading import StoreError, contents, read_json, read_meta_file
 from wulf.store.run import list_runs, runs_directory
 
 NOT_IN_CELLS = frozenset({"seconds", "warmup_seconds"})
@@ -168,20 +170,17 @@ def _sources(directory: Path | None) -> tuple[list[Source], list[tuple[str, str]
     found, unread = [], []
     for path in list_runs(directory):
         try:
-            meta = json.loads((path / "run.json").read_bytes())
-            source = Source(path, str(meta["id"]), str(meta["started"]), str(meta.get("version", "")))
-        except OSError as error:
-            unread.append((path.name, error.strerror or str(error)))
-        except (ValueError, KeyError, TypeError):
-            unread.append((path.name, "its run.json is torn"))
+            meta = read_meta_file(path)
+        except StoreError as error:
+            unread.append((path.name, error.what))
         else:
-            found.append(source)
+            found.append(Source(path, meta["id"], meta.get("started", ""), meta.get("version", "")))
     return sorted(found, key=lambda source: (source.started, source.id)), unread
 
 
 def _records(path: Path, metric: str) -> tuple[list[Record], int]:
     """The metric's records in a file, and how many lines could not be read."""
-    if not path.exists():
+    if not path.is_file():
         return [], 0
     wanted = json.dumps(metric, ensure_ascii=False).encode()
     found, torn = [], 0
@@ -238,10 +237,9 @@ def _better(metric: str, sources: set[Source]) -> str:
 def _read_object(path: Path) -> dict[str, Any]:
     """A JSON object; empty where there is none that can be read."""
     try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        return read_json(path, {})
+    except StoreError:
         return {}
-    return content if isinstance(content, dict) else {}
 
 
 def fingerprint(source: Source, nodes: tuple[str, ...]) -> dict[str, Any]:
@@ -255,12 +253,12 @@ def metrics_of(directory: Path | None = None, newest: int = 100) -> dict[str, in
     counts: dict[str, int] = {}
     for source in _sources(directory)[0][-newest:]:
         try:
-            lines = (source.path / "records.jsonl").read_bytes().splitlines()
-        except OSError:
+            lines = (contents(source.path / "records.jsonl") or b"").splitlines()
+        except StoreError:
             continue
         for line in lines:
             try:
-                name = str(json.loads(line)["metric"])
+                name = str(parse(line)["metric"])
             except (ValueError, KeyError, TypeError):
                 continue
             counts[name] = counts.get(name, 0) + 1

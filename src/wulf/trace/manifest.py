@@ -9,6 +9,7 @@ from typing import Any
 
 from wulf import __version__
 from wulf.core.files import replace_file
+from wulf.core.given import Unreadable, json_of
 from wulf.trace.errors import TraceError
 
 NAME = "trace.json"
@@ -62,15 +63,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     TraceError
         It is torn, or of another version.
     """
-    try:
-        text = (folder / NAME).read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not (folder / NAME).exists():
         return {}
-    except OSError as error:
-        raise TraceError(f"{folder / NAME} can't be read: {error.strerror}") from error
     try:
-        found: dict[str, Any] = json.loads(text)
-    except ValueError as error:
+        found = json_of(folder / NAME)
+        if not isinstance(found, dict):
+            raise Unreadable("it is no JSON object")
+    except Unreadable as error:
         raise TraceError(
             f"{folder / NAME} is torn: {error}", "remove it: the ranks' files are enough to read the trace"
         ) from error

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wulf.core.errors import UsageError
 from wulf.core.files import replace_file
+from wulf.core.given import Unreadable, contents
 from wulf.tune.setting import Value
 
 FILE = "kept.json"
@@ -82,11 +83,9 @@ def read_kept(run: Path) -> KeptSettings:
         The run holds none, or not as it should be.
     """
     path = run / FILE
+    if not path.exists():
+        raise UsageError(f"{run} kept no settings: there is no {FILE} in it", "a run of `wulf tune --apply` leaves one")
     try:
-        return KeptSettings.model_validate_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UsageError(
-            f"{run} kept no settings: there is no {FILE} in it", "a run of `wulf tune --apply` leaves one"
-        ) from error
-    except (OSError, ValidationError) as error:
+        return KeptSettings.model_validate_json(contents(path))
+    except (Unreadable, ValidationError) as error:
         raise UsageError(f"{path} can't be read: {error}", "`wulf tune` writes it; it is not for editing") from error

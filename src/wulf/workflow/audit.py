@@ -19,6 +19,7 @@ from wulf.cluster.programs import agent_program
 from wulf.core.errors import FOUND, INCOMPLETE, OK, NodeError, UsageError
 from wulf.core.files import replace_file
 from wulf.core.findings import Finding, Severity
+from wulf.core.given import Unreadable, json_of
 from wulf.report.audit import AUDIT
 from wulf.store.reading import StoreError
 from wulf.store.run import Facts, RunWriter, read_run, utc_now
@@ -223,12 +224,12 @@ def read_baseline(path: Path) -> Readings:
     file = path / "settings.json" if path.is_dir() else path
     how = "`wulf audit … --save FILE` makes one; an audit's run is one, too"
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json_of(file)
         readings = content["readings"]
         complete = all("value" in reading for own in readings.values() for places in own.values()
                        for reading in places.values())  # fmt: skip
-    except OSError as error:
-        raise UsageError(f"can't read the baseline {file}: {error.strerror}", how) from error
+    except Unreadable as error:
+        raise UsageError(f"can't read the baseline {file}: {error}", how) from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise UsageError(f"{file} is no baseline of settings: {error}", how) from error
     if not complete:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import time
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wulf.core.errors import FOUND, OK, NodeError, UsageError
+from wulf.core.given import Unreadable, json_of, toml_of
 from wulf.store.run import utc_now
 from wulf.workflow import health
 from wulf.workflow.bounded import Answer, Clock, call_all
@@ -72,9 +71,9 @@ def read_table(path: Path = TABLE) -> list[Check]:
         It can't be read, or a row has no name, an unknown kind, or no deadline.
     """
     try:
-        rows = tomllib.loads(path.read_text())["check"]
+        rows = toml_of(path)["check"]
         checks = [Check(row.pop("name"), row.pop("kind"), float(row.pop("seconds")), row) for row in map(dict, rows)]
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise UsageError(
             f"{path} is no table of checks: {error}", "each [[check]] has name, kind, seconds; see docs/check.md"
         ) from error
@@ -106,8 +105,8 @@ def read_baseline(path: Path | None = None, places: Sequence[Path] = ()) -> dict
     if found is None:
         return {}
     try:
-        content = json.loads(found.read_text())
-    except (OSError, ValueError) as error:
+        content = json_of(found)
+    except Unreadable as error:
         raise UsageError(f"{found}: no baseline can be read: {error}", "`wulf check --save` writes one") from error
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise UsageError(f"{found} is no baseline of this version", "`wulf check --save` writes one")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose, isfinite
@@ -14,6 +13,7 @@ import numpy as np
 
 from wulf.cluster.inventory import expand
 from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, toml_of
 from wulf.core.records import Record
 from wulf.measure.machines import Machine as Measured
 from wulf.measure.machines import machines_of
@@ -226,12 +226,11 @@ def market(path: Path, load: Load, random: np.random.Generator) -> Market:
 
 def _toml(path: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"can't read {path}: {why}", "name a TOML file with a [[candidate]] for each node") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}", "put that line right") from error
+        return toml_of(path)
+    except Unreadable as error:
+        raise UsageError(
+            f"can't read {path}: {error}", "name a TOML file with a [[candidate]] for each node"
+        ) from error
 
 
 def _check(path: Path, number: int, row: Any) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, text_of
 from wulf.measure.plan import MPI
 from wulf.model.cost import Sourced
 from wulf.model.draws import known, mean_of
@@ -33,10 +34,9 @@ def read_log(path: Path) -> list[Reading]:
         The file can't be read, or a line is wrong: which, and why.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"can't read {path}: {why}", "a line of it is, for example: 1764000000,215.5") from error
+        lines = text_of(path).splitlines()
+    except Unreadable as error:
+        raise UsageError(f"can't read {path}: {error}", "a line of it is, for example: 1764000000,215.5") from error
     found: list[Reading] = []
     for number, line in enumerate(lines, 1):
         cells = [cell.strip() for cell in line.split(",")]

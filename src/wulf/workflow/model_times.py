@@ -10,6 +10,7 @@ from math import isfinite
 from pathlib import Path
 
 from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, text_of
 from wulf.core.records import Param, Record
 from wulf.report.figures import usable
 from wulf.store.run import Run
@@ -53,11 +54,13 @@ def from_csv(path: Path) -> Given:
         The file can't be read, a column is missing or unknown, or a line is wrong: which, and why.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"can't read {path}: {reason}", "give a CSV file: workers,seconds") from error
-    lines = list(enumerate(csv.reader(io.StringIO(text)), 1))
+        text = text_of(path)
+    except Unreadable as error:
+        raise UsageError(f"can't read {path}: {error}", "give a CSV file: workers,seconds") from error
+    try:
+        lines = list(enumerate(csv.reader(io.StringIO(text)), 1))
+    except csv.Error as error:
+        raise UsageError(f"{path} is no table: {error}", "give a CSV file: workers,seconds") from error
     rows = [(number, [cell.strip() for cell in row]) for number, row in lines if "".join(row).strip()]
     rows = [(number, row) for number, row in rows if not row[0].startswith("#")]
     if not rows:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, text_of
 from wulf.model.network import BadExpressionError, Network, edited, from_loggp, split_expression
 from wulf.model.network_file import NetworkFile, network_names, parse_network, shipped_network
 from wulf.store.reading import StoreError
@@ -84,8 +85,8 @@ def unknown(name: str) -> UsageError:
 
 def _file(path: Path) -> NetworkFile:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = text_of(path)
+    except Unreadable as error:
         raise UsageError(f"{path} can't be read: {error}", "give a network's TOML") from error
     return parse_network(text, str(path))
 

@@ -53,5 +53,5 @@ def test_a_file_that_cannot_be_read(tmp_path):
     with pytest.raises(UsageError, match=r"absent: .* hostfile: No such file"):
         Inventory.from_hostfile(tmp_path / "absent")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="binary: can't read the hostfile: not text"):
+    with pytest.raises(UsageError, match="binary: can't read the hostfile: it is not UTF-8 text"):
         Inventory.from_hostfile(tmp_path / "binary")

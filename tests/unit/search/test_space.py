@@ -141,7 +141,7 @@ def test_own_file_errors_name_the_file(tmp_path: Path):
     with pytest.raises(UsageError, match=r"my.toml can't be read"):
         read_own(path)
     path.write_text("command =")
-    with pytest.raises(UsageError, match=r"my.toml is no TOML"):
+    with pytest.raises(UsageError, match=r"my.toml can't be read: it is no TOML"):
         read_own(path)
     path.write_text('command = "x {a}"\n[parameters.a]\nvalues = []\n')
     with pytest.raises(UsageError, match=r"my.toml: parameters.a.values is empty"):

@@ -159,7 +159,7 @@ def test_a_run_is_a_baseline_too(audit: Audit) -> None:
 @pytest.mark.parametrize("content", ["", "[]", '{"readings": 1}', '{"readings": {"n1": {"a": {"": {}}}}}', '{"a": 1}'])
 def test_what_is_no_baseline_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)
-    with pytest.raises(UsageError, match="no baseline"):
+    with pytest.raises(UsageError, match="baseline"):
         read_baseline(tmp_path / "x.json")
     with pytest.raises(UsageError, match="can't read"):
         read_baseline(tmp_path / "y.json")

@@ -151,7 +151,7 @@ def test_measured_candidates_and_shares_of_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("x = [", "is not TOML"),
+        ("x = [", "it is no TOML"),
         ("", "fewer than two"),
         (GOOD.replace('name = "old"\n', ""), "candidate 1 has no name"),
         (GOOD.replace("price = 1000", "price = 0"), r"candidate 1 \(old\): price is 0"),

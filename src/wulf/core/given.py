@@ -1,0 +1,130 @@
+"""Files that a user names, taken in: of bounded size, UTF-8, and TOML or JSON that ends, with numbers that are finite.
+
+A pipe is read too (`--hostfile <(scontrol show hostnames)`), but nobody waits for one into which nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import stat
+import tomllib
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+MOST = 64 << 20
+"""Bytes of a file: what describes 10,000 nodes in full has a tenth of it."""
+
+PATIENCE = 10.0
+"""Seconds without a byte after which a pipe is given up."""
+
+_CHUNK = 1 << 20
+
+
+class Unreadable(ValueError):  # noqa: N818 - it says what is the matter with a file
+    """A file can't be taken in; the text is the reason, to stand behind the file's name."""
+
+
+def contents(path: Path, most: int = MOST, *, patience: float = PATIENCE) -> bytes:
+    """A file's or pipe's bytes.
+
+    Raises
+    ------
+    Unreadable
+        It is not there, may not be read, is a folder, holds more than `most` bytes, or a pipe says nothing.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and status.st_size > most:
+            raise Unreadable(f"it has {status.st_size:,} bytes, more than {most:,}")
+        return _read(descriptor, most, patience)
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from error
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int, most: int, patience: float) -> bytes:
+    found = bytearray()
+    while True:
+        try:
+            more = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            if not select.select([descriptor], [], [], patience)[0]:
+                raise Unreadable(f"nothing was written into this pipe for {patience:g} s") from None
+            continue
+        if not more:
+            return bytes(found)
+        found += more
+        if len(found) > most:
+            raise Unreadable(f"it has more than {most:,} bytes")
+
+
+def text_of(path: Path, most: int = MOST) -> str:
+    """Its text, without a mark of byte order. Raises Unreadable, also where it is not UTF-8."""
+    try:
+        return contents(path, most).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"it is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def toml_of(path: Path) -> dict[str, Any]:
+    """What a TOML file says. Raises Unreadable."""
+    return toml(text_of(path))
+
+
+def toml(text: str) -> dict[str, Any]:
+    """What a text in TOML says.
+
+    Raises
+    ------
+    Unreadable
+        It is no TOML, is nested beyond all use, or a number is not finite.
+    """
+    try:
+        found = tomllib.loads(text)
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    except ValueError as error:  # of which a TOMLDecodeError is one; a number of thousands of digits is another
+        raise Unreadable(f"it is no TOML: {error}") from error
+    _check(found)
+    return found
+
+
+def json_of(path: Path) -> Any:
+    """What a JSON file says.
+
+    Raises
+    ------
+    Unreadable
+        As `text_of`; it is no JSON, is nested beyond all use, or a number is not finite.
+    """
+    try:
+        found = json.loads(text_of(path))
+    except Unreadable:
+        raise
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    except ValueError as error:
+        raise Unreadable(f"it is no JSON: {error}") from error
+    _check(found)
+    return found
+
+
+def _check(value: Any) -> None:
+    if isinstance(value, dict):
+        for one in value.values():
+            _check(one)
+    elif isinstance(value, list):
+        for one in value:
+            _check(one)
+    elif isinstance(value, float) and not isfinite(value):
+        raise Unreadable(f"{value} is no figure")
+    elif isinstance(value, int) and value.bit_length() > 1000:
+        raise Unreadable("a number is beyond all bounds")
