@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ from typing import Any
 from wulf.agent import blas, children
 from wulf.agent.gemm import Shape
 from wulf.agent.session import Refused
+from wulf.agent.signals import name_of
 
 _LARGEST = 30_000
 """Rows: three matrices of it take 21.6 GB."""
@@ -135,7 +135,7 @@ def measured(path: str, shape: Shape, parts: list[list[int]], seconds: float) ->
 
 def _how_it_ended(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode < 0:
-        return f"the process that called it was ended by {signal.Signals(-done.returncode).name}"
+        return f"the process that called it was ended by {name_of(-done.returncode)}"
     last = done.stderr.strip().splitlines()[-1:]
     return f"the process that called it ended with status {done.returncode}: {' '.join(last)}"
 

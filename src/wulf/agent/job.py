@@ -17,6 +17,7 @@ import time
 from typing import Any
 
 from wulf.agent.mpi.supervise import adopt, die_with_parent, end_orphans, serve
+from wulf.agent.signals import name_of
 
 START = "import sys; sys.path.insert(0, sys.argv[1]); from wulf.agent.job import main; sys.exit(main(sys.argv[2:]))"
 """Not by PYTHONPATH: the application would inherit it."""
@@ -38,12 +39,14 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         _tell(report, {"error": f"{error.filename or command[0]}: {error.strerror}"})
         return 0
-    serve(child, woken, 0.0)
-    _tell(report, {**_end(child.returncode), "seconds": time.monotonic() - began, "usage": _usage()})
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if _left(child.pid):
-            os.killpg(child.pid, signal.SIGKILL)
-    end_orphans(LEFT_BEHIND)
+    try:
+        serve(child, woken, 0.0)
+        _tell(report, {**_end(child.returncode), "seconds": time.monotonic() - began, "usage": _usage()})
+    finally:  # whatever is wrong with the report, nothing is left of the application
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if _left(child.pid):
+                os.killpg(child.pid, signal.SIGKILL)
+        end_orphans(LEFT_BEHIND)
     return 0
 
 
@@ -64,7 +67,7 @@ def _left(group: int) -> bool:
 
 def _end(returncode: int) -> dict[str, Any]:
     if returncode < 0:
-        return {"status": None, "signal": signal.Signals(-returncode).name}
+        return {"status": None, "signal": name_of(-returncode)}
     return {"status": returncode, "signal": None}
 
 

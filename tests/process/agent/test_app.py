@@ -54,10 +54,15 @@ def test_status_and_words():
     assert (ran["status"], ran["stderr"]) == (3, "sorry\n")
 
 
-@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL])
-def test_a_signal(number):
-    ran = shell(f"kill -{int(number)} $$")
-    assert (ran["status"], ran["signal"]) == (None, number.name)
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [(signal.SIGSEGV, "SIGSEGV"), (signal.SIGKILL, "SIGKILL"), (signal.SIGRTMIN, "SIGRTMIN"),
+     (signal.SIGRTMIN + 3, "SIGRTMIN+3"), (signal.SIGRTMAX, "SIGRTMAX")],
+)  # fmt: skip
+def test_a_signal_ends_it_with_all_that_it_started(tmp_path, number, name):
+    ran = shell(f"setsid sleep 1000 & echo $! > pid; kill -{int(number)} $$", folder=str(tmp_path))
+    assert (ran["status"], ran["signal"]) == (None, name)
+    assert gone((tmp_path / "pid").read_text().strip())
 
 
 def test_what_is_not_there_is_no_fault_of_the_session():

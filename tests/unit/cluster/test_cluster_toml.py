@@ -112,7 +112,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(UsageError, match="can't read the inventory: Is a directory"):
         Inventory.from_toml(tmp_path)
     (tmp_path / "latin").write_bytes(b'nodes = "n\xfc1"\n')
-    with pytest.raises(UsageError, match="latin: .* not UTF-8 text"):
+    with pytest.raises(UsageError, match=r"latin: .* not UTF-8 text"):
         Inventory.from_toml(tmp_path / "latin")
 
 
