@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 
 import numpy as np
 
@@ -112,6 +112,9 @@ def _begin() -> None:
     """A process of the pool ends with its parent, and at once when the user interrupts both."""
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = parent_process()
+    if parent is None or not parent.is_alive():
+        os._exit(1)  # it was killed while we loaded our modules, before we could ask to be told
 
 
 def _step(number: int, seed: int, size: Size) -> list[Claim]:

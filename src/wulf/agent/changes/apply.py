@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wulf.agent.changes import deadlines, lock
-from wulf.agent.changes.arming import NotArmed
+from wulf.agent.changes.arming import NotArmed, ask
 from wulf.agent.changes.deadlines import Deadlines
 from wulf.agent.changes.entry import key_of
 from wulf.agent.changes.host import same
@@ -57,13 +56,13 @@ def apply(host: Host, request: Request, settings: Any) -> dict[str, Any]:
         results = _write_all(host, journal, request, number, wanted)
         until = _last_word(host, journal, request, number)
         taken = sorted({entry.name for entry in journal.taken_back(request.campaign)})
+    ask(host)  # the watchdog reads what was written, should the disk be gone when it has to take it back
     return {"change": number, "results": results, "watchdog": armed, "confirm_until": until, "taken_back": taken}
 
 
 def session() -> str:
     """What tells this process from every other of this boot: its number, and when it started (proc(5), stat)."""
-    stat = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
-    return f"{os.getpid()} {stat.rpartition(')')[2].split()[19]}"
+    return f"{os.getpid()} {lock.started(os.getpid())}"
 
 
 def _refuse_stale(host: Host, journal: Journal) -> None:

@@ -10,6 +10,7 @@ Kinds of entry: `change` (one began), `write` (one setting will be written), `wr
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -88,8 +89,11 @@ class Journal:
         line = {"kind": kind, "number": len(self._lines) + 1, "time": self._host.wall(), **fields}
         data = _line_of(line)
         self._host.step(f"journal {kind}")
-        make_folder(self.path.parent)
+        if not self._good:
+            make_folder(self.path.parent)
         new = not self.path.exists()
+        if new and self._good:
+            raise OSError(errno.ENOENT, f"{self.path} is gone")
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             self._append_to(descriptor, data, kind)

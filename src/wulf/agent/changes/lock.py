@@ -26,38 +26,82 @@ PATIENCE = 20.0
 
 
 class Busy(Exception):  # noqa: N818 - it says what is the matter
-    """Another process holds the guard; `holder` is its number, and `since` when (`Host.now`), where that is known."""
+    """Another process holds the guard; `holder` is its number, and `since` when (`Host.now`), where that is known.
 
-    def __init__(self, holder: int | None, since: float) -> None:
+    `started` is when it was started, as the kernel counts: another process that has got its number has another.
+    """
+
+    def __init__(self, holder: int | None = None, since: float = math.inf, started: str = "") -> None:
         super().__init__(f"process {holder or '?'} is changing this node at this moment")
-        self.holder = holder
-        self.since = since
+        self.holder, self.since, self.started = holder, since, started
 
 
 @contextlib.contextmanager
-def guard(host: Host, patience: float | None = None) -> Iterator[None]:
+def guard(host: Host, patience: float | None = None, descriptor: int | None = None) -> Iterator[None]:
     """Only one process at a time reads the journal to act on it. It ends with the process, however that ends.
 
-    `patience` in seconds; None: PATIENCE.
+    Parameters
+    ----------
+    patience
+        Seconds; None: PATIENCE.
+    descriptor
+        The guard's, of `opened`; None: it is opened now.
 
     Raises
     ------
     Busy
         Another one has held it for `patience` seconds.
     OSError
-        The folder can't be made or written.
+        The folder can't be made, or the guard opened.
     """
-    make_folder(host.folder)
-    path = host.folder / GUARD
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    if descriptor is None:
+        make_folder(host.folder)
+        with opened(host) as own:
+            with guard(host, patience, own):
+                yield
+            return
+    if not _locked(descriptor, PATIENCE if patience is None else patience):
+        raise _busy(descriptor)
     try:
-        if not _locked(descriptor, PATIENCE if patience is None else patience):
-            raise Busy(*_holder(path))
-        with contextlib.suppress(OSError):  # a full disk must not keep anybody from taking a change back
-            os.pwrite(descriptor, f"{os.getpid():<10} {host.now():<20.3f}\n".encode(), 0)
+        _note(descriptor, f"{os.getpid():<10} {host.now():<20.3f} {started(os.getpid()):<20}\n")
         yield
     finally:
+        _note(descriptor, f"{'':<53}\n")
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+@contextlib.contextmanager
+def opened(host: Host) -> Iterator[int]:
+    """The guard's descriptor. It can be locked on a disk that has become read-only, and on one that is gone since."""
+    path, flags = host.folder / GUARD, os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
+    except OSError:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | flags)
+        except OSError:
+            descriptor = -1
+        if descriptor < 0:
+            raise
+    try:
+        yield descriptor
+    finally:
         os.close(descriptor)
+
+
+def _note(descriptor: int, text: str) -> None:
+    """Who holds the guard. A full or read-only disk must not keep anybody from taking a change back."""
+    with contextlib.suppress(OSError):
+        os.pwrite(descriptor, text.encode(), 0)
+
+
+def started(pid: int) -> str:
+    """When a process was started, in the kernel's ticks since boot; '' where there is none."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return ""
+    return stat.rpartition(b")")[2].split()[19].decode()
 
 
 def _locked(descriptor: int, patience: float) -> bool:
@@ -78,12 +122,14 @@ def try_lock(descriptor: int) -> bool:
     return True
 
 
-def _holder(path: Path) -> tuple[int | None, float]:
+def _busy(descriptor: int) -> Busy:
+    """Who has it, as he noted himself; nobody, where that process is gone, or another has got its number."""
     try:
-        number, since = path.read_bytes().split()
-        return int(number), float(since)
-    except ValueError:
-        return None, math.inf
+        number, since, began = os.pread(descriptor, 100, 0).split()
+        found = Busy(int(number), float(since), began.decode())
+    except (OSError, ValueError):
+        return Busy()
+    return found if found.holder and started(found.holder) == found.started else Busy()
 
 
 def holder(host: Host) -> dict[str, Any] | None:

@@ -1,8 +1,8 @@
 """The process on the node that takes changes back when nobody confirms them, or their controller falls silent.
 
 It outlives agent, ssh and controller, sleeps until the next deadline (it is never a disturbance to a measurement), and
-goes the same way back as everybody. A socket in the state folder wakes it: who connects makes it read the deadlines
-anew, and is told which it knows.
+goes the same way back as everybody. A socket in the state folder wakes it: who connects makes it read the state anew,
+and is told which deadlines it knows. What it has read once it needs no disk for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from wulf.agent.changes import deadlines, lock
-from wulf.agent.changes.journal import WATCHDOG, Journal
+from wulf.agent.changes.journal import NAME, WATCHDOG, Damaged, Journal
 from wulf.agent.changes.revert import revert
 from wulf.agent.session import Refused
 
@@ -36,36 +36,91 @@ TRIES = 5
 """Times that a way back is tried which could not be confirmed: an interface may be coming up."""
 PAUSE = 1.0
 """Seconds between them."""
+LONGEST_PAUSE = 60.0
+"""Seconds between two attempts where the state can't be read or written: it goes on until it can be."""
 _MCL_CURRENT = 1  # sys/mman.h
 
 
 def watch(host: Host) -> int:
     """Wait, and take back what is due, until nothing is waited for. Returns the exit status.
 
-    Raises Damaged and OSError where the journal can't be read: the deadlines stay, and a status says so.
+    Neither a disk that is full, read-only or gone ends it, nor does it need one: see `_Seen`.
+
+    Raises Damaged where the journal can't be trusted: the deadlines stay, and a status says so.
     """
     with _alone(host) as only:
         if not only:
             return 0
-        with _listening(host) as listener:
+        with _listening(host) as listener, lock.opened(host) as guard:
             host.step("watching")
-            failed = 0
-            while (known := _deadlines(host)) is not None:
+            seen, failed = _Seen(host), 0
+            while (known := seen.deadlines()) is not None:
                 wait = known.next - host.now()
                 if wait > 0:
-                    _sleep(host, listener, wait)
+                    _sleep(seen, listener, min(wait, 3600.0))
                     continue
                 try:
-                    at_work = not _act(host)
+                    at_work = not _act(host, seen, guard)
                 except OSError:
                     failed += 1
-                    if failed == TRIES:
-                        raise
                     _say(traceback.format_exc())
-                    at_work = True
-                if at_work:
-                    _sleep(host, listener, PAUSE / 10)
+                    _sleep(seen, listener, min(PAUSE * failed, LONGEST_PAUSE))
+                else:
+                    failed = 0
+                    if at_work:
+                        _sleep(seen, listener, PAUSE / 10)
     return 0
+
+
+class _Seen:
+    """What the state said when it could last be read: no change stays for want of a disk."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._place = self._now()
+        self._known: Deadlines | None = None
+        self._journal: Journal | None = None
+        self._mark: tuple[int, ...] = ()
+
+    def deadlines(self) -> Deadlines | None:
+        """What is waited for; None: nothing."""
+        try:
+            found = _deadlines(self._host)
+        except OSError:
+            return self._known
+        if found is None and self._now() != self._place:
+            return self._known
+        self._known = found
+        with contextlib.suppress(OSError, Damaged):  # half a line, perhaps: whoever has the guard is writing
+            status = (self._host.folder / NAME).stat()
+            mark = (status.st_ino, status.st_size, status.st_mtime_ns)
+            if mark != self._mark:
+                self._journal, self._mark = Journal(self._host), mark
+        return found
+
+    def journal(self) -> Journal:
+        """The journal as it is, for whoever has the guard; as it was, where it can't be read."""
+        try:
+            found = Journal(self._host)
+        except OSError:
+            if self._journal is None:
+                raise
+            return self._journal
+        if self._journal is None or self._now() == self._place:
+            self._journal = found
+        return self._journal
+
+    def _now(self) -> tuple[int, int] | None:
+        """Which folder has the state's name: what lies beneath a disk that is gone is another."""
+        try:
+            status = self._host.folder.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def forget(self) -> None:
+        """All is taken back: nothing is waited for, whatever a disk that is gone would say."""
+        self._known = None
 
 
 def settle() -> None:
@@ -101,7 +156,8 @@ def _listening(host: Host) -> Iterator[socket.socket]:
         try:
             yield listener
         finally:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -132,55 +188,74 @@ def _campaign(host: Host) -> str:
     return str(next(reversed(Journal(host).changes.values()), {"campaign": ""})["campaign"])
 
 
-def _sleep(host: Host, listener: socket.socket, seconds: float) -> None:
+def _sleep(seen: _Seen, listener: socket.socket, seconds: float) -> None:
     """Until then, or until somebody connects: who is told what we know, since we read it anew now."""
-    if not select.select([listener], [], [], min(seconds, 3600.0))[0]:
+    if not select.select([listener], [], [], seconds)[0]:
         return
     with contextlib.suppress(OSError), listener.accept()[0] as asker:
-        known = _deadlines(host)
+        known = seen.deadlines()
         told = {"pid": os.getpid(), "serial": known.serial if known else None, "until": known.next if known else None}
         asker.settimeout(1.0)
         asker.sendall(json.dumps(told).encode())
 
 
-def _act(host: Host) -> bool:
+def _act(host: Host, seen: _Seen, guard: int) -> bool:
     """Take back what is due, unless it is no longer; False: an agent is at work, and is to end first."""
     try:
-        with lock.guard(host, patience=0.0):
-            known = _deadlines(host)
+        with lock.guard(host, patience=0.0, descriptor=guard):
+            known = seen.deadlines()
             if known is not None and known.next <= host.now():
                 host.step("take back")
-                _take_back(host, known)
+                _take_back(host, known, seen)
     except lock.Busy as busy:
         if busy.holder is not None and host.now() - busy.since > OVERDUE:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(busy.holder, signal.SIGKILL)
+            _end(busy.holder, busy.started)
         return False
     return True
 
 
-def _take_back(host: Host, known: Deadlines) -> None:
+def _end(pid: int, began: str) -> None:
+    """Kill a process, unless its number is another's by now."""
+    try:
+        process = os.pidfd_open(pid)
+    except (AttributeError, OSError):  # it has ended; or Linux before 5.3, or a Python built for one
+        process = -1
+    try:
+        if lock.started(pid) != began:  # looked at after the descriptor was had: that stands for this process alone
+            return
+        with contextlib.suppress(ProcessLookupError):
+            if process < 0:
+                os.kill(pid, signal.SIGKILL)
+            else:
+                signal.pidfd_send_signal(process, signal.SIGKILL)
+    finally:
+        if process >= 0:
+            os.close(process)
+
+
+def _take_back(host: Host, known: Deadlines, seen: _Seen) -> None:
     late = known.overdue(host.now())
     silent = host.now() >= known.lease_until
     if not silent:
         try:
-            _unconfirmed(host, known, late)
+            _unconfirmed(host, known, late, seen)
         except OSError:
             _say(traceback.format_exc())  # what is confirmed can't be told from what is not: everything goes back
             silent = True
     if silent:
-        journal = Journal(host)
+        journal = seen.journal()
         chosen = [entry for entry in journal.open_entries(known.campaign) if not entry.kept]
         _back(host, journal, chosen, f"{WATCHDOG}nothing was heard of the controller for {known.lease:g} s")
         if any(not entry.kept for entry in journal.open_entries(known.campaign)):
             deadlines.clear(host)  # the lock stays, and a status says what could not be confirmed
         else:
             lock.release(host)
+        seen.forget()
 
 
-def _unconfirmed(host: Host, known: Deadlines, late: list[int]) -> None:
+def _unconfirmed(host: Host, known: Deadlines, late: list[int], seen: _Seen) -> None:
     """Take back the changes that nobody confirmed, and what came after them."""
-    journal = Journal(host)
+    journal = seen.journal()
     chosen = [entry for entry in journal.open_entries(known.campaign) if entry.change >= late[0] and not entry.kept]
     wait = known.pending[str(late[0])]["confirm"]
     _back(host, journal, chosen, f"{WATCHDOG}change {late[0]} was not confirmed within {wait:g} s")

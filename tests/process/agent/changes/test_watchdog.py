@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -197,3 +198,43 @@ def test_the_real_one_starts_outlives_its_starter_and_ends(tmp_path: Path) -> No
     command = [sys.executable, "-m", "wulf.agent", "--watchdog"]
     done = subprocess.run(command, env=environment, capture_output=True, timeout=HANGS, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--propagation", "private"]
+
+
+@pytest.mark.parametrize("hand", ["", "by hand"], ids=["the watchdog", "by hand"])
+@pytest.mark.parametrize("kind", ["read-only", "full", "gone"])
+def test_no_change_stays_for_want_of_a_disk(tmp_path: Path, kind: str, hand: str) -> None:
+    if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("needs user namespaces, for a disk of its own")
+    if kind == "gone" and hand:
+        pytest.skip("whoever asks by hand has nothing but the disk")
+    words = [*UNSHARE, sys.executable, "-m", "tests.process.agent.changes.lost_disk", str(tmp_path), kind, hand]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told == {"changed": True, "back": True, "ended": True, "told": ["reverted", "reverted"] if hand else []}
+
+
+def test_a_number_that_another_process_has_got_is_nobodys(node: FakeNode) -> None:
+    with lock.guard(node.host):
+        with pytest.raises(lock.Busy) as busy, lock.guard(node.host, 0.0):
+            pass
+        assert busy.value.holder == os.getpid()
+        path = node.folder / lock.GUARD
+        path.write_text(f"{os.getpid():<10} {1.0:<20.3f} {'17':<20}\n")
+        with pytest.raises(lock.Busy) as busy, lock.guard(node.host, 0.0):
+            pass
+        assert busy.value.holder is None
+    assert path.read_text().split() == [], "whoever holds it next may not be able to say so"
+
+
+def test_only_the_process_that_held_the_guard_is_killed() -> None:
+    with subprocess.Popen(["sleep", "600"]) as other:
+        began = lock.started(other.pid)
+        watchdog._end(other.pid, "17")
+        assert other.poll() is None
+        watchdog._end(other.pid, began)
+        assert other.wait(HANGS) == -9
+    watchdog._end(other.pid, began)  # gone: nothing happens

@@ -1,0 +1,67 @@
+"""`python -m tests.process.agent.changes.lost_disk FOLDER KIND`: a change is open, and its state's disk fails.
+
+In a mount namespace of its own, with the state on a disk of its own. Prints whether all was taken back, what a person
+is told who asks for that by hand, and what the journal says in the end.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.processes import wait_until
+from tests.unit.agent.changes.forked import ForkedNode
+from tests.unit.agent.changes.machine import START, setting
+from wulf.agent.changes import arming, deadlines
+from wulf.agent.changes.apply import Request, apply
+from wulf.agent.changes.operations import take_back
+
+LEASE = 3.0
+"""Seconds that the controller may be silent: enough to lose the disk in."""
+
+
+def mount(*words: str | Path) -> None:
+    subprocess.run([*map(str, words)], check=True)
+
+
+def lose(folder: Path, kind: str) -> None:
+    """What becomes of the disk."""
+    if kind == "read-only":  # by a copy: only the kernel itself can do that to a disk in use, after an error
+        mount("cp", "-a", folder, folder.with_name("copy"))
+        mount("mount", "--bind", folder.with_name("copy"), folder)
+        mount("mount", "-o", "remount,bind,ro", folder)
+    elif kind == "full":
+        with (folder / "filler").open("wb", buffering=0) as filler:
+            try:
+                while filler.write(bytes(1 << 16)):
+                    pass
+            except OSError:
+                pass
+    else:
+        mount("umount", "--lazy", folder)
+
+
+def main(place: Path, kind: str, by_hand: bool) -> None:
+    """One story."""
+    node = ForkedNode(place)
+    node.folder.mkdir()
+    mount("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", node.folder)
+    apply(node.host, Request("c1", "me@head", 600.0, LEASE), [setting("mtu", 9000), setting("rings", 4096)])
+    changed = node.settings.load() != START
+    lose(node.folder, kind)
+    told = take_back(node.host)["results"] if by_hand else []
+    back = wait_until(lambda: node.settings.load() == START, 60)
+    if kind == "read-only":
+        mount("mount", "-o", "remount,bind,rw", node.folder)
+    elif kind == "full":
+        (node.folder / "filler").unlink()
+    ended = wait_until(lambda: kind == "gone" or deadlines.load(node.host) is None, 60)
+    if kind == "gone":
+        ended = wait_until(lambda: arming.ask(node.host) is None, 60)
+    print(json.dumps({"changed": changed, "back": back, "ended": ended, "told": [one["outcome"] for one in told]}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], "by hand" in sys.argv)
