@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -30,6 +31,7 @@ def _changes() -> tuple[list[str], int]:
     ]
     lines += [_changed(each, each["undone"]["outcome"]) for each in found["left"]]
     lines += [f"taken back: {_where(each)}: by the {each['undone']['by']}" for each in found["taken_back"]]
+    lines += [f"of another wulf: {json.dumps(each)}" for each in found["foreign"]]
     for line in (found["journal"] or {}).get("lines", []):
         lines.append(f"journal line {line['line']}: {line['text']}")
     lines += [f"problem: {each}" for each in found["problems"]]

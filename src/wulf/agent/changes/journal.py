@@ -4,8 +4,9 @@ A line is `["crc32 in hex", bytes, {entry}]`: JSON, and a torn line can be told 
 the machine ended while it was appended, so that what it announces never began. Damaged: anything else; nothing is
 guessed then.
 
-Kinds of entry: `change` (one began), `write` (one setting will be written), `wrote` (what came of it), `undoing`,
-`undone`, `keep`.
+Kinds of entry: `change` (one began, in which FORMAT), `write` (one setting will be written), `wrote` (what came of it),
+`undoing`, `undone`, `keep`. A sound line that is none of these, or lacks what it should have, is of another wulf: it is
+kept and shown, and hides no other one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from wulf.agent.changes.host import Host
 
 NAME = "journal.jsonl"
+FORMAT = 1
+"""Of the lines that this wulf writes; raised when one of them comes to mean something else."""
 ARCHIVED = 16
 """Ended journals that are kept beside it, for people."""
 WATCHDOG = "watchdog: "
@@ -66,6 +69,8 @@ class Journal:
         self.changes: dict[int, dict[str, Any]] = {}
         self.left: dict[Key, Any] = {}
         """What we know to have left at each key; UNKNOWN where a write was cut short."""
+        self.foreign: list[dict[str, Any]] = []
+        """Sound lines of another wulf."""
         self._lines, self._good = _read(self.path)
         for line in self._lines:
             self._fold(line)
@@ -87,6 +92,8 @@ class Journal:
     def append(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Put a line on disk for good; returns it. Raises OSError, and the journal is then as it was."""
         line = {"kind": kind, "number": len(self._lines) + 1, "time": self._host.wall(), **fields}
+        if kind == "change":
+            line["format"] = FORMAT
         data = _line_of(line)
         self._host.step(f"journal {kind}")
         if not self._good:
@@ -125,7 +132,7 @@ class Journal:
 
     def archive(self) -> None:
         """Put the file aside when nothing in it is open: the next change begins a new one."""
-        if not self._lines or self.open_entries():
+        if not self._lines or self.open_entries() or self.foreign:
             return
         self._host.step("archive")
         older = sorted(self.path.parent.glob("ended-*.jsonl"), key=_number_of)
@@ -136,8 +143,16 @@ class Journal:
         sync_folder(self.path.parent)
 
     def _fold(self, line: dict[str, Any]) -> None:
+        try:
+            self._take(line)
+        except (AttributeError, KeyError, TypeError):
+            self.foreign.append(line)
+
+    def _take(self, line: dict[str, Any]) -> None:
         kind = line["kind"]
         if kind == "change":
+            if line.get("format", 1) > FORMAT:
+                self.foreign.append(line)
             self.changes[line["change"]] = line
         elif kind == "write":
             known = {word: line[word] for word in _WRITE}

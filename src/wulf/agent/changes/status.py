@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def status(host: Host) -> dict[str, Any]:
-    """{"lock", "open", "left", "taken_back", "watchdog", "deadlines", "problems", "journal", "folder", "boot"}.
+    """{"lock", "open", "left", "taken_back", "foreign", "watchdog", "deadlines", "problems", "journal", "folder"…}.
 
     `open`: writes that may have to be undone, the latest last, "stale" where the node has booted since. `left`: writes
     that were not undone since somebody else had set the setting, its device was gone, or a boot left it otherwise.
-    `taken_back`: what the node undid by itself. `problems`: sentences.
+    `taken_back`: what the node undid by itself. `foreign`: lines of another wulf. `problems`: sentences.
     """
     told: dict[str, Any] = {"folder": str(host.folder), "boot": host.boot, "lock": None, "deadlines": None}
-    told |= {"open": [], "left": [], "taken_back": [], "journal": None, "watchdog": None, "problems": []}
+    told |= {"foreign": [], "open": [], "left": [], "taken_back": [], "journal": None, "watchdog": None, "problems": []}
     if not host.folder.is_dir():
         return told
     told["watchdog"] = arming.ask(host)
@@ -38,6 +38,7 @@ def status(host: Host) -> dict[str, Any]:
         told["problems"].append(f"the journal can't be read: {error}")
         return told
     told["open"] = [{**entry.shown(), "stale": _stale(host, entry)} for entry in journal.open_entries()]
+    told["foreign"] = journal.foreign
     told["left"] = [entry.shown() for entry in journal.entries if _is_left(entry)]
     told["taken_back"] = [entry.shown() for entry in journal.taken_back()]
     told["problems"] += _problems(host, told, journal)
@@ -86,6 +87,11 @@ def _problems(host: Host, told: dict[str, Any], journal: Journal) -> list[str]:
         said.append(
             f"{len(waiting) - len(now)} changes are of before the node's last boot: wulf-agent --revert compares what "
             f"is there now, and closes them"
+        )
+    if journal.foreign:
+        said.append(
+            f"{len(journal.foreign)} lines of the journal are of another wulf: what they say of settings is not "
+            f"known here; take back with that one, or see them with wulf-agent --changes"
         )
     unknown = [entry for entry in now if entry.outcome in (None, "unconfirmed")]
     if unknown:

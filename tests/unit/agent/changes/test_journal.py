@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes.apply import Request, apply
-from wulf.agent.changes.journal import ARCHIVED, NAME, Damaged, Journal
+from wulf.agent.changes.journal import ARCHIVED, FORMAT, NAME, Damaged, Journal
 from wulf.agent.changes.keep import end
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
@@ -96,3 +96,26 @@ def test_it_begins_anew_when_a_campaign_left_nothing(written: FakeNode) -> None:
         end(written.host, "c1")
     kept = {path.name for path in written.folder.glob("ended-*")}
     assert kept == {f"ended-{number}.jsonl" for number in range(4, ARCHIVED + 4)}
+
+
+def test_lines_of_another_wulf_are_kept_and_hide_nothing(written: FakeNode) -> None:
+    journal = Journal(written.host)
+    journal.append("moved", of=[2], campaign="c1", to="somewhere")
+    journal.append("wrote", of=2, outcome="applied")  # it lacks what ours have
+    again = Journal(written.host)
+    assert [line["kind"] for line in again.foreign] == ["moved", "wrote"]
+    assert [entry.name for entry in again.open_entries()] == ["nic.mtu", "nic.rings"]
+    found = status(written.host)
+    assert [line["number"] for line in found["foreign"]] == [6, 7]
+    assert any("2 lines of the journal are of another wulf" in problem for problem in found["problems"])
+    assert [one["outcome"] for one in take_back(written.host)["results"]] == ["reverted", "reverted"]
+    assert written.settings.load() == START
+    end(written.host, "c1")
+    assert (written.folder / NAME).exists(), "what may be open for another wulf is not put aside"
+
+
+def test_a_change_says_in_which_format_it_is(written: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Journal(written.host).changes[1]["format"] == FORMAT
+    assert Journal(written.host).foreign == []
+    monkeypatch.setattr("wulf.agent.changes.journal.FORMAT", FORMAT - 1)
+    assert [line["kind"] for line in Journal(written.host).foreign] == ["change"]
