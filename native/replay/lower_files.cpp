@@ -56,10 +56,15 @@ void RankFile::read_header() {
   if (!whole("rank") || !whole("size")) {
     throw damaged("its header does not say its rank and the number of ranks");
   }
+  const auto size = header.at("size").get<std::uint64_t>();
+  if (size == 0 || size > trace::most_ranks) {
+    throw damaged("its header says " + std::to_string(size) + " ranks, and a run has " +
+                  std::to_string(trace::most_ranks) + " at most");
+  }
   if (header.at("rank") != rank_) {
     throw damaged("it is that of rank " + header.at("rank").dump());
   }
-  ranks_ = header.at("size").get<std::uint32_t>();
+  ranks_ = static_cast<std::uint32_t>(size);
   cost_ns_ = whole("cost_ns") ? header.at("cost_ns").get<std::uint64_t>() : 0;
   if (header.contains("mpi")) {
     mpi_ = header.at("mpi").is_string() ? header.at("mpi").get<std::string>() : header.at("mpi").dump();

@@ -8,9 +8,6 @@ namespace wulf::trace {
 
 namespace {
 
-/// Entries of a list: a run may name more of them than there are bytes.
-constexpr std::uint64_t list_most = std::uint64_t{1} << 27U;
-
 /// Reads fields one after another; what is wrong once stays wrong.
 class Fields {
  public:
@@ -106,7 +103,7 @@ class Fields {
   }
 
   void runs(std::uint64_t count, std::vector<std::uint64_t>& out) {
-    _good = _good && count <= list_most;
+    _good = _good && count <= most_ranks;
     while (_good && out.size() < count) {
       const std::uint64_t value = varint();
       const std::uint64_t run = (value & 1U) != 0 ? varint() : 1;
@@ -120,7 +117,7 @@ class Fields {
       const std::int64_t first = peer();
       const std::uint64_t run = varint();
       const std::int64_t stride = run > 1 ? zigzagged() : 0;
-      _good = _good && run > 0 && run <= list_most && out.size() + run <= list_most;
+      _good = _good && run > 0 && run <= most_ranks && out.size() + run <= most_ranks;
       // the last one decides: all between lie within
       _good = _good && stride >= -INT32_MAX && stride <= INT32_MAX;
       const std::int64_t last = _good ? first + (stride * static_cast<std::int64_t>(run - 1)) : 0;

@@ -8,6 +8,9 @@
 
 namespace wulf::trace {
 
+/// Of a run, and entries of a list of one for each rank: what says more is damaged, and would take all memory.
+constexpr std::uint64_t most_ranks = std::uint64_t{1} << 22U;
+
 /// A request that has completed.
 struct Completion {
   std::int32_t request = none;  ///< none: null, inactive, or made by a call that is not recorded

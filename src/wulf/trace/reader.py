@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
 from collections import deque
@@ -13,9 +12,10 @@ from os import SEEK_CUR
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from wulf.core.foreign import parse
 from wulf.trace.calls import BY_NUMBER
 from wulf.trace.errors import TraceError
-from wulf.trace.record import Record
+from wulf.trace.record import MOST_RANKS, Record
 from wulf.trace.wire import FIELDS, Read
 
 MAGIC, VERSION = b"wulftrc\0", 2
@@ -125,11 +125,18 @@ class RankFile:
         self._readers = _READERS[version]
         text = file.read(min(length, MOST_HEADER))
         try:
-            header = json.loads(text) if len(text) == length else None
+            header = parse(text) if len(text) == length else None
         except ValueError:
             header = None
         if not isinstance(header, dict) or not isinstance(header.get("rank"), int):
             raise TraceError(f"{self.path}: its header is torn", "trace the program again", offset=FRONT.size)
+        for name, least in (("rank", 0), ("size", 1)):
+            value = header.get(name, least)
+            if not isinstance(value, int) or not least <= value <= MOST_RANKS:
+                raise TraceError(
+                    f"{self.path}: its header says {name} {value!r}, and a run has {MOST_RANKS:,} ranks at most",
+                    "trace the program again", offset=FRONT.size,
+                )  # fmt: skip
         return header, FRONT.size + length
 
     @cached_property

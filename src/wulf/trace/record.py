@@ -12,6 +12,9 @@ ANY, PROC_NULL, OUTSIDE = -1, -2, -3
 WORLD, SELF = 0, 1
 """The communicators that are there from the start."""
 
+MOST_RANKS = 1 << 22
+"""Of a run, and entries of a list of one for each rank: what says more is damaged, and would take all memory."""
+
 UNTIMED = "none"
 """The clock of a file, by its header, whose calls have no times: other tools' traces, of computing and sizes alone."""
 

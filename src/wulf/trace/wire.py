@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from wulf.trace.record import ANY, Completion, Record
+from wulf.trace.record import ANY, MOST_RANKS, Completion, Record
 
 HAS_SOURCE, HAS_BYTES, CANCELLED = 1, 2, 4
 """Flags of a completion."""
@@ -196,6 +196,8 @@ def _read_counts2(data: bytes, at: int, record: Record) -> int:
 
 
 def _runs(data: bytes, at: int, many: int) -> tuple[list[int], int]:
+    if many > MOST_RANKS:
+        raise IndexError("more counts than any machine has ranks")
     found: list[int] = []
     while len(found) < many:
         head, at = varint(data, at)
@@ -238,10 +240,6 @@ def _repeated(values: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
-MOST_MEMBERS = 1 << 26
-"""Ranks of a group beyond which its runs are damaged: there is no such machine."""
-
-
 def _members(data: bytes, at: int) -> tuple[list[int], int]:
     runs, at = varint(data, at)
     found: list[int] = []
@@ -252,7 +250,7 @@ def _members(data: bytes, at: int) -> tuple[list[int], int]:
         if length > 1:
             coded, at = varint(data, at)
             stride = _unzigzag(coded)
-        if len(found) + length > MOST_MEMBERS:
+        if len(found) + length > MOST_RANKS:
             raise IndexError("a group larger than any machine")
         found.extend(first - 3 + stride * step for step in range(length))
     return found, at

@@ -168,3 +168,29 @@ def test_missing_ranks_are_named(tmp_path: Path) -> None:
     assert open_trace(tmp_path).missing == (1, 3)
     with pytest.raises(TraceError, match="holds no trace"):
         open_trace(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    "header", [{"size": 4_000_000_000}, {"size": 0}, {"size": "2"}, {"rank": 1 << 40}, {"rank": -1}], ids=str
+)
+def test_a_header_that_says_more_than_any_run_has_is_refused_at_once(tmp_path: Path, header: dict[str, object]) -> None:
+    with pytest.raises(TraceError, match="4,194,304 ranks at most"):
+        made(tmp_path, [[send(1, 8)]], {0: header})
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "39" + "0000" + "00" + "8080808020" + "0b" + "8080808020",  # 2^33 counts, all the same
+        "71" + "0000" + "00" + "03" + "01" + "03" + "8080808020" + "02" + "00",  # a group of 2^33
+    ],
+)
+def test_a_list_of_more_than_any_machine_takes_no_memory(tmp_path: Path, damaged: str) -> None:
+    path = made(tmp_path, [[send(1, 8)]]).ranks[0].path
+    content, payload = path.read_bytes(), bytes.fromhex(damaged)
+    start = content.index(HEAD.pack(*HEAD.unpack_from(content, content.index(encoded(send(1, 8))) - HEAD.size)))
+    mark = content[start : start + 4]
+    path.write_bytes(content[:start] + HEAD.pack(mark, len(payload), 1, zlib.crc32(payload)) + payload)
+    rank = RankFile(path)
+    assert list(rank.records()) == []
+    assert rank.fault is not None
