@@ -60,7 +60,7 @@ def _make(target: Path, contents: dict[str, bytes], inputs: str) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(_SHEBANG)
             _write_zip(file, contents, comment=inputs)
-        partial.chmod(0o755)
+            os.fchmod(file.fileno(), 0o755)
         partial.replace(target)
     except BaseException:
         partial.unlink(missing_ok=True)

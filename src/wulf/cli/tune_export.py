@@ -72,9 +72,7 @@ def _write(made: Exported, folder: Path) -> None:
         for name, text in made.files.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, text)
-            if text.startswith("#!"):
-                path.chmod(0o755)
+            replace_file(path, text, mode=0o755 if text.startswith("#!") else 0o644)
     except OSError as error:
         raise UsageError(f"{folder} can't be written: {error.strerror}", "name another folder: --out DIR") from error
 

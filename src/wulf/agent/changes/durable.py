@@ -34,8 +34,8 @@ def replace(path: Path, content: bytes, mode: int = 0o600) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
+            os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
-        new.chmod(mode)
         new.replace(path)
     except BaseException:
         with suppress(OSError):

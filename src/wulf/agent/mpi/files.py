@@ -100,7 +100,7 @@ def put(target: Path, content: bytes) -> None:
         partial = Path(name)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-        partial.chmod(0o700)
+            os.fchmod(file.fileno(), 0o700)
         partial.replace(target)
     except OSError as error:
         if partial is not None:
