@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import re
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 
 import click
 
 from wulf import __version__
 from wulf.cli.commands import find
-from wulf.core.errors import INTERRUPTED, WulfError
+from wulf.core.errors import INTERRUPTED, UsageError, WulfError
 from wulf.core.foreign import clean
 
 COMMANDS = {
@@ -99,6 +102,7 @@ def cli() -> None:
 def main() -> None:
     """Entry point: run, and map errors to exit codes. Only here are errors turned into text."""
     try:
+        refuse_empty(sys.argv[1:])
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
@@ -120,6 +124,22 @@ def main() -> None:
         told = failed(error, sys.argv, datetime.now().astimezone(), places(os.environ))
         _show(told)
         sys.exit(told.exit_code)
+
+
+def refuse_empty(arguments: Sequence[str]) -> None:
+    """An empty word before `--` is a variable of the shell that is not set: never all nodes, or this folder.
+
+    Raises
+    ------
+    UsageError
+        There is one.
+    """
+    before = "the command"
+    for word in itertools.takewhile(lambda word: word != "--", arguments):
+        if not word or re.fullmatch(r"--[a-z-]+=", word):
+            name = f"the value of {word[:-1] or before}" if word or before.startswith("-") else f"what follows {before}"
+            raise UsageError(f"{name} is empty", "is a variable of the shell not set?")
+        before = word
 
 
 def _show(error: WulfError) -> None:

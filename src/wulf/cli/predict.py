@@ -75,7 +75,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 )  # fmt: skip
 @click.option("--ranks", "asked", type=click.IntRange(min=1), multiple=True, help="Other numbers of ranks (3 traces).")
 @click.option(
-    "--draws", type=click.IntRange(min=39), default=199, show_default=True,
+    "--draws", type=click.IntRange(39, 100_000), default=199, show_default=True,
     help="Of each network's figures.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")

@@ -87,7 +87,11 @@ class Expression:
             case ast.Name():
                 return values[node.id]
             case ast.BinOp():
-                return _BINARY[type(node.op)](self._value(node.left, values), self._value(node.right, values))
+                sides = self._value(node.left, values), self._value(node.right, values)
+                for side in sides:
+                    if not isinstance(side, int | float):  # 'a' * 10**10 would be a text of ten billion letters
+                        raise TypeError(f"{side!r} is no number")
+                return _BINARY[type(node.op)](*sides)
             case ast.UnaryOp():
                 value = self._value(node.operand, values)
                 return not value if isinstance(node.op, ast.Not) else -value

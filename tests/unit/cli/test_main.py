@@ -91,3 +91,23 @@ def test_a_home_that_is_none_is_no_place() -> None:
     assert len(places({})) == len(places({"HOME": "relative", "XDG_STATE_HOME": "relative"})) == 1
     assert places({"HOME": "/home/a"})[0] == Path("/home/a/.local/state/wulf")
     assert places({"HOME": "/home/a", "XDG_STATE_HOME": "/s"})[0] == Path("/s/wulf")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["survey", "--nodes", ""], "the value of --nodes is empty"),
+        (["survey", "--out="], "the value of --out is empty"),
+        (["runs", ""], "what follows runs is empty"),
+        ([""], "what follows the command is empty"),
+    ],
+)
+def test_an_empty_word_is_a_variable_that_is_not_set(arguments: list[str], what: str) -> None:
+    with pytest.raises(UsageError, match=what):
+        main.refuse_empty(arguments)
+
+
+def test_words_of_another_program_may_be_empty() -> None:
+    main.refuse_empty(["app", "run", "--nodes", "n1", "--", "program", "", "--flag="])
+    main.refuse_empty(["tune", "--set", "net.rmem_max=", "-q"])
+    main.refuse_empty([])

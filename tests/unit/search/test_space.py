@@ -51,7 +51,9 @@ def test_conditions_that_are_none(text):
         Expression(text, frozenset({"p"}))
 
 
-@pytest.mark.parametrize("text", ["p / 0 == 1", "p < 'x'"])
+@pytest.mark.parametrize(
+    "text", ["p / 0 == 1", "p < 'x'", "p == 'a' * 10000000000", "p == '%1000000000d' % p", "p == 'a' + 'b'"]
+)
 def test_conditions_that_cannot_be_told(text):
     with pytest.raises(UsageError, match="can't be told for p = 2"):
         Expression(text, frozenset({"p"})).holds({"p": 2})
