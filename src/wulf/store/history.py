@@ -172,7 +172,7 @@ def _sources(directory: Path | None) -> tuple[list[Source], list[tuple[str, str]
         try:
             meta = read_meta_file(path)
         except StoreError as error:
-            unread.append((path.name, error.what))
+            unread.append((path.name, error.what.removeprefix(f"{path}/")))
         else:
             found.append(Source(path, meta["id"], meta.get("started", ""), meta.get("version", "")))
     return sorted(found, key=lambda source: (source.started, source.id)), unread

@@ -34,7 +34,7 @@ class Meta(BaseModel):
     id: Name
     command: str = ""
     version: str = ""
-    state: str
+    state: str = "unknown"
     started: str = ""
     ended: str | None = None
     nodes: list[Name] = []
@@ -98,8 +98,9 @@ def read_meta_file(path: Path) -> dict[str, Any]:
     if not meta:
         return meta
     try:
-        return Meta.model_validate(meta, strict=True).model_dump(exclude_unset=True)
+        known = Meta.model_validate(meta, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise StoreError(f"{path / 'run.json'}: {place}: {first['msg']}", "it is no run.json of wulf's") from error
+    return {**known.model_dump(exclude_unset=True), "state": known.state}
