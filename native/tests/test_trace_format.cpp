@@ -297,6 +297,30 @@ TEST_CASE("an exchange of equal counts takes a byte for those that are got") {
   CHECK(other.size() == same.size() + 4);
 }
 
+TEST_CASE("a list of more than any machine has ranks is refused before it takes memory") {
+  Record counts;
+  counts.op = Op::Reduce_scatter;
+  counts.counts.assign(most_ranks + 1, 7);  // a run of a few bytes
+  Record members;
+  members.op = Op::Comm_dup;
+  members.newcomm = 2;
+  for (std::uint64_t rank = 0; rank <= most_ranks; rank++) {
+    members.members.push_back(static_cast<std::int32_t>(rank));
+  }
+  for (Record* const record : {&counts, &members}) {
+    std::vector<std::uint8_t> payload;
+    encode(*record, payload);
+    CHECK(payload.size() < 32);
+    Record read;
+    CHECK(decode(payload.data(), payload.data() + payload.size(), read) == nullptr);
+    CHECK(read.counts.size() + read.members.size() <= most_ranks);
+    (record == &counts ? record->counts.pop_back() : record->members.pop_back());
+    payload.clear();
+    encode(*record, payload);
+    CHECK(decode(payload.data(), payload.data() + payload.size(), read) != nullptr);
+  }
+}
+
 TEST_CASE("no damage of any byte makes the reader fail") {
   const std::string file = trace_file("{}", any_records(60, 11), per_chunk);
   for (std::size_t i = 0; i < file.size(); i++) {

@@ -8,7 +8,8 @@
 
 namespace wulf::trace {
 
-/// Of a run, and entries of a list of one for each rank: what says more is damaged, and would take all memory.
+/// Of a run, and entries of a list of one for each rank: what says more is damaged, and would take all
+/// memory.
 constexpr std::uint64_t most_ranks = std::uint64_t{1} << 22U;
 
 /// A request that has completed.

@@ -13,6 +13,7 @@ import pytest
 from tests.process.native.session import Session, binary
 from tests.unit.trace.making import made, pingpong, recv, send
 from tests.wording import lacking
+from wulf.trace.writer import RankWriter
 
 INTER = {"latency_ps": 1_000_000, "send_ps": 200_000, "receive_ps": 300_000, "gap_ps": 100_000, "byte_fp": 80 << 20}
 NETWORK = {"name": "plain", "inter": INTER}
@@ -222,6 +223,13 @@ def test_the_first_messages_between_two_ranks_connect_them(session: Session, eng
             asked(session, "replay", program=slow["program"], networks=[within], engine=engine)["runs"][0]["ps"]
             == times[0]["ps"]
         ), "within a host nobody connects"
+
+
+@pytest.mark.parametrize("size", [0, 5_000_000, 4_000_000_000, 1 << 40])
+def test_a_trace_of_more_ranks_than_any_run_has_is_refused_at_once(session: Session, tmp_path: Path, size: int) -> None:
+    with RankWriter(tmp_path, {"rank": 0, "size": size}) as out:
+        out.add_all(pingpong()[0])
+    assert "ranks, and a run has 4194304 at most" in refused(session, "load", trace=str(tmp_path))["message"]
 
 
 def test_calls_of_another_trace_are_refused(session: Session, tmp_path: Path) -> None:
