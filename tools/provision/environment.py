@@ -20,10 +20,14 @@ PACKAGES, PACKAGES_WITH_EXTRAS = 26, 62
 NO_PIP = "see the lines above: is the package index reachable (PIP_INDEX_URL, https_proxy, PIP_CERT)?"
 
 
-def make(runner: Runner, places: Places) -> None:
-    """Make the virtual environment, or keep the one that works; either way it has pip afterwards."""
+def make(runner: Runner, places: Places) -> bool:
+    """Make the virtual environment, or keep the one that works; either way it has pip afterwards.
+
+    Returns whether it is a new one, in which nothing is yet.
+    """
     venv = places.venv
-    if not _works(runner, places):
+    kept = _works(runner, places)
+    if not kept:
         runner.say(f"making {venv} with Python {sys.version.split()[0]}")
         shutil.rmtree(venv, ignore_errors=True)
         bare = [] if importlib.util.find_spec("ensurepip") else ["--without-pip"]
@@ -34,6 +38,7 @@ def make(runner: Runner, places: Places) -> None:
         )
     if not runner.run([str(places.python), "-m", "pip", "--version"]).ok:
         add_pip(runner, places)
+    return not kept
 
 
 def _works(runner: Runner, places: Places) -> bool:

@@ -75,8 +75,8 @@ class Setup:
         packages_done = self._stamps.fresh(step, key)
         if not packages_done:
             self._system_packages(wanted)
-        self._environment()
-        absent = [] if packages_done else self._replacements(wanted)
+        new = self._environment()
+        absent = [] if packages_done and not new else self._replacements(wanted)
         if self._target.probes:
             native.build(self._runner, self._host, self._places, self._stamps, tests=False)
         # Without Catch2 the other tests still run; make says that the native ones are not there.
@@ -92,14 +92,20 @@ class Setup:
         if elevate is not None:
             system.install(self._runner, self._host, absent, elevate, self._places.build / "stamps/apt-update")
 
-    def _environment(self) -> None:
-        """Install wulf; an environment that was made with extras serves those who need none."""
+    def _environment(self) -> bool:
+        """Install wulf; an environment that was made with extras serves those who need none.
+
+        Returns whether it is a new one: the wheels that any target had put into the old one are gone.
+        """
         for extras in {("dev",), self._target.extras}:
             if self._stamps.fresh("environment", self.environment_key(extras), self._places.venv / "bin/wulf"):
-                return
-        environment.make(self._runner, self._places)
+                return False
+        new = environment.make(self._runner, self._places)
+        for name in TARGETS if new else ():
+            self._stamps.drop(f"packages-{name}")
         environment.install_wulf(self._runner, self._places, self._target.extras)
         self._stamps.set("environment", self.environment_key(self._target.extras))
+        return new
 
     def _replacements(self, wanted: Sequence[Need]) -> list[Need]:
         """Put wheels and unpacked packages in the place of what could not be installed; return what is left."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,15 @@ def test_what_is_missing_is_looked_at_again_until_it_is_there(script, make_host,
     assert [need.name for need in Setup("build", places, make_host(), script).run()] == ["cmake"]
     assert [need.name for need in Setup("build", places, make_host(), script).run()] == ["cmake"]
     assert Setup("build", places, make_host(programs=["cmake"]), script).run() == []
+
+
+def test_in_a_new_environment_every_target_looks_again_for_what_it_needs(script, make_host, places: Places) -> None:
+    host = make_host(programs=["cmake"])
+    Setup("lint", places, host, script).run()
+    assert (places.build / "stamps/packages-lint").exists()
+    shutil.rmtree(places.venv)
+    Setup("test", places, host, script).run()
+    assert not (places.build / "stamps/packages-lint").exists()
 
 
 def test_targets_ask_for_groups_that_exist() -> None:
