@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def _network(path: Path) -> object:
     return networks.find_network(str(named), None)
 
 
-def _no_run(_: Path) -> object:
+def _no_run(_: str) -> Any:
     raise AssertionError("no candidate of these has a run")
 
 
@@ -86,7 +87,7 @@ READERS: Mapping[str, tuple[Callable[[Path], object], bytes]] = {
     "check's baseline": (check.read_baseline, b'{"schema": 1, "facts": {}, "mounts": {}, "rates": {}}'),
     "audit's baseline": (audit.read_baseline, b'{"readings": {"n1": {"a": {"": {"value": 1}}}}}'),
     "market": (
-        lambda path: cost.market(path, _no_run, np.random.default_rng(1)),  # type: ignore[arg-type]
+        lambda path: cost.market(path, _no_run, np.random.default_rng(1)),
         b'[[candidate]]\nname = "a"\nprice = 1\ngflops = 2\n[[candidate]]\nname = "b"\nprice = 3\ngflops = 4\n',
     ),
     "power": (cost_power.read_log, b"# watts\n1764000000,215.5\n1764000001,216\n"),

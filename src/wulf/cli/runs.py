@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,9 +18,11 @@ def command(directory: Path | None, as_json: bool) -> None:
     """List what was measured, oldest first."""
     from rich.table import Table
 
-    from wulf.store.run import list_runs, runs_directory
+    from wulf.store.run import read_metas, runs_directory
 
-    metas = [_meta(path) for path in list_runs(directory)]
+    found, unread = read_metas(directory)
+    torn = {path: {"id": path.name, "state": "unreadable", "error": why} for path, why in unread.items()}
+    metas = [meta for _, meta in sorted((found | torn).items())]
     if as_json:
         for meta in metas:
             click.echo(json.dumps(meta))
@@ -35,17 +36,5 @@ def command(directory: Path | None, as_json: bool) -> None:
         shown = ",".join(names[:4]) + (f" +{len(names) - 4}" if len(names) > 4 else "")
         table.add_row(clean(meta["id"]), meta["state"], shown, str(meta.get("exit_code", "–")))
     colour_console().print(table)
-    for meta in metas:
-        if "error" in meta:
-            click.echo(f"can't be read: {clean(meta['error'])}", err=True)
-
-
-def _meta(path: Path) -> dict[str, Any]:
-    """What run.json says; of one that can't be read why, so that it hides no others."""
-    from wulf.store.reading import StoreError
-    from wulf.store.run import read_meta
-
-    try:
-        return read_meta(path)
-    except StoreError as error:
-        return {"id": path.name, "state": "unreadable", "error": error.what}
+    for why in unread.values():
+        click.echo(f"can't be read: {clean(why)}", err=True)

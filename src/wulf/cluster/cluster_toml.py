@@ -161,9 +161,9 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
         return toml(text)
     except Unreadable as error:
-        reason, _, place = str(error).removeprefix("it is no TOML: ").partition(" (at ")
-        if not place:
-            raise UsageError(f"{path}: can't read the inventory: {reason}", _FORMAT) from error
+        if not isinstance(error.__cause__, tomllib.TOMLDecodeError):
+            raise UsageError(f"{path}: can't read the inventory: {error}", _FORMAT) from error
+        reason, _, place = str(error.__cause__).partition(" (at ")
         at = re.match(r"line (\d+), column (\d+)", place)
         # tomllib counts no line for what is missing at the end of the document
         line, column = at.groups() if at else (str(text.count("\n") + 1), "1")

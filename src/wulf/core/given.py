@@ -10,9 +10,13 @@ import os
 import select
 import stat
 import tomllib
+from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 MOST = 64 << 20
 """Bytes of a file: what describes 10,000 nodes in full has a tenth of it."""
@@ -27,13 +31,21 @@ class Unreadable(ValueError):  # noqa: N818 - it says what is the matter with a 
     """A file can't be taken in; the text is the reason, to stand behind the file's name."""
 
 
-def contents(path: Path, most: int = MOST, *, patience: float = PATIENCE) -> bytes:
+def contents(path: Path, most: int = MOST, *, patience: float = PATIENCE, regular: bool = False) -> bytes:
     """A file's or pipe's bytes.
+
+    Parameters
+    ----------
+    patience
+        Seconds without a byte after which a pipe is given up.
+    regular
+        Nothing but a regular file will do.
 
     Raises
     ------
     Unreadable
-        It is not there, may not be read, is a folder, holds more than `most` bytes, or a pipe says nothing.
+        It is not there (from a FileNotFoundError), may not be read, is a folder, holds more than `most` bytes, or a
+        pipe says nothing.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -41,7 +53,10 @@ def contents(path: Path, most: int = MOST, *, patience: float = PATIENCE) -> byt
         raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
     try:
         status = os.fstat(descriptor)
-        if stat.S_ISREG(status.st_mode) and status.st_size > most:
+        is_regular = stat.S_ISREG(status.st_mode)
+        if regular and not is_regular:
+            raise Unreadable("it is no regular file")
+        if is_regular and status.st_size > most:
             raise Unreadable(f"it has {status.st_size:,} bytes, more than {most:,}")
         return _read(descriptor, most, patience)
     except OSError as error:
@@ -87,13 +102,7 @@ def toml(text: str) -> dict[str, Any]:
     Unreadable
         It is no TOML, is nested beyond all use, or a number is not finite.
     """
-    try:
-        found = tomllib.loads(text)
-    except RecursionError:
-        raise Unreadable("it is nested too deeply") from None
-    except ValueError as error:  # of which a TOMLDecodeError is one; a number of thousands of digits is another
-        raise Unreadable(f"it is no TOML: {error}") from error
-    _check(found)
+    found: dict[str, Any] = _decoded(tomllib.loads, text, "TOML")
     return found
 
 
@@ -105,16 +114,24 @@ def json_of(path: Path) -> Any:
     Unreadable
         As `text_of`; it is no JSON, is nested beyond all use, or a number is not finite.
     """
+    return _decoded(json.loads, text_of(path), "JSON")
+
+
+def _decoded(decode: Callable[[str], Any], text: str, language: str) -> Any:
     try:
-        found = json.loads(text_of(path))
-    except Unreadable:
-        raise
+        found = decode(text)
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
-    except ValueError as error:
-        raise Unreadable(f"it is no JSON: {error}") from error
+    except ValueError as error:  # its decoder's own is one; of a number of thousands of digits is another
+        raise Unreadable(f"it is no {language}: {error}") from error
     _check(found)
     return found
+
+
+def first_fault(error: ValidationError, whole: str = "the whole") -> str:
+    """Field and reason of the first of what is wrong with a document; `whole` where that is no field's."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or whole}: {first['msg']}"
 
 
 def _check(value: Any) -> None:

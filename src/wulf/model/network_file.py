@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from wulf.core.errors import UsageError
-from wulf.core.given import Unreadable, toml
+from wulf.core.given import Unreadable, first_fault, toml
 
 EITHER = (("latency", "half_round_trip"), ("gap", "message_rate"), ("byte", "bandwidth"))
 """Of each pair a file has one: what the model takes, or what sources print."""
@@ -149,9 +149,9 @@ def parse_network(text: str, where: str) -> NetworkFile:
     except Unreadable as error:
         raise UsageError(f"{where} can't be read: {error}", "`wulf networks show 10gbe --toml` shows one") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the network"
-        raise UsageError(f"{where}: {place}: {first['msg']}", "docs/network.schema.json says what it holds") from error
+        raise UsageError(
+            f"{where}: {first_fault(error, 'the network')}", "docs/network.schema.json says what it holds"
+        ) from error
 
 
 def network_text(name: str) -> str:

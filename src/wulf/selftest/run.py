@@ -81,8 +81,8 @@ def claims(*, quick: bool, seed: int = SEED, watch: Watcher = UNWATCHED) -> list
     for number, told in simulated(range(len(words)), seed, QUICK if quick else FULL):
         found[number] = told
         left = (time.monotonic() - began) / len(found) * (len(words) - len(found))
-        longest = next((one for one in range(len(words)) if one not in found), number)
-        watch.on_progress(Progress(len(found), len(words), left, words[longest]))
+        running = next((one for one in range(len(words)) if one not in found), number)
+        watch.on_progress(Progress(len(found), len(words), left, words[running]))
     return [claim for _, told in sorted(found.items()) for claim in told]
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from wulf.core.foreign import parse
 from wulf.core.records import Param, Record, Verdict
-from wulf.store.reading import StoreError, contents, read_json, read_meta_file
-from wulf.store.run import list_runs, runs_directory
+from wulf.store.reading import StoreError, contents, read_json
+from wulf.store.run import read_metas, runs_directory
 
 NOT_IN_CELLS = frozenset({"seconds", "warmup_seconds"})
 """How long was measured, not what: runs that differ in it alone measured the same."""
@@ -167,15 +167,10 @@ class _Growing:
 
 def _sources(directory: Path | None) -> tuple[list[Source], list[tuple[str, str]]]:
     """The runs by when they were started, and those whose run.json can't be read."""
-    found, unread = [], []
-    for path in list_runs(directory):
-        try:
-            meta = read_meta_file(path)
-        except StoreError as error:
-            unread.append((path.name, error.what.removeprefix(f"{path}/")))
-        else:
-            found.append(Source(path, meta["id"], meta.get("started", ""), meta.get("version", "")))
-    return sorted(found, key=lambda source: (source.started, source.id)), unread
+    metas, unread = read_metas(directory)
+    found = [Source(path, meta["id"], meta.get("started", ""), meta.get("version", "")) for path, meta in metas.items()]
+    reasons = [(path.name, why.removeprefix(f"{path}/")) for path, why in unread.items()]
+    return sorted(found, key=lambda source: (source.started, source.id)), reasons
 
 
 def _records(path: Path, metric: str) -> tuple[list[Record], int]:

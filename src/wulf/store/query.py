@@ -10,8 +10,7 @@ from typing import Any
 import duckdb
 
 from wulf.core.errors import UsageError
-from wulf.store.reading import StoreError
-from wulf.store.run import list_runs, read_meta
+from wulf.store.run import read_metas
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,7 @@ def query(sql: str, directory: Path | None = None) -> Answer:
     UsageError
         No runs there, or DuckDB refuses the statement; its own message says where.
     """
-    runs: dict[Path, dict[str, Any]] = {}
-    unread: dict[Path, str] = {}
-    for path in list_runs(directory):
-        try:
-            runs[path] = read_meta(path)
-        except StoreError as error:
-            unread[path] = error.what
+    runs, unread = read_metas(directory)
     if unread and not runs:
         raise UsageError(f"no run can be read: {next(iter(unread.values()))}", "`wulf runs` lists them")
     if not runs:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
+from wulf.core import given
 from wulf.core.errors import USAGE, WulfError
 from wulf.core.foreign import parse
 
@@ -50,17 +49,11 @@ def contents(path: Path) -> bytes | None:
         It can't be read, is no regular file, or is larger than `LARGEST`.
     """
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise StoreError(f"{path} is no regular file", "runs hold files and nothing else: move it away")
-            if status.st_size > LARGEST:
-                raise StoreError(f"{path} has {status.st_size:,} bytes, more than {LARGEST:,}")
-            return file.read()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise StoreError(f"{path} can't be read: {error.strerror}") from error
+        return given.contents(path, LARGEST, regular=True)
+    except given.Unreadable as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return None
+        raise StoreError(f"{path} can't be read: {error}", "runs hold files of wulf's and nothing else") from error
 
 
 T = TypeVar("T", dict[str, Any], list[Any])
@@ -100,7 +93,5 @@ def read_meta_file(path: Path) -> dict[str, Any]:
     try:
         known = Meta.model_validate(meta, strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise StoreError(f"{path / 'run.json'}: {place}: {first['msg']}", "it is no run.json of wulf's") from error
+        raise StoreError(f"{path / 'run.json'}: {given.first_fault(error)}", "it is no run.json of wulf's") from error
     return {**known.model_dump(exclude_unset=True), "state": known.state}

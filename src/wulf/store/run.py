@@ -32,6 +32,7 @@ from wulf.core.errors import UsageError
 from wulf.core.files import replace_file
 from wulf.core.findings import Finding
 from wulf.core.foreign import parse
+from wulf.core.given import first_fault
 from wulf.core.records import Record
 from wulf.store.reading import StoreError, read_json, read_meta_file
 
@@ -305,9 +306,7 @@ def _findings(path: Path) -> list[Finding]:
     try:
         return [Finding.model_validate(one) for one in read_json(path, [])]
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise StoreError(f"{path}: a finding's {place}: {first['msg']}", "it is no findings.json of wulf's") from error
+        raise StoreError(f"{path}: a finding's {first_fault(error)}", "it is no findings.json of wulf's") from error
 
 
 def list_runs(directory: Path | None = None) -> Iterator[Path]:
@@ -315,6 +314,18 @@ def list_runs(directory: Path | None = None) -> Iterator[Path]:
     root = directory if directory is not None else runs_directory()
     if root.is_dir():
         yield from sorted(path.parent for path in root.glob("*/run.json"))
+
+
+def read_metas(directory: Path | None = None) -> tuple[dict[Path, dict[str, Any]], dict[Path, str]]:
+    """Of the runs under a directory what run.json says, oldest first; and of those that can't be read why."""
+    found: dict[Path, dict[str, Any]] = {}
+    unread: dict[Path, str] = {}
+    for path in list_runs(directory):
+        try:
+            found[path] = read_meta(path)
+        except StoreError as error:
+            unread[path] = error.what
+    return found, unread
 
 
 def find_run(name: str, directory: Path | None = None) -> Path:

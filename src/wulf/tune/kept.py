@@ -6,6 +6,7 @@ An effect without a basis is of a wulf that kept the figure by which the setting
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from wulf.core.errors import UsageError
 from wulf.core.files import replace_file
 from wulf.core.given import Unreadable, contents
+from wulf.core.nodeset import names_in
 from wulf.tune.setting import Value
 
 FILE = "kept.json"
@@ -67,6 +69,20 @@ class KeptSettings(_Part):
 
     campaign: str
     kept: tuple[Kept, ...]
+
+
+def members(kept: Iterable[Kept]) -> dict[str, list[str]]:
+    """Node set → its nodes, each set expanded once; of '' none.
+
+    Raises
+    ------
+    UsageError
+        A set can't be parsed, or stands for too many.
+    """
+    try:
+        return {nodes: names_in(nodes) if nodes else [] for nodes in {each.nodes for each in kept}}
+    except ValueError as error:
+        raise UsageError(f"the nodes that kept something can't be told: {error}") from error
 
 
 def write_kept(run: Path, settings: KeptSettings) -> None:

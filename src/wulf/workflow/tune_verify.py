@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import agent_program
 from wulf.core.errors import FOUND, INCOMPLETE, OK, NodeError, UsageError
-from wulf.core.nodeset import names_in
-from wulf.tune.kept import Kept
+from wulf.tune.kept import Kept, members
 from wulf.tune.setting import Setting
 from wulf.tune.verifying import Checked, State, requests, verified
 
@@ -45,15 +44,7 @@ def nodes_of(kept: Sequence[Kept]) -> str:
     """All nodes of a campaign, as one node set; empty where none are named."""
     from ClusterShell.NodeSet import NodeSet
 
-    return str(NodeSet.fromlist(sorted(set().union(*_members(kept).values()))))
-
-
-def _members(kept: Sequence[Kept]) -> dict[str, set[str]]:
-    """Node set → its nodes, each expanded once. UsageError where one is none, or stands for too many."""
-    try:
-        return {nodes: set(names_in(nodes)) for nodes in {each.nodes for each in kept} if nodes}
-    except ValueError as error:
-        raise UsageError(f"the nodes that kept something can't be told: {error}") from error
+    return str(NodeSet.fromlist(sorted(set().union(*members(kept).values()))))
 
 
 def verify(
@@ -72,7 +63,7 @@ def verify(
     unknown = sorted({each.name for each in kept} - set(catalogue))
     if unknown:
         raise UsageError(f"the catalogue has no setting {', '.join(unknown)}", "verify with the wulf that tuned")
-    found, members = Verified(), _members(kept)
+    found, of_set = Verified(), {nodes: set(names) for nodes, names in members(kept).items()}
     with launch(inventory) as launcher:
         opened = launcher.open(inventory.nodes, agent_program())
         found.failed = dict(opened.failed)
@@ -80,7 +71,7 @@ def verify(
         asked = {node: session.call("settings", read=read) for node, session in opened.sessions.items()}
         until = time.monotonic() + PATIENCE
         for node, future in asked.items():
-            its = [each for each in kept if not each.nodes or node in members[each.nodes]]
+            its = [each for each in kept if not each.nodes or node in of_set[each.nodes]]
             try:
                 answer = future.result(timeout=max(0.0, until - time.monotonic()))
             except FutureTimeout:

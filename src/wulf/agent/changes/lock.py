@@ -54,35 +54,29 @@ def guard(host: Host, patience: float | None = None, descriptor: int | None = No
     OSError
         The folder can't be made, or the guard opened.
     """
-    if descriptor is None:
-        make_folder(host.folder)
-        with opened(host) as own:
-            with guard(host, patience, own):
-                yield
-            return
-    if not _locked(descriptor, PATIENCE if patience is None else patience):
-        raise _busy(descriptor)
-    try:
-        _note(descriptor, f"{os.getpid():<10} {host.now():<20.3f} {started(os.getpid()):<20}\n")
-        yield
-    finally:
-        _note(descriptor, f"{'':<53}\n")
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    with opened(host) if descriptor is None else contextlib.nullcontext(descriptor) as held:
+        if not _locked(held, PATIENCE if patience is None else patience):
+            raise _busy(held)
+        try:
+            _note(held, f"{os.getpid():<10} {host.now():<20.3f} {started(os.getpid()):<20}\n")
+            yield
+        finally:
+            _note(held, f"{'':<53}\n")
+            fcntl.flock(held, fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager
 def opened(host: Host) -> Iterator[int]:
     """The guard's descriptor. It can be locked on a disk that has become read-only, and on one that is gone since."""
+    make_folder(host.folder)
     path, flags = host.folder / GUARD, os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
-    except OSError:
+    except OSError as error:
         try:
             descriptor = os.open(path, os.O_RDONLY | flags)
         except OSError:
-            descriptor = -1
-        if descriptor < 0:
-            raise
+            raise error from None
     try:
         yield descriptor
     finally:

@@ -55,10 +55,7 @@ def export(entries: Iterable[Entry], name: str) -> Exported:
     if not sound:
         first = f": {refused[0][0].title}: {refused[0][1]}" if refused else ""
         raise UsageError(f"the campaign kept nothing that can be exported{first}")
-    try:
-        groups = by_nodes(sound)
-    except ValueError as error:
-        raise UsageError(f"the nodes that kept something can't be told: {error}") from error
+    groups = by_nodes(sound)
     files: dict[str, str] = {}
     for nodes, its in groups.items():
         folder = f"{nodes}/" if len(groups) > 1 else ""

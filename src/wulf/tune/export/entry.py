@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wulf.core.errors import UsageError
-from wulf.core.nodeset import names_in
 from wulf.core.units import scale_for, show_in
 from wulf.tune.dependencies import order
-from wulf.tune.kept import SCREENED, Effect, Kept
+from wulf.tune.kept import SCREENED, Effect, Kept, members
 from wulf.tune.setting import Setting
 
 
@@ -110,16 +109,16 @@ def by_nodes(found: Iterable[Entry]) -> dict[str, list[Entry]]:
 
     Raises
     ------
-    ValueError
+    UsageError
         A set can't be parsed, or stands for too many.
     """
     from ClusterShell.NodeSet import NodeSet
 
     entries = list(found)
-    names = {nodes: names_in(nodes) if nodes else [""] for nodes in {entry.kept.nodes for entry in entries}}
+    names = members(entry.kept for entry in entries)
     of_node: dict[str, list[Entry]] = {}
     for entry in entries:
-        for node in names[entry.kept.nodes]:
+        for node in names[entry.kept.nodes] or [""]:
             of_node.setdefault(node, []).append(entry)
     groups: list[tuple[list[Entry], list[str]]] = []
     for node, its in of_node.items():

@@ -13,11 +13,12 @@ from math import prod
 from typing import NamedTuple
 
 from wulf.trace.imports.dumpi.text import COMMUNICATORS, Block, Text, unreadable
+from wulf.trace.record import MOST_RANKS
 
 WORLD_HANDLE, SELF_HANDLE, NULL_HANDLE = 2, 3, 1
 """dumpi/common/constants.h: error 0, null 1, then these; of communicators."""
 
-Members = tuple[int, ...]
+Members = Sequence[int]
 """Ranks in MPI_COMM_WORLD, in the order of their group."""
 
 Made = dict[int, Members]
@@ -74,7 +75,7 @@ class _Rank:
         self._groups: dict[int, Members] = {}
         self._calls_on: Counter[Hashable] = Counter()
         self._communicators = {
-            WORLD_HANDLE: _Communicator("world", tuple(range(size))),
+            WORLD_HANDLE: _Communicator("world", range(size)),
             SELF_HANDLE: _Communicator(("self", rank), (rank,)),
         }
         self.made: Made = {}
@@ -115,7 +116,7 @@ class _Rank:
                 return first, False
             if not split.groups:
                 split.settle(parent.members)
-            self._keep(call, handle, (*place, colour), split.groups.get(colour))
+            self._keep(call, handle, place, split.groups.get(colour))
         else:
             self._keep(call, handle, place, self._own(call, parent.members))
         self._calls_on[parent.key] += 1
@@ -132,14 +133,15 @@ class _Rank:
             return parent[: prod(dims)]
         return parent
 
-    def _keep(self, call: Block, handle: int, key: Hashable, members: Members | None) -> None:
+    def _keep(self, call: Block, handle: int, place: Hashable, members: Members | None) -> None:
+        """What was made there; of several that were, each is told from the others by its first member."""
         if handle == NULL_HANDLE:
             self.made[call.line] = ()
         elif members is None:
             self._communicators.pop(handle, None)
         else:
             self.made[call.line] = members
-            self._communicators[handle] = _Communicator((key, members), members)
+            self._communicators[handle] = _Communicator((place, *members[:1]), members)
 
     def _group(self, call: Block) -> None:
         handle = call.number("group" if call.name == "Comm_group" else "newgroup")
@@ -173,13 +175,9 @@ def _joined(name: str, first: Members, second: Members) -> Members:
     """Union, intersection or difference: what is of the first group keeps its order and comes first."""
     own, others = set(first), set(second)
     if name == "Group_union":
-        return first + tuple(rank for rank in second if rank not in own)
+        return (*first, *(rank for rank in second if rank not in own))
     inside = name == "Group_intersection"
     return tuple(rank for rank in first if (rank in others) is inside)
-
-
-MOST_CHOSEN = 1 << 24
-"""Ranks that a call's ranges may name: as many as a run may have."""
 
 
 def _ranges(numbers: Sequence[int]) -> list[int]:
@@ -187,7 +185,7 @@ def _ranges(numbers: Sequence[int]) -> list[int]:
     chosen: list[int] = []
     for first, last, stride in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):
         ranks = range(first, last + (1 if stride > 0 else -1), stride)
-        if len(chosen) + len(ranks) > MOST_CHOSEN:
-            raise ValueError(f"the range {first} to {last} names more than {MOST_CHOSEN:,} ranks")
+        if len(chosen) + len(ranks) > MOST_RANKS:
+            raise ValueError(f"the range {first} to {last} names more than {MOST_RANKS:,} ranks")
         chosen += ranks
     return chosen

@@ -45,7 +45,7 @@ class Rank:
         self._templates: set[int] = set()
         self._types = {**SIZES, **text.sizes}
         self._communicators = Communicators(WORLD_HANDLE, SELF_HANDLE)
-        self._members: dict[int, Members] = {WORLD: tuple(range(size)), SELF: (rank,)}
+        self._members: dict[int, Members] = {WORLD: range(size), SELF: (rank,)}
         self._wild: dict[int, Members | None] = {}
         self._limits = Limits(size)
         self.begin = 0

@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from wulf.core.nodeset import names_in
 from wulf.tune.export.boot import boot
 from wulf.tune.export.entry import Entry
 from wulf.tune.export.format import Format, Written, header
 from wulf.tune.export.formats import shell, sysctl
 from wulf.tune.export.live import Inexpressible
+from wulf.tune.kept import members
 
 ROLE = "roles/wulf/"
 TASKS = f"{ROLE}tasks/main.yml"
@@ -104,7 +104,7 @@ def _script(path: str, word: str) -> list[str]:
 
 
 def _play(entries: Sequence[Entry]) -> list[str]:
-    nodes = ",".join(sorted({node for entry in entries for node in names_in(entry.kept.nodes)})) or "all"
+    nodes = ",".join(sorted(set().union(*members(entry.kept for entry in entries).values()))) or "all"
     hosts = f"{{{{ wulf_nodes | default('{nodes}') }}}}"
     return ["---", *header(entries), "- name: Settings that wulf kept", f"  hosts: {_text(hosts)}", "  become: true"]
 
