@@ -80,18 +80,15 @@ def read_json(path: Path, absent: T) -> T:
 
 
 def read_meta_file(path: Path) -> dict[str, Any]:
-    """What run.json of a run says; empty where there is none.
+    """What run.json of a run says.
 
     Raises
     ------
     StoreError
         It can't be read, or lacks what every run has: names file and field.
     """
-    meta = read_json(path / "run.json", {})
-    if not meta:
-        return meta
     try:
-        known = Meta.model_validate(meta, strict=True)
+        known = Meta.model_validate(read_json(path / "run.json", {}), strict=True)
     except ValidationError as error:
         raise StoreError(f"{path / 'run.json'}: {given.first_fault(error)}", "it is no run.json of wulf's") from error
     return {**known.model_dump(exclude_unset=True), "state": known.state}

@@ -118,6 +118,7 @@ def test_not_a_run(tmp_path: Path) -> None:
 
 TORN = [
     (b"[]", "holds list where dict"),
+    (b"{}", "id: Field required"),
     (b'{"state": "complete"}', "id: Field required"),
     (b'{"id": "a\\nrm -rf /", "state": "complete"}', "id: String should match"),
     (b'{"id": "a", "state": "complete", "nodes": ["../.."]}', "nodes.0: String should match"),
