@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -244,14 +243,14 @@ QUIET = (
 """None of them makes a single message faster, nor leaves more of a link's rate for data."""
 
 
-def improvement(made: lab.Lab, blocks: int = 8) -> float:
-    """Of the round trip without the firewall, in its share: measured beside any campaign, in alternating pairs."""
-    ratios = []
-    for _ in range(blocks):
+def improvements(made: lab.Lab, pairs: int) -> list[float]:
+    """Shares of the round trip that the firewall costs, one of each pair of runs: measured beside any campaign."""
+    found = []
+    for _ in range(pairs):
         with firewall(made):
             slow = round_trip(made)
-        ratios.append(round_trip(made) / slow)
-    return 1 - median(ratios)
+        found.append(1 - round_trip(made) / slow)
+    return found
 
 
 def round_trip(made: lab.Lab) -> float:
@@ -290,29 +289,37 @@ def check_company(done: Done) -> None:
 @pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_latency_over_all_at_once(two_nodes: lab.Lab, campaign: Callable[..., Done]) -> None:
+    """What rules cost is known by measurement alone, as the campaign's effect is: the two intervals have to overlap.
+
+    Of eight pairs, half before the campaign and half after it, the least and the largest enclose the true cost in 254
+    of 256 cases, and whatever the machine did to either half.
+    """
     with linked(two_nodes, delay="50us"):
-        planted = improvement(two_nodes)
+        planted = improvements(two_nodes, 4)
         with firewall(two_nodes):
             done = campaign(Aim.LATENCY, f"firewall.bypass,nic.mtu=1400,{QUIET}", keep=False)
+        planted += improvements(two_nodes, 4)
     check_company(done)
     found = findings(done)
     assert found["firewall.bypass"]["judgement"] == "faster", found["firewall.bypass"]
     effect = found["firewall.bypass"]["effect"]
-    print(f"\nplanted {planted:.3f}, found {effect}")
-    assert effect["improvement_low"] <= planted <= effect["improvement_high"]
+    print(f"\nplanted {[round(one, 3) for one in sorted(planted)]}, found {effect}")
+    assert effect["improvement_low"] <= max(planted)
+    assert min(planted) <= effect["improvement_high"]
     assert found["nic.mtu"]["judgement"] == "none"
 
 
 @pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_throughput_over_all_at_once(two_nodes: lab.Lab, campaign: Callable[..., Done], long_streams: None) -> None:
-    with linked(two_nodes, rate=RATE, mtu="9000"), reno(two_nodes):
+    with linked(two_nodes, rate=RATE, mtu="9000"), reno(two_nodes), disturbance() as taken:
         done = campaign(Aim.THROUGHPUT, f"nic.mtu=1500,{QUIET}", keep=False)
     check_company(done)
     effect, planted = findings(done)["nic.mtu"]["effect"], goodput(1500) / goodput(9000) - 1
-    print(f"\nplanted {planted:.3f}, found {effect}")
+    print(f"\nplanted {planted:.3f}, found {effect}, {taken}")
     assert findings(done)["nic.mtu"]["judgement"] == "slower"
-    assert effect["improvement_low"] - ONE_PACKET <= planted <= effect["improvement_high"] + ONE_PACKET
+    known = ONE_PACKET + taken.lost
+    assert effect["improvement_low"] - known <= planted <= effect["improvement_high"] + known
 
 
 @pytest.mark.full
