@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from wulf.apps.driver import Check, Figure, Reading
 from wulf.apps.ran import WALL, Read
 from wulf.core.errors import UsageError
+from wulf.core.pattern import Pattern
 
 FIGURE = "figure"
 """What the number is called that a regular expression finds."""
 
 
-def pattern_of(text: str, option: str, groups: int) -> re.Pattern[str]:
+def pattern_of(text: str, option: str, groups: int) -> Pattern:
     """A regular expression of the user's, each line for itself.
 
     Raises
@@ -23,9 +23,12 @@ def pattern_of(text: str, option: str, groups: int) -> re.Pattern[str]:
         It is none, or has too few groups in parentheses.
     """
     try:
-        pattern = re.compile(text, re.MULTILINE)
-    except re.error as error:
-        raise UsageError(f"{option} {text!r} is no regular expression: {error}", "quote it for the shell") from error
+        pattern = Pattern(text)
+    except ValueError as error:
+        raise UsageError(
+            f"{option} {text!r} is no regular expression: {error}",
+            "quote it for the shell; it is read as RE2 reads it, without lookaround and backreferences",
+        ) from error
     if pattern.groups < groups:
         raise UsageError(
             f"{option} {text!r} has no group for the number",
@@ -61,18 +64,18 @@ def reader(
     return read, WALL if wanted is None else FIGURE
 
 
-def _number(pattern: re.Pattern[str], text: str, unit: str, better: Literal["higher", "lower"]) -> Figure:
+def _number(pattern: Pattern, text: str, unit: str, better: Literal["higher", "lower"]) -> Figure:
     found = None
-    for match in pattern.finditer(text):
-        found = match
+    for _, group, *_ in pattern.matches(text):
+        found = group  # the last one counts
     if found is None:
-        return Figure(FIGURE, unit, None, better, f"its output has nothing that {pattern.pattern!r} matches")
+        return Figure(FIGURE, unit, None, better, f"its output has nothing that {pattern.text!r} matches")
     try:
-        return Figure(FIGURE, unit, float((found[1] or "").replace(",", "")), better)
+        return Figure(FIGURE, unit, float(found.replace(",", "")), better)
     except ValueError:
-        return Figure(FIGURE, unit, None, better, f"its output has {found[1]!r} where {pattern.pattern!r} looks")
+        return Figure(FIGURE, unit, None, better, f"its output has {found!r} where {pattern.text!r} looks")
 
 
-def _check(text: str, pattern: re.Pattern[str], stdout: str) -> Check:
-    passed = pattern.search(stdout) is not None
+def _check(text: str, pattern: Pattern, stdout: str) -> Check:
+    passed = pattern.found(stdout)
     return Check("output", passed, f"{text!r} is {'there' if passed else 'not in its output'}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -16,6 +15,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import Installed
 from wulf.cluster.mpi.spec import layout
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, UsageError, WulfError
+from wulf.core.pattern import Pattern
 from wulf.lab import Lab
 from wulf.measure.ends import Servers
 from wulf.measure.mpi import folded
@@ -72,7 +72,7 @@ class Request:
     aim: Aim = Aim.LATENCY
     unit: str = "s"
     higher: bool = False
-    answer: re.Pattern[str] | None = None
+    answer: Pattern | None = None
     profile: bool = True
     blocks: int = BLOCKS
     delta: float = DELTA

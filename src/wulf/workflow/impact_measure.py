@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Protocol
 
 from wulf.apps.ran import OK, WALL, Ran
+from wulf.core.pattern import Pattern
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.plan import Cell
 from wulf.measure.runner import Sink
@@ -44,7 +44,7 @@ class ImpactMeasure:
 
     def __init__(
         self, run: Run, figure: Quantity, yardsticks: Mapping[Quantity, Yardstick], sink: Sink, *,
-        take: Take | None = None, answer: re.Pattern[str] | None = None, subject: str = "", command: str = "",
+        take: Take | None = None, answer: Pattern | None = None, subject: str = "", command: str = "",
     ) -> None:  # fmt: skip
         self._run, self._take, self._answer, self._sink = run, take, answer, sink
         self._figure, self._yardsticks = figure, dict(yardsticks)
@@ -81,7 +81,7 @@ class ImpactMeasure:
         if self._answer is None or ran.verdict != OK:
             return None
         text = "\n".join([ran.stdout, *ran.files.values()])
-        found = [" ".join(match.groups("") or (match[0],)) for match in self._answer.finditer(text)]
+        found = [" ".join(groups or (whole,)) for whole, *groups in self._answer.matches(text)]
         return " | ".join(found) if found else "nothing that the pattern finds"
 
     def _record(self, ran: Ran, about: Mapping[str, Param]) -> None:

@@ -44,7 +44,7 @@ def test_a_command_over_ranks(asked: dict[str, Any], tmp_path: Any) -> None:
     assert job.command == ("./solver", "in") and job.mpi and job.timeout == 60.0
     assert request.application.spec.ranks == 8 and request.application.spec.per_node == 2
     assert request.blocks == BLOCKS == impact_arms.BLOCKS and request.profile
-    assert request.answer.pattern == "x=(.)" and not request.higher
+    assert request.answer.text == "x=(.)" and not request.higher
 
 
 def test_a_command_that_starts_its_ranks_itself(asked: dict[str, Any], tmp_path: Any) -> None:

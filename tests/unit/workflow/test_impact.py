@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import exp
@@ -15,6 +14,7 @@ from tests.unit.workflow.test_tune_campaign import CATALOGUE, NAMES, Lab
 from wulf.apps.driver import Figure
 from wulf.apps.ran import FAILED, OK, TIMEOUT, WRONG, Ran
 from wulf.core.errors import FOUND, INCOMPLETE, NodeError, UsageError
+from wulf.core.pattern import Pattern
 from wulf.core.records import Record
 from wulf.lab.labs import LabNode
 from wulf.model.impact import AFTER, BEFORE, Impact, Quantity, impact_of
@@ -74,7 +74,7 @@ class World:
 
 def measure_of(world: World, sink: Sink, take: Any = None) -> ImpactMeasure:
     return ImpactMeasure(
-        world.run, TIME, {RTT: world}, sink, take=take, answer=re.compile(r"answer (\d+)"), subject="n[1-3]",
+        world.run, TIME, {RTT: world}, sink, take=take, answer=Pattern(r"answer (\d+)"), subject="n[1-3]",
         command="solve it",
     )  # fmt: skip
 
