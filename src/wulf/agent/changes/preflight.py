@@ -11,6 +11,7 @@ from wulf.agent.changes.host import same
 from wulf.agent.changes.journal import UNKNOWN
 from wulf.agent.changes.reading import read
 from wulf.agent.mechanism import Mechanism
+from wulf.agent.owned import exposed
 from wulf.agent.session import Refused
 from wulf.agent.settings import check_words
 from wulf.agent.unknown import Unknown
@@ -101,6 +102,9 @@ def _state_trouble(host: Host) -> str | None:
         return f"{host.folder} can't be made: {error.strerror}; tuning needs root, or WULF_STATE elsewhere"
     if not os.access(host.folder, os.W_OK):
         return f"{host.folder} can't be written by user {os.geteuid()}; tuning needs root"
+    reason = exposed(host.folder)
+    if reason is not None:
+        return f"{reason}: whoever writes there decides what is taken back; chmod it, or WULF_STATE elsewhere"
     free = there.f_bavail * there.f_frsize
     if free < SPACE:
         return f"{host.folder} has {free} bytes left, and the journal needs {SPACE}: make room there"

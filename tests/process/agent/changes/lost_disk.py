@@ -47,7 +47,7 @@ def main(place: Path, kind: str, by_hand: bool) -> None:
     """One story."""
     node = ForkedNode(place)
     node.folder.mkdir()
-    mount("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", node.folder)
+    mount("mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", node.folder)
     apply(node.host, Request("c1", "me@head", 600.0, LEASE), [setting("mtu", 9000), setting("rings", 4096)])
     changed = node.settings.load() != START
     lose(node.folder, kind)

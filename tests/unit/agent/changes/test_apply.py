@@ -145,6 +145,15 @@ def test_too_little_room_is_seen_beforehand(node: FakeNode, monkeypatch: pytest.
     assert not (node.folder / NAME).exists()
 
 
+def test_a_state_that_others_can_write_is_seen_beforehand(node: FakeNode) -> None:
+    """Whoever writes the journal decides what root writes when it takes changes back."""
+    node.folder.mkdir(parents=True, exist_ok=True)
+    node.folder.chmod(0o775)
+    with pytest.raises(Refused, match="can be written by others"):
+        apply(node.host, ME, [setting("mtu", 9000)])
+    assert not (node.folder / NAME).exists()
+
+
 def test_without_a_watchdog_nothing_is_written(node: FakeNode) -> None:
     node.trouble["arm"] = NotArmed("no answer")  # type: ignore[assignment]
     with pytest.raises(Refused) as caught:
