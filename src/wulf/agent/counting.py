@@ -23,11 +23,13 @@ def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     for name, value in after.items():
         earlier = before.get(name)
         if isinstance(value, dict):
-            inner = difference(earlier or {}, value)
+            inner = difference(earlier if isinstance(earlier, dict) else {}, value)
             if inner:
                 changed[name] = inner
-        elif value != (earlier or 0):
-            changed[name] = value - (earlier or 0)
+        elif isinstance(value, (int, float)):
+            least = earlier if isinstance(earlier, (int, float)) else 0
+            if value != least:
+                changed[name] = value - least
     return changed
 
 

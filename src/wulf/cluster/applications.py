@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -127,7 +126,7 @@ class Applications:
         lacking = [node for node in others if found[node]["digest"] != digest]
         if lacking:
             self.say(f"copying {path.rpartition('/')[2]} to {len(lacking)} nodes")
-            data = zlib.decompress(fetch(self._agents[origin], path))
+            data = fetch(self._agents[origin], path)
             for node in lacking:
                 send(self._agents[node], path, data)
 

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any
 
+from wulf.cluster.answers import fault
 from wulf.cluster.channel import Channel, Exit
 from wulf.cluster.inventory import Node
 from wulf.core.errors import NodeError
@@ -22,6 +23,9 @@ PROTOCOL = 1
 
 ENDING = "ending"
 """Code of an error: the program's input is closed."""
+
+MALFORMED = "malformed"
+"""Code of an error: the program's answer breaks the contract."""
 
 STDERR_KEPT = 60
 """Lines of standard error kept for the reason of a session's end."""
@@ -51,7 +55,7 @@ class RequestError(NodeError):
     ----------
     code
         The contract's word for the fault (``bad-parameter``, ``connect``, ``refused``, …); ``no-answer`` when the
-        program said nothing in time.
+        program said nothing in time, ``malformed`` when it said what nobody can use.
     field
         The parameter at fault, where there is one.
     """
@@ -140,9 +144,9 @@ class Session:
         Returns
         -------
         Future
-            The answer. It fails with `RequestError` when the answer's ``ok`` is false, and with `SessionLost` when the
-            program dies first. It can't be cancelled: the program would work on all the same. Its callbacks run on
-            the thread that serves every session: they must not block.
+            The answer. It fails with `RequestError` when the answer's ``ok`` is false, or it has not the shape that
+            `answers` has for it; and with `SessionLost` when the program dies first. It can't be cancelled: the program
+            would work on all the same. Its callbacks run on the thread that serves every session: they must not block.
         """
         return self._submit(op, fields)[1]
 
@@ -157,7 +161,7 @@ class Session:
         Raises
         ------
         RequestError
-            The answer's ``ok`` is false; or no answer in time, with the code ``no-answer``.
+            The answer's ``ok`` is false; or no answer in time, with the code ``no-answer``; or one of another shape.
         SessionLost
             The program or its connection died.
         """
@@ -268,7 +272,12 @@ class Session:
             # an answer that came after its request timed out, or one to a line that could not be read
             _log.debug("%s: nobody waits for %s", self.node, message)
         elif message.get("ok") is True:
-            future.set_result(message)
+            why = fault(self.program, op, message)
+            if why is None:
+                future.set_result(message)
+            else:
+                text = f"its answer is not as {self.program} answers: {why}"
+                future.set_exception(RequestError(self.node.name, op, MALFORMED, text))
         else:
             future.set_exception(self._refusal(op, error))
 

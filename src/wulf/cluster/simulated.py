@@ -55,16 +55,18 @@ class Fault:
     program
         Calls of this program alone count; None: of whichever.
     kind
-        ``error`` answers with ``code`` and ``message``; ``die`` ends the program; ``silence`` never answers.
+        ``error`` answers with ``code`` and ``message``; ``die`` ends the program; ``silence`` never answers;
+        ``nonsense`` answers with the fields of ``answer`` alone.
     """
 
     node: str
     op: str
     call: int = 1
-    kind: Literal["error", "die", "silence"] = "error"
+    kind: Literal["error", "die", "silence", "nonsense"] = "error"
     code: str = "internal"
     message: str = "a simulated fault"
     program: str | None = None
+    answer: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -160,7 +162,7 @@ class SimulatedCluster:
         return {}
 
     def _counters(self, _node: str, _request: Mapping[str, Any]) -> Answer:
-        return {"counters": {}}
+        return {"at": time.time(), "counters": {}}
 
     def _clock(self, node: str, _request: Mapping[str, Any]) -> Answer:
         return {

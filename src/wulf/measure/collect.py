@@ -83,12 +83,18 @@ def _named(cell: Cell, metric: str) -> dict[str, str]:
 def add_counters(total: dict[str, Any], more: Mapping[str, Any]) -> None:
     """Add nested counter deltas to `total`, in place; what is not a number is kept as last seen."""
     for name, value in more.items():
+        known = total.get(name)
         if isinstance(value, Mapping):
-            add_counters(total.setdefault(name, {}), value)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            total[name] = total.get(name, 0) + value
+            total[name] = known if isinstance(known, dict) else {}
+            add_counters(total[name], value)
+        elif _is_figure(value) and _is_figure(known):
+            total[name] = known + value
         else:
             total[name] = value
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _first_reason(metric: str, replicates: Sequence[Replicate]) -> str | None:

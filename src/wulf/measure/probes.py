@@ -46,7 +46,7 @@ class Probe:
     def from_describe(described: Mapping[str, Any]) -> Probe:
         """Read a --describe object (ARCHITECTURE.md, The session)."""
         patterns = {}
-        for entry in described.get("patterns") or described["probes"]:
+        for entry in described.get("patterns") or described.get("probes", ()):
             params = tuple(
                 ParamSpec(**{k: v for k, v in param.items() if k in ParamSpec.__dataclass_fields__})
                 for param in (_defaults(given) for given in entry["params"])
@@ -59,7 +59,7 @@ class Probe:
         transports = described.get("transports", ())
         limits = {transport["name"]: int(transport["max_bytes"]) for transport in transports}
         local = frozenset(transport["name"] for transport in transports if transport.get("local"))
-        return Probe(described["program"], described["version"], limits, patterns, local)
+        return Probe(described["program"], described.get("version", ""), limits, patterns, local)
 
     @staticmethod
     def of_program(path: Path) -> Probe:

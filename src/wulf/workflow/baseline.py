@@ -60,11 +60,14 @@ def _difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str
     """Later minus earlier of nested counters; what did not change is left out."""
     changed: dict[str, Any] = {}
     for name, value in after.items():
+        known = before.get(name)
         if isinstance(value, Mapping):
-            if inner := _difference(before.get(name, {}), value):
+            if inner := _difference(known if isinstance(known, Mapping) else {}, value):
                 changed[name] = inner
-        elif isinstance(value, int | float) and value != before.get(name, 0):
-            changed[name] = value - before.get(name, 0)
+        elif isinstance(value, int | float):
+            least = known if isinstance(known, int | float) else 0
+            if value != least:
+                changed[name] = value - least
     return changed
 
 

@@ -14,7 +14,7 @@ from wulf.cluster.mpi.building import WULF_PROFILE
 from wulf.cluster.mpi.installed import Installed
 from wulf.cluster.mpi.opening import is_local, open_agents
 from wulf.cluster.session import Session
-from wulf.core.errors import WulfError
+from wulf.core.errors import NodeError, WulfError
 from wulf.model.mpi_share import MpiShare, NoProfileError, mpi_share
 from wulf.workflow.preloading import ask_all, common_folder, handed_on, library_on, trouble_with
 
@@ -55,7 +55,10 @@ class Profiler:
         agents = list(self._agents.values())
         with common_folder(agents, "profile") as folder:
             ran = run(handed_on({"LD_PRELOAD": self._library, FOLDER: folder}))
-            found = ask_all(agents, "profile_read", folder=folder)
+            try:
+                found = ask_all(agents, "profile_read", folder=folder)
+            except NodeError as error:
+                return Profiled(None, f"its profiles can't be had: {error.what}")
         return _profiled(ran, found)
 
 

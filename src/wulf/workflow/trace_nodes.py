@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wulf.agent.mpi.trace import PART
 from wulf.apps.ran import OK as WELL
 from wulf.apps.ran import Ran
 from wulf.cluster.applications import open_applications
@@ -16,6 +15,7 @@ from wulf.cluster.launchers import make_launcher
 from wulf.cluster.mpi.building import WULF_TRACE
 from wulf.cluster.mpi.installed import Installed
 from wulf.cluster.mpi.opening import is_local, open_agents
+from wulf.cluster.packed import decoded, unpacked
 from wulf.cluster.session import Session
 from wulf.core.errors import UsageError
 from wulf.core.units import show
@@ -113,4 +113,4 @@ class Tracer:
 
     def _part(self, node: str, folder: str, name: str, offset: int) -> bytes:
         answer = self._agents[node].request("trace_read", ASK_TIMEOUT, folder=folder, name=name, offset=offset)
-        return zlib.decompress(base64.b64decode(answer["data"]))
+        return unpacked(node, "trace_read", decoded(node, "trace_read", answer["data"]), PART)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.processes import PATIENCE
+from wulf.cluster.answers import fault
 
 ROOT = Path(__file__).resolve().parents[3]
 STANDSTILL = 20.0
@@ -50,6 +51,7 @@ class Session:
         )
         self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._answers: dict[int | None, dict[str, Any]] = {}
+        self._asked: dict[int | None, str] = {}
         self._last = 0
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -75,15 +77,20 @@ class Session:
     def send(self, op: str, **fields: Any) -> int:
         """Sends a request and returns its id."""
         self._last += 1
+        self._asked[self._last] = op
         self.write(json.dumps({"id": self._last, "op": op, **fields}) + "\n")
         return self._last
 
     def wait(self, number: int | None, timeout: float = PATIENCE) -> dict[str, Any]:
-        """The answer to that request, whatever else arrives before it."""
+        """The answer to that request, whatever else arrives before it: a good one has the shape of its operation."""
         while number not in self._answers:
             line = self._next(timeout)
             self._answers[line["id"]] = line
-        return self._answers.pop(number)
+        answer = self._answers.pop(number)
+        if answer["ok"]:
+            found = fault(self.hello["hello"], self._asked.pop(number, ""), answer)
+            assert found is None, found
+        return answer
 
     def ask(self, op: str, **fields: Any) -> dict[str, Any]:
         return self.wait(self.send(op, **fields))

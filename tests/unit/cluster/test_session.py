@@ -7,7 +7,7 @@ import pytest
 
 from tests.wording import lacking
 from wulf.cluster.channel import Exit
-from wulf.cluster.session import STDERR_KEPT, RequestError, SessionLost
+from wulf.cluster.session import MALFORMED, STDERR_KEPT, RequestError, SessionLost
 from wulf.core.errors import NodeError
 
 from .fakes import GREETING, session
@@ -40,7 +40,7 @@ def test_what_was_printed_instead_of_a_greeting_is_told():
 
 def test_a_launchers_words_on_standard_output_are_kept_for_the_end():
     made, channel = session(launched=True, explain=lambda end, stderr, greeted: (" / ".join(stderr), ""))
-    pending = made.call("run")
+    pending = made.call("ping")
     channel.say(b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES")
     channel.say({"id": 1, "ok": True})
     assert pending.result(0)["ok"]
@@ -69,7 +69,7 @@ def test_a_request_is_one_line_with_an_id_of_its_own():
 
 def test_a_later_answer_may_overtake_an_earlier_one():
     made, channel = session()
-    first, second = made.call("run"), made.call("ping")
+    first, second = made.call("ping"), made.call("ping")
     channel.say({"id": 2, "ok": True, "n": 2})
     assert second.result(0)["n"] == 2
     assert not first.done()
@@ -133,6 +133,32 @@ def test_an_answer_that_no_json_has_ends_the_session_of_its_node_alone(said):
     channel.say(said)
     with pytest.raises(SessionLost, match=r"n1: .* not a JSON object \("):
         future.result(0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ({}, r"metrics: Field required \(malformed\)$"),
+        ({"metrics": {"rtt": {"value": "fast"}}}, r"metrics\.rtt\.value: Input should be a valid number, not 'fast'"),
+        ({"metrics": {"rtt": {"value": True}}}, "not True"),
+        ({"metrics": [], "seconds": 1.0, "counters": {}}, r"metrics: .* not \[\]"),
+        (
+            {"metrics": {}, "seconds": 1.0, "counters": {"snmp": {"Tcp": "many"}}},
+            "counters: .*Tcp is no figure: 'many'",
+        ),
+    ],
+)
+def test_an_answer_of_another_shape_fails_its_request_by_field_and_what_stands_there(answer, why):
+    """And nothing else: the node may answer the next one well."""
+    made, channel = session()
+    future = made.call("run")
+    channel.say({"id": 1, "ok": True, **answer})
+    with pytest.raises(RequestError, match=f"n1: run: its answer is not as wulf-net answers: .*{why}") as failed:
+        future.result(0)
+    assert failed.value.code == MALFORMED
+    again = made.call("run")
+    channel.say({"id": 2, "ok": True, "metrics": {"rtt": {"value": 1}}, "seconds": 1.0, "counters": {}})
+    assert again.result(0)["ok"]
 
 
 def test_what_a_node_says_drives_no_terminal():

@@ -99,6 +99,46 @@ def test_a_node_that_dies_fails_its_cells_and_only_those(simulate: Any) -> None:
     assert [f.subject for f in outcome.run.findings if f.kind == "failed"] == ["n2"]
 
 
+METRIC, GOOD = {"value": 5e-5}, {"seconds": 0.1, "counters": {}}
+
+
+@pytest.mark.parametrize(
+    ("op", "answer"),
+    [
+        ("run", {}),
+        ("run", {**GOOD, "metrics": None}),
+        ("run", {**GOOD, "metrics": {"rtt": None}}),
+        ("run", {**GOOD, "metrics": {"rtt": {"value": "fast"}, "lost": METRIC}}),
+        ("run", {**GOOD, "metrics": {"rtt": {"value": [5e-5]}, "lost": METRIC}}),
+        ("run", {**GOOD, "metrics": {"rtt": {**METRIC, "quantiles": {"0.5": "x"}}, "lost": METRIC}}),
+        ("run", {**GOOD, "metrics": {"rtt": METRIC, "lost": METRIC}, "counters": {"client": {"cpu": "busy"}}}),
+        ("run", {**GOOD, "metrics": {"rtt": METRIC, "lost": METRIC}, "info": []}),
+        ("serve", {"address": "10.0.0.1", "port": "80"}),
+        ("serve", {}),
+    ],
+)
+def test_a_node_that_answers_nonsense_fails_what_it_was_asked_and_no_other(
+    simulate: Any, op: str, answer: dict[str, Any]
+) -> None:
+    """It ended the survey for all, with a traceback; and the run that it left could not be resumed."""
+    outcome = simulate(faults=[Fault("n2", op, call, "nonsense", answer=answer) for call in range(1, 400)])
+    assert outcome.exit_code == 3
+    failed = [r for r in outcome.run.records if r.verdict is Verdict.FAILED]
+    assert failed
+    assert all("n2" in r.nodes for r in failed)
+    assert all("is not as wulf-net answers" in str(r.reason) for r in failed)
+    assert all(r.verdict is Verdict.OK for r in outcome.run.records if "n2" not in r.nodes)
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"facts": None}, {"facts": {"cpu.model": None}}, {"facts": {"cpu.model": {"unit": "x"}}}]
+)
+def test_facts_that_are_none_are_told_as_such_and_the_node_is_measured(simulate: Any, answer: dict[str, Any]) -> None:
+    outcome = simulate(faults=[Fault("n2", "facts", 1, "nonsense", answer=answer)])
+    assert "is not as wulf-agent answers" in outcome.run.fingerprint["n2"]["agent"]["reason"]
+    assert all(r.verdict is Verdict.OK for r in outcome.run.records)
+
+
 def test_every_node_unreachable(simulate: Any) -> None:
     outcome = simulate("n[1-2]", unreachable={"n1": "down", "n2": "down"})
     assert outcome.exit_code == 3

@@ -63,6 +63,8 @@ class NullChannel:
             self._end(Exit(signal=9))
         elif fault.kind == "error":
             self._refuse(number, fault.code, fault.message)
+        elif fault.kind == "nonsense":
+            self._tell({"id": number, "ok": True, **fault.answer})
 
     def close_input(self) -> None:
         self._end(Exit(status=0))

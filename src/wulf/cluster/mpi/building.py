@@ -20,6 +20,7 @@ from wulf.agent.mpi.files import put
 from wulf.agent.mpi.places import caches
 from wulf.agent.session import Refused
 from wulf.cluster.mpi.installed import FIND_TIMEOUT, Installed, NodeView
+from wulf.cluster.packed import MOST, decoded, unpacked
 from wulf.cluster.session import RequestError, Session
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.native_source import source
@@ -108,7 +109,7 @@ def build(
             raise _build_error(session.node.name, mpi, error, part.name) from error
     if not kept.is_file():
         with suppress(OSError, Refused):  # a full disk here is no reason not to measure there
-            put(kept, zlib.decompress(fetch(session, known["path"])))
+            put(kept, fetch(session, known["path"]))
     return known["path"], known["digest"]
 
 
@@ -171,7 +172,7 @@ def distribute(sessions: Mapping[str, Session], origin: str, path: str, digest: 
     lacking = [node for node, found in _look(sessions, path).items() if found["digest"] != digest]
     if lacking:
         say(f"copying {Path(path).name} to {len(lacking)} nodes")
-        parts = _parts(fetch(sessions[origin], path))
+        parts = _parts(zlib.compress(fetch(sessions[origin], path)))
         for number, data in enumerate(parts):
             fields = {"path": path, "data": data, "digest": digest, "part": number, "parts": len(parts)}
             pending = {node: sessions[node].call("mpi_write", **fields) for node in lacking}
@@ -204,12 +205,13 @@ def _parts(packed: bytes) -> Sequence[str]:
 
 
 def fetch(session: Session, path: str) -> bytes:
-    """A file of a node, compressed."""
-    answer = session.request("mpi_read", COPY_TIMEOUT, path=path, part=0)
-    data = base64.b64decode(answer["data"])
-    for part in range(1, answer["parts"]):
-        data += base64.b64decode(session.request("mpi_read", COPY_TIMEOUT, path=path, part=part)["data"])
-    return data
+    """A file of a node."""
+    node, packed, part, parts = session.node.name, b"", 0, 1
+    while part < parts and len(packed) <= MOST:  # compressed, it is not longer than it may be as it is
+        answer = session.request("mpi_read", COPY_TIMEOUT, path=path, part=part)
+        packed += decoded(node, "mpi_read", answer["data"])
+        part, parts = part + 1, answer["parts"]
+    return unpacked(node, "mpi_read", packed)
 
 
 def _result(future: Future[dict[str, Any]], node: str) -> dict[str, Any]:

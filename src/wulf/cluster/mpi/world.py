@@ -13,7 +13,7 @@ from wulf.cluster.mpi.commands import Command
 from wulf.cluster.mpi.deaths import RankPlace, cause_of_death, not_running
 from wulf.cluster.mpi.installed import Installed
 from wulf.cluster.programs import agent_program, supervised
-from wulf.cluster.session import RequestError, Session, SessionLost, last_words
+from wulf.cluster.session import MALFORMED, RequestError, Session, SessionLost, last_words
 from wulf.core.errors import NodeError
 
 START_TIMEOUT = 120.0
@@ -177,6 +177,9 @@ class World:
     def _find_ranks(self, session: Session) -> tuple[RankPlace, ...]:
         """Where each rank really is: the node whose machine has the name that the rank's host has."""
         rows = session.request("ranks", ASK_TIMEOUT)["ranks"]
+        if any(row["rank"] >= len(self.places) for row in rows):
+            what = f"tells of rank {max(row['rank'] for row in rows)}, and {len(self.places)} were started"
+            raise RequestError(session.node.name, "ranks", MALFORMED, what)
         by_host = {host: node for node, host in self._names.items()}
         known = len(by_host) == len(self._names) and len(rows) <= len(self.places)
         return tuple(

@@ -1,0 +1,454 @@
+"""What the programs on nodes answer: every answer is held against its shape before anybody reads it.
+
+A node whose answer breaks the contract has failed at that request, by name, with the field and what it said; nobody
+behind this edge asks again whether a field is there. What nobody reads stands nowhere here, and a field more is no
+fault, but where all fields are handed on by name. wulf-replay and wulf-link run on this machine: theirs are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, NotRequired
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+EXCERPT = 60
+"""Letters of a value at fault that are told."""
+
+Figure = float | None
+"""NaN and infinity never get here: JSON has none (`core.foreign`)."""
+
+MISSING = "missing"
+"""Among counters: the files that could not be read."""
+
+
+def _figures(counters: dict[str, Any]) -> dict[str, Any]:
+    """Counters as they are; ValueError where something among them is no figure."""
+    for name, value in counters.items():
+        if isinstance(value, dict):
+            _figures(value)
+        elif name == MISSING and isinstance(value, list) and all(isinstance(one, str) for one in value):
+            continue
+        elif isinstance(value, bool) or not isinstance(value, int | float | None):
+            raise ValueError(f"{name} is no figure: {_excerpt(value)}")
+    return counters
+
+
+def _excerpt(value: Any) -> str:
+    said = repr(value)
+    return said if len(said) <= EXCERPT else f"{said[:EXCERPT]}…"
+
+
+Counters = Annotated[dict[str, Any], AfterValidator(_figures)]
+"""Figures by name, at any depth."""
+
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=200)]
+"""What this machine names a file or folder by: no way leads out of the folder that it is for."""
+
+Count = Annotated[int, Field(ge=0)]
+
+Messages = Annotated[list[Count], Field(min_length=3, max_length=3)]
+"""Class of sizes, how many messages, how many bytes in all."""
+
+
+class Nothing(TypedDict):
+    """That it was done."""
+
+
+class Reading(TypedDict):
+    """A fact or a setting."""
+
+    value: Any
+    reason: NotRequired[str | None]
+    absent: NotRequired[bool]
+
+
+class Metric(TypedDict):
+    value: Figure
+    unit: NotRequired[str]
+    reason: NotRequired[str | None]
+    n: NotRequired[Figure]
+    mean: NotRequired[Figure]
+    deviation: NotRequired[Figure]
+    min: NotRequired[Figure]
+    max: NotRequired[Figure]
+    quantiles: NotRequired[dict[str, Figure] | None]
+    peaks: NotRequired[list[dict[str, Figure]] | None]
+
+
+class Replicate(TypedDict):
+    metrics: dict[str, Metric]
+    seconds: Figure
+    counters: Counters
+    info: NotRequired[dict[str, Any]]
+    during: NotRequired[dict[str, Any] | None]
+
+
+class Parameter(TypedDict):
+    name: str
+    type: str
+    default: NotRequired[Any]
+    choices: NotRequired[list[Any]]
+
+
+class Measured(TypedDict):
+    name: str
+    unit: str
+
+
+class Probe(TypedDict):
+    name: str
+    params: list[Parameter]
+    metrics: list[Measured]
+
+
+class Transport(TypedDict):
+    name: str
+    max_bytes: Count
+
+
+class Description(TypedDict):
+    program: str
+    version: NotRequired[str]
+    probes: NotRequired[list[Probe]]
+    patterns: NotRequired[list[Probe]]
+    transports: NotRequired[list[Transport]]
+
+
+class Described(TypedDict):
+    describe: Description
+
+
+class Counted(TypedDict):
+    at: float
+    counters: Counters
+
+
+class Clock(TypedDict):
+    monotonic: float
+    resolution: NotRequired[Figure]
+
+
+class Facts(TypedDict):
+    facts: dict[str, Reading]
+
+
+class Settings(TypedDict):
+    settings: dict[str, dict[str, Reading]]
+
+
+class Address(TypedDict):
+    interface: str
+    address: str
+    prefix: Count
+
+
+class Addresses(TypedDict):
+    addresses: list[Address]
+
+
+class Serving(TypedDict):
+    address: str
+    port: Annotated[int, Field(ge=0, le=65535)]  # 0: nobody listens, as nobody has to for `null`
+
+
+class Stopped(TypedDict):
+    accepted: Count
+    wrong_key: Count
+    malformed: Count
+    turned_away: Count
+
+
+class Rank(TypedDict):
+    rank: Count
+    host: str
+    pid: int
+
+
+class Ranks(TypedDict):
+    ranks: list[Rank]
+
+
+class Library(TypedDict):
+    path: str
+    label: str
+    choose: dict[str, str]
+
+
+class Libraries(TypedDict):
+    libraries: list[Library]
+    also: list[str]
+
+
+class Built(TypedDict):
+    path: str
+    digest: str | None
+
+
+class Digest(TypedDict):
+    digest: str | None
+
+
+class Looked(Digest):
+    trouble: str | None
+
+
+class Mpi(TypedDict):
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+
+    kind: str
+    version: str
+    device: str
+    prefix: str
+    mpirun: str
+    mpicxx: str | None
+    compiler: str | None
+    where: str
+
+
+class Mpis(TypedDict):
+    mpis: list[Mpi]
+    places: list[str]
+    boot_id: str
+    host: str
+    cpus: int
+    uid: int
+
+
+class Build(TypedDict):
+    key: FileName
+    path: str
+    digest: str | None
+
+
+class Progress(TypedDict):
+    done: Count
+    of: Count
+
+
+class Part(TypedDict):
+    data: str
+    parts: Annotated[int, Field(ge=1, le=1 << 16)]
+
+
+class States(TypedDict):
+    states: dict[str, str | None]
+
+
+class Unreached(TypedDict):
+    status: int
+    stderr: list[str]
+
+
+class Reach(TypedDict):
+    failed: dict[str, Unreached]
+
+
+class Prefix(TypedDict):
+    prefix: str
+
+
+class Calls(TypedDict):
+    kind: str
+    calls: Count
+    bytes: Count
+    same: float
+    other: float
+    open: float
+
+
+class Sent(TypedDict):
+    same: list[Messages]
+    other: list[Messages]
+    open: list[Messages]
+
+
+class Profile(TypedDict):
+    rank: Count
+    ranks: Annotated[int, Field(ge=1, le=1 << 22)]
+    host: str
+    library: str
+    several_threads: bool
+    init: float
+    seconds: float
+    finalize: float
+    cost: float
+    calls: dict[str, Calls]
+    sent: Sent
+
+
+class Profiles(TypedDict):
+    profiles: list[Profile]
+    torn: list[str]
+
+
+class Fits(TypedDict):
+    trouble: str | None
+
+
+class File(TypedDict):
+    name: FileName
+    bytes: Count
+
+
+class Files(TypedDict):
+    files: list[File]
+
+
+class Piece(TypedDict):
+    data: str
+
+
+class Place(TypedDict):
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
+
+    path: str
+    where: str
+    mpi: str | None
+    blas: NotRequired[str | None]
+
+
+class Programs(TypedDict):
+    programs: dict[str, list[Place]]
+
+
+class Folder(TypedDict):
+    folder: str
+    place: str
+    fresh: bool
+
+
+class Outputs(TypedDict):
+    files: dict[str, str]
+
+
+class NotStarted(TypedDict):
+    error: str
+
+
+class Ran(TypedDict):
+    status: int | None
+    signal: str | None
+    seconds: Figure
+    timed_out: bool
+    stdout: str
+    stderr: str
+    bytes: dict[str, Count]
+    files: dict[str, str]
+    counters: NotRequired[Counters]
+    usage: NotRequired[dict[str, Figure] | None]
+
+
+class Events(TypedDict):
+    events: list[Annotated[list[Any], Field(min_length=2)]]
+
+
+class Outcome(TypedDict):
+    """What became of one setting."""
+
+    name: str
+    outcome: str
+    place: NotRequired[str]
+    reason: NotRequired[str | None]
+
+
+class Changed(TypedDict):
+    change: int
+    results: list[Outcome]
+
+
+class TakenBack(TypedDict):
+    results: list[Outcome]
+
+
+class Entry(TypedDict):
+    name: str
+    place: str
+    campaign: str
+
+
+class Status(TypedDict):
+    folder: str
+    open: list[Entry]
+    left: list[Entry]
+    taken_back: list[Entry]
+    foreign: list[dict[str, Any]]
+    problems: list[str]
+    lock: dict[str, Any] | None
+    watchdog: dict[str, Any] | None
+    deadlines: dict[str, Any] | None
+    journal: dict[str, Any] | None
+
+
+_EVERY = {"ping": Nothing, "describe": Described}
+_NATIVE = {**_EVERY, "counters": Counted, "clock": Clock, "run": Replicate}
+
+SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "wulf-net": {**_NATIVE, "serve": Serving, "stop": Stopped},
+    "wulf-node": _NATIVE,
+    "wulf-mpi": {**_NATIVE, "bind": Nothing, "ranks": Ranks},
+    "wulf-agent": {
+        **_EVERY,
+        "run": Replicate,
+        "facts": Facts,
+        "settings": Settings,
+        "addresses": Addresses,
+        "blas_find": Libraries,
+        "tree_build": Built,
+        "file_digest": Digest,
+        "mpi_find": Mpis,
+        "mpi_key": Build,
+        "mpi_build": Build,
+        "mpi_progress": Progress,
+        "mpi_look": Looked,
+        "mpi_read": Part,
+        "mpi_write": Nothing,
+        "mpi_processes": States,
+        "mpi_reach": Reach,
+        "mpi_install": Prefix,
+        "profile_read": Profiles,
+        "profile_fits": Fits,
+        "trace_look": Files,
+        "trace_read": Piece,
+        "app_find": Programs,
+        "app_folder": Folder,
+        "app_file": Nothing,
+        "app_run": NotStarted | Ran,
+        "app_outputs": Outputs,
+        "app_counters": Counted,
+        "app_clear": Nothing,
+        "relay": Nothing,
+        "relayed": Events,
+        "change_apply": Changed,
+        "change_confirm": Nothing,
+        "change_renew": Nothing,
+        "change_revert": TakenBack,
+        "change_keep": Nothing,
+        "change_status": Status,
+        "change_end": Nothing,
+    },
+}
+"""Program → operation → what it answers."""
+
+
+def fault(program: str, op: str, answer: Mapping[str, Any]) -> str | None:
+    """What is wrong with an answer: the field, why, and what stands there; None: nothing."""
+    shape = _shape(program, op)
+    if shape is None:
+        return None
+    try:
+        shape.validate_python(answer, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        lacks = first["type"] in ("missing", "value_error")
+        said = "" if lacks else f", not {_excerpt(first['input'])}"
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}{said}"
+    return None
+
+
+@cache
+def _shape(program: str, op: str) -> TypeAdapter[Any] | None:
+    found = SHAPES.get(program, {}).get(op)
+    return None if found is None else TypeAdapter(found)

@@ -1,0 +1,99 @@
+"""The shapes of answers beside the programs that answer: all operations, and what this machine really says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any, NotRequired, get_origin
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict, get_type_hints
+
+from wulf.agent.operations import OPERATIONS
+from wulf.cluster.answers import SHAPES, fault
+from wulf.cluster.programs import find_program
+from wulf.core.errors import UsageError
+
+ASKED: dict[str, dict[str, Any]] = {
+    "ping": {},
+    "describe": {},
+    "facts": {},
+    "settings": {"read": [{"name": "tcp.sack", "mechanism": "sysctl", "target": {"key": "net.ipv4.tcp_sack"}}]},
+    "addresses": {},
+    "run": {"probe": "dgemm", "params": {"n": 16, "seconds": 0.001}},
+    "blas_find": {},
+    "file_digest": {"path": "/none"},
+    "mpi_find": {},
+    "mpi_progress": {},
+    "mpi_look": {"path": "/bin/sh"},
+    "mpi_read": {"path": "/etc/hostname"},
+    "mpi_processes": {"pids": [1, 999999999]},
+    "mpi_reach": {"hosts": []},
+    "app_find": {"names": ["sh", "no-such-program", "python3:json"]},
+    "app_counters": {},
+    "change_status": {},
+}
+
+
+@pytest.mark.parametrize("program", ["wulf-net", "wulf-node"])
+def test_every_operation_of_a_probe_has_a_shape(program: str) -> None:
+    try:
+        found = find_program(program)
+    except UsageError as error:
+        pytest.skip(str(error))
+    said = subprocess.run([str(found.path), "--describe"], check=True, capture_output=True, timeout=30).stdout
+    described = json.loads(said)
+    assert set(SHAPES[program]) == set(described["ops"])
+    assert fault(program, "describe", {"describe": described}) is None
+
+
+def test_every_operation_of_the_agent_has_a_shape() -> None:
+    assert set(SHAPES["wulf-agent"]) == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("op", ASKED)
+def test_what_the_agent_answers_here_has_its_shape(op: str) -> None:
+    answer = json.loads(json.dumps(OPERATIONS[op](**ASKED[op])))
+    assert fault("wulf-agent", op, {"id": 1, "ok": True, **answer}) is None
+
+
+def test_a_run_of_an_application_has_its_shape_whether_it_starts_or_not() -> None:
+    for command in (["true"], ["sh", "-c", "kill -9 $$"], ["/no/such/program"]):
+        made = OPERATIONS["app_folder"](name="shape")
+        assert fault("wulf-agent", "app_folder", made) is None
+        try:
+            ran = OPERATIONS["app_run"](command=command, folder=made["folder"], timeout=20)
+        finally:
+            OPERATIONS["app_clear"](folder=made["folder"])
+        assert fault("wulf-agent", "app_run", json.loads(json.dumps(ran))) is None, ran
+
+
+def _needed(shape: Any) -> dict[str, Any]:
+    """Field → type."""
+    hints = get_type_hints(shape, include_extras=True) if hasattr(shape, "__required_keys__") else {}
+    return {name: kind for name, kind in hints.items() if get_origin(kind) is not NotRequired}
+
+
+REQUIRED = [
+    (program, op, field)
+    for program, shapes in SHAPES.items()
+    for op, shape in shapes.items()
+    for field in _needed(shape)
+]
+
+
+@pytest.mark.parametrize(("program", "op", "field"), REQUIRED)
+def test_a_field_that_is_needed_is_missed_and_held_against_its_type(program: str, op: str, field: str) -> None:
+    alone: Any = TypedDict("alone", {field: _needed(SHAPES[program][op])[field]})  # type: ignore[misc]
+    kept = TypeAdapter(alone)
+    for answer in ({}, {field: [[["nonsense"]]]}):
+        with pytest.raises(ValidationError, match=field):
+            kept.validate_python(answer, strict=True)
+    assert fault(program, op, {"id": 1, "ok": True}) is not None
+
+
+@pytest.mark.parametrize("name", ["../out", "/etc/passwd", "a/b", "", ".", "..", "a\nb", "-rf", "x" * 300])
+def test_no_name_of_a_node_leads_out_of_the_folder_that_it_is_for(name: str) -> None:
+    assert fault("wulf-agent", "trace_look", {"files": [{"name": name, "bytes": 1}]}) is not None
+    assert fault("wulf-agent", "mpi_key", {"key": name, "path": "/x", "digest": None}) is not None
