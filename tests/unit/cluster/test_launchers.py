@@ -1,7 +1,6 @@
 """How launchers are found, and how opening goes about many nodes."""
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -44,30 +43,37 @@ def test_a_thousand_nodes():
 
 
 class SlowLauncher(NullLauncher):
-    """Counts how many nodes are being opened at the same time; n1 never comes."""
+    """Counts how many nodes are being opened at once; each takes a second by the loop's clock, and n1 never comes."""
 
     now = most = 0
+    clock: float | None = None
 
     async def connect(self, node, program):
+        loop = asyncio.get_running_loop()
+        if self.clock is None:
+            self.clock = loop.time()
+            loop.time = lambda: self.clock
         self.now += 1
         self.most = max(self.most, self.now)
         try:
-            await asyncio.sleep(3600 if node.name == "n1" else 0.001)
+            await asyncio.sleep(0)
+            if node.name == "n1":
+                await asyncio.Event().wait()
+            self.clock += 1
             return await super().connect(node, program)
         finally:
             self.now -= 1
 
 
 def test_a_limited_number_of_nodes_is_opened_at_once_and_each_has_its_own_time():
+    """All together take longer than the time that each has; nobody's hangs on how busy this machine is."""
     inventory = Inventory.from_nodeset(f"n[1-{3 * WINDOW}]", launcher="null")
-    began = time.monotonic()
     with SlowLauncher(inventory) as launcher:
-        opened = launcher.open(inventory.nodes, NET, timeout=0.5)
+        opened = launcher.open(inventory.nodes, NET, timeout=1.5 * WINDOW)
     assert launcher.most == WINDOW
     assert list(opened.failed) == ["n1"]
-    assert opened.failed["n1"].what == "n1: wulf-net did not start within 0.5 s"
+    assert opened.failed["n1"].what == f"n1: wulf-net did not start within {1.5 * WINDOW:g} s"
     assert len(opened.sessions) == 3 * WINDOW - 1
-    assert time.monotonic() - began < 10
 
 
 def test_a_fault_of_a_launcher_itself_is_not_taken_for_a_nodes():
