@@ -64,8 +64,8 @@ void write_and_pass_on(int signal, siginfo_t* info, void* context) {
     if (!comes_again(*info)) {
       send_again(signal, info);
     }
-  } else if ((found.sa_flags & SA_SIGINFO) !=
-             0) {  // a later handler calls the one that it found, which is this
+  } else if ((found.sa_flags & SA_SIGINFO) != 0) {
+    // a later handler of the program calls the one that it found, which is this
     found.sa_sigaction(signal, info, context);
   } else if (found.sa_handler != SIG_DFL) {
     found.sa_handler(signal);

@@ -85,12 +85,25 @@ REQUIRED = [
 
 @pytest.mark.parametrize(("program", "op", "field"), REQUIRED)
 def test_a_field_that_is_needed_is_missed_and_held_against_its_type(program: str, op: str, field: str) -> None:
-    alone: Any = TypedDict("alone", {field: _needed(SHAPES[program][op])[field]})  # type: ignore[misc]
+    alone: Any = TypedDict("alone", {field: _needed(SHAPES[program][op])[field]})
     kept = TypeAdapter(alone)
     for answer in ({}, {field: [[["nonsense"]]]}):
         with pytest.raises(ValidationError, match=field):
             kept.validate_python(answer, strict=True)
     assert fault(program, op, {"id": 1, "ok": True}) is not None
+
+
+def test_a_class_of_sizes_that_no_message_has_is_refused() -> None:
+    """2^number is made of it: a number beyond all lengths would take all memory."""
+    calls = {"MPI_Send": {"kind": "send", "calls": 1, "bytes": 8, "same": 0.0, "other": 0.1, "open": 0.0}}
+    profile = {
+        "rank": 0, "ranks": 1, "host": "n1", "library": "Open MPI", "several_threads": False, "init": 0.1,
+        "seconds": 1.0, "finalize": 0.1, "cost": 1e-7, "calls": calls,
+    }  # fmt: skip
+    for number, why in ((64, None), (65, "no messages of 2^65 bytes"), (1 << 40, "no messages of 2^")):
+        sent = {"same": [], "other": [[number, 1, 8]], "open": []}
+        found = fault("wulf-agent", "profile_read", {"profiles": [{**profile, "sent": sent}], "torn": []})
+        assert found is None if why is None else why in str(found)
 
 
 @pytest.mark.parametrize("name", ["../out", "/etc/passwd", "a/b", "", ".", "..", "a\nb", "-rf", "x" * 300])

@@ -20,8 +20,8 @@ def exposed(folder: Path) -> str | None:
     """
     asked, real = folder.absolute(), folder.resolve()
     for one in dict.fromkeys((*reversed(asked.parents), asked, *reversed(real.parents), real)):
-        for status in dict.fromkeys((_brief(one.lstat()), _brief(one.stat()))):
-            mode, owner = status
+        for status in (one.lstat(), one.stat()):
+            mode, owner = status.st_mode, status.st_uid
             if owner not in (0, os.geteuid()) and not _unmapped(owner):
                 return f"{one} belongs to user {owner}"
             if stat.S_ISLNK(mode) or not mode & (stat.S_IWGRP | stat.S_IWOTH):
@@ -29,10 +29,6 @@ def exposed(folder: Path) -> str | None:
             if one in (asked, real) or not mode & stat.S_ISVTX:
                 return f"{one} can be written by others (mode {stat.filemode(mode)})"
     return None
-
-
-def _brief(status: os.stat_result) -> tuple[int, int]:
-    return status.st_mode, status.st_uid
 
 
 def _unmapped(owner: int) -> bool:

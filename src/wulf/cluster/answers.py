@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, NotRequired
 
-from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 EXCERPT = 60
@@ -49,7 +49,17 @@ FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_len
 
 Count = Annotated[int, Field(ge=0)]
 
-Messages = Annotated[list[Count], Field(min_length=3, max_length=3)]
+LARGEST = 64
+"""Class of sizes: lengths of messages are numbers of 64 bits."""
+
+
+def _of_a_size(messages: list[int]) -> list[int]:
+    if messages[0] > LARGEST:
+        raise ValueError(f"there are no messages of 2^{messages[0]} bytes")
+    return messages
+
+
+Messages = Annotated[list[Count], Field(min_length=3, max_length=3), AfterValidator(_of_a_size)]
 """Class of sizes, how many messages, how many bytes in all."""
 
 
@@ -195,9 +205,8 @@ class Looked(Digest):
     trouble: str | None
 
 
+@with_config(ConfigDict(extra="forbid"))
 class Mpi(TypedDict):
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
-
     kind: str
     version: str
     device: str
@@ -301,9 +310,8 @@ class Piece(TypedDict):
     data: str
 
 
+@with_config(ConfigDict(extra="forbid"))
 class Place(TypedDict):
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
-
     path: str
     where: str
     mpi: str | None

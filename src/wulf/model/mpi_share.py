@@ -16,9 +16,6 @@ from typing import Any
 PLACES = ("same", "other", "open")
 """Of a call's partner: on the same host, on another one, or not told."""
 
-LARGEST = 64
-"""Class of sizes: lengths of messages are numbers of 64 bits."""
-
 WAITING = ("receive", "wait", "probe")
 """Kinds of calls that mostly wait: for a message, or for requests. So does MPI_Barrier."""
 
@@ -201,8 +198,6 @@ def _sizes(profiles: Sequence[Mapping[str, Any]]) -> tuple[SizeShare, ...]:
     for one in profiles:
         for place in PLACES:
             for number, messages, sent in one["sent"][place]:
-                if number > LARGEST:
-                    raise NoProfileError(f"rank {one['rank']} tells of messages of 2^{number} bytes")
                 at = counts.setdefault(number, dict.fromkeys(PLACES, 0))
                 at[place] += messages
                 sums.setdefault(number, dict.fromkeys(PLACES, 0))[place] += sent

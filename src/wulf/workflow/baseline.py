@@ -8,6 +8,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from wulf.agent.counting import difference
 from wulf.core.errors import NodeError
 from wulf.core.findings import Finding, Severity
 from wulf.measure.bottleneck import figure
@@ -56,21 +57,6 @@ def _snapshots(sessions: Mapping[str, Session]) -> Idle:
     return found
 
 
-def _difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Later minus earlier of nested counters; what did not change is left out."""
-    changed: dict[str, Any] = {}
-    for name, value in after.items():
-        known = before.get(name)
-        if isinstance(value, Mapping):
-            if inner := _difference(known if isinstance(known, Mapping) else {}, value):
-                changed[name] = inner
-        elif isinstance(value, int | float):
-            least = known if isinstance(known, int | float) else 0
-            if value != least:
-                changed[name] = value - least
-    return changed
-
-
 def idle_second(
     sessions: Mapping[str, Session], seconds: float = IDLE_SECONDS, sleep: Callable[[float], None] = time.sleep
 ) -> Idle:
@@ -83,7 +69,7 @@ def idle_second(
     return {
         node: {
             "seconds": last[node]["at"] - first[node]["at"],
-            "counters": _difference(first[node]["counters"], last[node]["counters"]),
+            "counters": difference(first[node]["counters"], last[node]["counters"]),
             "frequency": last[node].get("frequency"),
         }
         for node in first

@@ -10,11 +10,19 @@ from typing import Any
 import pytest
 
 from tests.process.native.mpi_session import OPTIONS, compiled, each_mpi, library
-from tests.process.native.trace_reading import Trace, read_trace
+from tests.process.native.trace_reading import (
+    ABORTED,
+    EXITED,
+    FINALIZED,
+    SIGNALLED,
+    UNWRITABLE,
+    Trace,
+    ended,
+    read_trace,
+)
 from wulf.cluster.mpi.building import WULF_TRACE
 
 SOURCES = Path(__file__).parent / "trace"
-FINALIZED, ABORTED, EXITED, SIGNALLED, UNWRITABLE = range(5)
 
 
 def launch(kind: str, ranks: int, program: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -34,11 +42,6 @@ def run(kind: str, ranks: int, program: Path, folder: Path, *words: str) -> list
     traces.mkdir()
     launch(kind, ranks, program, traces, *words)
     return [read_trace(traces / f"rank-{rank:06d}.wtr") for rank in range(ranks)]
-
-
-def ended(trace: Trace) -> tuple[int, int]:
-    assert trace.totals is not None
-    return trace.totals["ended"], trace.totals["detail"]
 
 
 def send(op: str, peer: int, tag: int, size: int, **more: int) -> dict[str, Any]:

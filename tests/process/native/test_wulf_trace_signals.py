@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.process.native.mpi_session import compiled, each_mpi, library
-from tests.process.native.trace_reading import read_trace
+from tests.process.native.trace_reading import FINALIZED, SIGNALLED, ended, read_trace
 from wulf.cluster.mpi.building import WULF_TRACE
 
 SOURCE = Path(__file__).parent / "trace" / "signals.c"
-FINALIZED, SIGNALLED = 0, 3
 
 SURVIVED = {
     "barrier": "1280 faults",
@@ -63,7 +62,7 @@ def test_who_handles_signals_gets_them_as_they_are(kind: str, when: str, tmp_pat
         done, file = traced(kind, program, tmp_path / way, way, when)
         assert (done.stdout, done.returncode) == (plain.stdout, 0), (way, done.stderr)
         trace = read_trace(file)
-        assert trace.totals and trace.totals["ended"] == FINALIZED, way
+        assert ended(trace) == (FINALIZED, 0), way
         assert [call["op"] for call in trace.calls("MPI_Iprobe")] == ["MPI_Barrier", "MPI_Barrier"], way
 
 
@@ -80,5 +79,5 @@ def test_who_ends_by_a_signal_ends_by_it_and_leaves_its_calls(kind: str, when: s
         if (way, when) in LEFT_ALONE:
             assert trace.totals is None, way
             continue
-        assert trace.totals and (trace.totals["ended"], trace.totals["detail"]) == (SIGNALLED, signal), way
+        assert ended(trace) == (SIGNALLED, signal), way
         assert [call["op"] for call in trace.calls()] == ["MPI_Barrier"], way

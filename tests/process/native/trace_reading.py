@@ -16,6 +16,9 @@ TOTALS = ("records", "calls", "failed_tests", "end_ns", "end_monotonic_ns", "end
           "failed_calls", "unknown_requests", "bytes", "spare")  # fmt: skip
 ANY = -1
 
+FINALIZED, ABORTED, EXITED, SIGNALLED, UNWRITABLE = range(5)
+"""Why recording ended."""
+
 
 @dataclass
 class Trace:
@@ -31,6 +34,12 @@ class Trace:
             for record in self.records
             if record["op"].startswith("MPI_") and record["op"] not in left_out
         ]
+
+
+def ended(trace: Trace) -> tuple[int, int]:
+    """Why, and with what detail."""
+    assert trace.totals is not None
+    return trace.totals["ended"], trace.totals["detail"]
 
 
 class Fields:

@@ -172,7 +172,7 @@ def distribute(sessions: Mapping[str, Session], origin: str, path: str, digest: 
     lacking = [node for node, found in _look(sessions, path).items() if found["digest"] != digest]
     if lacking:
         say(f"copying {Path(path).name} to {len(lacking)} nodes")
-        parts = _parts(zlib.compress(fetch(sessions[origin], path)))
+        parts = _parts(fetch(sessions[origin], path))
         for number, data in enumerate(parts):
             fields = {"path": path, "data": data, "digest": digest, "part": number, "parts": len(parts)}
             pending = {node: sessions[node].call("mpi_write", **fields) for node in lacking}
@@ -195,12 +195,14 @@ def _look(sessions: Mapping[str, Session], path: str) -> dict[str, dict[str, Any
 def send(session: Session, path: str, data: bytes) -> None:
     """Write a file on a node, whole or not at all."""
     digest = hashlib.sha256(data).hexdigest()
-    parts = _parts(zlib.compress(data))
+    parts = _parts(data)
     for number, part in enumerate(parts):
         session.request("mpi_write", COPY_TIMEOUT, path=path, data=part, digest=digest, part=number, parts=len(parts))
 
 
-def _parts(packed: bytes) -> Sequence[str]:
+def _parts(data: bytes) -> Sequence[str]:
+    """A file as it travels: compressed, in pieces of base64."""
+    packed = zlib.compress(data)
     return [base64.b64encode(packed[at : at + PART]).decode() for at in range(0, max(1, len(packed)), PART)]
 
 
