@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.model import Numbers
-from wulf.cli.options import Percent, Seconds, colour_console
+from wulf.cli.options import NumberIn, Percent, Seconds, colour_console
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK, UsageError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wulf.model.cost import Machine, Sourced, Tariff
     from wulf.store.run import Run
 
-ABOVE_ZERO = click.FloatRange(min=0, min_open=True)
+ABOVE_ZERO = NumberIn(min=0, min_open=True)
 PEAK = "peak"
 
 

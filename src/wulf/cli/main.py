@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import itertools
 import json
 import os
@@ -14,7 +16,7 @@ import click
 
 from wulf import __version__
 from wulf.cli.commands import find
-from wulf.core.errors import INTERRUPTED, UsageError, WulfError
+from wulf.core.errors import INTERRUPTED, UsageError, WulfError, sentence
 from wulf.core.foreign import clean
 
 COMMANDS = {
@@ -102,11 +104,12 @@ def cli() -> None:
 def main() -> None:
     """Entry point: run, and map errors to exit codes. Only here are errors turned into text."""
     try:
-        refuse_empty(sys.argv[1:])
+        refuse_unusable(sys.argv[1:])
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
-        error.show()
+        error.show(shown := io.StringIO())
+        click.echo(sentence(shown.getvalue()), err=True, nl=False)  # it repeats what was given, whole
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -121,13 +124,16 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 - the one place where a defect is told, never as 1: "something stands out"
         from wulf.cli.failure import failed, places
 
-        told = failed(error, sys.argv, datetime.now().astimezone(), places(os.environ))
+        told = too_long(error) or failed(error, sys.argv, datetime.now().astimezone(), places(os.environ))
         _show(told)
         sys.exit(told.exit_code)
 
 
-def refuse_empty(arguments: Sequence[str]) -> None:
-    """An empty word before `--` is a variable of the shell that is not set: never all nodes, or this folder.
+def refuse_unusable(arguments: Sequence[str]) -> None:
+    """Words before `--` that no option can take.
+
+    An empty one is a variable of the shell that is not set: never all nodes, or this folder. What is not UTF-8 could be
+    no name in a record or a report.
 
     Raises
     ------
@@ -136,10 +142,20 @@ def refuse_empty(arguments: Sequence[str]) -> None:
     """
     before = "the command"
     for word in itertools.takewhile(lambda word: word != "--", arguments):
-        if not word or re.fullmatch(r"--[a-z-]+=", word):
-            name = f"the value of {word[:-1] or before}" if word or before.startswith("-") else f"what follows {before}"
+        option, _, value = word.partition("=") if re.match("--[a-z-]+=", word) else ("", "", word)
+        name = f"the value of {option or before}" if option or before.startswith("-") else f"what follows {before}"
+        if not value:
             raise UsageError(f"{name} is empty", "is a variable of the shell not set?")
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise UsageError(f"{name} is no UTF-8 text: {value}", "rename the file, or link to it")
         before = word
+
+
+def too_long(error: Exception) -> UsageError | None:
+    """What is told where a name is longer than the file system allows; None: it is another error."""
+    if not isinstance(error, OSError) or error.errno != errno.ENAMETOOLONG:
+        return None
+    return UsageError(f"{error.filename}: no file has so long a name", "is something quoted that is not one?")
 
 
 def _show(error: WulfError) -> None:

@@ -10,7 +10,7 @@ import click
 
 from wulf.cli.history import Setting
 from wulf.cli.mpi_options import launch_options, mpi_inventory, taken
-from wulf.cli.options import measure_options, measuring, node_options
+from wulf.cli.options import Number, measure_options, measuring, node_options
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK, UsageError
 
@@ -162,7 +162,7 @@ def roofline(
 )
 @click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
 @click.option("--subject", help="Which pair of that run [its only one]: 'n1>n2 tcp'.")
-@click.option("--seconds", type=click.FLOAT, default=0.03, show_default=True, help="Of one replicate [s].")
+@click.option("--seconds", type=Number(), default=0.03, show_default=True, help="Of one replicate [s].")
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
 @node_options
 @launch_options

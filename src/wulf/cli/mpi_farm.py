@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from wulf.cli.mpi_options import launch_options
-from wulf.cli.options import measure_options, node_options
+from wulf.cli.options import NumberIn, measure_options, node_options
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -40,7 +40,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
     help="SHA-1 of data rebuilt from 4 bytes, or a calibrated spin.",
 )  # fmt: skip
 @click.option("--bytes", "size", type=click.IntRange(1, 1 << 26), default=32768, show_default=True, help="Of sha1 [B].")
-@click.option("--spin-seconds", type=click.FloatRange(0, 10), default=1e-5, show_default=True, help="Of spin [s].")
+@click.option("--spin-seconds", type=NumberIn(0, 10), default=1e-5, show_default=True, help="Of spin [s].")
 @click.option("--style", type=click.Choice(["async", "plain"]), default="async", show_default=True,
               help="Nonblocking with two batches a worker, or the loop of 2007.")  # fmt: skip
 @click.option("--metg", "search", is_flag=True, help="Look for the unit that uses half of the workers' time.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from wulf.cli.options import inventory_of
+from wulf.cli.options import PARAM_TYPES, inventory_of
 from wulf.core.errors import UsageError
 from wulf.measure.mpi import BLOCKS, EACH, LAUNCHES, SHARED
 
@@ -23,8 +23,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 ALONE = 2
 """Ranks of a node that is alone: with one there is nobody to talk to."""
-
-_CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
 
 MOST_CHOICES = 40
 """Characters of choices that still fit beside an option's name in 80 columns."""
@@ -138,7 +136,7 @@ def option_of(name: str, spec: ParamSpec) -> click.Option:
     listed = f" One of: {', '.join(spec.choices)}." if many else ""
     return click.Option(
         [f"--{name.replace('_', '-')}", name],
-        type=click.Choice(spec.choices) if spec.choices else _CLICK_TYPES[spec.type],
+        type=click.Choice(spec.choices) if spec.choices else PARAM_TYPES[spec.type],
         default=None,
         metavar="NAME" if many else None,
         help=f"{spec.help}{listed}{unit}{shown}",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.mpi_options import launch_options
-from wulf.cli.options import measure_options, node_options
+from wulf.cli.options import Number, measure_options, node_options
 from wulf.core.errors import UsageError
 from wulf.measure.mpi import SHARED
 
@@ -46,7 +46,7 @@ _nodes = click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
 _sizes = click.option("--sizes", type=Sizes(), default="8,1K,64K", show_default=True, help="Of the messages [B].")
 
 
-_seconds = click.option("--seconds", type=click.FLOAT, default=SECONDS, show_default=True, help="Of one replicate [s].")
+_seconds = click.option("--seconds", type=Number(), default=SECONDS, show_default=True, help="Of one replicate [s].")
 
 
 @click.command(

@@ -13,6 +13,8 @@ from wulf.cli import net_cluster
 from wulf.cli.like import as_option, given, run_like
 from wulf.cli.net_layers import layers
 from wulf.cli.options import (
+    PARAM_TYPES,
+    Number,
     Percent,
     colour_console,
     echo_records,
@@ -31,8 +33,6 @@ from wulf.measure.probes import Pattern, Probe
 WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")
 """The options that say where the nodes are."""
 
-_CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
-
 
 def _option(param: ParamSpec) -> click.Option:
     """A command-line option from a parameter's description."""
@@ -40,7 +40,7 @@ def _option(param: ParamSpec) -> click.Option:
     shown = "" if param.default is None else f" (default {param.default})"
     return click.Option(
         [f"--{param.name.replace('_', '-')}", param.name],
-        type=click.Choice(param.choices) if param.choices else _CLICK_TYPES[param.type],
+        type=click.Choice(param.choices) if param.choices else PARAM_TYPES[param.type],
         default=None,
         help=f"{param.help}{unit}{shown}",
     )
@@ -119,7 +119,7 @@ def parse_changes(pattern: Pattern, text: str) -> dict[str, Param]:
             known = ", ".join(kinds)
             raise UsageError(f"--versus {part!r} is not a parameter and its value", f"write NAME=VALUE; names: {known}")
         try:
-            changes[name] = _CLICK_TYPES[kinds[name]].convert(value.strip(), None, None)
+            changes[name] = PARAM_TYPES[kinds[name]].convert(value.strip(), None, None)
         except click.BadParameter as error:
             raise UsageError(f"--versus {part!r}: {error.message}") from error
     return changes
@@ -201,7 +201,7 @@ def _measure(
     "--transport", type=click.Choice(["tcp", "udp"]), default="tcp", show_default=True, help="What carries it."
 )
 @click.option("--most", type=click.IntRange(min=8), default=4 << 20, show_default=True, help="Largest message [B].")
-@click.option("--seconds", type=click.FLOAT, default=0.03, show_default=True, help="Of one replicate [s].")
+@click.option("--seconds", type=Number(), default=0.03, show_default=True, help="Of one replicate [s].")
 @as_option
 def sweep(
     like: str | None,

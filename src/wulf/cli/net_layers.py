@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
+from wulf.cli.options import Number, colour_console, echo_records, measure_options, measuring, node_options
 from wulf.cli.pairs import net_probe, pair_inventory
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SECONDS = 0.05
 @node_options
 @measure_options
 @click.option("--bytes", "size", type=click.INT, default=1, show_default=True, help="Length of the message [B].")
-@click.option("--seconds", type=click.FLOAT, default=SECONDS, show_default=True, help="Of one replicate [s].")
+@click.option("--seconds", type=Number(), default=SECONDS, show_default=True, help="Of one replicate [s].")
 @click.option("--cpu", type=click.INT, help="CPU of the client's measuring threads.")
 @click.option("--server-cpu", type=click.INT, help="CPU of the server's measuring threads.")
 @click.option("--mpi", metavar="KIND|PREFIX|none", help="Which MPI stands on top [the one found].")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wulf.cli.options import (
+    PARAM_TYPES,
     colour_console,
     echo_records,
     inventory_of,
@@ -20,8 +21,6 @@ from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
 from wulf.measure.probes import Probe
-
-_CLICK_TYPES: dict[str, Any] = {"int": click.INT, "float": click.FLOAT, "str": click.STRING, "bool": click.BOOL}
 
 
 def node_probe() -> Probe:
@@ -70,7 +69,7 @@ def _names(specs: dict[str, ParamSpec]) -> str:
 
 def _value(spec: ParamSpec, text: str, value: str) -> Param:
     try:
-        converted: Param = _CLICK_TYPES[spec.type].convert(value, None, None)
+        converted: Param = PARAM_TYPES[spec.type].convert(value, None, None)
     except click.BadParameter as error:
         raise UsageError(f"--set {text!r}: {error.message}", spec.help) from error
     return converted

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import secrets
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +30,36 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 RUNNING_LAB = "running"
 LAB_NODES = 4
+
+
+class Number(click.types.FloatParamType):
+    """A finite number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """To a float."""
+        return _finite(super().convert(value, param, ctx), self, param, ctx)
+
+
+class NumberIn(click.FloatRange):
+    """A finite number within bounds. NaN would be in all of them: it passes every comparison."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """To a float."""
+        return _finite(super().convert(value, param, ctx), self, param, ctx)
+
+
+def _finite(
+    number: float, kind: click.ParamType[float], param: click.Parameter | None, ctx: click.Context | None
+) -> float:
+    if not isfinite(number):
+        kind.fail(f"{number} is not a finite number", param, ctx)
+    return number
+
+
+PARAM_TYPES: dict[str, click.ParamType[Any]] = {
+    "int": click.INT, "float": Number(), "str": click.STRING, "bool": click.BOOL,
+}  # fmt: skip
+"""A parameter's type, as the probes name it → the option's."""
 
 
 class Percent(click.ParamType[float]):
@@ -218,7 +250,7 @@ def _lab(wanted: str) -> Iterator[Any]:
             yield running
             return
         count = LAB_NODES
-    elif wanted.isdecimal() and int(wanted) > 0:
+    elif re.fullmatch("[1-9][0-9]{0,5}", wanted):
         count = int(wanted)
     else:
         raise UsageError(

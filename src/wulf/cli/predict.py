@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import Percent
+from wulf.cli.options import NumberIn, Percent
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK, UsageError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wulf.model.prediction import Prediction
     from wulf.workflow.predict_scene import Wanted
 
-ABOVE_ZERO = click.FloatRange(min=0, min_open=True)
+ABOVE_ZERO = NumberIn(min=0, min_open=True)
 
 
 class Pair(click.ParamType[tuple[str, str]]):
@@ -59,7 +59,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 @click.option("--machine-price", type=ABOVE_ZERO, help="What the machine costs: a network must then pay for itself.")
 @click.option("--wish", type=Percent(), help="Least share of the run time saved [5%, or what the prices say].")
 @click.option("--collectives", type=Pair(), multiple=True, metavar="OP=ALGORITHM", help="As the MPI runs them.")
-@click.option("--compute", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Factor of computing.")
+@click.option("--compute", type=NumberIn(min=0), default=1.0, show_default=True, help="Factor of computing.")
 @click.option(
     "--engine",
     type=click.Choice(["auto", "a", "b"]),

@@ -19,11 +19,14 @@ def command(sql: str, directory: Path | None, as_json: bool) -> None:
     """Ask the records of many runs in SQL (DuckDB). Tables: records, runs."""
     from rich.table import Table
 
+    from wulf.report.names import plural
     from wulf.store.query import query
 
     answer = query(sql, directory)
     for why in answer.unread.values():
         click.echo(f"left out: {clean(why)}", err=True)
+    if answer.torn:
+        click.echo(f"left out: {plural(answer.torn, 'line')} of records.jsonl that could not be read", err=True)
     if as_json:
         for item in answer.objects():
             click.echo(json.dumps(item, default=str))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wulf.cli.options import Percent, Seconds
+from wulf.cli.options import NumberIn, Percent, Seconds
 from wulf.core.errors import INCOMPLETE, OK, UsageError
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def serve(listen: str, stay: bool) -> None:
 
 @command.command(epilog="Example: wulf rates refresh --max-load 0.1 --share 1%")
 @click.option(
-    "--max-load", type=click.FloatRange(min=0, min_open=True), default=0.1, show_default=True,
+    "--max-load", type=NumberIn(min=0, min_open=True), default=0.1, show_default=True,
     help="Load per CPU above which nothing is measured.",
 )  # fmt: skip
 @click.option("--share", type=Percent(), default="1%", show_default=True, help="Of one core, on average.")

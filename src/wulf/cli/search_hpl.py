@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from wulf.cli.options import NumberIn
 from wulf.cli.search import Changes, search_options, searched
 from wulf.core.errors import UsageError
 
@@ -32,9 +33,9 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 @click.command(epilog="Example: wulf search hpl 'n[1-4]' --per-node 8 --hours 4 --memory 0.8")
 @search_options
 @click.option("--n", type=click.IntRange(min=400), help="Rows of the matrix [by --memory].")
-@click.option("--memory", type=click.FloatRange(0, 0.95, min_open=True), default=0.8, show_default=True,
+@click.option("--memory", type=NumberIn(0, 0.95, min_open=True), default=0.8, show_default=True,
               help="Share of the nodes' memory for the matrix.")  # fmt: skip
-@click.option("--hours", type=click.FloatRange(0, min_open=True), help="As --budget, in hours.")
+@click.option("--hours", type=NumberIn(0, min_open=True), help="As --budget, in hours.")
 @click.option("--nb", "nbs", type=Numbers(), help="Block sizes to try [32 to 512].")
 @click.option("--threads", type=Numbers(), default="1", show_default=True,
               help="Threads a rank to try: ranks times threads stay the same.")  # fmt: skip

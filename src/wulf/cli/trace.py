@@ -11,7 +11,7 @@ import click
 
 from wulf.cli.commands import PROGRAM, TableGroup, WithProgram
 from wulf.cli.mpi_options import mpi_inventory, rank_options, taken
-from wulf.cli.options import Seconds, colour_console, measuring, node_options
+from wulf.cli.options import Number, Seconds, colour_console, measuring, node_options
 from wulf.cli.progress import Plain, progress_line
 from wulf.core.errors import UsageError
 from wulf.trace.exports import NAMES as EXPORTS
@@ -165,7 +165,7 @@ def export(trace: str, to: str, place: Path) -> int:
 @click.command("import", epilog="Example: wulf trace import traces/ --from allprof")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--from", "source", type=click.Choice(IMPORTS), required=True, help="The format.")
-@click.option("--flops", type=float, help="simgrid: what its hosts compute a second [1e9].")
+@click.option("--flops", type=Number(), help="simgrid: what its hosts compute a second [1e9].")
 @click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>].")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object on stdout.")
 def bring(files: tuple[Path, ...], source: str, flops: float | None, out: Path | None, *, as_json: bool) -> int:

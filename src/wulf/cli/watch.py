@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import Seconds, node_options, terminable
+from wulf.cli.options import Number, Seconds, node_options, terminable
 from wulf.cli.pairs import net_probe, pair_inventory
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ LINE_EVERY = 1.0
 @click.option("--budget", type=Seconds(), help="Stop after this long: 60s, 5m [until Ctrl-C].")
 @click.option("--interval", type=Seconds(), default=0.5, show_default=True, help="From one replicate to the next [s].")
 @click.option("--bytes", "size", type=click.INT, default=1, show_default=True, help="Length of the message [B].")
-@click.option("--seconds", type=click.FLOAT, default=0.05, show_default=True, help="Of one ping-pong [s].")
+@click.option("--seconds", type=Number(), default=0.05, show_default=True, help="Of one ping-pong [s].")
 @click.option(
     "--stream/--no-stream", default=True, show_default=True, help="Now and then a short stream, for the rate."
 )

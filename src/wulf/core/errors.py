@@ -14,7 +14,8 @@ LONGEST = 1500
 """Characters of what an error says; one that quotes a megabyte of somebody's file says it in fewer."""
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """An error's words, without the middle of what is longer than anybody would read."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 3 :]}"
 
 
@@ -32,7 +33,7 @@ class WulfError(Exception):
     exit_code = INCOMPLETE
 
     def __init__(self, what: str, next_step: str = "") -> None:
-        self.what = _sentence(what)
+        self.what = sentence(what)
         self.next_step = next_step
         super().__init__(self.what)
 

@@ -10,6 +10,7 @@ MOST = 100_000
 _TERM = re.compile(r"(?:\[[^\]]*\]|[^\[,!&^\s])+")
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _RANGE = re.compile(r"(\d+)-(\d+)(?:/(\d+))?")
+_NESTED = re.compile(r"\[[^\[\]]*\[")
 _MOST_DIGITS = 18
 
 
@@ -23,6 +24,8 @@ def names_in(text: str) -> list[str]:
     """
     from ClusterShell.NodeSet import NodeSet, NodeSetException  # slow to import, needed for sets alone
 
+    if _NESTED.search(text):  # looked for first: _TERM would scan the rest of the text from each of them
+        raise ValueError("a bracket stands within brackets")
     if sum(_size(term) for term in _TERM.findall(text)) > MOST:
         raise ValueError(f"it stands for more than {MOST:,} nodes")
     try:

@@ -264,10 +264,11 @@ def records_of_run(
     stopped: str | None = None,
     explain: Explain = unexplained,
 ) -> list[Record]:
-    """All records of a plan from all its replicates, as `records_of` a cell."""
+    """All records of a plan from all its replicates, as `records_of` a cell; those of another plan are left out."""
     by_cell: dict[int, list[Replicate]] = {cell.id: [] for cell in plan.cells}
     for replicate in replicates:
-        by_cell[replicate["cell"]].append(replicate)
+        if replicate["cell"] in by_cell:
+            by_cell[replicate["cell"]].append(replicate)
     return [
         record
         for cell in plan.cells

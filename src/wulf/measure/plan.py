@@ -8,7 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
+from wulf.core.errors import UsageError
+from wulf.core.given import first_fault
 from wulf.core.records import Param
 from wulf.stats.comparison import PairedRule
 from wulf.stats.intervals import least_samples
@@ -212,27 +215,17 @@ class Plan:
 
     @staticmethod
     def from_json(content: Mapping[str, Any]) -> Plan:
-        """The inverse of `to_json`."""
-        cells = tuple(
-            Cell(**{**cell, "metrics": tuple(Metric(**metric) for metric in cell["metrics"])})
-            for cell in content["cells"]
-        )
-        versus = content.get("versus")
-        return Plan(
-            cells=cells,
-            seed=content["seed"],
-            wish=content["wish"],
-            confidence=content["confidence"],
-            budget=content["budget"],
-            looks=tuple(content["looks"]),
-            hosts=content["hosts"],
-            watch=content.get("watch", False),
-            synchronised=content.get("synchronised", False),
-            versus=PairedRule(**{**versus, "looks": tuple(versus["looks"])}) if versus else None,
-            together=content.get("together", False),
-            endless=content.get("endless", False),
-            steps=content.get("steps", {}),
-        )
+        """The inverse of `to_json`.
+
+        Raises
+        ------
+        UsageError
+            It is no plan of wulf's: names the field.
+        """
+        try:
+            return TypeAdapter(Plan).validate_python(dict(content))
+        except ValidationError as error:
+            raise UsageError(f"the run's plan.json is none of wulf's: {first_fault(error)}") from error
 
 
 def _cell_json(cell: Cell) -> dict[str, Any]:

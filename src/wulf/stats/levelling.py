@@ -62,9 +62,10 @@ def by_pass(samples: Sequence[Sequence[float]], passes: Sequence[Sequence[int]])
 
     A sample that is not above zero has no logarithm, and counts as none.
     """
-    matrix = np.full((len(samples), 1 + max((max(own) for own in passes if len(own)), default=-1)), np.nan)
+    columns = {number: column for column, number in enumerate(sorted({number for own in passes for number in own}))}
+    matrix = np.full((len(samples), len(columns)), np.nan)
     for row, (own, at) in enumerate(zip(samples, passes, strict=True)):
-        matrix[row, list(at)] = own
+        matrix[row, [columns[number] for number in at]] = own
     matrix[~(matrix > 0)] = np.nan
     return matrix[:, np.isfinite(matrix).any(axis=0)]
 

@@ -15,11 +15,12 @@ from wulf.store.run import read_metas
 
 @dataclass(frozen=True)
 class Answer:
-    """Column names, rows of plain values, and the runs that could not be read, with why."""
+    """Column names, rows of plain values, the runs that could not be read, with why, and how many lines of others."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
     unread: dict[Path, str] = field(default_factory=dict)
+    torn: int = 0
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """One dictionary a row."""
@@ -44,12 +45,12 @@ def query(sql: str, directory: Path | None = None) -> Answer:
         raise UsageError(f"no runs under {directory or 'runs'}", "`wulf survey` makes one")
     with duckdb.connect(":memory:") as db:
         _load_runs(db, runs)
-        _load_records(db, runs)
+        torn = _load_records(db, runs)
         db.execute("SET enable_external_access = false")
         try:
             result = db.execute(sql)
             columns = [column[0] for column in result.description or []]
-            return Answer(columns, result.fetchall(), unread)
+            return Answer(columns, result.fetchall(), unread, torn)
         except duckdb.Error as error:
             raise UsageError(
                 f"the query failed: {error}", "tables: records, runs; `DESCRIBE records` shows the columns"
@@ -96,15 +97,17 @@ _COLUMNS = {
 }
 
 
-def _load_records(db: duckdb.DuckDBPyConnection, runs: Iterable[Path]) -> None:
-    """All records.jsonl in one read; torn lines are skipped, as everywhere."""
+def _load_records(db: duckdb.DuckDBPyConnection, runs: Iterable[Path]) -> int:
+    """All records.jsonl in one read; how many lines are no records, which are left out, as everywhere."""
     files = [str(path / "records.jsonl") for path in runs if (path / "records.jsonl").is_file()]
     if not files:
         columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
         db.execute(f"CREATE TABLE records ({columns})")
-        return
+        return 0
     db.execute(
         "CREATE TABLE records AS SELECT * FROM read_json($files, format='newline_delimited', ignore_errors=true, "
-        "maximum_object_size=67108864, columns=$columns) WHERE verdict IS NOT NULL",
+        "maximum_object_size=67108864, columns=$columns)",
         {"files": files, "columns": _COLUMNS},
     )
+    (torn,) = db.execute("DELETE FROM records WHERE verdict IS NULL").fetchone() or (0,)
+    return int(torn)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NotRequired, TypeVar
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from wulf.core import given
 from wulf.core.errors import USAGE, WulfError
@@ -38,6 +39,84 @@ class Meta(BaseModel):
     ended: str | None = None
     nodes: list[Name] = []
     exit_code: int | None = None
+
+
+Fingerprint = dict[str, dict[str, dict[str, Any]]]
+"""Of fingerprint.json: node → fact → {"value", …}."""
+
+
+class Idle(TypedDict):
+    """What a node counted while nothing was measured, of baseline.json."""
+
+    seconds: float
+    counters: dict[str, Any]
+    frequency: NotRequired[dict[str, Any] | None]
+
+
+Baseline = dict[str, dict[str, Idle]]
+"""Of baseline.json: when → node → what it counted."""
+
+
+class Metric(TypedDict):
+    """A replicate's figure; it may hold more."""
+
+    value: float | None
+    reason: NotRequired[str | None]
+    unit: NotRequired[str]
+    quantiles: NotRequired[dict[str, float | None] | None]
+
+
+class Start(TypedDict):
+    """Of a replicate that began together with others."""
+
+    together: int
+    overlap: float
+    late: float
+    bound: float
+
+
+class Wrong(TypedDict):
+    """Why a replicate has no answer."""
+
+    code: str
+    message: str
+
+
+class Failed(TypedDict):
+    """A line of replicates.jsonl: a replicate that has no answer."""
+
+    cell: Annotated[int, Field(ge=0)]
+    block: Annotated[int, Field(ge=0)]
+    at: str
+    ok: bool
+    error: Wrong
+
+
+class Measured(TypedDict):
+    """A line of replicates.jsonl: what the probe answered."""
+
+    cell: Annotated[int, Field(ge=0)]
+    block: Annotated[int, Field(ge=0)]
+    at: str
+    ok: bool
+    metrics: dict[str, Metric]
+    seconds: float | None
+    counters: dict[str, dict[str, Any]] | None
+    during: dict[str, Any] | None
+    info: dict[str, Any] | None
+    start: NotRequired[Start]
+
+
+_MEASURED, _FAILED = TypeAdapter(Measured), TypeAdapter(Failed)
+
+
+def replicate_of(line: bytes) -> dict[str, Any]:
+    """A line of replicates.jsonl. ValueError where it is torn, or none of wulf's."""
+    found = parse(line)
+    if not isinstance(found, dict):
+        raise ValueError("it is no object")
+    (_MEASURED if found.get("ok") else _FAILED).validate_python(found, strict=True)
+    return found
 
 
 def contents(path: Path) -> bytes | None:
@@ -76,6 +155,22 @@ def read_json(path: Path, absent: T) -> T:
         raise StoreError(f"{path}: not JSON: {error}") from error
     if not isinstance(found, type(absent)):
         raise StoreError(f"{path} holds {type(found).__name__} where {type(absent).__name__} should be")
+    return found
+
+
+def read_shaped(path: Path, shape: Any) -> dict[str, Any]:
+    """A JSON file's object, which has that shape; empty where there is no file.
+
+    Raises
+    ------
+    StoreError
+        As `read_json`, or it has another shape: names file and field.
+    """
+    found = read_json(path, {})
+    try:
+        TypeAdapter(shape).validate_python(found, strict=True)
+    except ValidationError as error:
+        raise StoreError(f"{path}: {given.first_fault(error)}", f"it is no {path.name} of wulf's") from error
     return found
 
 

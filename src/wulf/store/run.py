@@ -31,10 +31,17 @@ from wulf import __version__
 from wulf.core.errors import UsageError
 from wulf.core.files import replace_file
 from wulf.core.findings import Finding
-from wulf.core.foreign import parse
 from wulf.core.given import first_fault
 from wulf.core.records import Record
-from wulf.store.reading import StoreError, read_json, read_meta_file
+from wulf.store.reading import (
+    Baseline,
+    Fingerprint,
+    StoreError,
+    read_json,
+    read_meta_file,
+    read_shaped,
+    replicate_of,
+)
 
 Facts = dict[str, dict[str, Any]]
 """Of one node: fact name → {"value", "unit"?, "provenance"} or {"value": null, "reason"}."""
@@ -236,14 +243,6 @@ def _mend(path: Path) -> None:
             lines.truncate(lines.read().rfind(b"\n") + 1)
 
 
-def _parse_object(line: bytes) -> dict[str, Any]:
-    """One JSON object; ValueError for anything else."""
-    parsed = parse(line)
-    if not isinstance(parsed, dict):
-        raise ValueError("not an object")
-    return parsed
-
-
 T = TypeVar("T")
 
 
@@ -287,16 +286,16 @@ def read_run(path: Path) -> Run:
     if not (path / "run.json").is_file():
         raise UsageError(f"{path} is not a run: it has no run.json", "`wulf runs` lists the runs")
     records, torn_records = _read_lines(path / "records.jsonl", Record.model_validate_json)
-    replicates, torn_replicates = _read_lines(path / "replicates.jsonl", _parse_object)
+    replicates, torn_replicates = _read_lines(path / "replicates.jsonl", replicate_of)
     return Run(
         path=path,
         meta=read_meta_file(path),
         plan=read_json(path / "plan.json", {}),
-        fingerprint=read_json(path / "fingerprint.json", {}),
+        fingerprint=read_shaped(path / "fingerprint.json", Fingerprint),
         records=records,
         findings=_findings(path / "findings.json"),
         replicates=replicates,
-        baseline=read_json(path / "baseline.json", {}),
+        baseline=read_shaped(path / "baseline.json", Baseline),
         settings=read_json(path / "settings.json", {}),
         torn=torn_records + torn_replicates,
     )

@@ -5,20 +5,51 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired, Required
+
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from wulf import __version__
 from wulf.core.files import replace_file
-from wulf.core.given import Unreadable, json_of
+from wulf.core.given import Unreadable, first_fault, json_of
 from wulf.trace.errors import TraceError
+from wulf.trace.record import MOST_RANKS
 
 NAME = "trace.json"
 VERSION = 1
+
+
+class Fault(TypedDict):
+    """What is wrong with a trace; with a rank where it is one's."""
+
+    kind: str
+    text: str
+    rank: NotRequired[int]
+
+
+class Manifest(TypedDict, total=False):
+    """What trace.json may say: see `manifest_of`."""
+
+    version: Required[int]
+    wulf: str
+    kind: str
+    command: list[str]
+    mpi: str
+    ranks: Annotated[int, Field(ge=0, le=MOST_RANKS)]
+    hosts: dict[Annotated[str, Field(pattern=r"^\d{1,7}$")], str]
+    wall_seconds: float | None
+    missing: list[int]
+    faults: list[Fault]
+    source: str
+
 
 RANKS, GOAL = "ranks", "goal"
 """What a trace holds: a file a rank, or one schedule."""
 
 SCHEDULE = "program.goal"
+
+_REMOVE = "remove it: the ranks' files are enough to read the trace"
 
 
 def manifest_of(
@@ -61,7 +92,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     Raises
     ------
     TraceError
-        It is torn, or of another version.
+        It is torn, of another version, or says what no manifest does.
     """
     if not (folder / NAME).exists():
         return {}
@@ -70,12 +101,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         if not isinstance(found, dict):
             raise Unreadable("it is no JSON object")
     except Unreadable as error:
-        raise TraceError(
-            f"{folder / NAME} is torn: {error}", "remove it: the ranks' files are enough to read the trace"
-        ) from error
+        raise TraceError(f"{folder / NAME} is torn: {error}", _REMOVE) from error
     if found.get("version") != VERSION:
         raise TraceError(
             f"{folder / NAME} has version {found.get('version')}; this wulf reads version {VERSION}",
             "read it with the wulf that wrote it",
         )
+    try:
+        TypeAdapter(Manifest).validate_python(found, strict=True)
+    except ValidationError as error:
+        raise TraceError(f"{folder / NAME}: {first_fault(error)}", _REMOVE) from error
     return found

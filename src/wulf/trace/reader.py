@@ -7,12 +7,16 @@ import zlib
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from os import SEEK_CUR
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Required
+
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from wulf.core.foreign import parse
+from wulf.core.given import first_fault
 from wulf.trace.calls import BY_NUMBER
 from wulf.trace.errors import TraceError
 from wulf.trace.record import MOST_RANKS, Record
@@ -81,6 +85,23 @@ class Totals:
         }.get(end, f"it ended for a reason that this wulf does not know ({end})")
 
 
+class Header(TypedDict, total=False):
+    """What a rank's file says of itself, as far as it is read: docs/trace-format.md."""
+
+    rank: Required[Annotated[int, Field(ge=0, le=MOST_RANKS)]]
+    size: Annotated[int, Field(ge=1, le=MOST_RANKS)]
+    host: str
+    mpi: str
+    command: str
+    clock: str
+    begin_realtime_ns: Annotated[int, Field(ge=0)]
+
+
+@cache
+def _header_shape() -> TypeAdapter[Header]:
+    return TypeAdapter(Header)
+
+
 class RankFile:
     """One rank's trace.
 
@@ -128,15 +149,14 @@ class RankFile:
             header = parse(text) if len(text) == length else None
         except ValueError:
             header = None
-        if not isinstance(header, dict) or not isinstance(header.get("rank"), int):
+        if not isinstance(header, dict):
             raise TraceError(f"{self.path}: its header is torn", "trace the program again", offset=FRONT.size)
-        for name, least in (("rank", 0), ("size", 1)):
-            value = header.get(name, least)
-            if not isinstance(value, int) or not least <= value <= MOST_RANKS:
-                raise TraceError(
-                    f"{self.path}: its header says {name} {value!r}, and a run has {MOST_RANKS:,} ranks at most",
-                    "trace the program again", offset=FRONT.size,
-                )  # fmt: skip
+        try:
+            _header_shape().validate_python(header, strict=True)
+        except ValidationError as error:
+            raise TraceError(
+                f"{self.path}: its header's {first_fault(error)}", "trace the program again", offset=FRONT.size
+            ) from error
         return header, FRONT.size + length
 
     @cached_property

@@ -53,6 +53,8 @@ def peaks_of(
 ) -> tuple[dict[str, Peak], Record | None]:
     """The peaks of these nodes together, and the sum of what was measured as a record with its interval."""
     nodes = one_a_machine(nodes, fingerprint)
+    if not nodes:
+        return dict.fromkeys(KINDS, Peak(None, reason="no node is left")), None
     each = {node: computed(fingerprint.get(node, {})) for node in nodes}
     peaks = {kind: of_all({node: each[node][kind] for node in nodes}) for kind in ("base", "turbo")}
     found = {record.subject: record for record in records if _is_peak(record)}

@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from wulf.core.errors import FOUND, OK, NodeError, UsageError
-from wulf.core.given import Unreadable, json_of, toml_of
+from wulf.core.given import Unreadable, first_fault, json_of, toml_of
 from wulf.store.run import utc_now
 from wulf.workflow import health
 from wulf.workflow.bounded import Answer, Clock, call_all
@@ -31,7 +34,47 @@ AT_REST = 0.5
 
 SCHEMA = 1
 
-RATE_NEEDS = frozenset({"probe", "params", "metric", "floor"})
+
+class Row(TypedDict):
+    """What every row of the table says; all else is its kind's."""
+
+    name: str
+    kind: str
+    seconds: Annotated[float, Field(gt=0)]
+
+
+class Rate(TypedDict):
+    """What a row of the kind `rate` says."""
+
+    probe: str
+    params: dict[str, Any]
+    metric: str
+    floor: float
+
+
+class Mount(TypedDict):
+    """A file system of the baseline."""
+
+    source: str
+    type: str
+    writable: bool
+
+
+class Floor(TypedDict):
+    """A rate of the baseline: the least and greatest of its replicates."""
+
+    low: float
+    high: float
+    n: int
+
+
+class Baseline(TypedDict):
+    """What `wulf check --save` writes."""
+
+    schema: int
+    facts: dict[str, Any]
+    mounts: dict[str, Mount]
+    rates: dict[str, Floor]
 
 
 @dataclass(frozen=True)
@@ -72,11 +115,13 @@ def read_table(path: Path = TABLE) -> list[Check]:
     """
     try:
         rows = toml_of(path)["check"]
-        checks = [Check(row.pop("name"), row.pop("kind"), float(row.pop("seconds")), row) for row in map(dict, rows)]
-    except (KeyError, TypeError, ValueError) as error:
+        TypeAdapter(list[Row]).validate_python(rows, strict=True)
+    except (KeyError, ValueError) as error:
+        why = first_fault(error) if isinstance(error, ValidationError) else str(error)
         raise UsageError(
-            f"{path} is no table of checks: {error}", "each [[check]] has name, kind, seconds; see docs/check.md"
+            f"{path} is no table of checks: {why}", "each [[check]] has name, kind, seconds; see docs/check.md"
         ) from error
+    checks = [Check(row.pop("name"), row.pop("kind"), float(row.pop("seconds")), row) for row in map(dict, rows)]
     for check in checks:
         if wrong := _wrong_with(check, [other.name for other in checks].count(check.name)):
             raise UsageError(f"{path}: {check.name}: {wrong}", "docs/check.md says what a table of checks holds")
@@ -85,11 +130,15 @@ def read_table(path: Path = TABLE) -> list[Check]:
 
 def _wrong_with(check: Check, times: int) -> str:
     """Why a row of the table can't be used; empty where it can."""
-    kinds = {"rate": RATE_NEEDS} | {name: needs for name, (_, needs) in health.KINDS.items()}
+    kinds: dict[str, type] = {"rate": Rate} | {name: says for name, (_, says) in health.KINDS.items()}
     if check.kind not in kinds:
         return f"there is no kind {check.kind!r}, but {', '.join(kinds)}"
-    if lacking := sorted(kinds[check.kind] - set(check.params)):
-        return f"its kind, {check.kind}, needs {', '.join(lacking)}"
+    if unknown := sorted(set(check.params) - set(kinds[check.kind].__annotations__)):
+        return f"its kind, {check.kind}, has no {', '.join(unknown)}"
+    try:
+        TypeAdapter(kinds[check.kind]).validate_python(check.params, strict=True)
+    except ValidationError as error:
+        return f"of its kind, {check.kind}: {first_fault(error)}"
     return f"{times} checks have this name" if times > 1 else ""
 
 
@@ -110,6 +159,10 @@ def read_baseline(path: Path | None = None, places: Sequence[Path] = ()) -> dict
         raise UsageError(f"{found}: no baseline can be read: {error}", "`wulf check --save` writes one") from error
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise UsageError(f"{found} is no baseline of this version", "`wulf check --save` writes one")
+    try:
+        TypeAdapter(Baseline).validate_python(content, strict=True)
+    except ValidationError as error:
+        raise UsageError(f"{found}: {first_fault(error)}", "`wulf check --save` writes one") from error
     return content
 
 

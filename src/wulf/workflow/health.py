@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from wulf.agent.facts import read
 from wulf.agent.machine import Machine
@@ -183,15 +185,53 @@ def spare(host: Host) -> float:
 
 Kind = Callable[[Host, Params], str]
 
-KINDS: dict[str, tuple[Kind, frozenset[str]]] = {
-    "same": (same, frozenset({"facts"})),
-    "mounted": (mounted, frozenset()),
-    "room": (room, frozenset({"paths", "least"})),
-    "writable": (writable, frozenset({"paths"})),
-    "load": (load, frozenset({"most_per_cpu"})),
-    "tasks": (tasks, frozenset({"states"})),
+
+class Facts(TypedDict):
+    """What a row of `same` says: patterns of facts' names."""
+
+    facts: list[str]
+
+
+class Nothing(TypedDict):
+    """Its kind alone."""
+
+
+class Room(TypedDict):
+    """What a row of `room` says: file systems by a path in each, and the least share that must be free."""
+
+    paths: list[str]
+    least: float
+
+
+class Folders(TypedDict):
+    """What a row of `writable` says."""
+
+    paths: list[str]
+
+
+class Load(TypedDict):
+    """What a row of `load` says."""
+
+    most_per_cpu: float
+
+
+class Tasks(TypedDict):
+    """What a row of `tasks` says: states as /proc has them, and how many processes may be in one."""
+
+    states: list[str]
+    most: NotRequired[float]
+    most_per_cpu: NotRequired[float]
+
+
+KINDS: dict[str, tuple[Kind, type]] = {
+    "same": (same, Facts),
+    "mounted": (mounted, Nothing),
+    "room": (room, Room),
+    "writable": (writable, Folders),
+    "load": (load, Load),
+    "tasks": (tasks, Tasks),
 }
-"""Kind → its function, and what a row of the table must say for it."""
+"""Kind → its function, and what a row of the table says for it."""
 
 
 def default_places() -> tuple[Path, Path]:

@@ -64,7 +64,7 @@ def read_traced(path: Path) -> Traced:
     headers = {one.rank: one.header for one in files}
     first = next(iter(headers.values()), {})
     ranks = int(manifest.get("ranks") or first.get("size") or len(files))
-    notes = [f"{fault.get('text', fault)}" for fault in manifest.get("faults", ())]
+    notes = [fault["text"] for fault in manifest.get("faults", ())]
     seconds, cut = _measured(files, ranks)
     return Traced(
         str(path), _command(manifest, first), str(manifest.get("mpi") or first.get("mpi") or ""), ranks,
@@ -125,9 +125,6 @@ def _command(manifest: Mapping[str, Any], header: Mapping[str, Any]) -> str:
 
 def _hosts(manifest: Mapping[str, Any], headers: Mapping[int, Mapping[str, Any]], ranks: int) -> tuple[str, ...]:
     """Each rank's host; empty where one is not known."""
-    listed = manifest.get("hosts") or {}
-    if isinstance(listed, list):
-        listed = dict(enumerate(listed))
-    known = {int(rank): str(host) for rank, host in listed.items()}
+    known = {int(rank): host for rank, host in manifest.get("hosts", {}).items()}
     known |= {rank: str(one["host"]) for rank, one in headers.items() if rank not in known and one.get("host")}
     return tuple(known[rank] for rank in range(ranks)) if all(rank in known for rank in range(ranks)) else ()

@@ -16,11 +16,11 @@ def test_kill_9_leaves_a_readable_run_and_frees_the_lock(tmp_path: Path) -> None
         """
         import sys, time
         from pathlib import Path
-        from tests.unit.store.test_run import record
+        from tests.unit.store.test_run import record, replicate
         from wulf.store.run import RunWriter
         writer = RunWriter(Path(sys.argv[1]), "survey", {"seed": 1})
         writer.append(record(writer.id))
-        writer.append_replicate({"cell": 0, "ok": True})
+        writer.append_replicate(replicate(0))
         print("ready", flush=True)
         time.sleep(60)
         """

@@ -175,7 +175,10 @@ def test_the_table_that_comes_with_wulf_is_whole() -> None:
     ("row", "said"),
     [
         ('name = "a"\nkind = "nothing"\nseconds = 1', "there is no kind 'nothing'"),
-        ('name = "a"\nkind = "same"\nseconds = 1', "needs facts"),
+        ('name = "a"\nkind = "same"\nseconds = 1', "facts: Field required"),
+        ('name = "a"\nkind = "load"\nseconds = 1\nmost_per_cpu = "x"', "most_per_cpu: .* number"),
+        ('name = "a"\nkind = "load"\nseconds = true\nmost_per_cpu = 1', "seconds: .* number"),
+        ('name = "a"\nkind = "tasks"\nseconds = 1\nstates = ["Z"]\nmots = 1', "has no mots"),
         ('name = "a"\nkind = "mounted"', "seconds"),
         ('name = "a"\nkind = "mounted"\nseconds = 1\n[[check]]\nname = "a"\nkind = "mounted"\nseconds = 1', "2 checks"),
         ("name =", "Invalid value"),
@@ -203,6 +206,10 @@ def test_a_baseline_is_saved_read_back_and_refused_where_it_is_none(tmp_path: Pa
     for wrong in (path, tmp_path / "none"):
         with pytest.raises(UsageError):
             read_baseline(wrong)
+    for part, says in {"rates": [[]], "facts": 0, "mounts": {"/": {"source": "x"}}}.items():
+        path.write_text(json.dumps({**content, part: says}))
+        with pytest.raises(UsageError, match=part):
+            read_baseline(path)
     with pytest.raises(UsageError, match="busy"):
         baseline([RATE], rest(tmp_path, 3.0), lambda *_: [1.0])
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.wording import lacking
@@ -104,10 +106,31 @@ def test_a_home_that_is_none_is_no_place() -> None:
 )
 def test_an_empty_word_is_a_variable_that_is_not_set(arguments: list[str], what: str) -> None:
     with pytest.raises(UsageError, match=what):
-        main.refuse_empty(arguments)
+        main.refuse_unusable(arguments)
 
 
 def test_words_of_another_program_may_be_empty() -> None:
-    main.refuse_empty(["app", "run", "--nodes", "n1", "--", "program", "", "--flag="])
-    main.refuse_empty(["tune", "--set", "net.rmem_max=", "-q"])
-    main.refuse_empty([])
+    main.refuse_unusable(["app", "run", "--nodes", "n1", "--", "program", "", "--flag="])
+    main.refuse_unusable(["tune", "--set", "net.rmem_max=", "-q"])
+    main.refuse_unusable([])
+
+
+def test_a_word_that_is_no_text_is_refused_by_the_option_that_it_follows() -> None:
+    for words in (["--out", "runs\udcff"], ["--out=runs\udcff"]):
+        with pytest.raises(UsageError, match="the value of --out is no UTF-8 text"):
+            main.refuse_unusable(["survey", *words])
+    main.refuse_unusable(["app", "run", "--", "program", "\udcff"])
+
+
+def test_an_error_repeats_no_value_that_nobody_could_read(ended: Callable[..., tuple[object, str]]) -> None:
+    for error in (UsageError("9" * 5000), click.UsageError(f"'{'9' * 5000}' is no number")):
+        code, told = ended(error)
+        assert code == 2
+        assert 1000 < len(told) < 1500
+
+
+def test_a_name_that_no_file_can_have_is_no_defect(ended: Callable[..., tuple[object, str]], tmp_path: Path) -> None:
+    code, told = ended(OSError(errno.ENAMETOOLONG, "File name too long", "a" * 5000))
+    assert code == 2
+    assert lacking(told, "no file has so long a name") == []
+    assert not (tmp_path / "wulf").exists()

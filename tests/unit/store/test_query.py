@@ -21,11 +21,13 @@ def test_records_and_runs_are_tables(tmp_path: Path) -> None:
     assert joined.rows == [("complete", 5)]
 
 
-def test_torn_lines_are_skipped(tmp_path: Path) -> None:
+def test_lines_that_are_no_records_are_left_out_and_counted(tmp_path: Path) -> None:
     write(tmp_path / "a", 2)
+    assert query("SELECT count(*) FROM records", tmp_path).torn == 0
     with (tmp_path / "a" / "records.jsonl").open("a") as out:
-        out.write('{"run": "x')
-    assert query("SELECT count(*) FROM records", tmp_path).rows == [(2,)]
+        out.write('[1]\n{"run": "x"}\n{"run": "x')
+    answer = query("SELECT count(*) FROM records", tmp_path)
+    assert (answer.rows, answer.torn) == ([(2,)], 3)
 
 
 def test_a_bad_statement_gets_duckdbs_own_words(tmp_path: Path) -> None:

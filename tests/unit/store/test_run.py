@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,10 +21,15 @@ def record(run: str, value: float = 1.0) -> Record:
     return Record(run=run, subject="n1>n2", probe="net", metric="rtt", unit="s", value=value, verdict="ok", at="now")  # type: ignore[arg-type]
 
 
+def replicate(cell: int, **more: Any) -> dict[str, Any]:
+    answer = {"metrics": {"rtt": {"value": 1e-5}}, "seconds": 0.1, "counters": {}, "during": None, "info": {}}
+    return {"cell": cell, "block": 0, "at": "now", "ok": True, **answer, **more}
+
+
 def write(path: Path, count: int = 2) -> RunWriter:
     with RunWriter(path, "survey", {"seed": 7, "nodes": ["n1", "n2"]}) as writer:
         for i in range(count):
-            writer.append_replicate({"cell": i, "ok": True})
+            writer.append_replicate(replicate(i))
             writer.append(record(writer.id, float(i)))
         writer.write_json("fingerprint.json", {"n1": {"cpu.model": {"value": "x", "provenance": "reported"}}})
         writer.write_findings([Finding(kind="node", severity=Severity.BAD, subject="n2", text="slow")])
@@ -173,6 +179,44 @@ def test_json_files_are_replaced_whole(tmp_path: Path) -> None:
     assert not list((tmp_path / "run").glob(".plan*")), "no temporary files stay"
 
 
+def test_a_line_that_is_no_replicate_is_as_good_as_torn(tmp_path: Path) -> None:
+    failed = {"cell": 0, "block": 1, "at": "now", "ok": False, "error": {"code": "peer-lost", "message": "gone"}}
+    sound = [
+        replicate(0),
+        replicate(0, block=2, start={"together": 2, "overlap": 1.0, "late": 0.0, "bound": 0.0}),
+        failed,
+    ]
+    bad = [
+        [], {"cell": 0}, replicate(-1), replicate(0, at=5), replicate(0, metrics=[]), replicate(0, metrics={"rtt": 1}),
+        replicate(0, metrics={"rtt": {"value": "fast"}}),
+        replicate(0, metrics={"rtt": {"value": 1, "quantiles": {"0.5": "x"}}}),
+        replicate(0, seconds=None) | {"counters": 3}, replicate(0, start={}), failed | {"error": "gone"},
+    ]  # fmt: skip
+    with RunWriter(tmp_path / "run", "survey") as writer:
+        for one in (*sound, *bad):
+            writer.append_replicate(one)
+        writer.finish("complete")
+    run = read_run(tmp_path / "run")
+    assert (run.replicates, run.torn) == (sound, len(bad))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("fingerprint.json", {"n1": []}, "n1"),
+        ("fingerprint.json", {"n1": {"cpu.model": "x"}}, "n1.cpu.model"),
+        ("baseline.json", {"before": {"n1": {"seconds": "1", "counters": {}}}}, "before.n1.seconds"),
+        ("baseline.json", {"before": 1}, "before"),
+    ],
+)
+def test_a_file_of_another_shape_is_named_with_the_field(tmp_path: Path, name: str, content: Any, why: str) -> None:
+    write(tmp_path / "run")
+    (tmp_path / "run" / name).write_text(json.dumps(content))
+    with pytest.raises(StoreError) as raised:
+        read_run(tmp_path / "run")
+    assert lacking(raised.value.what, name, why) == []
+
+
 def test_a_run_is_gone_on_with_in_its_own_words(tmp_path: Path) -> None:
     first = write(tmp_path / "run")
     with RunWriter(tmp_path / "run", "another", {"seed": 8}, resume=True) as writer:
@@ -180,7 +224,7 @@ def test_a_run_is_gone_on_with_in_its_own_words(tmp_path: Path) -> None:
         assert [r["cell"] for r in writer.earlier.replicates] == [0, 1]
         assert [r.value for r in writer.earlier.records] == [0.0, 1.0]
         assert read_run(tmp_path / "run").meta["state"] == "running"
-        writer.append_replicate({"cell": 2, "ok": True})
+        writer.append_replicate(replicate(2))
         writer.append(record(writer.id, 5.0))
         writer.finish("complete")
     run = read_run(tmp_path / "run")
@@ -202,7 +246,7 @@ def test_a_torn_line_is_taken_off_before_more_is_appended(tmp_path: Path) -> Non
     with (tmp_path / "run" / "replicates.jsonl").open("a") as out:
         out.write('{"cell": 2, "o')
     with RunWriter(tmp_path / "run", "survey", resume=True) as writer:
-        writer.append_replicate({"cell": 3, "ok": True})
+        writer.append_replicate(replicate(3))
         writer.finish("complete")
     run = read_run(tmp_path / "run")
     assert ([r["cell"] for r in run.replicates], run.torn) == ([0, 1, 3], 0)
