@@ -25,7 +25,7 @@ endif
 # Compiled modules are kept, whatever the environment says: hundreds of commands and test processes read them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo build test test-all test-changed native-test replay-reference cross fuzz faults change-faults lint format bench statistics scale wheel clean distclean
+.PHONY: help demo build test test-all test-changed native-test replay-reference cross fuzz faults change-faults bad-input lint format bench statistics scale wheel clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -82,6 +82,10 @@ faults: ## the network probe under attacks and faults, a million packets long
 change-faults: ## changes of settings under kill -9, full disks and meddlers, 400 campaigns (ARGS="--seed 2")
 	@$(SETUP) test
 	@$(VENV)/python -m tests.unit.agent.changes.faults --runs 400 --every-step $(ARGS)
+
+bad-input: ## thousands of malformed options and files: each has to end as a clear error (ARGS="--sample 500 --seed 2")
+	@$(SETUP) test
+	@$(VENV)/python -m tests.process.cli.bad_input $(ARGS)
 
 lint: ## ruff, mypy, import-linter; clang-format and clang-tidy
 	@$(SETUP) lint

@@ -1,0 +1,113 @@
+"""Try malformed input: `make bad-input`. What ends in another way than a clear error is listed."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import random
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import wulf
+from tests.process.cli.bad_input import files, options
+from tests.process.cli.bad_input.trial import End, Input, tried, trouble
+
+NO_SSH = """#!/bin/sh
+echo "ssh: Could not resolve hostname a.invalid: Name or service not known" >&2
+exit 255
+"""
+"""In the place of ssh: nobody is reached, and at once."""
+
+KINDS = ("refused", "incomplete", "taken", "wrong")
+
+
+def load_all() -> None:
+    """All modules of wulf, so that a fork has nothing left to import."""
+    for module in pkgutil.walk_packages(wulf.__path__, "wulf."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def collected(scratch: Path, seed: int, sample: int | None, only: str) -> list[Input]:
+    """All inputs, or a sample in which every surface has its share."""
+    found = [one for one in (*options.inputs(), *files.inputs(scratch, seed)) if only in f"{one.surface} {one.what}"]
+    chance = random.Random(seed)
+    chance.shuffle(found)
+    if sample is None or sample >= len(found):
+        return found
+    rank: Counter[str] = Counter()
+    places = {}
+    for one in found:
+        places[id(one)] = rank[one.surface]
+        rank[one.surface] += 1
+    return sorted(found, key=lambda one: places[id(one)])[:sample]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Status 1 where an input ended in another way than it may."""
+    parser = argparse.ArgumentParser(prog="make bad-input", description=__doc__)
+    parser.add_argument("--sample", type=int, help="how many of them [all]")
+    parser.add_argument("--seed", type=int, default=1, help="of what is changed in sound files, and of the sample [1]")
+    parser.add_argument("--only", default="", help="those whose description has this in it")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="how many at once")
+    parser.add_argument("--taken", action="store_true", help="list what was taken, too")
+    options_given = parser.parse_args(arguments)
+    load_all()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="wulf-bad-input-") as name:
+        scratch = Path(name)
+        (scratch / "bin").mkdir()
+        (scratch / "bin" / "ssh").write_text(NO_SSH)
+        (scratch / "bin" / "ssh").chmod(0o755)
+        os.environ["PATH"] = f"{scratch / 'bin'}:{os.environ['PATH']}"
+        os.environ["NO_COLOR"] = "1"
+        (scratch / "tried").mkdir()
+        given = collected(scratch, options_given.seed, options_given.sample, options_given.only)
+        return report(given, scratch / "tried", options_given.jobs, began, taken=options_given.taken)
+
+
+def report(given: list[Input], scratch: Path, jobs: int, began: float, *, taken: bool) -> int:
+    """Try them, and print a table by surface, and what went wrong: an example of each way."""
+    counts: dict[str, Counter[str]] = {}
+    wrong: dict[str, list[str]] = {}
+    slowest, largest = 0.0, 0
+    for number, (one, end) in enumerate(tried(given, scratch, jobs), 1):
+        found = trouble(one, end)
+        kind = "wrong" if found else {0: "taken", 1: "taken", 2: "refused"}.get(end.code, "incomplete")
+        counts.setdefault(one.surface, Counter())[kind] += 1
+        slowest, largest = max(slowest, end.cpu), max(largest, end.memory)
+        if found:
+            wrong.setdefault(way(found, end), []).append(
+                f"{one.surface}: {one.what}\n    {found}: {end.err.strip()[-400:]}"
+            )
+        elif taken and kind == "taken":
+            print(f"taken  {one.surface}: {one.what[:150]}")
+        if sys.stderr.isatty() and number % 20 == 0:
+            left = (time.monotonic() - began) / number * (len(given) - number)
+            print(f"\r{number} of {len(given)}, {left:.0f} s left ", end="", file=sys.stderr)
+    print(f"{'read by':<26}" + "".join(f"{kind:>12}" for kind in KINDS))
+    counts["all"] = sum(counts.values(), Counter())
+    for surface, row in sorted(counts.items(), key=lambda item: (item[0] == "all", item[0])):
+        print(f"{surface:<26}" + "".join(f"{row[kind]:>12}" for kind in KINDS))
+    print(f"{len(given)} inputs in {time.monotonic() - began:.0f} s; the most that one took: {slowest:.2f} s of a CPU, "
+          f"{largest >> 20} MiB")  # fmt: skip
+    for name, examples in sorted(wrong.items(), key=lambda item: -len(item[1])):
+        print(f"\n{len(examples)} x {name}; for example\n  {min(examples, key=len)}")
+    return 1 if wrong else 0
+
+
+def way(found: str, end: End) -> str:
+    """What many that went wrong alike have in common: the place of a defect, or the kind of trouble."""
+    defect = re.search(r"wulf itself failed: (\S+ at \S+?):? ", end.err)
+    return defect[1] if defect else found.partition(":")[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
