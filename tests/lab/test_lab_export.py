@@ -53,6 +53,7 @@ BY_PROGRAM = {
 PREPARE = """
 set -e
 mount -t sysfs none /sys
+mount -t tmpfs none /run # where the script keeps its own
 ip link add eth0.7 type veth peer name eth1
 ip link set eth0.7 up
 ip link set eth1 up

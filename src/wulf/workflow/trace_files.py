@@ -111,9 +111,12 @@ def import_trace(
     """
     folder = writer.path / FOLDER
     folder.mkdir(exist_ok=True)
-    absent = [path for path in paths if not path.exists()]
-    if absent:
-        raise UsageError(f"{absent[0]} is not there", "name the files of the trace")
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path} is not there", "name the files of the trace")
+        for each in path.iterdir() if path.is_dir() else [path]:
+            if not (each.is_file() or each.is_dir()):
+                raise UsageError(f"{each} is no file", "a trace is read more than once: write it into a file first")
     watch.say(f"reading {len(paths)} files as {source}")
     brought = import_named(source).bring(paths, folder, **(options or {}))
     manifest = manifest_of(command=[], ranks=brought.ranks, kind=brought.kind, source=source)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from wulf.core import files
 from wulf.trace.errors import TraceError
 from wulf.trace.reader import RankFile, Trace
 from wulf.trace.record import ANY, WORLD
@@ -151,15 +152,11 @@ def writing(path: Path) -> Iterator[IO[str]]:
     TraceError
         The disk is full, or there is no permission.
     """
-    partial = path.with_name(f".{path.name}.part")
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as out:
+        with files.writing(path) as out:
             yield out
-        partial.replace(path)
     except OSError as error:
         raise TraceError(f"can't write {path}: {error.strerror}", "free some space, or name another place") from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 __all__ = ["ANY", "Calc", "Lowered", "Post", "Tags", "Together", "Wait", "check_end", "notes_of", "whole", "writing"]

@@ -68,9 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (scratch / "bin" / "ssh").chmod(0o755)
         os.environ["PATH"] = f"{scratch / 'bin'}:{os.environ['PATH']}"
         os.environ["NO_COLOR"] = "1"
-        (scratch / "tried").mkdir()
+        tried_in = scratch / "a/b/c/d/e"  # so deep that ../../../../etc/passwd is not this host's
+        tried_in.mkdir(parents=True)
         given = collected(scratch, options_given.seed, options_given.sample, options_given.only)
-        return report(given, scratch / "tried", options_given.jobs, began, taken=options_given.taken)
+        return report(given, tried_in, options_given.jobs, began, taken=options_given.taken)
 
 
 def report(given: list[Input], scratch: Path, jobs: int, began: float, *, taken: bool) -> int:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from tests.process.cli.bad_input.trial import Input
+from tests.process.cli.bad_input.trial import DEVICE, PIPE, Input
 from wulf.cli.main import cli
 from wulf.cli.options import Percent, Seconds
 
@@ -54,7 +54,7 @@ TEXTS = (
     "\x1b[31mred\x1b[0m", "a" * 100_000, "\udcff\udcfe", "../../../../etc/passwd", "\u202egnp", "[" * 10_000,
     "{}", "'; exit 1; '", "%s%n", "a\nb", "9" * 5000, "nan", "a=b=c", "=", ":",
 )  # fmt: skip
-PLACES = ("not/there", ".", "/dev/null", "a" * 5000, "\udcff", "/proc/self/mem", "not\nthere")
+PLACES = ("not/there", ".", DEVICE, PIPE, "a" * 5000, "\udcff", "/proc/self/mem", "not\nthere")
 
 REFUSED_NAMES: Mapping[str, Sequence[str]] = {
     "--nodes": NODESETS,

@@ -33,6 +33,7 @@ def test_where_the_sound_one_is_refused_the_others_prove_nothing() -> None:
         (replace(REFUSED, code=-11), "exit code -11"),
         (replace(REFUSED, cpu=CPU_SECONDS + 0.1), "time"),
         (replace(REFUSED, memory=MEMORY + 1), "memory"),
+        (replace(REFUSED, replaced="a-device"), "replaced"),
         (replace(REFUSED, code=0), "silent"),
         (replace(REFUSED, code=3), "silent"),
         (replace(REFUSED, err=" \n"), "mute"),

@@ -8,9 +8,11 @@ import re
 import resource
 import shutil
 import signal
+import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -33,6 +35,9 @@ LONGEST = 2000
 
 DOCUMENTED = (0, 1, 2, 3)
 """Exit codes: all well, something stands out, usage or configuration, incomplete."""
+
+PIPE, DEVICE = "a-pipe", "a-device"
+"""In every input's folder: what must not become a file. The device is left out where only root may make one."""
 
 OUT, ERR = ".out", ".err"
 """Beside an input's folder: what the command said."""
@@ -74,7 +79,7 @@ class Input:
 class End:
     """How it ended: the exit code (negative: by a signal), what it took and what it said.
 
-    `memory` is in bytes, beyond those that it began with; `cpu` in seconds.
+    `memory` is in bytes, beyond those that it began with; `cpu` in seconds; `replaced` is what is another thing now.
     """
 
     code: int
@@ -83,6 +88,7 @@ class End:
     hung: bool
     out: str
     err: str
+    replaced: str = ""
 
 
 def trouble(one: Input, end: End) -> str | None:
@@ -93,6 +99,8 @@ def trouble(one: Input, end: End) -> str | None:
         return "traceback"
     if end.code == 70 or end.code not in (*DOCUMENTED, INTERRUPTED):
         return f"exit code {end.code}"
+    if end.replaced:
+        return f"replaced: {end.replaced}"
     if end.cpu > CPU_SECONDS:
         return f"time: {end.cpu:.1f} s of a CPU"
     if end.memory > MEMORY:
@@ -146,10 +154,19 @@ def tried(inputs: Iterable[Input], scratch: Path, at_once: int) -> Iterator[tupl
         said = [folder.with_suffix(suffix) for suffix in (OUT, ERR)]
         out, err = (path.read_text(errors="replace") for path in said)
         memory = max(0, (usage.ru_maxrss << 10) - began_with)
-        yield one, End(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, memory, hung, out, err)
+        cpu = usage.ru_utime + usage.ru_stime
+        yield one, End(os.waitstatus_to_exitcode(status), cpu, memory, hung, out, err, _replaced(folder))
         shutil.rmtree(folder, ignore_errors=True)
         for path in said:
             path.unlink()
+
+
+def _replaced(folder: Path) -> str:
+    """Which of the folder's pipe and device is none any more."""
+    found = {name: (folder / name).lstat().st_mode for name in (PIPE, DEVICE) if (folder / name).exists()}
+    kinds = {PIPE: stat.S_ISFIFO, DEVICE: stat.S_ISCHR}
+    gone = PIPE not in found and folder.exists()
+    return ", ".join([*(name for name, mode in found.items() if not kinds[name](mode)), *([PIPE] if gone else [])])
 
 
 def _resident() -> int:
@@ -168,6 +185,9 @@ def _prepared(one: Input, folder: Path) -> Path:
         shutil.copytree(one.template, folder)
     else:
         folder.mkdir()
+    os.mkfifo(folder / PIPE)
+    with suppress(PermissionError):
+        os.mknod(folder / DEVICE, stat.S_IFCHR | 0o666, os.makedev(1, 3))  # another /dev/null
     for name, content in one.files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
