@@ -16,6 +16,7 @@ from tests.lab.conftest import needs
 from tests.lab.test_lab_survey import WULF
 from tests.process.native.mpi_session import each_mpi
 from tests.processes import wait_until
+from tests.running.tiers import first_of
 from wulf import lab as labs
 
 PATIENCE = 600
@@ -86,7 +87,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", first_of(FAULTS))
 def test_what_goes_wrong_is_said_and_the_run_is_complete(two_nodes: labs.Lab, tmp_path: Path, fault: str) -> None:
     script, verdict, words = FAULTS[fault]
     options = ["--runs", "1", "--figure", r"figure (\d)", *(["--check", "residual passed"] if fault == "wrong" else [])]

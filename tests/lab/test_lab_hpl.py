@@ -11,6 +11,7 @@ import pytest
 from tests.lab.conftest import needs
 from tests.lab.test_lab_app import PATIENCE, wulf
 from tests.process.native.mpi_session import each_mpi
+from tests.running.tiers import first_of
 from wulf import lab as labs
 from wulf.agent import blas
 from wulf.apps.hpl_dat import HplDat
@@ -40,12 +41,14 @@ def test_each_configuration_of_a_file_is_run_by_itself_beside_the_peak(
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (["--n", "1000", "--p", "3", "--q", "1"], "3 x 1 is 3 ranks, and 2 are to be started"),
-        (["--n", "2000000"], "N = 2000000 needs"),
-        (["--n", "1000", "--blas", "/nowhere/libblas.so.3"], "is not there on n1"),
-        (["--n", "1000", "--source", "/nowhere"], "has no Makefile"),
-    ],
+    first_of(
+        [
+            (["--n", "1000", "--p", "3", "--q", "1"], "3 x 1 is 3 ranks, and 2 are to be started"),
+            (["--n", "2000000"], "N = 2000000 needs"),
+            (["--n", "1000", "--blas", "/nowhere/libblas.so.3"], "is not there on n1"),
+            (["--n", "1000", "--source", "/nowhere"], "has no Makefile"),
+        ]
+    ),
 )
 @each_mpi
 def test_what_does_not_fit_the_nodes_is_refused(

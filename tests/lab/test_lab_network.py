@@ -11,6 +11,7 @@ import pytest
 
 from tests.lab.conftest import ssh
 from tests.lab.disturbance import best_share
+from tests.running.tiers import first_of
 from wulf import lab
 from wulf.core.errors import LabError
 
@@ -75,7 +76,9 @@ def test_tcp_gets_what_the_link_has(four_nodes: lab.Lab, rate: str, bits: float)
     assert queue(four_nodes, "n3") == ["noqueue"]
 
 
-@pytest.mark.parametrize("rate", ["0", "0mbit", "-1mbit", "fast", " ", "10parsec", "40gbit", "100bit", "1e999", "nan"])
+@pytest.mark.parametrize(
+    "rate", first_of(["fast", "0", "0mbit", "-1mbit", " ", "10parsec", "40gbit", "100bit", "1e999", "nan"])
+)
 def test_a_bad_rate_is_refused_and_the_link_stays(four_nodes: lab.Lab, rate: str) -> None:
     four_nodes.set_rate("n2", "300mbit")
     with pytest.raises(LabError, match=r"^n2: ") as caught:

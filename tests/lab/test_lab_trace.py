@@ -110,6 +110,7 @@ def check_exports(run: Path, out: Path, ranks: int = RANKS) -> None:
     assert len((out / "ti/trace.txt").read_text().splitlines()) == ranks
 
 
+@pytest.mark.full
 @each_mpi
 def test_a_program_of_this_machine(tmp_path: Path, kind: str) -> None:
     run = tmp_path / "run"

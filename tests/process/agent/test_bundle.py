@@ -16,10 +16,12 @@ from typing import Any
 
 import pytest
 
+from tests.running.tiers import first_of
 from wulf.agent import bundle
 
 AGENT = Path(bundle.__file__).parent
-PYTHONS = [f"python3.{minor}" for minor in range(9, 15)]
+PYTHONS = [f"python3.{minor}" for minor in sorted(range(9, 15), key=lambda minor: minor != sys.version_info.minor)]
+"""This one first: `make test` tries some things with it alone."""
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +145,7 @@ def test_it_runs_under_a_bare_python(python: str, built: Path, tmp_path: Path) -
     assert facts["facts"]["system.python"]["value"].startswith(python.removeprefix("python"))
 
 
-@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("python", first_of(PYTHONS))
 def test_every_mechanism_reads_under_a_bare_python(python: str, built: Path, tmp_path: Path) -> None:
     executable = _installed(python)
     if executable is None:
@@ -175,7 +177,7 @@ def test_every_mechanism_reads_under_a_bare_python(python: str, built: Path, tmp
     assert mechanisms["link"]["words"] == ["attribute"]
 
 
-@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("python", first_of(PYTHONS))
 def test_concurrent_first_requests_all_import_what_they_need(python: str, built: Path, tmp_path: Path) -> None:
     executable = _installed(python)
     if executable is None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.process.native.mpi_session import compiled, each_mpi, library
 from tests.process.native.trace_reading import FINALIZED, SIGNALLED, ended, read_trace
+from tests.running.tiers import first_of
 from wulf.cluster.mpi.building import WULF_TRACE
 
 SOURCE = Path(__file__).parent / "trace" / "signals.c"
@@ -52,7 +53,7 @@ def traced(kind: str, program: Path, folder: Path, *words: str) -> tuple[subproc
 
 
 @each_mpi
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", first_of(["before", "after"]))
 def test_who_handles_signals_gets_them_as_they_are(kind: str, when: str, tmp_path: Path) -> None:
     """Where they are from, what they carry, on which stack, in which thread: and the trace goes on to its end."""
     program = compiled(f"mpicc.{kind}", SOURCE, tmp_path, "-pthread")
@@ -67,7 +68,7 @@ def test_who_handles_signals_gets_them_as_they_are(kind: str, when: str, tmp_pat
 
 
 @each_mpi
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", first_of(["before", "after"]))
 def test_who_ends_by_a_signal_ends_by_it_and_leaves_its_calls(kind: str, when: str, tmp_path: Path) -> None:
     program = compiled(f"mpicc.{kind}", SOURCE, tmp_path, "-pthread")
     for way, signal in ENDED.items():

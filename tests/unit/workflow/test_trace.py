@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 import zlib
 from collections.abc import Mapping
@@ -211,3 +212,11 @@ def test_a_file_that_is_not_there_or_wrong(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "other", "trace") as writer, pytest.raises(UsageError, match="is not there"):
         import_trace([tmp_path / "none"], "goal", writer)
     assert trace_files.GOAL == "goal"
+
+
+def test_a_pipe_is_no_file_of_a_trace_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    os.mkfifo(tmp_path / "traces" / "0.goal")
+    for given in (tmp_path / "traces", tmp_path / "traces" / "0.goal"):
+        with RunWriter(tmp_path / given.name, "trace") as writer, pytest.raises(UsageError, match="is no file"):
+            import_trace([given], "goal", writer)
