@@ -253,7 +253,7 @@ def _show(lab: Lab) -> None:
         addresses = ", ".join(filter(None, (node.address, node.address6)))
         state = ("up" if node.link_alive else "link dead") if lab.is_up(node.name) else "down"
         table.add_row(node.name, addresses, node.rate or "none", *([node.emulation] if emulated else []), state)
-    console = Console()
+    console = Console(markup=False)
     console.print(table)
     if lab.note:
         console.print(lab.note, highlight=False, soft_wrap=True)

@@ -305,7 +305,7 @@ def echo_records(records: Iterable[Record]) -> None:
 
 
 def colour_console() -> Any:
-    """A rich console on stdout: plain and 80 columns in a pipe, without colour under NO_COLOR."""
+    """A rich console on stdout: plain and 80 columns in a pipe, without colour under NO_COLOR; no text is markup."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 80)
+    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 80)

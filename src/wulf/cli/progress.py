@@ -53,10 +53,10 @@ def progress_line() -> Iterator[Bar | Plain]:
 
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description:<34.34}"),
+        TextColumn("{task.description:<34.34}", markup=False),
         BarColumn(bar_width=16),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[left]}"),
+        TextColumn("{task.fields[left]}", markup=False),
         TimeElapsedColumn(),
     )
     with Display(*columns, console=Console(stderr=True), transient=True) as display:

@@ -31,7 +31,7 @@ def command(sql: str, directory: Path | None, as_json: bool) -> None:
         for item in answer.objects():
             click.echo(json.dumps(item, default=str))
         return
-    table = Table(*answer.columns, box=None, pad_edge=False)
+    table = Table(*map(clean, answer.columns), box=None, pad_edge=False)
     for row in answer.rows:
-        table.add_row(*("–" if value is None else str(value) for value in row))
+        table.add_row(*("–" if value is None else clean(str(value)) for value in row))
     colour_console().print(table)

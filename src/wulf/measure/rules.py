@@ -193,7 +193,7 @@ def interrupt_moderated(s: Situation, at: Limits) -> Found | None:
         steps = f"Round trips come in steps of {show(period, 's')} ({modes} modes at its multiples)"
         text = f"{steps}: an interface gathers interrupts."
         return Found(s.subject, text, [figure(s.subject, "period of the round trips", period, "s", at["period"])])
-    if not free:
+    if not free or not s.value:
         return None
     waits = [(end, delay) for end in (s.client, s.server)
              if (delay := _moderation(end)) >= at["delay"] * s.value]  # fmt: skip

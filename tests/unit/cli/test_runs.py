@@ -37,3 +37,10 @@ def test_a_query_says_what_it_leaves_out(folder: Path) -> None:
     assert json.loads(done.stdout) == {"n": 2}
     assert lacking(done.stderr, "left out", "NaN is no number") == []
     assert "\x1b" not in done.stderr
+
+
+def test_what_a_query_finds_drives_no_terminal_and_is_no_markup(folder: Path) -> None:
+    text = "'a' || chr(27) || '[31m[bold]b[/bold][link=http://x]c'"
+    done = CliRunner().invoke(query, [f"SELECT {text} AS \"[red]n\"", "--in", str(folder)], color=True)
+    assert done.stdout.splitlines()[0].strip() == "[red]n"
+    assert "a\ufffd[31m[bold]b[/bold][link=http://x]c" in done.stdout
