@@ -107,7 +107,7 @@ def _within(node: Node, network: str, own: list[Address]) -> Address:
 def _resolve(name: str) -> list[Address]:
     try:
         answers = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-    except OSError:
+    except (OSError, UnicodeError):  # the latter: between two dots there are more letters than 63
         return []
     # a link-local address means nothing without its interface
     return [address for answer in answers if not (address := _parse(str(answer[4][0]))).is_link_local]

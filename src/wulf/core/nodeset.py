@@ -7,6 +7,9 @@ import re
 MOST = 100_000
 """Names that one set may stand for: ten times the largest cluster that wulf is made for."""
 
+LONGEST = 253
+"""Letters of a host's name, dots among them (RFC 1035, section 2.3.4)."""
+
 _TERM = re.compile(r"(?:\[[^\]]*\]|[^\[,!&^\s])+")
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _RANGE = re.compile(r"(\d+)-(\d+)(?:/(\d+))?")
@@ -34,7 +37,10 @@ def names_in(text: str) -> list[str]:
         raise ValueError(str(error)) from error
     if len(found) > MOST:
         raise ValueError(f"it stands for more than {MOST:,} nodes")
-    return [str(name) for name in found]
+    names = [str(name) for name in found]
+    if long := next((name for name in names if len(name) > LONGEST), None):
+        raise ValueError(f"a host's name has at most {LONGEST} letters, and {long[:20]}… has {len(long):,}")
+    return names
 
 
 def _size(term: str) -> int:

@@ -39,10 +39,38 @@ class Meta(BaseModel):
     ended: str | None = None
     nodes: list[Name] = []
     exit_code: int | None = None
+    seed: int | None = None
+    margin: float | None = None
+    argv: list[str] = []
+    cwd: str = ""
+    resumed: list[str] = []
 
 
 Fingerprint = dict[str, dict[str, dict[str, Any]]]
 """Of fingerprint.json: node → fact → {"value", …}."""
+
+
+class Cell(TypedDict):
+    """What others rely on of a cell of plan.json; it may hold more."""
+
+    id: int
+    client: str
+    server: str
+    transport: str
+    pattern: str
+    params: dict[str, Any]
+    metrics: list[dict[str, str]]
+    phase: NotRequired[str]
+    about: NotRequired[dict[str, Any]]
+
+
+class Plan(TypedDict, total=False):
+    """What others rely on of plan.json, which a campaign's cells are not in."""
+
+    cells: list[Cell]
+    seed: int | None
+    looks: list[int]
+    hosts: dict[str, str]
 
 
 class Idle(TypedDict):

@@ -36,6 +36,7 @@ from wulf.core.records import Record
 from wulf.store.reading import (
     Baseline,
     Fingerprint,
+    Plan,
     StoreError,
     read_json,
     read_meta_file,
@@ -290,7 +291,7 @@ def read_run(path: Path) -> Run:
     return Run(
         path=path,
         meta=read_meta_file(path),
-        plan=read_json(path / "plan.json", {}),
+        plan=read_shaped(path / "plan.json", Plan),
         fingerprint=read_shaped(path / "fingerprint.json", Fingerprint),
         records=records,
         findings=_findings(path / "findings.json"),

@@ -36,7 +36,7 @@ def load(path: Path) -> Run:
     if all(cell.phase == PHASE for cell in plan.cells):
         run.records += differences(run.records, DifferenceRule(plan.looks, plan.confidence, plan.watch))
     run.meta = {**run.meta, "state": "interrupted"}
-    margin = float(run.meta.get("margin", MARGIN))
+    margin = run.meta.get("margin") or MARGIN
     run.findings = [
         *(node_findings(run.records, run.fingerprint, margin) if rows_of(run.records) else []),
         *find(run.records, run.fingerprint, {}, ["This run was cut short before it was judged."], margin=margin),
