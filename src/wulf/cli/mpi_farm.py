@@ -8,23 +8,7 @@ from typing import Any
 import click
 
 from wulf.cli.mpi_options import launch_options
-from wulf.cli.options import NumberIn, measure_options, node_options
-
-
-class Numbers(click.ParamType[tuple[int, ...]]):
-    """`1,3,7`: whole numbers above 0."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """To numbers, ascending, each once."""
-        if isinstance(value, tuple):
-            return value
-        texts = [text.strip() for text in str(value).split(",") if text.strip()]
-        wrong = next((text for text in texts if not text.isdecimal() or int(text) < 1), None)
-        if wrong is not None or not texts:
-            self.fail(f"{wrong or value!r} is not a list of numbers above 0 such as 1,3,7", param, ctx)
-        return tuple(sorted({int(text) for text in texts}))
+from wulf.cli.options import NumberIn, WholeNumbers, measure_options, node_options
 
 
 @click.command(epilog="Example: wulf mpi farm 'n[1-4]' --per-node 2 --workers 1,3,7 --batch 1,10,100 --metg")
@@ -32,8 +16,8 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 @node_options
 @launch_options
 @measure_options
-@click.option("--workers", type=Numbers(), default="1,3,7", show_default=True, help="Beside the master.")
-@click.option("--batch", type=Numbers(), default="1,2,4,10,100", show_default=True, help="Units a message.")
+@click.option("--workers", type=WholeNumbers(), default="1,3,7", show_default=True, help="Beside the master.")
+@click.option("--batch", type=WholeNumbers(), default="1,2,4,10,100", show_default=True, help="Units a message.")
 @click.option("--units", type=click.IntRange(1, 2**32 - 1), default=10_000, show_default=True, help="Of each run.")
 @click.option(
     "--unit", type=click.Choice(["sha1", "spin"]), default="sha1", show_default=True,
@@ -66,6 +50,6 @@ def farm(
     from wulf.workflow import mpi_farm
 
     work = {"unit": unit, **({"bytes": size} if unit == "sha1" else {"spin_seconds": spin_seconds})}
-    design = Design(workers, batch, units, work, style)
+    design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style)
     options["ranks"] = options.get("ranks") or design.ranks
     return measured("farm", options, partial(mpi_farm.farm, design=design, search=search))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ class Sizes(click.ParamType[tuple[int, ...]]):
         for text in filter(None, (part.strip() for part in str(value).split(","))):
             factor = self._FACTORS.get(text[-1:].upper(), 1)
             number = text[:-1] if factor > 1 else text
-            if not number.isdecimal():
+            if not re.fullmatch("[0-9]{1,15}", number):
                 self.fail(f"{text!r} is not a number of bytes such as 8, 1K or 4M", param, ctx)
             sizes[int(number) * factor] = None
         if not sizes:

@@ -56,6 +56,24 @@ def _finite(
     return number
 
 
+class WholeNumbers(click.ParamType[tuple[int, ...]]):
+    """`32,64,128`: whole numbers above 0."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """To a tuple, each once."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            found = tuple(dict.fromkeys(int(part) for part in str(value).split(",")))
+        except ValueError:
+            self.fail(f"{value!r} is no list such as 32,64,128", param, ctx)
+        if min(found) < 1:
+            self.fail(f"{min(found)} is not above 0", param, ctx)
+        return found
+
+
 PARAM_TYPES: dict[str, click.ParamType[Any]] = {
     "int": click.INT, "float": Number(), "str": click.STRING, "bool": click.BOOL,
 }  # fmt: skip

@@ -7,27 +7,9 @@ from typing import Any
 
 import click
 
-from wulf.cli.options import NumberIn
+from wulf.cli.options import NumberIn, WholeNumbers
 from wulf.cli.search import Changes, search_options, searched
 from wulf.core.errors import UsageError
-
-
-class Numbers(click.ParamType[tuple[int, ...]]):
-    """`32,64,128`: whole numbers above 0."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """To a tuple, each once."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            found = tuple(dict.fromkeys(int(part) for part in str(value).split(",")))
-        except ValueError:
-            self.fail(f"{value!r} is no list such as 32,64,128", param, ctx)
-        if min(found) < 1:
-            self.fail(f"{min(found)} is not above 0", param, ctx)
-        return found
 
 
 @click.command(epilog="Example: wulf search hpl 'n[1-4]' --per-node 8 --hours 4 --memory 0.8")
@@ -36,8 +18,8 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 @click.option("--memory", type=NumberIn(0, 0.95, min_open=True), default=0.8, show_default=True,
               help="Share of the nodes' memory for the matrix.")  # fmt: skip
 @click.option("--hours", type=NumberIn(0, min_open=True), help="As --budget, in hours.")
-@click.option("--nb", "nbs", type=Numbers(), help="Block sizes to try [32 to 512].")
-@click.option("--threads", type=Numbers(), default="1", show_default=True,
+@click.option("--nb", "nbs", type=WholeNumbers(), help="Block sizes to try [32 to 512].")
+@click.option("--threads", type=WholeNumbers(), default="1", show_default=True,
               help="Threads a rank to try: ranks times threads stay the same.")  # fmt: skip
 @click.option("--blas", metavar="PATH,…|all|own",
               help="Libraries to measure before, on all nodes [all, if the program can be given another].")  # fmt: skip

@@ -50,6 +50,14 @@ Fingerprint = dict[str, dict[str, dict[str, Any]]]
 """Of fingerprint.json: node → fact → {"value", …}."""
 
 
+class Quantity(TypedDict):
+    """What a cell measures."""
+
+    name: str
+    unit: str
+    better: NotRequired[str]
+
+
 class Cell(TypedDict):
     """What others rely on of a cell of plan.json; it may hold more."""
 
@@ -59,7 +67,7 @@ class Cell(TypedDict):
     transport: str
     pattern: str
     params: dict[str, Any]
-    metrics: list[dict[str, str]]
+    metrics: list[Quantity]
     phase: NotRequired[str]
     about: NotRequired[dict[str, Any]]
 

@@ -43,8 +43,9 @@ def test_more_ranks_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert given == {"design": Design((1, 3, 7), (1, 2, 4, 10, 100), 50, work, "plain"), "search": False}
 
 
-@pytest.mark.parametrize("workers", ["0", "1,x", "", "-1", "1.5"])
+@pytest.mark.parametrize("workers", ["0", "1,x", "", "-1", "1.5", "9" * 5000])
 def test_numbers_that_are_none_are_refused(workers: str) -> None:
     result = CliRunner().invoke(mpi.command, ["farm", "--workers", workers])
     assert result.exit_code == 2
-    assert "not a list of numbers above 0" in result.output
+    assert "--workers" in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)

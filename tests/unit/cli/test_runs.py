@@ -41,6 +41,6 @@ def test_a_query_says_what_it_leaves_out(folder: Path) -> None:
 
 def test_what_a_query_finds_drives_no_terminal_and_is_no_markup(folder: Path) -> None:
     text = "'a' || chr(27) || '[31m[bold]b[/bold][link=http://x]c'"
-    done = CliRunner().invoke(query, [f"SELECT {text} AS \"[red]n\"", "--in", str(folder)], color=True)
+    done = CliRunner().invoke(query, [f'SELECT {text} AS "[red]n"', "--in", str(folder)], color=True)
     assert done.stdout.splitlines()[0].strip() == "[red]n"
     assert "a\ufffd[31m[bold]b[/bold][link=http://x]c" in done.stdout
