@@ -31,11 +31,15 @@ class Buffer {
     totals.calls += calls;
   }
 
-  /// Write out what is there, as a chunk.
-  void flush();
+  /// Write out what is there, as a chunk. False: another thread writes, and does not come to an end of it.
+  bool flush();
 
   /// The same, and the end of the trace. More may come after, and another end.
   void finish(Ended why, std::uint64_t detail);
+
+  /// For a signal's handler: the file says what finish would have it say, and nothing else is changed. If the
+  /// program goes on, what is written next takes the place of this.
+  void finish_for_now(Ended why, std::uint64_t detail);
 
   /// Forget what was recorded and not written: it was none of the program's.
   void drop();
@@ -55,6 +59,13 @@ class Buffer {
  private:
   static constexpr unsigned half = 32;
 
+  /// Of a thread that wants to write: it may, it was interrupted while it did, or another one is at it.
+  enum class Turn : std::uint8_t { own, interrupted, others };
+
+  Turn begin_writing();
+  void end_writing();
+  bool write_filled(Totals& into);
+
   [[nodiscard]] std::uint8_t* payload() const { return _data + chunk_head; }
   [[nodiscard]] std::size_t used() const { return _filled.load(std::memory_order_relaxed) >> half; }
   [[nodiscard]] std::uint64_t records() const { return _filled.load(std::memory_order_relaxed) & UINT32_MAX; }
@@ -66,6 +77,7 @@ class Buffer {
       0;                     ///< bytes in the upper half, records in the lower one: of one moment
   std::uint64_t _calls = 0;  ///< of the chunks that are written
   std::atomic_flag _writing;
+  std::atomic<std::int32_t> _writer = 0;  ///< the thread that writes; 0: none
 };
 
 extern Buffer buffer;

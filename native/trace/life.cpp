@@ -156,12 +156,15 @@ void pcontrol_fortran(const char* name, const MPI_Fint* level) {
 
 }  // namespace
 
-void finish(Ended why, std::uint64_t detail) {
-  Totals& totals = buffer.totals;
+void take_stock(Totals& totals) {
   totals.end_ns = std::max(totals.end_ns, thread.last_end_ns);
   totals.end_monotonic_ns = run_clock.monotonic_ns();
   totals.lost_calls = lost_calls.load(std::memory_order_relaxed);
   totals.failed_calls = failed_calls.load(std::memory_order_relaxed);
+}
+
+void finish(Ended why, std::uint64_t detail) {
+  take_stock(buffer.totals);
   buffer.finish(why, detail);
 }
 

@@ -15,6 +15,9 @@ void write_out();
 /// The trace ends; it may go on, and end again.
 void finish(Ended why, std::uint64_t detail);
 
+/// What the end says of the time, and of what was lost.
+void take_stock(Totals& totals);
+
 /// Write out what is whole when a signal ends the process; the signal does what it would have done.
 void watch_signals();
 

@@ -68,6 +68,18 @@ def test_who_handles_signals_gets_them_as_they_are(kind: str, when: str, tmp_pat
 
 
 @each_mpi
+def test_threads_that_fault_at_one_moment_leave_one_trace(kind: str, tmp_path: Path) -> None:
+    """Every fourth run had the end that one thread wrote in the midst of the chunk that another did."""
+    program = compiled(f"mpicc.{kind}", SOURCE, tmp_path, "-pthread")
+    for number in range(10):
+        done, file = traced(kind, program, tmp_path / str(number), "barrier_threads", "before")
+        assert done.returncode == 0, done.stderr
+        trace = read_trace(file)
+        assert ended(trace) == (FINALIZED, 0)
+        assert [call["op"] for call in trace.calls("MPI_Iprobe")] == ["MPI_Barrier", "MPI_Barrier"]
+
+
+@each_mpi
 @pytest.mark.parametrize("when", first_of(["before", "after"]))
 def test_who_ends_by_a_signal_ends_by_it_and_leaves_its_calls(kind: str, when: str, tmp_path: Path) -> None:
     program = compiled(f"mpicc.{kind}", SOURCE, tmp_path, "-pthread")

@@ -22,6 +22,7 @@ static volatile sig_atomic_t caught, code, number, ours;
 static volatile long faults[pages];
 static sigjmp_buf back;
 static struct sigaction found;
+static pthread_barrier_t together;
 
 static void handle(int signal, void (*handler)(int, siginfo_t *, void *), int flags)
 {
@@ -90,6 +91,7 @@ static void touch(int from, int every)
 
 static void *touching(void *first)
 {
+	pthread_barrier_wait(&together); /* their first faults come at one moment */
 	touch((int)(long)first, threads);
 	return NULL;
 }
@@ -117,6 +119,7 @@ static void collect_in_threads(void)
 {
 	pthread_t each[threads];
 	protect();
+	pthread_barrier_init(&together, NULL, threads);
 	for (long i = 0; i < threads; i++) {
 		pthread_create(&each[i], NULL, touching, (void *)i);
 	}
