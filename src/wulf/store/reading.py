@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypeVar
 
@@ -118,23 +119,24 @@ class Wrong(TypedDict):
     message: str
 
 
-class Failed(TypedDict):
-    """A line of replicates.jsonl: a replicate that has no answer."""
+class Line(TypedDict):
+    """A line of replicates.jsonl, whatever came of the replicate."""
 
     cell: Annotated[int, Field(ge=0)]
     block: Annotated[int, Field(ge=0)]
     at: str
     ok: bool
+
+
+class Failed(Line):
+    """A replicate that has no answer."""
+
     error: Wrong
 
 
-class Measured(TypedDict):
-    """A line of replicates.jsonl: what the probe answered."""
+class Measured(Line):
+    """What the probe answered."""
 
-    cell: Annotated[int, Field(ge=0)]
-    block: Annotated[int, Field(ge=0)]
-    at: str
-    ok: bool
     metrics: dict[str, Metric]
     seconds: float | None
     counters: dict[str, dict[str, Any]] | None
@@ -143,7 +145,10 @@ class Measured(TypedDict):
     start: NotRequired[Start]
 
 
-_MEASURED, _FAILED = TypeAdapter(Measured), TypeAdapter(Failed)
+@cache
+def _held_to(shape: Any) -> TypeAdapter[Any]:
+    """Made when it is asked for: it takes milliseconds, and most commands read no run."""
+    return TypeAdapter(shape)
 
 
 def replicate_of(line: bytes) -> dict[str, Any]:
@@ -151,7 +156,7 @@ def replicate_of(line: bytes) -> dict[str, Any]:
     found = parse(line)
     if not isinstance(found, dict):
         raise ValueError("it is no object")
-    (_MEASURED if found.get("ok") else _FAILED).validate_python(found, strict=True)
+    _held_to(Measured if found.get("ok") else Failed).validate_python(found, strict=True)
     return found
 
 
@@ -204,7 +209,7 @@ def read_shaped(path: Path, shape: Any) -> dict[str, Any]:
     """
     found = read_json(path, {})
     try:
-        TypeAdapter(shape).validate_python(found, strict=True)
+        _held_to(shape).validate_python(found, strict=True)
     except ValidationError as error:
         raise StoreError(f"{path}: {given.first_fault(error)}", f"it is no {path.name} of wulf's") from error
     return found
@@ -218,8 +223,5 @@ def read_meta_file(path: Path) -> dict[str, Any]:
     StoreError
         It can't be read, or lacks what every run has: names file and field.
     """
-    try:
-        known = Meta.model_validate(read_json(path / "run.json", {}), strict=True)
-    except ValidationError as error:
-        raise StoreError(f"{path / 'run.json'}: {given.first_fault(error)}", "it is no run.json of wulf's") from error
-    return {**known.model_dump(exclude_unset=True), "state": known.state}
+    found = read_shaped(path / "run.json", Meta)
+    return {**found, "state": found.get("state", Meta.model_fields["state"].default)}

@@ -43,11 +43,11 @@ def collected(scratch: Path, seed: int, sample: int | None, only: str) -> list[I
     if sample is None or sample >= len(found):
         return found
     rank: Counter[str] = Counter()
-    places = {}
+    ranked = []
     for one in found:
-        places[id(one)] = rank[one.surface]
+        ranked.append((rank[one.surface], one))
         rank[one.surface] += 1
-    return sorted(found, key=lambda one: places[id(one)])[:sample]
+    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])][:sample]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

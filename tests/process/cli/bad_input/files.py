@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
 from tests.contract.test_given_files import MALFORMED
+from tests.process.cli.bad_input.changes import changed
 from tests.process.cli.bad_input.options import NODES
 from tests.process.cli.bad_input.trial import Input
 from tests.unit.cli.test_tune_export import KEPT
@@ -22,20 +22,6 @@ from tests.unit.workflow.predict_fakes import THIS, make_trace
 from tests.unit.workflow.simulating import simulator
 from wulf.tune.kept import KeptSettings, write_kept
 from wulf.workflow.survey import survey
-
-MUTATIONS = 12
-"""Of one document that has more places than that."""
-
-VALUES: Mapping[str, Any] = {
-    "null": None, "text": "x", "empty text": "", "minus one": -1, "1e308": 1e308, "10^30": 10**30, "list": [],
-    "object": {}, "true": True, "control": "\x1b[31m\u202e", "list of lists": [[[]]], "nothing": 0,
-}  # fmt: skip
-"""What stands in the place of another value."""
-
-TOML_VALUES = (
-    "nan", "-inf", "-1", "'x'", "[]", "{}", "true", "9" * 400, '"\\u001b[31m"', "1979-05-27", "[[[]]]",
-    "\"'a' * 10000000000\"", "[\"1 < 'a' * 10000000000\"]",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -199,7 +185,7 @@ def inputs(folder: Path, seed: int) -> Iterator[Input]:
         yield _input(document, "sound", document.sound, "taken")
         for name, content in MALFORMED.items():
             yield _input(document, name, content, "either" if document.lenient else "refused")
-        for name, content in _mutated(document, chance):
+        for name, content in changed(document.kind, document.sound, chance):
             yield _input(document, name, content, "either")
 
 
@@ -207,75 +193,3 @@ def _input(document: Document, name: str, content: bytes, wanted: Literal["refus
     files = {**(document.others or {}), document.path: content}
     what = f"{' '.join(document.words)}: {name}"
     return Input(document.surface, what, document.words, document.template, files, wanted)
-
-
-def _mutated(document: Document, chance: random.Random) -> Iterator[tuple[str, bytes]]:
-    if document.kind in ("json", "lines"):
-        found = list(_changed_json(document, chance))
-    elif document.kind == "toml":
-        found = list(_changed_toml(document.sound.decode()))
-    else:
-        found = list(_changed_bytes(document.sound, chance))
-    yield from found if len(found) <= MUTATIONS else chance.sample(found, MUTATIONS)
-
-
-def _changed_json(document: Document, chance: random.Random) -> Iterator[tuple[str, bytes]]:
-    lines = document.sound.decode().splitlines() if document.kind == "lines" else [document.sound.decode()]
-    if not lines:
-        return
-    number = chance.randrange(len(lines))
-    places = list(_places(json.loads(lines[number])))
-    for place in chance.sample(places, min(len(places), MUTATIONS)):
-        name = chance.choice([*VALUES, "gone", "NaN"])
-        changed = json.loads(lines[number])
-        if place:
-            holder = changed
-            for step in place[:-1]:
-                holder = holder[step]
-            if name == "gone":
-                del holder[place[-1]]
-            else:
-                holder[place[-1]] = float("nan") if name == "NaN" else VALUES[name]
-        elif name not in ("gone", "NaN"):
-            changed = VALUES[name]
-        text = "\n".join([*lines[:number], json.dumps(changed), *lines[number + 1 :]]) + "\n"
-        yield f"{'.'.join(map(str, place))} is {name}", text.encode()
-
-
-def _places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    yield at
-    if isinstance(value, dict | list):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _places(inner, (*at, key))
-
-
-def _changed_toml(text: str) -> Iterator[tuple[str, bytes]]:
-    lines = text.splitlines()
-    for number, line in enumerate(lines):
-        before, after = lines[:number], lines[number + 1 :]
-        yield f"line {number + 1} is gone", "\n".join([*before, *after]).encode()
-        if "=" not in line:
-            continue
-        key = line.split("=", 1)[0]
-        for value in TOML_VALUES:
-            shown = value if len(value) < 20 else f"{len(value)} digits"
-            yield f"{key.strip()} is {shown}", "\n".join([*before, f"{key}= {value}", *after]).encode()
-        yield f"{key.strip()} is misspelt", "\n".join([*before, f"x{line}", *after]).encode()
-
-
-def _changed_bytes(sound: bytes, chance: random.Random) -> Iterator[tuple[str, bytes]]:
-    numbers = [(found.start(), found.end()) for found in re.finditer(rb"\d+", sound)]
-    for _ in range(MUTATIONS):
-        content = bytearray(sound)
-        if numbers and chance.random() < 0.6:
-            start, end = chance.choice(numbers)
-            value = chance.choice([b"-1", b"9" * 30, b"nan", b"1e999", b"x", b"", b"4294967295"])
-            content[start:end] = value
-            yield f"the number at byte {start} is {value.decode() or 'gone'}", bytes(content)
-        elif chance.random() < 0.3:
-            at = chance.randrange(len(content))
-            yield f"cut at byte {at}", bytes(content[:at])
-        else:
-            at = chance.randrange(len(content))
-            content[at : at + chance.randint(1, 8)] = chance.randbytes(chance.randint(0, 8))
-            yield f"random bytes at byte {at}", bytes(content)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from wulf.core.errors import INTERRUPTED
+from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, USAGE
 
 CPU_SECONDS = 2.0
 """What it may take. Of the CPU's time: wall time would judge what else the machine does."""
@@ -33,8 +33,7 @@ PATIENCE = 30.0
 LONGEST = 2000
 """Characters of an error: a sentence or two, not the file."""
 
-DOCUMENTED = (0, 1, 2, 3)
-"""Exit codes: all well, something stands out, usage or configuration, incomplete."""
+DOCUMENTED = (OK, FOUND, USAGE, INCOMPLETE, INTERRUPTED)
 
 PIPE, DEVICE = "a-pipe", "a-device"
 """In every input's folder: what must not become a file. The device is left out where only root may make one."""
@@ -97,7 +96,7 @@ def trouble(one: Input, end: End) -> str | None:
         return f"hang: more than {PATIENCE:g} s"
     if "Traceback (most recent" in end.err or "object at 0x" in end.err:
         return "traceback"
-    if end.code == 70 or end.code not in (*DOCUMENTED, INTERRUPTED):
+    if end.code not in DOCUMENTED:
         return f"exit code {end.code}"
     if end.replaced:
         return f"replaced: {end.replaced}"
@@ -105,13 +104,13 @@ def trouble(one: Input, end: End) -> str | None:
         return f"time: {end.cpu:.1f} s of a CPU"
     if end.memory > MEMORY:
         return f"memory: {end.memory >> 20} MiB"
-    if one.wanted == "refused" and end.code != 2:
+    if one.wanted == "refused" and end.code != USAGE:
         return f"silent: exit code {end.code}"
-    if one.wanted == "taken" and end.code == 2:
+    if one.wanted == "taken" and end.code == USAGE:
         return "sound, and refused"
-    if end.code == 2 and not end.err.strip():
+    if end.code == USAGE and not end.err.strip():
         return "mute: no error is told"
-    if end.code == 2 and len(end.err) > LONGEST:
+    if end.code == USAGE and len(end.err) > LONGEST:
         return f"long: {len(end.err)} characters"
     if raw := _RAW.search(end.err + end.out):
         return f"raw: {raw.group()!r} reaches the terminal"
@@ -163,10 +162,10 @@ def tried(inputs: Iterable[Input], scratch: Path, at_once: int) -> Iterator[tupl
 
 def _replaced(folder: Path) -> str:
     """Which of the folder's pipe and device is none any more."""
-    found = {name: (folder / name).lstat().st_mode for name in (PIPE, DEVICE) if (folder / name).exists()}
-    kinds = {PIPE: stat.S_ISFIFO, DEVICE: stat.S_ISCHR}
-    gone = PIPE not in found and folder.exists()
-    return ", ".join([*(name for name, mode in found.items() if not kinds[name](mode)), *([PIPE] if gone else [])])
+    pipe, device = (path.lstat().st_mode if os.path.lexists(path) else 0 for path in (folder / PIPE, folder / DEVICE))
+    if not stat.S_ISFIFO(pipe):
+        return PIPE
+    return DEVICE if device and not stat.S_ISCHR(device) else ""
 
 
 def _resident() -> int:
