@@ -155,12 +155,33 @@ def test_killed_at_a_step_nothing_stays(two_nodes: lab.Lab, tree: Path, step: st
         session.ask("change_end", campaign="c1")
 
 
+def test_a_watchdog_that_was_killed_is_followed_by_its_twin(two_nodes: lab.Lab, tree: Path) -> None:
+    before = dump(two_nodes)
+    with agent(two_nodes, "n1", tree) as session:
+        armed = session.ask("change_apply", campaign="c1", settings=[LOWAT], confirm=PATIENCE)["watchdog"]
+        ssh(two_nodes, "n1", f"kill -9 {armed['pid']}")
+
+        def follower() -> int | None:
+            found = session.ask("change_status")["watchdog"]
+            return found["pid"] if found else None
+
+        assert wait_until(lambda: follower() not in (None, armed["pid"]), PATIENCE)
+        assert session.ask("change_status")["problems"] == []
+        session.ask("change_revert")
+        session.ask("change_end", campaign="c1")
+    assert wait_until(lambda: not watched(two_nodes), PATIENCE)
+    assert dump(two_nodes) == before
+
+
+KILL_ALL = "while pkill -9 -f [-]-watchdog; do :; done"
+"""The watchdog and its twin: one that sees the other end starts another."""
+
+
 @pytest.mark.full
-def test_a_watchdog_that_was_killed_is_missed_and_replaced(two_nodes: lab.Lab, tree: Path) -> None:
+def test_a_watchdog_that_was_killed_with_its_twin_is_missed_and_replaced(two_nodes: lab.Lab, tree: Path) -> None:
     with agent(two_nodes, "n1", tree) as session:
         session.ask("change_apply", campaign="c1", settings=[LOWAT], confirm=PATIENCE)
-        ssh(two_nodes, "n1", "pkill -9 -f [-]-watchdog")
-        assert wait_until(lambda: not watched(two_nodes), PATIENCE)
+        ssh(two_nodes, "n1", KILL_ALL)
         assert "the watchdog has ended" in session.ask("change_status")["problems"][0]
         assert session.ask("change_renew", campaign="c1")["watchdog"]["started"]
         assert session.ask("change_status")["problems"] == []
@@ -207,7 +228,7 @@ def test_a_full_disk_stops_what_is_new_and_not_the_way_back(two_nodes: lab.Lab, 
             assert (result["outcome"], result["now"]) == ("reverted", result["before"])
         assert dump(two_nodes) == before
     finally:
-        ssh(two_nodes, "n1", "pkill -9 -f [-]-watchdog; umount -l /var/lib/wulf")
+        ssh(two_nodes, "n1", f"{KILL_ALL}; umount -l /var/lib/wulf; rm -r /run/wulf-changes")
 
 
 @pytest.mark.full

@@ -4,7 +4,6 @@ container of systemd-nspawn with Debian's own user land, which is thrown away.""
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,13 +14,12 @@ from pathlib import Path
 import pytest
 
 import wulf
-from tests import caches
 from tests.lab.conftest import skip_or_fail
+from tests.lab.containers import copy_of_debian, debian, enable, run_until_power_off
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(1800)]
 
 UNITS = Path(__file__).parents[2] / "packaging" / "systemd"
-PACKAGES = "ca-certificates,systemd,systemd-sysv,dbus,python3"
 
 WULF = """\
 #!/usr/bin/python3
@@ -79,32 +77,11 @@ systemctl poweroff
 """
 
 
-@pytest.fixture(scope="module")
-def debian() -> Path:
-    """The root of a small Debian with systemd, made once."""
-    for program in ("debootstrap", "systemd-nspawn"):
-        if shutil.which(program) is None:
-            skip_or_fail(f"{program} is not installed")
-    if os.geteuid() != 0:
-        skip_or_fail("systemd-nspawn needs root")
-    root = caches.CACHE / "debian-systemd"
-    with caches.one_at_a_time("debian-systemd"):
-        if not root.exists():
-            made = root.with_name("debian-systemd.new")
-            shutil.rmtree(made, ignore_errors=True)
-            words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", str(made)]
-            done = subprocess.run(words, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                skip_or_fail(f"debootstrap: {done.stdout.splitlines()[-1]}")
-            made.rename(root)
-    return root
-
-
 @pytest.fixture
-def booted(debian: Path, tmp_path: Path) -> Iterator[Path]:
+def booted(tmp_path: Path) -> Iterator[Path]:
     """What a container noted that had the units installed, after its power went off."""
     python = subprocess.run(
-        ["chroot", str(debian), "python3", "-c", "import sys; print(*sys.version_info[:2])"],
+        ["chroot", str(debian()), "python3", "-c", "import sys; print(*sys.version_info[:2])"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     if tuple(map(int, python.stdout.split())) != sys.version_info[:2]:
@@ -122,29 +99,14 @@ def booted(debian: Path, tmp_path: Path) -> Iterator[Path]:
         "/etc/systemd/system/wulf-rates.service": (UNITS / "wulf-rates.service").read_text(),
         "/etc/systemd/system/wulf-rates.timer": (UNITS / "wulf-rates.timer").read_text(),
     }
-    subprocess.run(["cp", "-a", str(debian), str(root)], check=True)
-    for name, text in files.items():
-        path = root / name.lstrip("/")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        path.chmod(0o755 if name == "/usr/bin/wulf" else 0o644)
-    subprocess.run(["systemctl", f"--root={root}", "enable", "wulf-rates.timer", "watch.service"], check=True)
+    copy_of_debian(root, files)
+    enable(root, "wulf-rates.timer", "watch.service")
     binds = [
         f"--bind={out}:/out",
         f"--bind-ro={Path(wulf.__file__).parents[1]}:/opt/src",
         f"--bind-ro={sysconfig.get_paths()['purelib']}:/opt/packages",
     ]
-    nspawn = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network", "-D", str(root)]
-    with (tmp_path / "console").open("w") as console:
-        done = subprocess.run(
-            [*nspawn, *binds, "--boot"],
-            stdin=subprocess.DEVNULL,
-            stdout=console,
-            stderr=console,
-            timeout=900,
-            check=False,
-        )
-    assert done.returncode == 0, (tmp_path / "console").read_text()[-2000:]
+    run_until_power_off(root, tmp_path / "console", *binds)
     yield out
     shutil.rmtree(root)
 

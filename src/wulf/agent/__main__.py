@@ -26,7 +26,8 @@ operations: {", ".join(sorted(OPERATIONS))}
 
 --changes shows what wulf has changed on this node; --revert takes it back: all, or what one campaign changed. Status 1:
 something is not as it was before; 3: nothing could be done. --watchdog is what a change starts, to take it back when
-nobody confirms it.
+nobody confirms it; with --twin, a second process takes its place when it is killed. --at-boot takes back what a boot
+has kept.
 
 --supervise runs a command on these standard streams, and ends it, with all it started, when its input closes.
 """
@@ -46,24 +47,32 @@ def main(arguments: list[str]) -> int:
         from wulf.agent.mpi.supervise import supervise
 
         return supervise(arguments[1:])
-    if arguments == ["--changes"] or (arguments[:1] == ["--revert"] and len(arguments) <= 2):
+    if arguments in (["--changes"], ["--at-boot"]) or (arguments[:1] == ["--revert"] and len(arguments) <= 2):
         from wulf.agent.changes.byhand import by_hand
 
         return by_hand(*arguments)
-    if len(arguments) == 1 and arguments[0] in ("--describe", "--version", "--help", "--watchdog"):
-        return _alone(arguments[0])
-    sys.stderr.write(f"{PROGRAM}: unknown argument '{' '.join(arguments)}'; see {PROGRAM} --help\n")
+    option = " ".join(arguments)
+    if option in ("--describe", "--version", "--help", "--watchdog", "--watchdog --twin"):
+        return _alone(option)
+    sys.stderr.write(f"{PROGRAM}: unknown argument '{option}'; see {PROGRAM} --help\n")
     return 2
+
+
+def _watchdog(paired: bool) -> int:
+    from wulf.agent.changes.host import live
+    from wulf.agent.changes.twin import Twin
+    from wulf.agent.changes.watchdog import settle, watch
+
+    settle()
+    host = live()
+    watch(host, Twin(host) if paired else None)
+    return 0
 
 
 def _alone(option: str) -> int:
     """The options that stand alone."""
-    if option == "--watchdog":
-        from wulf.agent.changes.host import live
-        from wulf.agent.changes.watchdog import settle, watch
-
-        settle()
-        return watch(live())
+    if option.startswith("--watchdog"):
+        return _watchdog(paired=option.endswith("--twin"))
     text = {
         "--describe": lambda: json.dumps(description()) + "\n",
         "--version": lambda: f"{PROGRAM} {__version__}\n",

@@ -7,6 +7,8 @@ entry       one write as the journal tells it
 lock        one process at a time changes; one campaign holds the node
 deadlines   until when a change must be confirmed, and a controller be heard of
 watchdog    the process on the node that takes back what nobody confirms
+twin        a second one, which goes on when it is killed
+atboot      a unit that takes back what a boot would keep
 arming      starts it, and makes sure that it knows
 preflight   what must hold before anything is begun
 apply       write, read back, classify

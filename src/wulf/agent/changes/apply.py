@@ -66,7 +66,8 @@ def session() -> str:
 
 
 def _refuse_stale(host: Host, journal: Journal) -> None:
-    stale = [entry for entry in journal.open_entries() if entry.boot != host.boot and not survives(host, entry)]
+    of_before = [entry for entry in journal.open_entries() if entry.boot != host.boot]
+    stale = [entry for entry in of_before if not survives(host, entry.mechanism)]
     if stale:
         raise Refused(
             "stale",
@@ -167,6 +168,9 @@ def _write(host: Host, journal: Journal, request: Request, number: int, wanted: 
         return {**told, "after": before.value, "outcome": "refused", "reason": foreign}
     if same(before.value, asked):
         return {**told, "after": before.value, "outcome": "unchanged"}
+    trouble = _at_boot(host, wanted)
+    if trouble is not None:
+        return {**told, "after": before.value, "outcome": "refused", "reason": trouble}
     resets = _resets(host, wanted)
     setting = {word: wanted[word] for word in ("name", "mechanism", "target", "place")}
     line = journal.append(
@@ -187,6 +191,16 @@ def _write(host: Host, journal: Journal, request: Request, number: int, wanted: 
         journal.remember("wrote", **found)
         raise
     return {**told, "after": after.value, "outcome": outcome, **({"reason": reason} if reason else {})}
+
+
+def _at_boot(host: Host, wanted: dict[str, Any]) -> str | None:
+    """Have the next boot take back what it would keep; why it can't be made to."""
+    try:
+        if survives(host, wanted["mechanism"]):
+            host.at_boot(host, True)
+    except OSError as error:
+        return f"a boot would keep it, and can't be made to take it back: {error}"
+    return None
 
 
 def _resets(host: Host, wanted: dict[str, Any]) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ PATIENCE = 50.0
 RESTART = 2.0
 """Seconds after which another one is started, where the first has ended."""
 LOG, AGENT = "watchdog.log", "wulf-agent"
+OPTION, PAIRED = "--watchdog", "--twin"
 
 MOST_PAUSE = 0.2
 """Seconds between two looks whether it answers: one that is slow to start needs the CPU itself."""
@@ -96,18 +97,20 @@ def _start(host: Host, start: Callable[[Host], Started]) -> Started:
 
 def start_watchdog(host: Host) -> Started:
     """Start it as a unit of systemd where that runs (it then outlives the login), else as a session of its own."""
-    command, environment = _agent(host)
-    environment["WULF_STATE"] = str(host.folder.parent)
-    if _systemd():
+    command, environment = agent_command(agent_in(host.run), host, OPTION)
+    with contextlib.suppress(OSError):  # for people, who have the other one where the disk can't be written
+        agent_in(host.folder)
+    if systemd_runs():
         unit = f"wulf-watchdog-{os.getpid()}-{time.monotonic_ns()}"
         words = ["systemd-run", "--quiet", "--collect", f"--unit={unit}", "--description=takes back wulf's changes"]
+        words += ["--property=Restart=on-failure", "--property=RestartSec=1"]
         words += [f"--setenv={name}={value}" for name, value in environment.items()]
         done = subprocess.run(
             [*words, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
         )
         if done.returncode == 0:
             return Started(f"systemd unit {unit}", _main_process(unit))
-    pid = _start_session(command, {**os.environ, **environment}, host.folder / LOG)
+    pid = _start_session([*command, PAIRED], {**os.environ, **environment}, _log(host))
     return Started("session of its own", pid)
 
 
@@ -118,6 +121,15 @@ def _main_process(unit: str) -> int | None:
         words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     return int(shown.stdout) or None if shown.stdout.strip().isdigit() else None
+
+
+def _log(host: Host) -> Path:
+    """Where it says what it does: on disk, where that can be written."""
+    path = host.folder / LOG
+    with contextlib.suppress(OSError):
+        path.touch(0o600)
+        return path
+    return host.run / LOG
 
 
 def _start_session(command: list[str], environment: dict[str, str], log: Path) -> int:
@@ -145,7 +157,7 @@ print(pid)
 """
 
 
-def _systemd() -> bool:
+def systemd_runs() -> bool:
     """Whether systemd is the first process here, and sees the same network: in a container neither need be."""
     with contextlib.suppress(OSError):
         first = Path("/proc/1/comm").read_text(encoding="ascii").strip()
@@ -156,21 +168,26 @@ def _systemd() -> bool:
     return False
 
 
-def _agent(host: Host) -> tuple[list[str], dict[str, str]]:
-    """The command that is a watchdog, and what it needs of the environment.
+def agent_in(folder: Path) -> Path | None:
+    """A copy of the agent in a folder: where it came from may be removed, or lie on the network that a change cuts.
 
-    An agent that is one file is copied into the state folder: where it came from may be removed, or lie on the network
-    that a change cuts. By that copy a person can also go back by hand.
+    By it a person can also go back by hand. None where the agent is no file. Raises OSError.
     """
     import wulf.agent
 
     archive = getattr(wulf.agent.__loader__, "archive", None)
     if archive is None:
-        return [sys.executable, "-m", "wulf.agent", "--watchdog"], {
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path))
-        }
-    copy = host.folder / AGENT
-    content = Path(archive).read_bytes()
+        return None
+    copy, content = folder / AGENT, Path(archive).read_bytes()
     if not copy.exists() or copy.read_bytes() != content:
         replace(copy, content, 0o700)
-    return [sys.executable, str(copy), "--watchdog"], {}
+    return copy
+
+
+def agent_command(copy: Path | None, host: Host, option: str) -> tuple[list[str], dict[str, str]]:
+    """An agent's command with an option, and what it needs of the environment."""
+    environment = {"WULF_STATE": str(host.folder.parent)}
+    if copy is not None:
+        return [sys.executable, str(copy), option], environment
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    return [sys.executable, "-m", "wulf.agent", option], environment

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
-from wulf.agent.changes.operations import change_revert, change_status
+from wulf.agent.changes import atboot
+from wulf.agent.changes.operations import answer, change_revert, change_status
 from wulf.agent.session import Refused
 
 
-def by_hand(word: str, campaign: str | None = None) -> int:
-    """`--changes` and `--revert [CAMPAIGN]`; 0, or 1: something is not as before, or 3: nothing could be done."""
+def by_hand(word: str, *campaign: str) -> int:
+    """`--changes`, `--revert [CAMPAIGN]`, `--at-boot`: 0; 1: something is not as before; 3: nothing could be done."""
     try:
-        lines, status = _changes() if word == "--changes" else _reverted(campaign)
+        lines, status = _WORDS[word](*campaign)
     except Refused as refused:
         sys.stderr.write(f"wulf-agent: {refused.answer['message']}\n")
         return 3
@@ -45,8 +47,15 @@ def _changed(each: dict[str, Any], state: str) -> str:
     return f"{state}: {_where(each)}: was {each['before']}, written {now}; campaign {each['campaign']}"
 
 
-def _reverted(campaign: str | None) -> tuple[list[str], int]:
-    results = change_revert(campaign)["results"]
+def _reverted(campaign: str | None = None) -> tuple[list[str], int]:
+    return _told(change_revert(campaign)["results"])
+
+
+def _at_boot() -> tuple[list[str], int]:
+    return _told(answer(atboot.take_back)["results"])
+
+
+def _told(results: list[dict[str, Any]]) -> tuple[list[str], int]:
     lines = [
         f"{each['outcome']}: {_where(each)}: now {each['now']}, was {each['before']}, written {each['wrote']}"
         + (f" ({each['reason']})" if each.get("reason") else "")
@@ -57,3 +66,10 @@ def _reverted(campaign: str | None) -> tuple[list[str], int]:
 
 def _where(each: dict[str, Any]) -> str:
     return str(each["name"]) + (f" of {each['place']}" if each["place"] else "")
+
+
+_WORDS: dict[str, Callable[..., tuple[list[str], int]]] = {
+    "--changes": _changes,
+    "--revert": _reverted,
+    atboot.OPTION: _at_boot,
+}

@@ -48,14 +48,14 @@ class Deadlines:
 
 def load(host: Host) -> Deadlines | None:
     """What stands there; None where nothing is waited for. Raises ValueError where it can't be understood."""
-    found = read_object(host.folder / NAME)
+    found = read_object(host.run / NAME)
     if found is None:
         return None
     try:
         known = Deadlines(**found)
         known.overdue(known.next + 0 * known.lease)  # numbers all
     except (TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{host.folder / NAME} is no list of deadlines: {error}") from error
+        raise ValueError(f"{host.run / NAME} is no list of deadlines: {error}") from error
     return known
 
 
@@ -63,13 +63,13 @@ def save(host: Host, known: Deadlines) -> None:
     """Write them, one serial further. Raises OSError."""
     known.serial += 1
     host.step("deadlines")
-    replace(host.folder / NAME, json.dumps(asdict(known)).encode())
+    replace(host.run / NAME, json.dumps(asdict(known)).encode())
 
 
 def clear(host: Host) -> None:
     """Nothing is waited for any more."""
     host.step("no deadlines")
-    remove(host.folder / NAME)
+    remove(host.run / NAME)
 
 
 def alive(host: Host) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -10,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wulf.agent.state import run_folder, state_folder
+
 if TYPE_CHECKING:
     from wulf.agent.machine import Machine
     from wulf.agent.mechanism import Mechanism
-
-STATE = "/var/lib/wulf"
-"""Where a node keeps what must survive its agent; the variable WULF_STATE names another place."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,9 @@ class Host:
     Parameters
     ----------
     folder
-        Journal, lock and deadlines.
+        What must survive a boot: the journal.
+    run
+        What holds for this boot: guard, lock, deadlines, the watchdog's socket, and a copy of the journal.
     mechanisms
         Every way of writing settings, by name.
     machine
@@ -38,34 +38,41 @@ class Host:
         What tells this boot from the one before.
     arm
         Makes sure of a watchdog that knows the deadlines of a serial number, as `arming.arm` does.
+    at_boot
+        Whether the next boot shall take back what it would keep, as `atboot.at_boot` sees to. Raises OSError.
     step
         Told the name of every step before it is made. Tests end the process there, or have the disk be full.
     """
 
     folder: Path
+    run: Path
     mechanisms: Mapping[str, Mechanism]
     machine: Callable[[], AbstractContextManager[Machine]]
     now: Callable[[], float]
     wall: Callable[[], float]
     boot: str
     arm: Callable[[Host, int], dict[str, Any]]
+    at_boot: Callable[[Host, bool], None]
     step: Callable[[str], None] = lambda _: None
 
 
 def live() -> Host:
     """The node that this process runs on."""
     from wulf.agent.changes.arming import arm, start_watchdog
+    from wulf.agent.changes.atboot import at_boot
     from wulf.agent.machine import Machine
     from wulf.agent.settings import mechanisms
 
     return Host(
-        folder=Path(os.environ.get("WULF_STATE") or STATE) / "changes",
+        folder=state_folder() / "changes",
+        run=run_folder(),
         mechanisms=mechanisms(),
         machine=Machine,
         now=lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
         wall=time.time,
         boot=Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip(),
         arm=lambda host, serial: arm(host, serial, start_watchdog),
+        at_boot=at_boot,
     )
 
 

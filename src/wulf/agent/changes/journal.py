@@ -4,6 +4,9 @@ A line is `["crc32 in hex", bytes, {entry}]`: JSON, and a torn line can be told 
 the machine ended while it was appended, so that what it announces never began. Damaged: anything else; nothing is
 guessed then.
 
+A copy lies in memory. It stands for a disk that is gone, and has what a full or read-only one could not take: it is
+written after the disk, and removed before it, so that where it has more it is the newer one.
+
 Kinds of entry: `change` (one began, in which FORMAT), `write` (one setting will be written), `wrote` (what came of it),
 `undoing`, `undone`, `keep`. A sound line that is none of these, or lacks what it should have, is of another wulf: it is
 kept and shown, and hides no other one.
@@ -16,10 +19,11 @@ import json
 import os
 import re
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes.durable import make_folder, sync_folder
+from wulf.agent.changes.durable import make_folder, remove, replace, sync_folder
 from wulf.agent.changes.entry import Entry, Key, key_of
 
 if TYPE_CHECKING:
@@ -43,10 +47,10 @@ _BEGUN = re.compile(rb'\[?"?[0-9a-f]{0,8}"?,? ?[0-9]*,?')
 class Damaged(Exception):  # noqa: N818 - it says what is the matter
     """The journal can't be trusted: where, why, and the line as it is."""
 
-    def __init__(self, path: Path, line: int, why: str, text: str) -> None:
+    def __init__(self, path: Path, copy: Path, line: int, why: str, text: str) -> None:
         super().__init__(
             f"{path}, line {line}, is damaged: {why}. Nothing is written and nothing guessed: see the lines with "
-            f"`wulf-agent --changes`, put back by hand what they name, then move the file away"
+            f"`wulf-agent --changes`, put back by hand what they name, move the file away, and remove its copy {copy}"
         )
         self.told = {"path": str(path), "line": line, "why": why, "text": text}
 
@@ -59,21 +63,26 @@ class Journal:
     Damaged
         A line is not as it was written.
     OSError
-        The file can't be read.
+        Neither the file nor its copy can be read.
     """
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self.path = host.folder / NAME
+        self.path, self.copy = host.folder / NAME, host.run / NAME
         self._entries: dict[int, Entry] = {}
         self.changes: dict[int, dict[str, Any]] = {}
         self.left: dict[Key, Any] = {}
         """What we know to have left at each key; UNKNOWN where a write was cut short."""
         self.foreign: list[dict[str, Any]] = []
         """Sound lines of another wulf."""
-        self._lines, self._good = _read(self.path)
+        self._lines, whole, self._good = _newest(self.path, self.copy)
+        self._whole = bytearray(whole)
+        """All lines; the disk has the first `_good` bytes of them, and None is one that can't be read."""
         for line in self._lines:
             self._fold(line)
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
     @property
     def entries(self) -> list[Entry]:
@@ -91,50 +100,68 @@ class Journal:
 
     def append(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Put a line on disk for good; returns it. Raises OSError, and the journal is then as it was."""
-        line = {"kind": kind, "number": len(self._lines) + 1, "time": self._host.wall(), **fields}
-        if kind == "change":
-            line["format"] = FORMAT
-        data = _line_of(line)
+        line = self._next(kind, fields)
         self._host.step(f"journal {kind}")
-        if not self._good:
+        self._to_disk(_line_of(line), kind)
+        self._add(line)
+        self._host.step(f"journaled {kind}")
+        return line
+
+    def remember(self, kind: str, **fields: Any) -> None:
+        """Know something that could not be put on disk: the copy has it, and the disk with the next line it takes."""
+        self._add(self._next(kind, fields))
+
+    def _next(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
+        line = {"kind": kind, "number": len(self._lines) + 1, "time": self._host.wall(), **fields}
+        return {**line, "format": FORMAT} if kind == "change" else line
+
+    def _add(self, line: dict[str, Any]) -> None:
+        self._lines.append(line)
+        self._fold(line)
+        known = len(self._whole)
+        self._whole += _line_of(line)
+        with suppress(OSError):  # of two places one is enough
+            _extend(self.copy, known, self._whole)
+
+    def _to_disk(self, data: bytes, kind: str) -> None:
+        """Append bytes, and before them what the disk could not take until now."""
+        if self._good is None:
+            raise OSError(errno.EIO, f"{self.path} can't be read")
+        if not self._whole:
             make_folder(self.path.parent)
         new = not self.path.exists()
-        if new and self._good:
+        if new and self._whole:
             raise OSError(errno.ENOENT, f"{self.path} is gone")
+        data = bytes(self._whole[self._good :]) + data
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            self._append_to(descriptor, data, kind)
+            self._append_to(descriptor, self._good, data, kind)
         finally:
             os.close(descriptor)
         if new:
             sync_folder(self.path.parent)
         self._good += len(data)
-        self._lines.append(line)
-        self._fold(line)
-        self._host.step(f"journaled {kind}")
-        return line
 
-    def _append_to(self, descriptor: int, data: bytes, kind: str) -> None:
-        os.ftruncate(descriptor, self._good)  # a torn line goes
+    def _append_to(self, descriptor: int, good: int, data: bytes, kind: str) -> None:
+        os.ftruncate(descriptor, good)  # a torn line goes
         try:
             written = 0
             while written < len(data):
-                written += os.pwrite(descriptor, data[written:], self._good + written)
+                written += os.pwrite(descriptor, data[written:], good + written)
                 self._host.step(f"half of journal {kind}")
             os.fsync(descriptor)
         except OSError:
-            os.ftruncate(descriptor, self._good)
+            os.ftruncate(descriptor, good)
             raise
 
-    def remember(self, kind: str, **fields: Any) -> None:
-        """Know something that could not be put on disk: for the rest of this process alone."""
-        self._fold({"kind": kind, "number": len(self._lines) + 1, **fields})
-
     def archive(self) -> None:
-        """Put the file aside when nothing in it is open: the next change begins a new one."""
+        """Put the file aside when nothing in it is open: the next change begins a new one. Raises OSError."""
         if not self._lines or self.open_entries() or self.foreign:
             return
         self._host.step("archive")
+        if self._good != len(self._whole):
+            self._to_disk(b"", "end")
+        remove(self.copy)
         older = sorted(self.path.parent.glob("ended-*.jsonl"), key=_number_of)
         number = _number_of(older[-1]) + 1 if older else 1
         self.path.rename(self.path.parent / f"ended-{number}.jsonl")
@@ -211,22 +238,51 @@ def _line_of(line: dict[str, Any]) -> bytes:
     return b'["%08x", %d, %s]\n' % (zlib.crc32(body), len(body), body)
 
 
-def _read(path: Path) -> tuple[list[dict[str, Any]], int]:
-    """The journal's lines, and the bytes that they take: what follows is torn."""
+def _newest(path: Path, copy: Path) -> tuple[list[dict[str, Any]], bytes, int | None]:
+    """The journal's lines, their bytes, and how many of these the disk has; None: it can't be read."""
+    copied: tuple[list[dict[str, Any]], bytes] = [], b""
+    with suppress(OSError, Damaged):
+        copied = _read(copy, copy)
+    try:
+        lines, data = _read(path, copy)
+    except OSError:
+        if not copied[0]:
+            raise
+        return *copied, None
+    return (*copied, len(data)) if copied[1].startswith(data) else (lines, data, len(data))
+
+
+def _extend(path: Path, known: int, whole: bytearray) -> None:
+    """Bring a file to these bytes; it may have the first `known` of them, or any others."""
+    with suppress(FileNotFoundError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            if known and os.fstat(descriptor).st_size == known:
+                os.write(descriptor, whole[known:])
+                return
+        finally:
+            os.close(descriptor)
+    make_folder(path.parent)
+    replace(path, bytes(whole))
+
+
+def _read(path: Path, copy: Path) -> tuple[list[dict[str, Any]], bytes]:
+    """A journal's lines, and their bytes: what follows is torn."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        return [], 0
+        return [], b""
     whole, newline, rest = data.rpartition(b"\n")
     lines = []
     for number, text in enumerate(whole.split(b"\n") if newline else [], 1):
         line, why = _checked(text, number)
         if line is None:
-            raise Damaged(path, number, why, text.decode("utf-8", "replace"))
+            raise Damaged(path, copy, number, why, text.decode("utf-8", "replace"))
         lines.append(line)
     if rest and not _torn(rest):
-        raise Damaged(path, len(lines) + 1, "its end was altered after it was written", rest.decode("utf-8", "replace"))
-    return lines, len(data) - len(rest)
+        why = "its end was altered after it was written"
+        raise Damaged(path, copy, len(lines) + 1, why, rest.decode("utf-8", "replace"))
+    return lines, data[: len(data) - len(rest)]
 
 
 def readable_lines(host: Host) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from wulf.agent.changes import deadlines, lock
 from wulf.agent.changes.apply import session
 from wulf.agent.changes.arming import NotArmed, ask
 from wulf.agent.changes.journal import Journal
+from wulf.agent.changes.revert import settle_boot
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _renewed(host: Host, known: Deadlines) -> dict[str, Any]:
         deadlines.save(host, known)
         return host.arm(host, known.serial)
     except OSError as error:
-        raise Refused("state", f"{host.folder} can't be written: {error.strerror}; the old deadlines stand") from error
+        raise Refused("state", f"{host.run} can't be written: {error.strerror}; the old deadlines stand") from error
     except NotArmed as error:
         raise Refused("watchdog", f"{error}; what is open here is taken back by nobody but you") from error
 
@@ -98,6 +99,7 @@ def keep(host: Host, campaign: str, names: list[str]) -> dict[str, Any]:
             journal.append("keep", of=[entry.number for entry in chosen], campaign=campaign)
         except OSError as error:
             raise Refused("state", f"{host.folder} can't be written: {error.strerror}") from error
+        settle_boot(host, journal)
         return {"kept": len(chosen)}
 
 

@@ -54,7 +54,7 @@ def guard(host: Host, patience: float | None = None, descriptor: int | None = No
     OSError
         The folder can't be made, or the guard opened.
     """
-    with opened(host) if descriptor is None else contextlib.nullcontext(descriptor) as held:
+    with opened(host, GUARD) if descriptor is None else contextlib.nullcontext(descriptor) as held:
         if not _locked(held, PATIENCE if patience is None else patience):
             raise _busy(held)
         try:
@@ -66,17 +66,10 @@ def guard(host: Host, patience: float | None = None, descriptor: int | None = No
 
 
 @contextlib.contextmanager
-def opened(host: Host) -> Iterator[int]:
-    """The guard's descriptor. It can be locked on a disk that has become read-only, and on one that is gone since."""
-    make_folder(host.folder)
-    path, flags = host.folder / GUARD, os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
-    except OSError as error:
-        try:
-            descriptor = os.open(path, os.O_RDONLY | flags)
-        except OSError:
-            raise error from None
+def opened(host: Host, name: str) -> Iterator[int]:
+    """The descriptor of a file to lock: no child has it, and it ends with the process, however that ends."""
+    make_folder(host.run)
+    descriptor = os.open(host.run / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         yield descriptor
     finally:
@@ -84,7 +77,7 @@ def opened(host: Host) -> Iterator[int]:
 
 
 def _note(descriptor: int, text: str) -> None:
-    """Who holds the guard. A full or read-only disk must not keep anybody from taking a change back."""
+    """Who holds the guard. A full memory must not keep anybody from taking a change back."""
     with contextlib.suppress(OSError):
         os.pwrite(descriptor, text.encode(), 0)
 
@@ -129,7 +122,7 @@ def _busy(descriptor: int) -> Busy:
 def holder(host: Host) -> dict[str, Any] | None:
     """The campaign that holds the node: {campaign, by, since, boot}; None where none does."""
     try:
-        return read_object(host.folder / LOCK)
+        return read_object(host.run / LOCK)
     except ValueError as error:
         raise Refused(
             "state", f"the lock can't be read: {error}; take back what is open here with wulf-agent --revert, remove it"
@@ -165,14 +158,14 @@ def take(host: Host, campaign: str, by: str) -> None:
     """Write the lock. Raises OSError."""
     host.step("lock")
     told = {"campaign": campaign, "by": by, "since": host.wall(), "boot": host.boot}
-    replace(host.folder / LOCK, json.dumps(told).encode())
+    replace(host.run / LOCK, json.dumps(told).encode())
 
 
 def release(host: Host) -> None:
     """Give the node free."""
     host.step("unlock")
     deadlines.clear(host)
-    remove(host.folder / LOCK)
+    remove(host.run / LOCK)
 
 
 def _time(seconds: float) -> str:

@@ -17,6 +17,8 @@ from wulf.agent.settings import check_words
 from wulf.agent.unknown import Unknown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from wulf.agent.changes.host import Host
     from wulf.agent.changes.journal import Journal
 
@@ -94,18 +96,22 @@ def foreign_value(journal: Journal, setting: dict[str, Any], now: Any) -> str | 
 
 
 def _state_trouble(host: Host) -> str | None:
-    """Why the journal could not be written, as far as can be known without writing it."""
+    """Why the journal or its copy could not be written, as far as can be known without writing it."""
+    return next(filter(None, map(_folder_trouble, (host.folder, host.run))), None)
+
+
+def _folder_trouble(folder: Path) -> str | None:
     try:
-        make_folder(host.folder)
-        there = os.statvfs(host.folder)
+        make_folder(folder)
+        there = os.statvfs(folder)
     except OSError as error:
-        return f"{host.folder} can't be made: {error.strerror}; tuning needs root, or WULF_STATE elsewhere"
-    if not os.access(host.folder, os.W_OK):
-        return f"{host.folder} can't be written by user {os.geteuid()}; tuning needs root"
-    reason = exposed(host.folder)
+        return f"{folder} can't be made: {error.strerror}; tuning needs root, or WULF_STATE elsewhere"
+    if not os.access(folder, os.W_OK):
+        return f"{folder} can't be written by user {os.geteuid()}; tuning needs root"
+    reason = exposed(folder)
     if reason is not None:
         return f"{reason}: whoever writes there decides what is taken back; chmod it, or WULF_STATE elsewhere"
     free = there.f_bavail * there.f_frsize
     if free < SPACE:
-        return f"{host.folder} has {free} bytes left, and the journal needs {SPACE}: make room there"
+        return f"{folder} has {free} bytes left, and the journal needs {SPACE}: make room there"
     return None

@@ -6,6 +6,7 @@ Whoever is killed in the middle is followed by another who does the same again: 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,8 @@ class _Way:
 def revert(host: Host, journal: Journal, chosen: Iterable[Entry], by: str, force: bool = False) -> list[Result]:
     """Take writes back: each setting to what it was before the first of them.
 
-    The caller holds the guard. A disk that is full stops nothing: results then say that the journal could not be
-    written, and the entries stay open.
+    The caller holds the guard. A disk that is full, read-only or gone stops nothing: results then say so, and the
+    journal's copy in memory has what was done.
 
     Parameters
     ----------
@@ -62,7 +63,16 @@ def revert(host: Host, journal: Journal, chosen: Iterable[Entry], by: str, force
         stacks.setdefault(entry.key, []).append(entry)
     latest_first = sorted(stacks.values(), key=lambda stack: -stack[0].number)
     way = _Way(host, journal, by, force)
-    return [result for stack in latest_first for result in _stack(way, stack)]
+    results = [result for stack in latest_first for result in _stack(way, stack)]
+    settle_boot(host, journal)
+    return results
+
+
+def settle_boot(host: Host, journal: Journal) -> None:
+    """The next boot has nothing to take back, where nothing is open that it would keep against our wish."""
+    if not any(not entry.kept and survives(host, entry.mechanism) for entry in journal.open_entries()):
+        with suppress(OSError):  # it will find nothing to do, and go
+            host.at_boot(host, False)
 
 
 def _stack(way: _Way, stack: list[Entry]) -> list[Result]:
@@ -71,7 +81,7 @@ def _stack(way: _Way, stack: list[Entry]) -> list[Result]:
     host.step(f"undo {stack[-1].name}")
     found = read(host, stack[-1].mechanism, stack[-1].target, stack[-1].place)
     results = []
-    stale = [entry for entry in stack if entry.boot != host.boot and not survives(host, entry)]
+    stale = [entry for entry in stack if entry.boot != host.boot and not survives(host, entry.mechanism)]
     if stale:
         results.append(_close(way, stale, "stale", found, reason=_stale(stale, found)))
     live = [entry for entry in stack if entry not in stale]
@@ -93,9 +103,9 @@ def _stack(way: _Way, stack: list[Entry]) -> list[Result]:
     return results
 
 
-def survives(host: Host, entry: Entry) -> bool:
-    """Whether what was written is there after a reboot, too: a service that was disabled."""
-    mechanism = host.mechanisms.get(entry.mechanism)
+def survives(host: Host, name: str) -> bool:
+    """Whether what a mechanism writes is there after a reboot, too: a service that was disabled."""
+    mechanism = host.mechanisms.get(name)
     return mechanism is not None and mechanism.survives_reboot
 
 
@@ -209,12 +219,12 @@ def _close(
 
 
 def _note(way: _Way, kind: str, **fields: Any) -> str | None:
-    """Write a line; a full disk must not stop the way back, and is said."""
+    """Write a line; a disk that can't take it must not stop the way back, and is said."""
     try:
         way.journal.append(kind, by=way.by, **fields)
     except OSError as error:
         way.journal.remember(kind, by=way.by, **fields)
-        return f"the journal could not be written ({error.strerror}): it still names this as open"
+        return f"the disk could not take this ({error.strerror}): after a boot, its journal may name it as open"
     return None
 
 

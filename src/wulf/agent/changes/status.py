@@ -24,7 +24,7 @@ def status(host: Host) -> dict[str, Any]:
     """
     told: dict[str, Any] = {"folder": str(host.folder), "boot": host.boot, "lock": None, "deadlines": None}
     told |= {"foreign": [], "open": [], "left": [], "taken_back": [], "journal": None, "watchdog": None, "problems": []}
-    if not host.folder.is_dir():
+    if not (host.folder.is_dir() or host.run.is_dir()):
         return told
     told["watchdog"] = arming.ask(host)
     _state(host, told)
@@ -71,7 +71,7 @@ def _state(host: Host, told: dict[str, Any]) -> None:
 
 
 def _stale(host: Host, entry: Entry) -> bool:
-    return entry.boot != host.boot and not survives(host, entry)
+    return entry.boot != host.boot and not survives(host, entry.mechanism)
 
 
 def _problems(host: Host, told: dict[str, Any], journal: Journal) -> list[str]:

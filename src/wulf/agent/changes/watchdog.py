@@ -1,8 +1,8 @@
 """The process on the node that takes changes back when nobody confirms them, or their controller falls silent.
 
 It outlives agent, ssh and controller, sleeps until the next deadline (it is never a disturbance to a measurement), and
-goes the same way back as everybody. A socket in the state folder wakes it: who connects makes it read the state anew,
-and is told which deadlines it knows. What it has read once it needs no disk for.
+goes the same way back as everybody. A socket wakes it: who connects makes it read the state anew, and is told which
+deadlines it knows. What it has read once it needs no disk for, and what is killed is followed by another (`twin`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wulf.agent.changes.deadlines import Deadlines
     from wulf.agent.changes.entry import Entry
     from wulf.agent.changes.host import Host
+    from wulf.agent.changes.twin import Twin
 
 SOCKET, ALONE = "watchdog.socket", "watchdog"
 OVERDUE = 15.0
@@ -41,35 +42,51 @@ LONGEST_PAUSE = 60.0
 _MCL_CURRENT = 1  # sys/mman.h
 
 
-def watch(host: Host) -> int:
-    """Wait, and take back what is due, until nothing is waited for. Returns the exit status.
+def watch(host: Host, twin: Twin | None = None) -> None:
+    """Wait, and take back what is due, until nothing is waited for, or another one watches here.
 
-    Neither a disk that is full, read-only or gone ends it, nor does it need one: see `_Seen`.
+    Neither a disk that is full, read-only or gone ends it, nor does it need one: see `_Seen`. A journal that can't be
+    trusted does: the deadlines stay, and a status says so.
 
-    Raises Damaged where the journal can't be trusted: the deadlines stay, and a status says so.
+    Parameters
+    ----------
+    twin
+        Who goes on when this process is killed; None: whoever started it sees to that.
     """
-    with _alone(host) as only:
-        if not only:
-            return 0
-        with _listening(host) as listener, lock.opened(host) as guard:
-            host.step("watching")
-            seen, failed = _Seen(host), 0
-            while (known := seen.deadlines()) is not None:
-                wait = known.next - host.now()
-                if wait > 0:
-                    _sleep(seen, listener, min(wait, 3600.0))
-                    continue
-                try:
-                    at_work = not _act(host, seen, guard)
-                except OSError:
-                    failed += 1
-                    _say(traceback.format_exc())
-                    _sleep(seen, listener, min(PAUSE * failed, LONGEST_PAUSE))
-                else:
-                    failed = 0
-                    if at_work:
-                        _sleep(seen, listener, PAUSE / 10)
-    return 0
+    with lock.opened(host, ALONE) as descriptor:
+        if lock.try_lock(descriptor):
+            go_on(host, twin)
+
+
+def go_on(host: Host, twin: Twin | None) -> None:
+    """As `watch`, for whoever has the lock ALONE."""
+    try:
+        _watch(host, twin)
+    except Damaged as damaged:
+        _say(str(damaged))
+
+
+def _watch(host: Host, twin: Twin | None) -> None:
+    with _listening(host) as listener, lock.opened(host, lock.GUARD) as guard:
+        host.step("watching")
+        seen, failed = _Seen(host), 0
+        while (known := seen.deadlines()) is not None:
+            if twin is not None:
+                twin.live()
+            wait = known.next - host.now()
+            if wait > 0:
+                _sleep(seen, listener, twin, min(wait, 3600.0))
+                continue
+            try:
+                at_work = not _act(host, seen, guard)
+            except OSError:
+                failed += 1
+                _say(traceback.format_exc())
+                _sleep(seen, listener, twin, min(PAUSE * failed, LONGEST_PAUSE))
+            else:
+                failed = 0
+                if at_work:
+                    _sleep(seen, listener, twin, PAUSE / 10)
 
 
 class _Seen:
@@ -84,29 +101,24 @@ class _Seen:
 
     def deadlines(self) -> Deadlines | None:
         """What is waited for; None: nothing."""
-        try:
-            found = _deadlines(self._host)
-        except OSError:
-            return self._known
-        if found is None and self._now() != self._place:
-            return self._known
-        self._known = found
+        with contextlib.suppress(OSError):
+            self._known = _deadlines(self._host)
         with contextlib.suppress(OSError, Damaged):  # half a line, perhaps: whoever has the guard is writing
             status = (self._host.folder / NAME).stat()
             mark = (status.st_ino, status.st_size, status.st_mtime_ns)
             if mark != self._mark:
                 self._journal, self._mark = Journal(self._host), mark
-        return found
+        return self._known
 
     def journal(self) -> Journal:
-        """The journal as it is, for whoever has the guard; as it was, where it can't be read."""
+        """The journal as it is, for whoever has the guard; as it was, where it and its copy can't be read."""
         try:
             found = Journal(self._host)
         except OSError:
             if self._journal is None:
                 raise
             return self._journal
-        if self._journal is None or self._now() == self._place:
+        if self._journal is None or self._now() == self._place or len(found) >= len(self._journal):
             self._journal = found
         return self._journal
 
@@ -117,10 +129,6 @@ class _Seen:
         except OSError:
             return None
         return status.st_dev, status.st_ino
-
-    def forget(self) -> None:
-        """All is taken back: nothing is waited for, whatever a disk that is gone would say."""
-        self._known = None
 
 
 def settle() -> None:
@@ -137,18 +145,8 @@ def settle() -> None:
 
 
 @contextlib.contextmanager
-def _alone(host: Host) -> Iterator[bool]:
-    """Whether no other watchdog watches here."""
-    descriptor = os.open(host.folder / ALONE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        yield lock.try_lock(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
 def _listening(host: Host) -> Iterator[socket.socket]:
-    path = host.folder / SOCKET
+    path = host.run / SOCKET
     path.unlink(missing_ok=True)  # of one that was killed: we are alone
     with within(host) as folder, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(f"{folder}/{SOCKET}")
@@ -162,8 +160,8 @@ def _listening(host: Host) -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def within(host: Host) -> Iterator[str]:
-    """A short name of the state folder: a socket's may have 107 bytes (unix(7))."""
-    descriptor = os.open(host.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    """A short name of the folder of its socket, whose own may have 107 bytes (unix(7))."""
+    descriptor = os.open(host.run, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield f"/proc/self/fd/{descriptor}"
     finally:
@@ -188,9 +186,9 @@ def _campaign(host: Host) -> str:
     return str(next(reversed(Journal(host).changes.values()), {"campaign": ""})["campaign"])
 
 
-def _sleep(seen: _Seen, listener: socket.socket, seconds: float) -> None:
-    """Until then, or until somebody connects: who is told what we know, since we read it anew now."""
-    if not select.select([listener], [], [], seconds)[0]:
+def _sleep(seen: _Seen, listener: socket.socket, twin: Twin | None, seconds: float) -> None:
+    """Until then, or the twin's end, or until somebody connects: who is told what we know, since we read it now."""
+    if listener not in select.select([listener, *(twin.ends if twin else ())], [], [], seconds)[0]:
         return
     with contextlib.suppress(OSError), listener.accept()[0] as asker:
         known = seen.deadlines()
@@ -250,7 +248,6 @@ def _take_back(host: Host, known: Deadlines, seen: _Seen) -> None:
             deadlines.clear(host)  # the lock stays, and a status says what could not be confirmed
         else:
             lock.release(host)
-        seen.forget()
 
 
 def _unconfirmed(host: Host, known: Deadlines, late: list[int], seen: _Seen) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wulf.agent.mechanism import Mechanism
+from wulf.agent.state import run_folder
 from wulf.agent.unknown import Unknown, unreadable
 
 if TYPE_CHECKING:
@@ -112,11 +113,8 @@ def _comm(pid: int) -> str:
 
 
 def _note() -> Path:
-    """Where our holder's number stands: gone with a reboot, as the holder is, unless WULF_STATE says another folder.
-
-    Not in /run/wulf: where rates are measured by a timer, that belongs to an account which is not root.
-    """
-    return Path(os.environ.get("WULF_STATE", "/run")) / "wulf-pmqos.pid"
+    """Where our holder's number stands, for the agent and the watchdog alike: gone with a reboot, as the holder is."""
+    return run_folder() / "pmqos.pid"
 
 
 def _ours() -> int | None:
@@ -131,7 +129,7 @@ def _ours() -> int | None:
 def _hold(microseconds: int) -> None:
     note = _note()
     try:
-        note.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         device = os.open(DEVICE, os.O_WRONLY)
     except OSError as error:
         raise Unknown(f"{error.filename}: {error.strerror}") from error

@@ -1,7 +1,7 @@
-"""`python -m tests.process.agent.changes.lost_disk FOLDER KIND`: a change is open, and its state's disk fails.
+"""`python -m tests.process.agent.changes.lost_disk FOLDER KIND WHO`: a change is open, and its state's disk fails.
 
-In a mount namespace of its own, with the state on a disk of its own. Prints whether all was taken back, what a person
-is told who asks for that by hand, and what the journal says in the end.
+In a mount namespace of its own, with the state on a disk of its own. WHO takes it back: the watchdog, its twin once
+that is killed, or a person. Prints whether all was taken back, what a person is told, and what is open in the end.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 
 from tests.processes import wait_until
-from tests.unit.agent.changes.forked import ForkedNode
+from tests.unit.agent.changes.forked import ForkedNode, kill
 from tests.unit.agent.changes.machine import START, setting
 from wulf.agent.changes import arming, deadlines
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.status import status
 
 LEASE = 3.0
 """Seconds that the controller may be silent: enough to lose the disk in."""
@@ -43,7 +44,7 @@ def lose(folder: Path, kind: str) -> None:
         mount("umount", "--lazy", folder)
 
 
-def main(place: Path, kind: str, by_hand: bool) -> None:
+def main(place: Path, kind: str, who: str) -> None:
     """One story."""
     node = ForkedNode(place)
     node.folder.mkdir()
@@ -51,17 +52,19 @@ def main(place: Path, kind: str, by_hand: bool) -> None:
     apply(node.host, Request("c1", "me@head", 600.0, LEASE), [setting("mtu", 9000), setting("rings", 4096)])
     changed = node.settings.load() != START
     lose(node.folder, kind)
-    told = take_back(node.host)["results"] if by_hand else []
+    if who == "twin" and (pid := node.watchdog_pid()):
+        kill(pid)
+    told = take_back(node.host)["results"] if who == "person" else []
     back = wait_until(lambda: node.settings.load() == START, 60)
     if kind == "read-only":
         mount("mount", "-o", "remount,bind,rw", node.folder)
     elif kind == "full":
         (node.folder / "filler").unlink()
-    ended = wait_until(lambda: kind == "gone" or deadlines.load(node.host) is None, 60)
-    if kind == "gone":
-        ended = wait_until(lambda: arming.ask(node.host) is None, 60)
-    print(json.dumps({"changed": changed, "back": back, "ended": ended, "told": [one["outcome"] for one in told]}))
+    ended = wait_until(lambda: arming.ask(node.host) is None and deadlines.load(node.host) is None, 60)
+    left = [one["name"] for one in status(node.host)["open"]]
+    outcomes = [one["outcome"] for one in told]
+    print(json.dumps({"changed": changed, "back": back, "ended": ended, "told": outcomes, "open": left}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], "by hand" in sys.argv)
+    main(Path(sys.argv[1]), *sys.argv[2:4])

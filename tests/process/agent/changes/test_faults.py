@@ -28,7 +28,8 @@ def test_faults_at_random_steps() -> None:
 
 
 @needs_memory
-def test_agent_and_watchdog_killed_at_every_third_step() -> None:
-    outcomes = run_every_step("both", seed=3, stride=3)
+@pytest.mark.parametrize("kind", ["both", "all"])
+def test_agent_and_watchdog_killed_at_every_third_step(kind: str) -> None:
+    outcomes = run_every_step(kind, seed=3, stride=3)
     assert len({outcome.step for outcome in outcomes}) > len(KINDS)
     assert [(each.step, each.wrong) for each in outcomes if each.wrong] == []

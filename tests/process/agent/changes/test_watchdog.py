@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
-from tests.unit.agent.changes.forked import ForkedNode, in_child
+from tests.processes import wait_until
+from tests.unit.agent.changes.forked import ForkedNode, in_child, kill
 from tests.unit.agent.changes.machine import START, FakeNode, setting
-from wulf.agent.changes import arming, deadlines, keep, lock, watchdog
+from wulf.agent.changes import arming, deadlines, keep, lock, twin, watchdog
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.arming import NotArmed, Started
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
+from wulf.agent.changes.twin import Twin
 
 HANGS = 60.0
 
@@ -30,10 +32,7 @@ def forked(tmp_path: Path) -> ForkedNode:
 
 
 def ended(node: ForkedNode) -> bool:
-    deadline = time.monotonic() + HANGS
-    while arming.ask(node.host) is not None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return arming.ask(node.host) is None
+    return wait_until(node.nobody_watches, HANGS)
 
 
 def change(node: ForkedNode, confirm: float = HANGS, lease: float = HANGS) -> dict[str, Any]:
@@ -74,8 +73,8 @@ def test_silence_brings_all_back(forked: ForkedNode, confirm: float, lease: floa
 def test_deadlines_that_nobody_understands_are_over(forked: ForkedNode, locked: bool) -> None:
     change(forked)
     if not locked:
-        (forked.folder / lock.LOCK).write_text("{")
-    (forked.folder / deadlines.NAME).write_text("{")
+        (forked.run / lock.LOCK).write_text("{")
+    (forked.run / deadlines.NAME).write_text("{")
     arming.ask(forked.host)  # wakes it
     assert ended(forked)
     assert forked.settings.load() == START
@@ -106,15 +105,94 @@ def test_a_damaged_journal_ends_it_and_a_status_says_so(forked: ForkedNode) -> N
 
 def test_only_one_watches(forked: ForkedNode) -> None:
     change(forked)
-    assert watchdog.watch(forked.host) == 0
+    watchdog.watch(forked.host)  # returns at once
     take_back(forked.host)
     keep.end(forked.host, "c1")
     assert ended(forked)
 
 
+class TestTwin:
+    """Another process goes on when the watchdog is killed."""
+
+    def test_goes_on_and_has_one_of_its_own(self, forked: ForkedNode) -> None:
+        change(forked, lease=30.0)
+        known = deadlines.load(forked.host)
+        seen = [forked.watchdog_pid()]
+        for _ in range(3):
+            kill(seen[-1])
+            await_watchdog(forked, seen)
+            seen.append(forked.watchdog_pid())
+            assert arming.ask(forked.host) == {"pid": seen[-1], "serial": known.serial, "until": known.next}
+        assert status(forked.host)["problems"] == []
+        known.lease_until = 0.0
+        deadlines.save(forked.host, known)
+        arming.ask(forked.host)  # wakes it
+        assert ended(forked)
+        assert forked.settings.load() == START
+
+    def test_that_is_killed_is_followed_by_another(self, forked: ForkedNode) -> None:
+        change(forked)
+        watches, waits = forked.watchdog_pids()
+        kill(waits)
+        assert wait_until(lambda: waits not in forked.watchdog_pids() and len(forked.watchdog_pids()) == 2, HANGS)
+        kill(watches)
+        await_watchdog(forked, [watches])
+        take_back(forked.host)
+        keep.end(forked.host, "c1")
+        assert ended(forked)
+
+    def test_holds_nothing_that_its_watchdog_had_locked(self, forked: ForkedNode) -> None:
+        """Killed on the way back, with the guard in its hands: the other one has to get that."""
+        forked.watchdog_act = lambda _, name: name == "written back nic.rings" and kill(os.getpid())
+        change(forked, lease=0.05)
+        assert ended(forked)
+        assert forked.settings.load() == START
+        with lock.guard(forked.host, patience=0.0):
+            pass
+
+    def test_ends_with_its_watchdog_when_nothing_is_waited_for(self, forked: ForkedNode) -> None:
+        change(forked)
+        (_, waits) = forked.watchdog_pids()
+        take_back(forked.host)
+        keep.end(forked.host, "c1")
+        assert ended(forked)
+        assert wait_until(lambda: not Path(f"/proc/{waits}").exists(), HANGS)
+
+    def test_is_one_alone(self, forked: ForkedNode) -> None:
+        """Where another waits already, a watchdog does without, and does not try again."""
+        with lock.opened(forked.host, twin.WAITS) as held:
+            assert lock.try_lock(held)
+            mine = Twin(forked.host, begin=lambda: None)
+            mine.live()
+        mine.live()
+        assert mine.ends == []
+
+    def test_that_is_too_slow_is_none(self, forked: ForkedNode, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(twin, "PATIENCE", 0.01)
+        mine = Twin(forked.host, begin=lambda: time.sleep(HANGS))
+        mine.live()
+        assert mine.ends == []
+
+    def test_has_so_many_lives_and_tells_the_log_why_they_ended(
+        self, forked: ForkedNode, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        def fails() -> None:
+            raise RuntimeError("a defect")
+
+        mine = Twin(forked.host, begin=fails, lives=3)
+        mine.live()
+        assert mine.ends == []
+        assert capfd.readouterr().err.count("RuntimeError: a defect\n") == 3
+
+
+def await_watchdog(node: ForkedNode, ended: list[int | None]) -> None:
+    """Another one than those that have ended."""
+    assert wait_until(lambda: node.watchdog_pid() not in (None, *ended), HANGS)
+
+
 def test_one_that_does_not_come_up_is_told(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arming, "PATIENCE", 0.05)
-    node.folder.mkdir()
+    node.run.mkdir()
     with pytest.raises(NotArmed, match="did not answer within"):
         arming.arm(node.host, 1, lambda _: Started("never"))
 
@@ -135,7 +213,7 @@ def test_one_that_is_slow_to_start_gets_no_second_beside_it(
     monkeypatch.setattr(arming, "RESTART", 1.0)
     monkeypatch.setattr(arming.time, "monotonic", lambda: 0.1 * next(ticks))
     monkeypatch.setattr(arming.time, "sleep", lambda _: None)
-    node.folder.mkdir()
+    node.run.mkdir()
     started: list[Started] = []
 
     def start(_: Any) -> Started:
@@ -157,13 +235,13 @@ class TestStarting:
             return subprocess.CompletedProcess(command, self.status, stdout="4711\n")
 
         monkeypatch.setattr(arming.subprocess, "run", run)
-        monkeypatch.setattr(arming, "_systemd", lambda: True)
+        monkeypatch.setattr(arming, "systemd_runs", lambda: True)
         return commands
 
     status = 0
 
     def test_as_a_unit_where_systemd_runs(self, node: FakeNode, ran: list[list[str]]) -> None:
-        node.folder.mkdir()
+        node.run.mkdir()
         started = arming.start_watchdog(node.host)
         assert started.how.startswith("systemd unit wulf-watchdog-")
         assert started.pid == 4711
@@ -171,15 +249,17 @@ class TestStarting:
         assert asked == ["systemctl", "show", "--property=MainPID", "--value", started.how.split()[-1]]
         assert command[:3] == ["systemd-run", "--quiet", "--collect"]
         assert f"--setenv=WULF_STATE={node.folder.parent}" in command
+        assert "--property=Restart=on-failure" in command
         assert command[-4:] == [sys.executable, "-m", "wulf.agent", "--watchdog"]
 
     def test_else_as_a_session_of_its_own(
         self, node: FakeNode, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        node.folder.mkdir()
+        node.run.mkdir()
         monkeypatch.setattr(TestStarting, "status", 1)
         assert arming.start_watchdog(node.host) == ("session of its own", 4711)
         assert [command[0] for command in ran] == ["systemd-run", sys.executable]
+        assert ran[-1][-1] == "--twin"
 
 
 def test_a_session_of_its_own_tells_its_process(tmp_path: Path) -> None:
@@ -203,18 +283,17 @@ def test_the_real_one_starts_outlives_its_starter_and_ends(tmp_path: Path) -> No
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--propagation", "private"]
 
 
-@pytest.mark.parametrize("hand", ["", "by hand"], ids=["the watchdog", "by hand"])
+@pytest.mark.parametrize("who", ["watchdog", "twin", "person"])
 @pytest.mark.parametrize("kind", ["read-only", "full", "gone"])
-def test_no_change_stays_for_want_of_a_disk(tmp_path: Path, kind: str, hand: str) -> None:
+def test_no_change_stays_for_want_of_a_disk(tmp_path: Path, kind: str, who: str) -> None:
     if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("needs user namespaces, for a disk of its own")
-    if kind == "gone" and hand:
-        pytest.skip("whoever asks by hand has nothing but the disk")
-    words = [*UNSHARE, sys.executable, "-m", "tests.process.agent.changes.lost_disk", str(tmp_path), kind, hand]
+    words = [*UNSHARE, sys.executable, "-m", "tests.process.agent.changes.lost_disk", str(tmp_path), kind, who]
     done = subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told == {"changed": True, "back": True, "ended": True, "told": ["reverted", "reverted"] if hand else []}
+    back = ["reverted", "reverted"] if who == "person" else []
+    assert told == {"changed": True, "back": True, "ended": True, "told": back, "open": []}
 
 
 def test_a_number_that_another_process_has_got_is_nobodys(node: FakeNode) -> None:
@@ -222,7 +301,7 @@ def test_a_number_that_another_process_has_got_is_nobodys(node: FakeNode) -> Non
         with pytest.raises(lock.Busy) as busy, lock.guard(node.host, 0.0):
             pass
         assert busy.value.holder == os.getpid()
-        path = node.folder / lock.GUARD
+        path = node.run / lock.GUARD
         path.write_text(f"{os.getpid():<10} {1.0:<20.3f} {'17':<20}\n")
         with pytest.raises(lock.Busy) as busy, lock.guard(node.host, 0.0):
             pass

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.unit.agent.changes.forked import ForkedNode, in_child, kill
+from tests.unit.agent.changes.forked import ForkedNode, in_child, kill, kill_at_once
 from tests.unit.agent.changes.machine import START, FakeNode, setting
-from wulf.agent.changes import deadlines, keep, lock, watchdog
+from wulf.agent.changes import deadlines, keep, lock
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.host import Host
 from wulf.agent.changes.journal import NAME, Damaged
@@ -31,9 +31,10 @@ from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
 
 KINDS = (
-    "agent", "watchdog", "both", "watchdog, on the way back", "full disk", "turned bit", "third party",
+    "agent", "watchdog", "both", "all", "watchdog, on the way back", "full disk", "turned bit", "third party",
     "second controller",
 )  # fmt: skip
+"""Whom a kill -9 ends: the agent, the watchdog, both, all, with the watchdog's twin; or what else happens."""
 CONFIRM, LEASE = 0.15, 0.3
 """Seconds. On a machine that is slower than this the node takes back what is fine: another course, the same claims."""
 HANGS = 60.0
@@ -51,6 +52,8 @@ SECOND = [
     setting("word", "always", ""),
 ]
 UNDONE = ["nic.mtu", "nic.rings", "nic.channels", "nic.affinity", "nic.word"]
+WATCHED = ("agent", "watchdog", "both", "watchdog, on the way back", "third party", "second controller")
+"""After which somebody still watches."""
 WINDOW = (
     "journal write", "half of journal write", "journaled write", "write", "wrote", "journal undoing",
     "half of journal undoing", "journaled undoing", "write back", "written back", "restore",
@@ -123,6 +126,8 @@ class Run:
             return
         if self.kind in ("watchdog", "both") and (pid := self.node.watchdog_pid()):
             kill(pid)
+        if self.kind == "all":
+            kill_at_once(self.node.watchdog_pids())
         if self.kind == "turned bit":
             self.turn_a_bit()
         if self.kind == "third party":
@@ -131,7 +136,9 @@ class Run:
             (self.node.folder.parent / "foreign").write_text(f"{place} {key}")
         if self.kind == "second controller":
             self.meddle()
-        if self.kind in ("agent", "both", "turned bit") or (self.kind == "third party" and self.random.random() < 0.5):
+        if self.kind in ("agent", "both", "all", "turned bit") or (
+            self.kind == "third party" and self.random.random() < 0.5
+        ):
             kill(os.getpid())
 
     def turn_a_bit(self) -> None:
@@ -160,11 +167,7 @@ class Run:
 
     def wait_for_watchdog(self) -> None:
         deadline = time.monotonic() + HANGS
-        path = self.node.folder / watchdog.ALONE
-        while path.exists():
-            with path.open() as file:
-                if lock.try_lock(file.fileno()):
-                    return
+        while not self.node.nobody_watches():
             if time.monotonic() > deadline:
                 self.outcome.wrong.append("the watchdog does not end")
                 return
@@ -189,7 +192,7 @@ class Run:
             )
         if found["open"] and not all(each["kept"] for each in found["open"]):
             self.claim(bool(found["problems"]), "open changes that nobody watches, and no word of it")
-        if self.kind in ("agent", "third party", "second controller"):
+        if self.kind in WATCHED:
             rest = [each["name"] for each in found["open"] if not each["kept"] and each["outcome"] is not None
                     and self.foreign != (each["place"], each["name"].partition(".")[2])]  # fmt: skip
             self.claim(not rest, f"the watchdog left {rest} changed")
@@ -273,10 +276,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=240)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--every-step", action="store_true", help="kill -9 of agent, and of both, at each step as well")
+    parser.add_argument(
+        "--every-step", action="store_true", help="kill -9 of agent, of both, and of all, at each step as well"
+    )
     given = parser.parse_args()
     outcomes = run_all(given.runs, given.seed)
-    for kind in ("agent", "both") if given.every_step else ():
+    for kind in ("agent", "both", "all") if given.every_step else ():
         outcomes += run_every_step(kind, given.seed)
     for kind in KINDS:
         told = sum((each.told for each in outcomes if each.kind == kind), Counter())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -13,9 +14,10 @@ from typing import Any
 from unittest import mock
 
 from tests.unit.agent.changes.machine import FakeNode
-from wulf.agent.changes import arming, lock, watchdog
+from wulf.agent.changes import arming, lock, twin, watchdog
 from wulf.agent.changes.host import Host
 from wulf.agent.changes.journal import Damaged
+from wulf.agent.changes.twin import Twin
 from wulf.agent.session import Refused
 
 REFUSED = 3
@@ -29,6 +31,8 @@ class ForkedNode(FakeNode):
     ----------
     act
         Called at each step with its number and name; `watchdog_act` in the watchdog.
+    paired
+        Whether a twin waits for the end of the watchdog.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,6 +40,7 @@ class ForkedNode(FakeNode):
         self.told = folder / "steps"
         self.act: Callable[[int, str], None] = lambda *_: None
         self.watchdog_act: Callable[[int, str], None] = lambda *_: None
+        self.paired = True
 
     def clock_now(self) -> float:
         return time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -71,15 +76,24 @@ class ForkedNode(FakeNode):
         status = 1
         try:
             with mock.patch.object(watchdog, "PAUSE", 0.01):
-                status = watchdog.watch(self.host)
-        except Damaged:
-            status = 2
+                watchdog.watch(self.host, Twin(self.host, begin=lambda: None) if self.paired else None)
+            status = 0
         finally:
             os._exit(status)
 
     @property
     def host(self) -> Host:
         return replace(super().host, now=self.clock_now, wall=time.time)
+
+    def nobody_watches(self) -> bool:
+        """Whether neither a watchdog lives, nor one that would take its place."""
+        with lock.opened(self.host, twin.WAITS) as waits, lock.opened(self.host, watchdog.ALONE) as alone:
+            return lock.try_lock(waits) and lock.try_lock(alone)
+
+    def watchdog_pids(self) -> list[int]:
+        """The watchdog, and its twin; none, where nobody watches."""
+        pid = self.watchdog_pid()
+        return [] if pid is None else [pid, *_children_of(pid)]
 
     def watchdog_pid(self) -> int | None:
         found = arming.ask(self.host)
@@ -106,3 +120,20 @@ def in_child(work: Callable[[], None]) -> int:
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
+
+
+def kill_at_once(pids: list[int]) -> None:
+    """Several of which one would start another in the place of one that has ended."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+
+def _children_of(pid: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if path.read_bytes().rpartition(b")")[2].split()[1] == b"%d" % pid:
+                found.append(int(path.parent.name))
+    return found

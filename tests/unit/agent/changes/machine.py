@@ -109,6 +109,9 @@ class FakeNode:
     def __init__(self, folder: Path, boot: str = "boot-1") -> None:
         self.file = folder / "machine.json"
         self.folder = folder / "changes"
+        self.run = folder / "run"
+        self.at_boot: list[bool] = []
+        """What the next boot was asked to do: to take back what it would keep, or not to."""
         self.boot = boot
         self.clock = Clock()
         self.steps: list[str] = []
@@ -130,16 +133,22 @@ class FakeNode:
         host.step("arm")
         return {"pid": 1, "serial": serial, "until": 0.0}
 
+    def see_to_boot(self, host: Host, wanted: bool) -> None:
+        host.step("at boot" if wanted else "not at boot")
+        self.at_boot.append(wanted)
+
     @property
     def host(self) -> Host:
         return Host(
             folder=self.folder,
+            run=self.run,
             mechanisms=self.mechanisms,
             machine=lambda: contextlib.nullcontext(None),
             now=self.clock,
             wall=self.clock,
             boot=self.boot,
             arm=self.arm,
+            at_boot=self.see_to_boot,
             step=self.step,
         )
 

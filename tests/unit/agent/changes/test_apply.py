@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.arming import NotArmed
 from wulf.agent.changes.journal import NAME, Journal
+from wulf.agent.changes.keep import end
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
 from wulf.agent.session import Refused
@@ -125,17 +127,68 @@ def test_a_full_disk_after_a_write_takes_it_back(node: FakeNode, moment: str) ->
     assert node.settings.load() == START
 
 
-def test_a_disk_that_stays_full_keeps_no_way_back_closed(node: FakeNode) -> None:
+@pytest.fixture
+def full(node: FakeNode) -> FakeNode:
+    """A node that has taken a change back while its disk was full; it has room again."""
     apply(node.host, ME, [setting("mtu", 9000)])
-    full = OSError(errno.ENOSPC, "No space left on device")
-    node.trouble |= {"journal undoing": full, "journal undone": full}
+    node.trouble |= dict.fromkeys(("journal undoing", "journal undone"), OSError(errno.ENOSPC, "No space left"))
     (result,) = take_back(node.host)["results"]
     assert (result["outcome"], node.value("mtu")) == ("reverted", 1500)
-    assert "still names this as open" in result["reason"]
+    assert "No space left" in result["reason"]
     node.trouble.clear()
-    (again,) = take_back(node.host)["results"]
+    return node
+
+
+def test_what_a_full_disk_could_not_take_is_in_memory_until_it_can(full: FakeNode) -> None:
+    assert status(full.host)["open"] == []
+    disk, copy = full.folder / NAME, full.run / NAME
+    assert len(copy.read_bytes()) > len(disk.read_bytes())
+    apply(full.host, ME, [setting("rings", 4096)])
+    assert copy.read_bytes() == disk.read_bytes()
+    copy.unlink()
+    assert [entry.name for entry in Journal(full.host).open_entries()] == ["nic.rings"]
+
+
+def test_a_campaign_that_ends_leaves_the_disk_whole(full: FakeNode) -> None:
+    end(full.host, "c1")
+    assert not (full.run / NAME).exists()
+    (ended,) = full.folder.glob("ended-*")
+    assert b'"undone"' in ended.read_bytes()
+
+
+def test_without_its_memory_it_is_taken_back_again(full: FakeNode) -> None:
+    """As after a boot, for what survives one."""
+    (full.run / NAME).unlink()
+    (again,) = take_back(full.host)["results"]
     assert again["outcome"] == "reverted"
-    assert status(node.host)["open"] == []
+    assert status(full.host)["open"] == []
+
+
+class TestWhatABootWouldKeep:
+    def test_is_its_to_take_back_while_it_is_open(self, node: FakeNode) -> None:
+        apply(node.host, ME, [setting("mtu", 9000)])
+        assert node.at_boot == []
+        apply(node.host, ME, [setting("rings", 4096, mechanism="lasting")])
+        assert node.at_boot == [True]
+        assert node.steps.index("at boot") < node.steps.index("write nic.rings")
+        take_back(node.host, names=["nic.mtu"])
+        assert node.at_boot == [True]
+        take_back(node.host)
+        assert node.at_boot == [True, False]
+
+    def test_is_not_written_where_the_boot_can_not_be_told(self, node: FakeNode) -> None:
+        node.trouble["at boot"] = OSError(errno.EROFS, "Read-only file system")
+        wanted = [setting("rings", 4096, mechanism="lasting"), setting("mtu", 9000)]
+        refused, applied = apply(node.host, ME, wanted)["results"]
+        assert (refused["outcome"], node.value("rings")) == ("refused", 256)
+        assert "Read-only file system" in refused["reason"]
+        assert applied["outcome"] == "applied"
+
+    def test_a_way_back_does_not_need_to_tell_it(self, node: FakeNode) -> None:
+        apply(node.host, ME, [setting("rings", 4096, mechanism="lasting")])
+        node.trouble["not at boot"] = OSError(errno.EROFS, "Read-only file system")
+        (result,) = take_back(node.host)["results"]
+        assert (result["outcome"], node.value("rings")) == ("reverted", 256)
 
 
 def test_too_little_room_is_seen_beforehand(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,10 +198,12 @@ def test_too_little_room_is_seen_beforehand(node: FakeNode, monkeypatch: pytest.
     assert not (node.folder / NAME).exists()
 
 
-def test_a_state_that_others_can_write_is_seen_beforehand(node: FakeNode) -> None:
+@pytest.mark.parametrize("which", ["folder", "run"])
+def test_a_state_that_others_can_write_is_seen_beforehand(node: FakeNode, which: str) -> None:
     """Whoever writes the journal decides what root writes when it takes changes back."""
-    node.folder.mkdir(parents=True, exist_ok=True)
-    node.folder.chmod(0o775)
+    folder: Path = getattr(node, which)
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o775)
     with pytest.raises(Refused, match="can be written by others"):
         apply(node.host, ME, [setting("mtu", 9000)])
     assert not (node.folder / NAME).exists()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from wulf.agent.changes.journal import ARCHIVED, FORMAT, NAME, Damaged, Journal
 from wulf.agent.changes.keep import end
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
+from wulf.agent.session import Refused
 
 ME = Request("c1", "me@head")
 
@@ -37,6 +40,7 @@ def test_a_line_is_json_with_its_checksum_and_number(written: FakeNode) -> None:
 
 
 def test_torn_anywhere_in_its_last_line_it_is_as_if_that_had_not_begun(written: FakeNode) -> None:
+    (written.run / NAME).unlink()  # the power was cut
     whole = data(written)
     last = whole.rstrip(b"\n").rfind(b"\n") + 1
     for length in range(last, len(whole)):
@@ -84,6 +88,61 @@ def test_damage_is_named_and_nothing_is_written(written: FakeNode, change, line:
     assert [each["line"] for each in found["journal"]["lines"] if not each["sound"]][:1] == [line]
     before = [json.loads(each["text"])[2].get("before") for each in found["journal"]["lines"] if each["sound"]]
     assert 1500 in before or line == 2  # a person sees what to put back
+
+
+class TestItsCopy:
+    """In memory, for a disk that can't be had."""
+
+    def test_has_what_the_disk_has(self, written: FakeNode) -> None:
+        assert (written.run / NAME).read_bytes() == data(written)
+
+    @pytest.mark.parametrize("lost", ["gone", "unreadable"])
+    def test_stands_for_a_disk_that_is_lost(self, written: FakeNode, lost: str) -> None:
+        (written.folder / NAME).unlink()
+        if lost == "unreadable":
+            (written.folder / NAME).mkdir()
+        journal = Journal(written.host)
+        assert [entry.name for entry in journal.open_entries()] == ["nic.mtu", "nic.rings"]
+        with pytest.raises(OSError, match="is gone" if lost == "gone" else "can't be read"):
+            journal.append("keep", of=[2], campaign="c1")
+        assert [one["outcome"] for one in take_back(written.host)["results"]] == ["reverted", "reverted"]
+        assert written.settings.load() == START
+        assert status(written.host)["open"] == []
+        with pytest.raises(Refused, match="nothing was written"):
+            apply(written.host, ME, [setting("mtu", 9000)])
+
+    @pytest.mark.parametrize("state", ["shorter", "torn", "another", "damaged", "gone"])
+    def test_of_less_than_the_disk_has_is_made_anew(self, written: FakeNode, state: str) -> None:
+        copy, whole = written.run / NAME, data(written)
+        shorter = whole[: whole.rindex(b"\n", 0, -1) + 1]
+        another = [whole.splitlines(keepends=True)[0], b"of another journal\n"]
+        contents = {"shorter": shorter, "torn": whole[:-9], "another": b"".join(another), "damaged": b"\xff\n" + whole}
+        copy.unlink()
+        if state in contents:
+            copy.write_bytes(contents[state])
+        assert len(Journal(written.host)) == 5
+        Journal(written.host).append("keep", of=[2], campaign="c1")
+        assert copy.read_bytes() == data(written)
+        assert len(Journal(written.host)) == 6
+
+    def test_that_can_not_be_written_stops_nothing(self, written: FakeNode) -> None:
+        (written.run / NAME).unlink()
+        (written.run / NAME).mkdir()
+        assert [one["outcome"] for one in take_back(written.host)["results"]] == ["reverted", "reverted"]
+
+    def test_ends_before_its_journal(self, written: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Left behind, it would stand for a disk that is gone."""
+
+        def ends(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        take_back(written.host)
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(Path, "rename", ends)
+            end(written.host, "c1")
+        assert ((written.run / NAME).exists(), (written.folder / NAME).exists()) == (False, True)
+        end(written.host, "c1")
+        assert not (written.folder / NAME).exists()
 
 
 def test_it_begins_anew_when_a_campaign_left_nothing(written: FakeNode) -> None:

@@ -69,7 +69,7 @@ def test_a_lease_is_prolonged_until_it_is_over(changed: FakeNode) -> None:
 
 def test_damaged_deadlines_confirm_nothing(changed: FakeNode, elsewhere: None) -> None:
     for text in ("{", "[]", '{"campaign": "c1"}', '{"campaign":"c1","boot":"b","lease":1,"lease_until":"x"}'):
-        (changed.folder / deadlines.NAME).write_text(text)
+        (changed.run / deadlines.NAME).write_text(text)
         refused("state", lambda: keep.confirm(changed.host, "c1", 1))
         assert "deadlines can't be read" in status(changed.host)["problems"][0]
 
@@ -111,3 +111,4 @@ def test_a_node_that_was_never_changed(node: FakeNode) -> None:
     assert (found["lock"], found["open"], found["problems"]) == (None, [], [])
     assert take_back(node.host) == {"results": []}
     assert not node.folder.exists()
+    assert not node.run.exists()

@@ -1,0 +1,64 @@
+"""Containers of systemd-nspawn: Debian's own user land, and a systemd that lives."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests import caches
+from tests.lab.conftest import skip_or_fail
+
+PACKAGES = "ca-certificates,systemd,systemd-sysv,dbus,python3"
+
+
+def debian() -> Path:
+    """The root of a small Debian with systemd, made once. Skips, or fails, where it can't be had."""
+    for program in ("debootstrap", "systemd-nspawn"):
+        if shutil.which(program) is None:
+            skip_or_fail(f"{program} is not installed")
+    if os.geteuid() != 0:
+        skip_or_fail("systemd-nspawn needs root")
+    root = caches.CACHE / "debian-systemd"
+    with caches.one_at_a_time("debian-systemd"):
+        if not root.exists():
+            made = root.with_name("debian-systemd.new")
+            shutil.rmtree(made, ignore_errors=True)
+            words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", str(made)]
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                skip_or_fail(f"debootstrap: {done.stdout.splitlines()[-1]}")
+            made.rename(root)
+    return root
+
+
+def copy_of_debian(root: Path, files: Mapping[str, str]) -> None:
+    """A root of its own for a container, with these files; what lies in a folder bin is a program."""
+    subprocess.run(["cp", "-a", str(debian()), str(root)], check=True)
+    for name, text in files.items():
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755 if path.parent.name == "bin" else 0o644)
+
+
+def enable(root: Path, *units: str) -> None:
+    """Have its boot start units."""
+    subprocess.run(["systemctl", f"--root={root}", "enable", *units], check=True)
+
+
+def run_until_power_off(root: Path, console: Path, *binds: str) -> None:
+    """Boot a container, as often as it reboots, until it powers off; its console goes to a file."""
+    nspawn = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network", "-D", str(root)]
+    with console.open("w") as said:
+        done = subprocess.run(
+            [*nspawn, *binds, "--boot"],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            timeout=900,
+            check=False,
+        )
+    assert done.returncode == 0, console.read_text()[-2000:]
