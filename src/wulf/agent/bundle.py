@@ -8,15 +8,15 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
+import io
 import marshal
-import os
 import sys
-import tempfile
 import zipfile
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+
+from wulf.agent.durable import replace
 
 NAME = "wulf-agent"
 
@@ -44,27 +44,11 @@ def build(directory: Path) -> Path:
     contents = _contents()
     inputs = _digest(contents)
     if _built_from(target) != inputs:
-        _make(target, contents, inputs)
+        directory.mkdir(parents=True, exist_ok=True)
+        replace(target, _SHEBANG + _zipped(contents, comment=inputs), 0o755)
     with suppress(OSError):
         stamp.write_text(f"{seen} {_shape(target)}\n", encoding="ascii")
     return target
-
-
-def _make(target: Path, contents: dict[str, bytes], inputs: str) -> None:
-    """Write the bundle at once: another process never sees half a file."""
-    directory = target.parent
-    directory.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{NAME}-", dir=directory)
-    partial = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_SHEBANG)
-            _write_zip(file, contents, comment=inputs)
-            os.fchmod(file.fileno(), 0o755)
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
 
 
 def _seen() -> str:
@@ -151,14 +135,16 @@ def _compiled(contents: dict[str, bytes]) -> dict[str, bytes]:
     return kept
 
 
-def _write_zip(file: IO[bytes], contents: dict[str, bytes], comment: str) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+def _zipped(contents: dict[str, bytes], comment: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.comment = comment.encode()
         for name, data in (contents | _compiled(contents)).items():
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, data)
+    return made.getvalue()
 
 
 def _built_from(path: Path) -> str | None:

@@ -1,7 +1,6 @@
 """Changing a node's settings so that it can always be undone.
 
 host        what a change needs of its node: folder, mechanisms, clocks; tests bring a machine of their own
-durable     files that survive a power cut, whole or not at all
 journal     what was written, line by line, before it was
 entry       one write as the journal tells it
 lock        one process at a time changes; one campaign holds the node

@@ -15,6 +15,7 @@ from wulf.agent.changes.journal import Journal
 from wulf.agent.changes.preflight import check_request, foreign_value, preflight
 from wulf.agent.changes.reading import Reading, read, write
 from wulf.agent.changes.revert import revert, survives
+from wulf.agent.process import started
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def apply(host: Host, request: Request, settings: Any) -> dict[str, Any]:
 
 def session() -> str:
     """What tells this process from every other of this boot: its number, and when it started (proc(5), stat)."""
-    return f"{os.getpid()} {lock.started(os.getpid())}"
+    return f"{os.getpid()} {started(os.getpid())}"
 
 
 def _refuse_stale(host: Host, journal: Journal) -> None:

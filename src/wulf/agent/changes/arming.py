@@ -14,8 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wulf.agent.changes.durable import replace
 from wulf.agent.changes.watchdog import SOCKET, within
+from wulf.agent.durable import replace
+from wulf.agent.process import state
 
 if TYPE_CHECKING:
     from wulf.agent.changes.host import Host
@@ -53,7 +54,7 @@ def arm(host: Host, serial: int, start: Callable[[Host], Started]) -> dict[str, 
     deadline = time.monotonic() + PATIENCE
     while found is None or found["serial"] != serial:
         # One that was about to end may have been in the way. One that is slow to start gets no second beside it.
-        if found is None and time.monotonic() >= again and not (started and _lives(started.pid)):
+        if found is None and time.monotonic() >= again and not (started and _lives(started)):
             started, again = _start(host, start), time.monotonic() + RESTART
         if time.monotonic() > deadline:
             raise NotArmed(f"the watchdog did not answer within {PATIENCE:g} s; see {host.folder / LOG}")
@@ -77,15 +78,9 @@ def ask(host: Host) -> dict[str, Any] | None:
     return None
 
 
-def _lives(pid: int | None) -> bool:
-    """Whether a process is there, and has not ended."""
-    if pid is None:
-        return False
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
+def _lives(one: Started) -> bool:
+    """Whether its process is there, and has not ended."""
+    return one.pid is not None and state(one.pid) not in (None, "Z", "X")
 
 
 def _start(host: Host, start: Callable[[Host], Started]) -> Started:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wulf.agent.changes.arming import agent_command, agent_in, systemd_runs
-from wulf.agent.changes.durable import make_folder, remove, replace, sync_folder
 from wulf.agent.changes.journal import WATCHDOG, Journal
 from wulf.agent.changes.lock import guard
 from wulf.agent.changes.revert import revert, survives
+from wulf.agent.durable import make_folder, remove, replace, sync_folder
 
 if TYPE_CHECKING:
     from wulf.agent.changes.host import Host

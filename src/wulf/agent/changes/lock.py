@@ -9,11 +9,11 @@ import math
 import os
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wulf.agent.changes import deadlines
-from wulf.agent.changes.durable import make_folder, read_object, remove, replace
+from wulf.agent.durable import make_folder, read_object, remove, replace
+from wulf.agent.process import started
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:
@@ -80,15 +80,6 @@ def _note(descriptor: int, text: str) -> None:
     """Who holds the guard. A full memory must not keep anybody from taking a change back."""
     with contextlib.suppress(OSError):
         os.pwrite(descriptor, text.encode(), 0)
-
-
-def started(pid: int) -> str:
-    """When a process was started, in the kernel's ticks since boot; '' where there is none."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return ""
-    return stat.rpartition(b")")[2].split()[19].decode()
 
 
 def _locked(descriptor: int, patience: float) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes.durable import make_folder
 from wulf.agent.changes.entry import key_of
 from wulf.agent.changes.host import same
 from wulf.agent.changes.journal import UNKNOWN
 from wulf.agent.changes.reading import read
+from wulf.agent.durable import make_folder
 from wulf.agent.mechanism import Mechanism
 from wulf.agent.owned import exposed
 from wulf.agent.session import Refused

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from wulf.agent.changes import deadlines, lock
 from wulf.agent.changes.journal import NAME, WATCHDOG, Damaged, Journal
 from wulf.agent.changes.revert import revert
+from wulf.agent.process import started
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def _end(pid: int, began: str) -> None:
     except (AttributeError, OSError):  # it has ended; or Linux before 5.3, or a Python built for one
         process = -1
     try:
-        if lock.started(pid) != began:  # looked at after the descriptor was had: that stands for this process alone
+        if started(pid) != began:  # looked at after the descriptor was had: that stands for this process alone
             return
         with contextlib.suppress(ProcessLookupError):
             if process < 0:

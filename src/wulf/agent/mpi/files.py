@@ -6,11 +6,11 @@ import base64
 import hashlib
 import os
 import subprocess
-import tempfile
 import zlib
 from pathlib import Path
 from typing import Any
 
+from wulf.agent.durable import make_folder, replace
 from wulf.agent.session import Refused
 
 PART = 1 << 19
@@ -93,16 +93,8 @@ def mpi_write(path: Any, data: Any, digest: Any, part: Any = 0, parts: Any = 1) 
 
 def put(target: Path, content: bytes) -> None:
     """Write a program that is seen whole or not at all, whoever writes it at the same time, on whichever node."""
-    partial = None
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-        partial = Path(name)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            os.fchmod(file.fileno(), 0o700)
-        partial.replace(target)
+        make_folder(target.parent)
+        replace(target, content, 0o700)
     except OSError as error:
-        if partial is not None:
-            partial.unlink()
         raise Refused("limit", f"{target} can't be written: {error.strerror}") from error

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
+from wulf.agent.process import state
 from wulf.agent.session import Refused
 
 WINDOW = 32
@@ -17,16 +17,7 @@ SSH = ("ssh", "-x", "-oBatchMode=yes", "-oConnectTimeout=10")
 
 def mpi_processes(pids: Any) -> dict[str, Any]:
     """{"op": "mpi_processes", "pids": [4711]}: each one's state letter as in proc(5), /proc/PID/stat; null: gone."""
-    return {"states": {str(pid): _state(int(pid)) for pid in pids}}
-
-
-def _state(pid: int) -> str | None:
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        # the name before it stands in parentheses, and may hold any character
-        return text.rpartition(")")[2].split()[0]
-    except (OSError, IndexError):
-        return None
+    return {"states": {str(pid): state(int(pid)) for pid in pids}}
 
 
 def mpi_reach(hosts: Any) -> dict[str, Any]:

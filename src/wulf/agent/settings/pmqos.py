@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wulf.agent.durable import make_folder, replace
 from wulf.agent.mechanism import Mechanism
 from wulf.agent.state import run_folder
 from wulf.agent.unknown import Unknown, unreadable
@@ -129,7 +130,7 @@ def _ours() -> int | None:
 def _hold(microseconds: int) -> None:
     note = _note()
     try:
-        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(note.parent)
         device = os.open(DEVICE, os.O_WRONLY)
     except OSError as error:
         raise Unknown(f"{error.filename}: {error.strerror}") from error
@@ -149,20 +150,11 @@ def _hold(microseconds: int) -> None:
     finally:
         os.close(device)
     try:
-        _write_whole(note, str(holder.pid))
+        replace(note, str(holder.pid).encode())
     except OSError as error:  # one that nobody knew of could never be ended
         holder.kill()
         holder.wait()
         raise Unknown(f"{note} can't be written: {error.strerror}") from error
-
-
-def _write_whole(path: Path, content: str) -> None:
-    partial = path.with_suffix(".new")
-    with partial.open("w", encoding="ascii") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 def _let_go() -> None:

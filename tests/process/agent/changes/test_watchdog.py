@@ -22,6 +22,7 @@ from wulf.agent.changes.arming import NotArmed, Started
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
 from wulf.agent.changes.twin import Twin
+from wulf.agent.process import started
 
 HANGS = 60.0
 
@@ -311,7 +312,7 @@ def test_a_number_that_another_process_has_got_is_nobodys(node: FakeNode) -> Non
 
 def test_only_the_process_that_held_the_guard_is_killed() -> None:
     with subprocess.Popen(["sleep", "600"]) as other:
-        began = lock.started(other.pid)
+        began = started(other.pid)
         watchdog._end(other.pid, "17")
         assert other.poll() is None
         watchdog._end(other.pid, began)

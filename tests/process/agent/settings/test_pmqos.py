@@ -55,10 +55,10 @@ def test_the_note_of_a_process_that_is_another_now_counts_for_nothing(node: Node
 
 
 def test_a_holder_that_could_not_be_noted_is_not_left_behind(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, content: str) -> None:
+    def full(path: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pmqos, "_write_whole", full)
+    monkeypatch.setattr(pmqos, "replace", full)
     with pytest.raises(Unknown, match=r"pmqos.pid can't be written: No space left"):
         node.write(0.0)
     assert mechanism.read(node.machine, HOLDER, "") == "none"

@@ -10,6 +10,7 @@ import shutil
 import signal
 import stat
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -214,7 +215,9 @@ def _forked(one: Input, folder: Path) -> int:
             XDG_STATE_HOME=str(folder / "state"),
             WULF_STATE=str(folder / "wulf-state"),
             WULF_RATES=str(folder / "rates.json"),
+            TMPDIR=str(folder),
         )
+        tempfile.tempdir = None  # it goes by TMPDIR anew: a process that ends as this one does tidies nothing away
         code = _ran(one)
     finally:
         os._exit(code)
