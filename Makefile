@@ -79,9 +79,9 @@ faults: ## the network probe under attacks and faults, a million packets long
 	@WULF_FAULTS=long $(VENV)/pytest -q tests/process/native/test_wulf_net_security.py \
 	  tests/process/native/test_wulf_net_faults.py tests/lab/test_lab_faults.py $(ARGS)
 
-change-faults: ## changes of settings under kill -9, full disks and meddlers, 400 campaigns (ARGS="--seed 2")
+change-faults: ## changes of settings under kill -9, failing disks and meddlers, 420 campaigns (ARGS="--seed 2")
 	@$(SETUP) test
-	@$(VENV)/python -m tests.unit.agent.changes.faults --runs 400 --every-step $(ARGS)
+	@$(VENV)/python -m tests.unit.agent.changes.faults --every-step $(ARGS)
 
 bad-input: ## thousands of malformed options and files: each has to end as a clear error (ARGS="--sample 500 --seed 2")
 	@$(SETUP) test

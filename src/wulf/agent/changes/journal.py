@@ -126,12 +126,12 @@ class Journal:
     def _to_disk(self, data: bytes, kind: str) -> None:
         """Append bytes, and before them what the disk could not take until now."""
         if self._good is None:
-            raise OSError(errno.EIO, f"{self.path} can't be read")
+            raise OSError(errno.EIO, "the journal can't be read", str(self.path))
         if not self._whole:
             make_folder(self.path.parent)
         new = not self.path.exists()
         if new and self._whole:
-            raise OSError(errno.ENOENT, f"{self.path} is gone")
+            raise OSError(errno.ENOENT, "the journal is gone", str(self.path))
         data = bytes(self._whole[self._good :]) + data
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:

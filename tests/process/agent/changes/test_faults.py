@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.agent.changes.faults import KINDS, run_all, run_every_step
 
-RUNS = 40
+RUNS = 42
 
 
 needs_memory = pytest.mark.skipif(

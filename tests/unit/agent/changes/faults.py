@@ -1,8 +1,8 @@
-"""Faults at every step of a change: kill -9 of agent, watchdog or both, a full disk, a turned bit, others who meddle.
+"""Faults at every step of a change: kill -9, failing disks, reboots, a clock that is set, a turned bit, meddlers.
 
 Each run is a campaign of real processes on a machine whose settings live in a file. Afterwards a new agent looks: each
 setting is as before, or the journal says so; and what somebody else has set is left. `python -m
-tests.unit.agent.changes.faults --runs 240` is the campaign of `make change-faults`; the tests have a short form.
+tests.unit.agent.changes.faults --runs 420` is the campaign of `make change-faults`; the tests have a short form.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import errno
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -22,7 +23,7 @@ from typing import Any
 from unittest import mock
 
 from tests.unit.agent.changes.forked import ForkedNode, in_child, kill, kill_at_once
-from tests.unit.agent.changes.machine import START, FakeNode, setting
+from tests.unit.agent.changes.machine import LASTING, START, FakeNode, setting
 from wulf.agent.changes import deadlines, keep, lock
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.host import Host
@@ -31,10 +32,13 @@ from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
 
 KINDS = (
-    "agent", "watchdog", "both", "all", "watchdog, on the way back", "full disk", "turned bit", "third party",
-    "second controller",
+    "agent", "watchdog", "both", "all", "watchdog, on the way back", "full disk", "read-only disk", "disk gone",
+    "slow disk", "turned bit", "clock step", "reboot", "third party", "second controller",
 )  # fmt: skip
 """Whom a kill -9 ends: the agent, the watchdog, both, all, with the watchdog's twin; or what else happens."""
+DISKS = {"full disk": errno.ENOSPC, "read-only disk": errno.EROFS, "slow disk": 0}
+IN_MEMORY = ("lock", "deadlines")
+"""Written there: the memory is full as well, where a disk is."""
 CONFIRM, LEASE = 0.15, 0.3
 """Seconds. On a machine that is slower than this the node takes back what is fine: another course, the same claims."""
 HANGS = 60.0
@@ -49,10 +53,13 @@ SECOND = [
     setting("gro", False, place="eth1"),
     setting("mtu", 4000),
     setting("affinity", 5),
-    setting("word", "always", ""),
+    setting(LASTING, "always", "", mechanism="lasting"),
 ]
 UNDONE = ["nic.mtu", "nic.rings", "nic.channels", "nic.affinity", "nic.word"]
-WATCHED = ("agent", "watchdog", "both", "watchdog, on the way back", "third party", "second controller")
+WATCHED = (
+    "agent", "watchdog", "both", "watchdog, on the way back", "read-only disk", "disk gone", "slow disk", "clock step",
+    "third party", "second controller",
+)  # fmt: skip
 """After which somebody still watches."""
 WINDOW = (
     "journal write", "half of journal write", "journaled write", "write", "wrote", "journal undoing",
@@ -102,11 +109,13 @@ class Run:
         self.kind = kind
         self.foreign: tuple[str, str] | None = None
         self.at = 0
+        self.broken, self.lost = folder / "broken", folder / "lost"
 
     def __call__(self, at: int) -> Outcome:
         """Run it; `at` is the number of the step at which the fault comes."""
         self.at = at
         self.node.act = self.fault
+        self.node.watchdog_act = self.disk_fails
         if self.kind == "watchdog, on the way back":
             self.node.act = lambda number, _: number == self.at and kill(os.getpid())
             last = self.random.randrange(40)
@@ -115,19 +124,26 @@ class Run:
         names = self.node.names()
         self.outcome.step = names[self.at] if self.at < len(names) else "none"
         self.wait_for_watchdog()
+        self.mend()
         self.look()
         return self.outcome
 
     def fault(self, number: int, name: str) -> None:
         """What happens at the step chosen, and for a full disk at all that follow."""
-        if self.kind == "full disk" and number >= self.at and ("journal " in name or name in ("lock", "deadlines")):
-            raise OSError(errno.ENOSPC, "No space left on device")
+        if number >= self.at and self.kind in DISKS:
+            self.broken.touch()
+        self.disk_fails(number, name)
         if number != self.at:
             return
         if self.kind in ("watchdog", "both") and (pid := self.node.watchdog_pid()):
             kill(pid)
-        if self.kind == "all":
+        if self.kind in ("all", "reboot"):
             kill_at_once(self.node.watchdog_pids())
+        if self.kind == "disk gone" and self.node.folder.exists():
+            self.node.folder.rename(self.lost)
+            self.node.folder.mkdir()
+        if self.kind == "clock step":
+            self.node.wall = lambda: -1e9
         if self.kind == "turned bit":
             self.turn_a_bit()
         if self.kind == "third party":
@@ -136,10 +152,32 @@ class Run:
             (self.node.folder.parent / "foreign").write_text(f"{place} {key}")
         if self.kind == "second controller":
             self.meddle()
-        if self.kind in ("agent", "both", "all", "turned bit") or (
+        if self.kind in ("agent", "both", "all", "turned bit", "reboot") or (
             self.kind == "third party" and self.random.random() < 0.5
         ):
             kill(os.getpid())
+
+    def disk_fails(self, _: int, name: str) -> None:
+        """What a disk does to whoever writes to it, once it is broken."""
+        meant = "journal " in name or (self.kind == "full disk" and name in IN_MEMORY)
+        if not (meant and self.broken.exists()):
+            return
+        if self.kind == "slow disk":
+            time.sleep(CONFIRM / 2)
+        else:
+            number = DISKS[self.kind]
+            raise OSError(number, os.strerror(number))
+
+    def mend(self) -> None:
+        """The disk works again, is there again; or the node has booted."""
+        self.broken.unlink(missing_ok=True)
+        if self.lost.exists():
+            shutil.rmtree(self.node.folder)
+            self.lost.rename(self.node.folder)
+        if self.kind == "reboot":
+            self.node.act = lambda *_: None
+            self.node.reboot()
+            self.claim(self.node.value(LASTING, "") == START[""][LASTING], "a boot left what the one before had kept")
 
     def turn_a_bit(self) -> None:
         path = self.node.folder / NAME
@@ -274,7 +312,7 @@ def make_folder(base: str, name: str) -> Path:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=240)
+    parser.add_argument("--runs", type=int, default=420)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--every-step", action="store_true", help="kill -9 of agent, of both, and of all, at each step as well"

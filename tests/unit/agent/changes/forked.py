@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import sys
 import time
@@ -13,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tests.unit.agent.changes.machine import FakeNode
-from wulf.agent.changes import arming, lock, twin, watchdog
+from tests.unit.agent.changes.machine import LASTING, START, FakeNode
+from wulf.agent.changes import arming, atboot, lock, twin, watchdog
 from wulf.agent.changes.host import Host
 from wulf.agent.changes.journal import Damaged
 from wulf.agent.changes.twin import Twin
@@ -41,6 +42,8 @@ class ForkedNode(FakeNode):
         self.act: Callable[[int, str], None] = lambda *_: None
         self.watchdog_act: Callable[[int, str], None] = lambda *_: None
         self.paired = True
+        self.wall: Callable[[], float] = time.time
+        self.boot_unit = folder / "at-boot"
 
     def clock_now(self) -> float:
         return time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -56,6 +59,19 @@ class ForkedNode(FakeNode):
     def arm(self, host: Host, serial: int) -> dict[str, Any]:
         host.step("arm")
         return arming.arm(self.host, serial, self.start)
+
+    def see_to_boot(self, host: Host, wanted: bool) -> None:
+        host.step("at boot" if wanted else "not at boot")
+        self.boot_unit.touch() if wanted else self.boot_unit.unlink(missing_ok=True)
+
+    def reboot(self) -> None:
+        """What a boot does: memory is lost, and all settings but those that last; what was to be done at boot is."""
+        self.boot = "boot-2"
+        shutil.rmtree(self.run, ignore_errors=True)
+        values = self.settings.load()
+        self.settings.store({**START, "": {**START[""], LASTING: values[""][LASTING]}})
+        if self.boot_unit.exists():
+            atboot.take_back(self.host)
 
     def start(self, host: Host) -> arming.Started:
         if (child := os.fork()) == 0:
@@ -83,7 +99,7 @@ class ForkedNode(FakeNode):
 
     @property
     def host(self) -> Host:
-        return replace(super().host, now=self.clock_now, wall=time.time)
+        return replace(super().host, now=self.clock_now, wall=self.wall)
 
     def nobody_watches(self) -> bool:
         """Whether neither a watchdog lives, nor one that would take its place."""

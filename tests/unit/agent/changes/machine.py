@@ -93,6 +93,10 @@ START = {
 }
 
 
+LASTING = "word"
+"""Of no place: what a test has a boot keep, where it writes that by the mechanism `lasting`."""
+
+
 class Clock:
     """Shown to the host as time since boot and time of day."""
 
