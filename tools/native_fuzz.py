@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from provision.packages import Host
 from provision.places import Places
 from provision.runner import SetupError, Shell
 
-TARGETS = ("session", "header", "proc")
+TARGETS = ("session", "header", "proc", "trace", "goal", "replay")
 LIMITS = ("-max_len=4096", "-timeout=20", "-rss_limit_mb=1024")
 """An input that takes 20 s hangs; -rss_limit_mb holds for ASan's memory, which grows with its quarantine."""
 SANITIZER_ENV = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
@@ -58,8 +59,8 @@ class Fuzzer:
         return [self.found, self.corpus, *([self.crashes] if self.crashes.exists() else [])]
 
 
-def build(shell: Shell, host: Host, places: Places, how: Build) -> None:
-    """Compile all targets with clang; raises SetupError."""
+def build(shell: Shell, host: Host, places: Places, how: Build, names: Sequence[str]) -> None:
+    """Compile targets with clang; raises SetupError."""
     compiler = host.command("clang++")
     if compiler is None:
         raise SetupError("clang++, whose libFuzzer this is, is not installed", "make fuzz as root installs it")
@@ -67,7 +68,7 @@ def build(shell: Shell, host: Host, places: Places, how: Build) -> None:
     options = [f"-DCMAKE_CXX_COMPILER={compiler}", "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_CXX_FLAGS={how.optimisation}"]
     options += ["-DWULF_STATIC=OFF", "-DWULF_TESTS=OFF", "-DWULF_FUZZ=ON", f"-DWULF_SANITIZE={how.sanitizers}"]
     native.configure(shell, host, places, folder, options)
-    wanted = [f"fuzz-{name}" for name in TARGETS]
+    wanted = [f"fuzz-{name}" for name in names]
     shell.say(f"building the fuzz targets: {' '.join(wanted)}")
     native.compile_all(shell, host, folder, "--target", *wanted)
 
@@ -138,12 +139,13 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="without optimisation and UBSan, which compiles faster")
     parser.add_argument("--merge", action="store_true", help="renew native/fuzz/corpus with what was found")
     given = parser.parse_args()
+    names = given.targets or TARGETS
     places = Places(Path(__file__).resolve().parents[1])
     host = Host(extra=(places.sysroot,), venv=places.venv)
     how = QUICK if given.quick else THOROUGH
     try:
         with (places.build / "native-fuzz.log").open("w", encoding="utf-8") as log:
-            build(Shell(log), host, places, how)
+            build(Shell(log), host, places, how, names)
     except SetupError as error:
         print(f"fuzz: {error}", file=sys.stderr)
         return 1
@@ -151,7 +153,7 @@ def main() -> int:
     fuzzers = [
         Fuzzer(name, places.build / how.folder / f"fuzz-{name}", kept / "corpus" / name, kept / "crashes" / name,
                found / name)
-        for name in given.targets or TARGETS
+        for name in names
     ]  # fmt: skip
     with ThreadPoolExecutor(2) as pool:
         clean = list(pool.map(merge if given.merge else lambda each: fuzz(each, given.seconds), fuzzers))

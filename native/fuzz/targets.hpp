@@ -17,4 +17,13 @@ void header(const std::uint8_t* data, std::size_t size);
 /// The kernel's counter files, and the difference of two snapshots.
 void proc(const std::uint8_t* data, std::size_t size);
 
+/// The file of a traced rank; and the records of two of them, which become a program.
+void trace(const std::uint8_t* data, std::size_t size);
+
+/// A GOAL schedule, as text or binary.
+void goal(const std::uint8_t* data, std::size_t size);
+
+/// A program as JSON, its networks and their topologies, and what the engines make of them.
+void replay(const std::uint8_t* data, std::size_t size);
+
 }  // namespace wulf::fuzz

@@ -41,7 +41,9 @@ Error too_many_operations() {
 }
 
 Picoseconds scaled(std::int64_t compute, Picoseconds duration) {
-  return compute == ProgramBuilder::kUnscaled ? duration : mul(compute, static_cast<std::uint64_t>(duration));
+  __extension__ using Wide = __int128;
+  const Wide wide = (static_cast<Wide>(compute) * static_cast<Wide>(duration)) >> kFractionBits;
+  return static_cast<Picoseconds>(std::min<Wide>(wide, INT64_MAX));
 }
 
 ProgramBuilder::ProgramBuilder(std::uint32_t ranks, std::int64_t compute) : ranks_(ranks), compute_(compute) {
@@ -87,7 +89,15 @@ void ProgramBuilder::add(std::uint32_t rank, OpKind kind, std::uint32_t arg, std
 
 void ProgramBuilder::add_calc(std::uint32_t rank, Picoseconds duration, std::uint32_t mark) {
   add(rank, OpKind::kCalc, static_cast<std::uint32_t>(durations_.size()), mark);
-  durations_.push_back(scaled(compute_, duration));
+  if (rank >= busy_.size()) {
+    busy_.resize(rank + std::size_t{1});
+  }
+  const Picoseconds longer = scaled(compute_, duration);
+  if (longer > kMostCompute - busy_[rank]) {
+    throw Error("limit", "rank " + std::to_string(rank) + " computes for more than 53 days in all");
+  }
+  busy_[rank] += longer;
+  durations_.push_back(longer);
 }
 
 std::uint32_t ProgramBuilder::size_of(std::uint64_t bytes) {
@@ -205,6 +215,7 @@ Program ProgramBuilder::finish() {
   number_ranks();
   resolve_slots();
   stretches_ = {};
+  busy_ = {};
   slot_ = {};
   size_index_ = {};
   return Matching(*this).program();

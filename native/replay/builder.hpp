@@ -12,7 +12,7 @@ namespace wulf::replay {
 /// That a program has more operations than it has room for.
 [[nodiscard]] Error too_many_operations();
 
-/// A duration by a factor of 20 fractional bits.
+/// A duration by a factor of 20 fractional bits; at most INT64_MAX.
 [[nodiscard]] Picoseconds scaled(std::int64_t compute, Picoseconds duration);
 
 /// Makes a program, operation by operation. Within a rank in its order; across ranks in any order, fastest
@@ -28,6 +28,7 @@ class ProgramBuilder {
   /// Makes room for so many operations, messages' posts among them; more are welcome.
   void expect(std::size_t ops, std::size_t posts);
 
+  /// Throws `limit` where the rank's computing comes to more than kMostCompute.
   void add_calc(std::uint32_t rank, Picoseconds duration, std::uint32_t mark = 0);
   void add_send(std::uint32_t rank, std::uint32_t peer, std::uint64_t bytes, std::uint64_t tag,
                 std::uint32_t slot, std::uint32_t mark = 0);
@@ -69,6 +70,7 @@ class ProgramBuilder {
   std::uint32_t ranks_;
   std::int64_t compute_;
   std::vector<Stretch> stretches_;
+  std::vector<Picoseconds> busy_;  ///< each rank's computing so far
   Array<std::uint32_t> first_;
   Array<OpKind> kind_;
   Array<std::uint32_t> arg_;  ///< a duration's index, a post's, or the slot of a wait until it is resolved

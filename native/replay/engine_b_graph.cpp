@@ -130,11 +130,19 @@ std::vector<Blocked> TimeOrdered<Time>::blocked_operations() const {
   return blocked;
 }
 
+template void TimeOrdered<BareTime>::met(std::uint32_t, const BareTime&);
+template void TimeOrdered<BareTime>::begun(std::uint32_t, const BareTime&);
+template void TimeOrdered<BareTime>::ended(std::uint32_t, const BareTime&);
+template std::uint32_t TimeOrdered<BareTime>::message_of(std::uint32_t) const;
 template void TimeOrdered<BareTime>::start_graph();
 template void TimeOrdered<BareTime>::operate(std::uint32_t);
 template void TimeOrdered<BareTime>::serve_operation(std::uint32_t);
 template void TimeOrdered<BareTime>::announce_service(OpKind, std::uint32_t);
 template std::vector<Blocked> TimeOrdered<BareTime>::blocked_operations() const;
+template void TimeOrdered<TracedTime>::met(std::uint32_t, const TracedTime&);
+template void TimeOrdered<TracedTime>::begun(std::uint32_t, const TracedTime&);
+template void TimeOrdered<TracedTime>::ended(std::uint32_t, const TracedTime&);
+template std::uint32_t TimeOrdered<TracedTime>::message_of(std::uint32_t) const;
 template void TimeOrdered<TracedTime>::start_graph();
 template void TimeOrdered<TracedTime>::operate(std::uint32_t);
 template void TimeOrdered<TracedTime>::serve_operation(std::uint32_t);

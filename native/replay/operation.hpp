@@ -8,6 +8,9 @@ using Picoseconds = std::int64_t;
 constexpr Picoseconds kPerNanosecond = 1000;
 constexpr Picoseconds kPerSecond = 1'000'000'000'000;
 
+/// A rank computes for no longer than this in all, 53 days: what it waits for may take as long again.
+constexpr Picoseconds kMostCompute = 1LL << 62U;
+
 constexpr std::uint32_t kAnyPeer = UINT32_MAX;  ///< a receive takes whoever sends; engine B alone can
 constexpr std::uint64_t kAnyTag = UINT64_MAX;
 constexpr std::uint32_t kNone = UINT32_MAX;  ///< no message, no operation

@@ -42,5 +42,8 @@ void replay(const std::string& name, Target target) {
 TEST_CASE("the corpus of session runs clean") { replay("session", wulf::fuzz::session); }
 TEST_CASE("the corpus of header runs clean") { replay("header", wulf::fuzz::header); }
 TEST_CASE("the corpus of proc runs clean") { replay("proc", wulf::fuzz::proc); }
+TEST_CASE("the corpus of trace runs clean") { replay("trace", wulf::fuzz::trace); }
+TEST_CASE("the corpus of goal runs clean") { replay("goal", wulf::fuzz::goal); }
+TEST_CASE("the corpus of replay runs clean") { replay("replay", wulf::fuzz::replay); }
 
 }  // namespace

@@ -255,6 +255,19 @@ TEST_CASE("polls are waiting, unless something is computed between them") {
   REQUIRE_THAT(loaded.notes.front() + loaded.notes.back(), Contains("103 tests and probes found nothing"));
 }
 
+TEST_CASE("times that are beyond any run are damage") {
+  const Record fine = called(Op::finalize, 1'000'000'000'000'000, 0);  // 11 days
+  CHECK(lowered({{fine}}).program.compute_seconds() > 0);
+  for (const std::uint64_t ns : {std::uint64_t{1} << 63U, UINT64_MAX}) {
+    Record polls = called(Op::tests, 0, 0);
+    polls.count = 2;
+    polls.between_ns = ns;
+    for (const Record& record : {called(Op::finalize, ns, 0), called(Op::finalize, 0, ns), polls}) {
+      REQUIRE_THROWS_WITH(lowered({{fine, record}}), Contains("rank 0, record 2") && Contains("53 days"));
+    }
+  }
+}
+
 Record creation(Op op, std::int32_t parent, std::int32_t number, const std::vector<std::int32_t>& members) {
   Record record = called(op);
   record.comm = parent;

@@ -10,6 +10,7 @@ namespace {
 
 using namespace wulf;
 using namespace wulf::replay;
+using Catch::Contains;
 
 std::string refusal(ProgramBuilder& builder) {
   try {
@@ -99,6 +100,17 @@ TEST_CASE("replay program: ranks and peers beyond the program are refused") {
   CHECK_THROWS_AS(builder.add_calc(2, 1), Error);
   CHECK_THROWS_AS(builder.add_send(0, 2, 8, 0, 0), Error);
   CHECK_THROWS_AS(ProgramBuilder(0), Error);
+}
+
+TEST_CASE("replay program: a rank computes for no longer than picoseconds can say") {
+  ProgramBuilder builder(2);
+  builder.add_calc(0, kMostCompute);
+  builder.add_calc(1, kMostCompute - 1);
+  builder.add_calc(1, 1);
+  CHECK_THROWS_WITH(builder.add_calc(1, 1), Contains("rank 1 computes for more than 53 days"));
+  ProgramBuilder slower(1, 1000 * ProgramBuilder::kUnscaled);
+  slower.add_calc(0, kMostCompute / 1000);
+  CHECK_THROWS_WITH(slower.add_calc(0, kMostCompute), Contains("53 days"));
 }
 
 TEST_CASE("replay network: hosts are a list, or how many ranks share one") {
