@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include <array>
 #include <cstdlib>
 #include <filesystem>

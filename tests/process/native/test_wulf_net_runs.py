@@ -28,7 +28,9 @@ def test_pingpong(transport: str, address: str) -> None:
         assert rtt["deviation"] >= 0
         far = {name for name in ("0.9999", "0.99999") if name in rtt["quantiles"]}
         assert far == {name for name in ("0.9999", "0.99999") if rtt["n"] * (1 - float(name)) >= 1}
-        assert answer["metrics"]["lost"] == {"unit": "1", "value": 0}
+        lost = answer["metrics"]["lost"]
+        assert lost["unit"] == "1"
+        assert lost["value"] == 0 or transport == "udp", "an answer that a busy machine gives too late counts as lost"
         assert answer["seconds"] >= 0.05
         assert answer["counters"]["client"]["ctxt"] > 0
         assert answer["counters"]["server"]["ctxt"] > 0
