@@ -50,16 +50,27 @@ class Twin:
 
     def live(self) -> None:
         """Make sure that there is one which waits, as far as one can be had."""
-        if self.ends and not os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG):
+        if self.ends and not os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             return
-        while self.ends:
-            os.close(self.ends.pop())
+        self._forget()
         while self._lives > 0 and not self.ends:
             self._lives -= 1
             try:
                 self._fork()
             except OSError:  # no process to be had: the watchdog itself is what counts
                 return
+
+    def end(self) -> None:
+        """There is nothing to go on with."""
+        self._lives = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Have none any more, whether it has ended or not."""
+        while self.ends:
+            os.close(self.ends.pop())
+            os.kill(self._pid, signal.SIGKILL)  # which a zombie does not mind
+            os.waitpid(self._pid, 0)
 
     def _fork(self) -> None:
         reading, writing = os.pipe()

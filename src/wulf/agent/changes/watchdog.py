@@ -65,6 +65,8 @@ def go_on(host: Host, twin: Twin | None) -> None:
         _watch(host, twin)
     except Damaged as damaged:
         _say(str(damaged))
+    if twin is not None:  # which would find the same
+        twin.end()
 
 
 def _watch(host: Host, twin: Twin | None) -> None:

@@ -102,6 +102,7 @@ def test_a_damaged_journal_ends_it_and_a_status_says_so(forked: ForkedNode) -> N
     found = status(forked.host)
     assert "is damaged" in found["problems"][0]
     assert forked.value("mtu") == 9000
+    assert (forked.folder / arming.LOG).read_text().count("is damaged") == 1, "nor does its twin go on"
 
 
 def test_only_one_watches(forked: ForkedNode) -> None:
