@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wulf.agent.changes.host import STATE
 from wulf.agent.settings import pmqos
+from wulf.agent.state import run_folder, state_folder
 
 UNIT = Path(__file__).parents[3] / "packaging" / "systemd" / "wulf-rates.service"
 
@@ -27,5 +27,5 @@ def test_root_trusts_nothing_that_belongs_to_the_services_account(
     """systemd gives that account all that lies in its directories; journal and agent of root's must not be there."""
     monkeypatch.delenv("WULF_STATE", raising=False)
     owned = [Path("/var/lib") / service["StateDirectory"], Path("/run") / service["RuntimeDirectory"]]
-    for trusted in (Path(STATE) / "changes", pmqos._note()):
+    for trusted in (state_folder(), run_folder(), pmqos._note()):
         assert not [folder for folder in owned if trusted.is_relative_to(folder)]
