@@ -171,6 +171,7 @@ TEST_CASE("a graph that can't end is refused by engine b, with what is waited fo
 }
 
 TEST_CASE("what is wrong in a GOAL text is named by its line") {
+  REQUIRE_THROWS_WITH(read("num_ranks 380360360\n"), Contains("380360360 ranks") && Contains("20 bytes"));
   REQUIRE_THROWS_WITH(read("ranks 2\n"), Contains("line 1") && Contains("num_ranks"));
   REQUIRE_THROWS_WITH(read("num_ranks 1\nrank 3 {\n}\n"), Contains("line 2") && Contains("0 to 0"));
   REQUIRE_THROWS_WITH(read("num_ranks 1\nrank 0 {\nput 3b\n}\n"), Contains("line 3") && Contains("'put'"));

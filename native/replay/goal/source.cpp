@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/registry.hpp"
 #include "replay/goal/goal.hpp"
 #include "replay/goal/graph_builder.hpp"
@@ -62,6 +63,10 @@ std::unique_ptr<GoalReader> reader_of(std::string_view bytes, const std::string&
 Loaded read_goal(std::string_view bytes, const std::string& name, std::int64_t compute) {
   std::unique_ptr<GoalReader> reader = reader_of(bytes, name);
   const std::uint32_t ranks = reader->ranks();
+  if (ranks > bytes.size()) {  // nothing is allocated for what the file can't hold
+    throw Error("goal", name + " says that it has " + std::to_string(ranks) + " ranks, more than its " +
+                            std::to_string(bytes.size()) + " bytes can hold: is it whole?");
+  }
   ProgramBuilder builder(ranks, compute);
   builder.expect(bytes.size() / kBytesAnOperation, bytes.size() / (2 * kBytesAnOperation));
   GoalSequence sequence(builder);
