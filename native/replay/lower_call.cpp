@@ -128,10 +128,7 @@ Call call_of(const trace::Record& record, Comm& comm) {
   const Op op = blocking_form(record.op);
   Call call;
   call.size = comm.size();
-  call.me = comm.me;
-  if (call.me < 0) {
-    throw Error("trace", "the rank is no member of its communicator");
-  }
+  call.me = comm.own_rank();
   if (trace::has(record.op, trace::Field::root)) {
     call.root = comm.rank_of(record.root);
     if (call.root < 0) {

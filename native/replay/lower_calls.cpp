@@ -91,7 +91,7 @@ void RankLowering::collective(const Record& record) {
 void RankLowering::synchronise(const std::string& op, Comm& comm, std::uint64_t bytes) {
   Call call;
   call.size = comm.size();
-  call.me = comm.me;
+  call.me = comm.own_rank();
   if (op == "allgather") {
     call.take = Blocks::equal(bytes, call.size);
   } else {

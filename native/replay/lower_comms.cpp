@@ -65,6 +65,13 @@ Comm& found(std::vector<Comm>& list, std::int32_t number, const char* what) {
 
 }  // namespace
 
+std::int32_t Comm::own_rank() const {
+  if (me < 0) {
+    throw Error("trace", "the rank is no member of its communicator");
+  }
+  return me;
+}
+
 std::int32_t Comm::rank_of(std::int32_t world) {
   const auto index = static_cast<std::size_t>(world);
   if (world >= 0 && index < members.size() && members[index] == world) {

@@ -25,6 +25,8 @@ struct Comm {
   std::unordered_map<std::int32_t, std::int32_t> rank_of_world;  ///< made when it is first asked
 
   [[nodiscard]] int size() const { return static_cast<int>(members.size()); }
+  /// `me` of a member. Throws `trace` where this rank is none.
+  [[nodiscard]] std::int32_t own_rank() const;
   /// The number of a rank of MPI_COMM_WORLD; -1: it is no member.
   [[nodiscard]] std::int32_t rank_of(std::int32_t world);
 };

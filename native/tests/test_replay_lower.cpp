@@ -281,6 +281,14 @@ Record on(std::int32_t comm, Record record) {
   return record;
 }
 
+TEST_CASE("what agrees on a communicator is one of its ranks") {
+  for (const Op op : {Op::Comm_dup, Op::Comm_create_group}) {
+    const Record first = creation(Op::Comm_create_group, 0, 2, {});
+    const Record second = creation(op, 2, 3, {});
+    REQUIRE_THROWS_WITH(lowered({{first, second}}), Contains("is no member of its communicator"));
+  }
+}
+
 TEST_CASE("communicators are the same by parent and members, whatever ranks number them") {
   const Record left = creation(Op::Comm_create_group, 0, 2, {1, 2});
   const Loaded loaded =
