@@ -14,7 +14,7 @@ from wulf.agent.changes.host import same
 from wulf.agent.changes.journal import Journal
 from wulf.agent.changes.preflight import check_request, foreign_value, preflight
 from wulf.agent.changes.reading import Reading, read, write
-from wulf.agent.changes.revert import revert, survives
+from wulf.agent.changes.revert import is_stale, revert, survives
 from wulf.agent.process import started
 from wulf.agent.session import Refused
 
@@ -67,8 +67,7 @@ def session() -> str:
 
 
 def _refuse_stale(host: Host, journal: Journal) -> None:
-    of_before = [entry for entry in journal.open_entries() if entry.boot != host.boot]
-    stale = [entry for entry in of_before if not survives(host, entry.mechanism)]
+    stale = [entry for entry in journal.open_entries() if is_stale(host, entry)]
     if stale:
         raise Refused(
             "stale",

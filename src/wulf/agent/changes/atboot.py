@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wulf.agent.changes.arming import agent_command, agent_in, systemd_runs
 from wulf.agent.changes.journal import WATCHDOG, Journal
 from wulf.agent.changes.lock import guard
-from wulf.agent.changes.revert import revert, survives
+from wulf.agent.changes.revert import outliving, revert
 from wulf.agent.durable import make_folder, remove, replace, sync_folder
 
 if TYPE_CHECKING:
@@ -68,9 +68,5 @@ def take_back(host: Host) -> dict[str, Any]:
     """After a boot: what it has kept is as it was before, but for what shall stay: {"results"}."""
     with guard(host):
         journal = Journal(host)
-        chosen = [
-            entry
-            for entry in journal.open_entries()
-            if not entry.kept and entry.boot != host.boot and survives(host, entry.mechanism)
-        ]
+        chosen = [entry for entry in outliving(host, journal) if entry.boot != host.boot]
         return {"results": revert(host, journal, chosen, f"{WATCHDOG}the node has booted")}

@@ -55,6 +55,11 @@ class Host:
     at_boot: Callable[[Host, bool], None]
     step: Callable[[str], None] = lambda _: None
 
+    @property
+    def has_state(self) -> bool:
+        """Whether anything was ever changed here, as far as disk or memory know."""
+        return self.folder.is_dir() or self.run.is_dir()
+
 
 def live() -> Host:
     """The node that this process runs on."""

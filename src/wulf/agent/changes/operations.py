@@ -67,7 +67,7 @@ def take_back(
     *, force: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """What is open of a campaign, or of all, is undone: {"results"}. See `revert.revert`."""
-    if not (host.folder.is_dir() or host.run.is_dir()):
+    if not host.has_state:
         return {"results": []}
     with guard(host):
         journal = Journal(host)

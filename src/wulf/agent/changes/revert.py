@@ -70,7 +70,7 @@ def revert(host: Host, journal: Journal, chosen: Iterable[Entry], by: str, force
 
 def settle_boot(host: Host, journal: Journal) -> None:
     """The next boot has nothing to take back, where nothing is open that it would keep against our wish."""
-    if not any(not entry.kept and survives(host, entry.mechanism) for entry in journal.open_entries()):
+    if not outliving(host, journal):
         with suppress(OSError):  # it will find nothing to do, and go
             host.at_boot(host, False)
 
@@ -81,7 +81,7 @@ def _stack(way: _Way, stack: list[Entry]) -> list[Result]:
     host.step(f"undo {stack[-1].name}")
     found = read(host, stack[-1].mechanism, stack[-1].target, stack[-1].place)
     results = []
-    stale = [entry for entry in stack if entry.boot != host.boot and not survives(host, entry.mechanism)]
+    stale = [entry for entry in stack if is_stale(host, entry)]
     if stale:
         results.append(_close(way, stale, "stale", found, reason=_stale(stale, found)))
     live = [entry for entry in stack if entry not in stale]
@@ -101,6 +101,16 @@ def _stack(way: _Way, stack: list[Entry]) -> list[Result]:
     if live:
         results.append(_undo(way, live, found))
     return results
+
+
+def outliving(host: Host, journal: Journal) -> list[Entry]:
+    """What is open, is not to stay, and survives a boot all the same."""
+    return [entry for entry in journal.open_entries() if not entry.kept and survives(host, entry.mechanism)]
+
+
+def is_stale(host: Host, entry: Entry) -> bool:
+    """Whether a boot has undone it."""
+    return entry.boot != host.boot and not survives(host, entry.mechanism)
 
 
 def survives(host: Host, name: str) -> bool:

@@ -8,7 +8,7 @@ from wulf.agent.changes import arming, deadlines, lock
 from wulf.agent.changes.entry import Entry
 from wulf.agent.changes.host import same
 from wulf.agent.changes.journal import Damaged, Journal, readable_lines
-from wulf.agent.changes.revert import survives
+from wulf.agent.changes.revert import is_stale
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def status(host: Host) -> dict[str, Any]:
     """
     told: dict[str, Any] = {"folder": str(host.folder), "boot": host.boot, "lock": None, "deadlines": None}
     told |= {"foreign": [], "open": [], "left": [], "taken_back": [], "journal": None, "watchdog": None, "problems": []}
-    if not (host.folder.is_dir() or host.run.is_dir()):
+    if not host.has_state:
         return told
     told["watchdog"] = arming.ask(host)
     _state(host, told)
@@ -37,7 +37,7 @@ def status(host: Host) -> dict[str, Any]:
     except OSError as error:
         told["problems"].append(f"the journal can't be read: {error}")
         return told
-    told["open"] = [{**entry.shown(), "stale": _stale(host, entry)} for entry in journal.open_entries()]
+    told["open"] = [{**entry.shown(), "stale": is_stale(host, entry)} for entry in journal.open_entries()]
     told["foreign"] = journal.foreign
     told["left"] = [entry.shown() for entry in journal.entries if _is_left(entry)]
     told["taken_back"] = [entry.shown() for entry in journal.taken_back()]
@@ -70,13 +70,9 @@ def _state(host: Host, told: dict[str, Any]) -> None:
             told["deadlines"] = {"lease_left": known.lease_until - host.now(), "unconfirmed": left}
 
 
-def _stale(host: Host, entry: Entry) -> bool:
-    return entry.boot != host.boot and not survives(host, entry.mechanism)
-
-
 def _problems(host: Host, told: dict[str, Any], journal: Journal) -> list[str]:
     waiting = [entry for entry in journal.open_entries() if not entry.kept]
-    now = [entry for entry in waiting if not _stale(host, entry)]
+    now = [entry for entry in waiting if not is_stale(host, entry)]
     said = []
     if now and told["watchdog"] is None:
         said.append(
