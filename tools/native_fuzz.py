@@ -25,7 +25,10 @@ from provision.runner import SetupError, Shell
 TARGETS = ("session", "header", "proc", "trace", "goal", "replay")
 LIMITS = ("-max_len=4096", "-timeout=20", "-rss_limit_mb=1024")
 """An input that takes 20 s hangs; -rss_limit_mb holds for ASan's memory, which grows with its quarantine."""
-SANITIZER_ENV = {"ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
+ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TMPDIR": "/dev/shm",  # a target that reads files writes them anew for every input
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def run(fuzzer: Fuzzer, options: list[str], folders: list[Path]) -> tuple[int, s
     words = [str(fuzzer.program), *LIMITS, f"-artifact_prefix={fuzzer.found.parent}/{fuzzer.name}-", *options]
     done = subprocess.run(
         [*words, *map(str, folders)], capture_output=True, text=True, errors="replace", check=False,
-        env=os.environ | SANITIZER_ENV,
+        env=os.environ | ENVIRONMENT,
     )  # fmt: skip
     return done.returncode, done.stderr
 

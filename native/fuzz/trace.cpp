@@ -1,7 +1,4 @@
-#include <array>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <span>
 #include <sstream>
 #include <string>
@@ -12,6 +9,7 @@
 #include "fuzz/targets.hpp"
 #include "replay/builder.hpp"
 #include "replay/lower.hpp"
+#include "tests/replay_traces.hpp"
 #include "trace/format/decode.hpp"
 #include "trace/format/encode_record.hpp"
 
@@ -20,33 +18,6 @@ namespace {
 
 using trace::Record;
 using Bytes = std::span<const std::uint8_t>;
-
-constexpr std::size_t kRanks = 2;
-
-/// In memory, for as long as the process lives.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = "/dev/shm/wulf-fuzz-XXXXXX";
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      std::abort();
-    }
-    path_ = pattern;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  Folder(Folder&&) = delete;
-  Folder& operator=(Folder&&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// A whole file, whatever it holds.
 void read_file(Bytes bytes) {
@@ -86,14 +57,9 @@ std::vector<Record> records_in(Bytes bytes) {
 }
 
 /// The trace of a run whose ranks have these records, sound but for what they say.
-void lower(const std::array<Bytes, kRanks>& ranks) {
-  constexpr std::size_t kPerChunk = 3;
-  static const Folder folder;
-  for (std::size_t rank = 0; rank < kRanks; ++rank) {
-    const Json header{{"rank", rank}, {"size", kRanks}, {"mpi", "Open MPI 4.1"}, {"cost_ns", 10}};
-    std::ofstream(folder.path() + "/rank-00000" + std::to_string(rank) + ".wtr", std::ios::binary)
-        << trace::trace_file(header.dump(), records_in(ranks[rank]), kPerChunk);
-  }
+void lower(Bytes first, Bytes second) {
+  static const replay::TraceFolder folder;
+  folder.write_all({records_in(first), records_in(second)});
   try {
     (void)replay::lower_trace(folder.path(), Json::object(), replay::ProgramBuilder::kUnscaled);
   } catch (const Error&) {  // refused: whoever gave the trace is told
@@ -106,7 +72,7 @@ void lower(const std::array<Bytes, kRanks>& ranks) {
 void trace(const std::uint8_t* data, std::size_t size) {
   const Bytes bytes(data, size);
   read_file(bytes);
-  lower({bytes.first(size / 2), bytes.subspan(size / 2)});
+  lower(bytes.first(size / 2), bytes.subspan(size / 2));
 }
 
 }  // namespace wulf::fuzz
