@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint32_t kNoParent = UINT32_MAX;     ///< an intercommunicator's differ on its two sides
 constexpr std::uint32_t kWindows = UINT32_MAX - 1;  ///< in a parent's place: a window of that communicator
-constexpr std::uint64_t kMostNumber = 1ULL << 24U;  ///< of communicators: a torn number is not believed
 
 /// SplitMix64's finalizer (Steele, Lea, Flood 2014).
 std::uint64_t mixed(std::uint64_t value) {
@@ -42,25 +41,20 @@ std::vector<std::int32_t> everyone(std::uint32_t ranks) {
   return members;
 }
 
-template <typename T>
-T& slot(std::vector<T>& list, std::int32_t number) {
-  if (number < 0 || static_cast<std::uint64_t>(number) >= kMostNumber) {
+Comm& slot(Comms::Numbered& made, std::int32_t number) {
+  if (number < 0) {
     throw Error("trace", "a communicator or window has the number " + std::to_string(number));
   }
-  const auto index = static_cast<std::size_t>(number);
-  if (index >= list.size()) {
-    list.resize(index + 1);
-  }
-  return list[index];
+  return made[number];
 }
 
-Comm& found(std::vector<Comm>& list, std::int32_t number, const char* what) {
-  if (number < 0 || static_cast<std::size_t>(number) >= list.size() ||
-      !list[static_cast<std::size_t>(number)].known) {
+Comm& found(Comms::Numbered& made, std::int32_t number, const char* what) {
+  const auto place = made.find(number);
+  if (place == made.end()) {
     throw Error("trace",
                 std::string(what) + " " + std::to_string(number) + " is used before a record makes it");
   }
-  return list[static_cast<std::size_t>(number)];
+  return place->second;
 }
 
 }  // namespace
@@ -92,13 +86,12 @@ std::uint32_t CommNames::id_of(const Kind& kind, std::uint32_t occurrence) {
 }
 
 Comms::Comms(std::uint32_t rank, std::uint32_t ranks, CommNames& names)
-    : rank_(static_cast<std::int32_t>(rank)), names_(names), comms_(2) {
+    : rank_(static_cast<std::int32_t>(rank)), names_(names) {
   comms_[0].members = everyone(ranks);
   comms_[0].me = rank_;
   comms_[1].id = 1;
   comms_[1].members = {rank_};
   comms_[1].me = 0;
-  comms_[0].known = comms_[1].known = true;
 }
 
 std::uint32_t Comms::id_of(const CommNames::Kind& kind) { return names_.id_of(kind, seen_[kind]++); }
@@ -126,7 +119,6 @@ void Comms::add(const trace::Record& record) {
   comm.members = record.members;
   comm.inter = !record.members2.empty() || std::any_of(comm.members.begin(), comm.members.end(),
                                                        [](std::int32_t each) { return each < 0; });
-  comm.known = true;
   comm.me = comm.rank_of(rank_);
 }
 

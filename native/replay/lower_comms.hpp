@@ -17,7 +17,6 @@ struct Comm {
   /// An intercommunicator, or one with processes outside of MPI_COMM_WORLD: of its collectives nothing is
   /// modelled.
   bool inter = false;
-  bool known = false;
   std::vector<std::int32_t> members;  ///< ranks of MPI_COMM_WORLD
   std::vector<std::int32_t> sources;  ///< of neighbourhood collectives, as ranks of it; -1: nobody
   std::vector<std::int32_t> destinations;
@@ -47,6 +46,9 @@ class CommNames {
 /// The communicators and windows of one rank, in the order of its records.
 class Comms {
  public:
+  /// By the number that the tracer gave: a torn record may name any, so that none costs more than another.
+  using Numbered = std::unordered_map<std::int32_t, Comm>;
+
   Comms(std::uint32_t rank, std::uint32_t ranks, CommNames& names);
 
   /// Takes a creation (or `neighbours`, or `found_comm`); others are nothing to it.
@@ -65,8 +67,8 @@ class Comms {
 
   std::int32_t rank_;
   CommNames& names_;
-  std::vector<Comm> comms_;
-  std::vector<Comm> windows_;
+  Numbered comms_;
+  Numbered windows_;
   std::map<CommNames::Kind, std::uint32_t> seen_;
 };
 

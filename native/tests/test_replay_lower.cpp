@@ -281,6 +281,18 @@ Record on(std::int32_t comm, Record record) {
   return record;
 }
 
+TEST_CASE("a communicator's number may be any, and costs no more for being large") {
+  constexpr std::int32_t kLargest = INT32_MAX;
+  const Record copy = creation(Op::Comm_create_group, 0, kLargest, {0, 1});
+  const Loaded loaded = lowered(
+      {{copy, on(kLargest, message(Op::Send, 1, 1, 8))}, {copy, on(kLargest, message(Op::Recv, 0, 1, 8))}});
+  CHECK(told(loaded.program, 0).back() ==
+        told(lowered({{copy, message(Op::Send, 1, 1, 8)}, {copy, message(Op::Recv, 0, 1, 8)}}).program, 0)
+            .back());
+  REQUIRE_THROWS_WITH(lowered({{copy, on(kLargest - 1, message(Op::Send, 1, 1, 8))}, {copy}}),
+                      Contains("communicator 2147483646 is used before a record makes it"));
+}
+
 TEST_CASE("what agrees on a communicator is one of its ranks") {
   for (const Op op : {Op::Comm_dup, Op::Comm_create_group}) {
     const Record first = creation(Op::Comm_create_group, 0, 2, {});
