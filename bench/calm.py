@@ -11,7 +11,7 @@ MOST_STOLEN = 0.01
 """Of all CPUs' time, what others may have during a measurement that counts."""
 
 ATTEMPTS = 5
-"""Steal comes in bursts: a short measurement falls between two of them."""
+"""Unless told: steal comes in bursts, and a short measurement falls between two of them."""
 
 Value = TypeVar("Value")
 
@@ -23,25 +23,27 @@ def stolen_share(before: dict[str, Any], after: dict[str, Any]) -> float:
 
 
 class Calm:
-    """Takes measurements, each up to `ATTEMPTS` times, and keeps the one that was disturbed least.
+    """Takes measurements, each up to `attempts` times, and keeps the one that was disturbed least.
 
     Only what was stolen decides, never the figure.
 
     Parameters
     ----------
+    attempts
+        For each measurement, at most.
     counted
         A snapshot of the machine's counters; injected so that tests are exact.
     """
 
-    def __init__(self, counted: Callable[[], dict[str, Any]] = snapshot) -> None:
-        self._counted = counted
+    def __init__(self, attempts: int = ATTEMPTS, counted: Callable[[], dict[str, Any]] = snapshot) -> None:
+        self._attempts, self._counted = attempts, counted
         self.kept: list[float] = []
         self.repeated = 0
 
     def measure(self, take: Callable[[], Value]) -> Value:
         """One measurement."""
         found: list[tuple[float, Value]] = []
-        while not found or (found[-1][0] > MOST_STOLEN and len(found) < ATTEMPTS):
+        while not found or (found[-1][0] > MOST_STOLEN and len(found) < self._attempts):
             before = self._counted()
             value = take()
             found.append((stolen_share(before, self._counted()), value))

@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.calm import Calm
+from bench.calm import ATTEMPTS, Calm
 from bench.context import say
 from bench.errors import BenchError
 from bench.foresight import BITS, HEADERS, LINKS, Lab, Row, Setting, ordered
@@ -225,6 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--mpi", default="openmpi", choices=("openmpi", "mpich"))
     parser.add_argument("--traces", type=int, default=3, help="of each program")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each program at each setting")
+    parser.add_argument("--attempts", type=int, default=ATTEMPTS, help="at a measurement, while others take the CPUs")
     parser.add_argument("--seed", type=int, default=1, help="of the order")
     parser.add_argument("--keep", type=Path, help="folder for predictions, traces and the table")
     options = parser.parse_args(arguments)
@@ -236,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if missing := [name for name in names if name not in known]:
             raise BenchError(f"{options.file} has no {', '.join(missing)}: it has {', '.join(known)}")
         with _kept(options.keep) as kept, labs.up(RANKS, keep=False, link=TRACED.both) as up:
-            calm = Calm()
+            calm = Calm(options.attempts)
             lab = Lab(up, options.mpi, kept)
             programs = Programs(lab, known)
             rows = contest(lab, programs, names, options.traces, options.repeats, calm, options.seed, kept)

@@ -70,14 +70,16 @@ class Way:
         self.source, self.target, self.rate, self.tick, self.waits = source, target, rate, tick, waits
         self.queue: deque[tuple[float, bytes]] = deque()
         self.free = 0.0
+        self.behind = False
 
     def take(self) -> None:
         """Take in what the node has sent."""
         try:
             while not (self.waits and self.is_full()):
                 self.admit(os.read(self.source, 65536), time.monotonic())
+            self.behind = True
         except BlockingIOError:
-            return
+            self.behind = False
 
     def is_full(self) -> bool:
         """Whether the wire has work enough."""
@@ -89,8 +91,9 @@ class Way:
         if self.rate:
             if self.free > now + LONGEST_QUEUE_S:
                 return
-            # While frames wait, the wire's own clock counts: a pause of this process costs it no capacity.
-            start = self.free if self.queue else max(self.free, now)
+            # While frames wait, here or with the interface, the wire's own clock counts: a pause of this process costs
+            # it no capacity.
+            start = self.free if self.queue or self.behind else max(self.free, now)
             due = self.free = start + (len(frame) + FRAMING) * 8 / self.rate
         if self.tick:
             due = (int((now + random.uniform(0, 2 * self.tick)) / self.tick) + 1) * self.tick

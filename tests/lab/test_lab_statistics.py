@@ -45,9 +45,8 @@ def wulf(pair: labs.Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any
 def test_the_same_against_itself_is_rarely_a_difference(wulf: Any, tmp_path: Path) -> None:
     changed = 0
     for i in range(A_A):
-        done = wulf(
-            "net", "pingpong", "n1", "n2", "--lab", "--versus", "", "--seconds", "0.02", "--out", str(tmp_path / str(i))
-        )
+        out = str(tmp_path / str(i))
+        done = wulf("net", "pingpong", "n1", "n2", "--lab", "--versus", "--seconds", "0.02", "--out", out)
         assert done.returncode in (0, 1), done.stderr
         finding = next(f for f in read_run(tmp_path / str(i)).findings if f.kind == "comparison")
         changed += finding.text.startswith("B is")

@@ -84,7 +84,7 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
         metavar="[PARAM=VALUE,…]",
         is_flag=False,
         flag_value="",
-        help="Measure a second configuration against this one, in random order; empty: the same one again (A/A).",
+        help="Measure a second configuration against this one, in random order; alone: the same one again (A/A).",
     )
     @click.option(
         "--delta", type=Percent(), default="1%", show_default=True, help="What --versus counts as no difference."

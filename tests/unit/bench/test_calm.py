@@ -26,21 +26,21 @@ def test_the_share_is_of_all_cpus_time() -> None:
 
 
 def test_a_calm_measurement_is_made_once() -> None:
-    calm = Calm(counted(0.005).__next__)
+    calm = Calm(counted=counted(0.005).__next__)
     assert calm.measure(iter("ab").__next__) == "a"
     assert calm.words.startswith("Of 1 measurements 0 were made again,")
     assert calm.words.endswith("meanwhile.")
 
 
 def test_a_disturbed_one_is_made_again() -> None:
-    calm = Calm(counted(0.2, 0.3, 0.0).__next__)
+    calm = Calm(counted=counted(0.2, 0.3, 0.0).__next__)
     assert calm.measure(iter("abc").__next__) == "c"
     assert (calm.repeated, calm.kept) == (2, [0.0])
 
 
 def test_the_calmest_is_kept_where_none_is_calm_and_that_is_said() -> None:
     shares = [0.5, 0.2, 0.4, 0.3, 0.6]
-    calm = Calm(counted(*shares).__next__)
+    calm = Calm(counted=counted(*shares).__next__)
     assert len(shares) == ATTEMPTS
     assert calm.measure(iter("abcdef").__next__) == "b"
     assert lacking(calm.words, "; 1 never", "worst with 20.0%") == []
