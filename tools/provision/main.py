@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from provision import environment, native, packages, system, unprivileged
+from provision import environment, native, packages, sources, system, unprivileged
 from provision.packages import Host, Need
 from provision.places import Places
 from provision.runner import Runner, SetupError, Shell
@@ -108,10 +108,11 @@ class Setup:
         return new
 
     def _replacements(self, wanted: Sequence[Need]) -> list[Need]:
-        """Put wheels and unpacked packages in the place of what could not be installed; return what is left."""
+        """Put wheels, sources, unpacked packages in the place of what could not be installed; return what is left."""
         absent = packages.missing(wanted, self._host)
         wheels = list(dict.fromkeys(need.wheel for need in absent if need.wheel))
         environment.try_wheels(self._runner, self._places, wheels)
+        sources.unpack(self._runner, self._places, packages.missing(wanted, self._host))
         unprivileged.unpack(self._runner, self._host, self._places, packages.missing(wanted, self._host))
         # Without ensurepip, pip has come from the package index by now: nothing is missed.
         return [need for need in packages.missing(wanted, self._host) if need.without != "nothing"]

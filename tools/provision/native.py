@@ -56,7 +56,7 @@ def build(runner: Runner, host: Host, places: Places, stamps: Stamps, *, tests: 
 def configure(runner: Runner, host: Host, places: Places, folder: Path, options: Sequence[str]) -> None:
     """Configure one build folder; a folder that was made with other options is made anew."""
     command = [str(tool(host, "cmake")), "-S", str(places.repo / "native"), "-B", str(folder), "-G", "Ninja"]
-    command += [f"-DCMAKE_MAKE_PROGRAM={tool(host, 'ninja')}", *header_options(places), *options]
+    command += [f"-DCMAKE_MAKE_PROGRAM={tool(host, 'ninja')}", *library_options(places), *options]
     compiler = " ".join(option for option in command if "COMPILER" in option or "DEPS_INCLUDE" in option)
     note = folder / "wulf-compiler.txt"
     if folder.exists() and (not note.exists() or note.read_text() != compiler):
@@ -80,11 +80,15 @@ def tool(host: Host, name: str) -> Path:
     return path
 
 
-def header_options(places: Places) -> list[str]:
+def library_options(places: Places) -> list[str]:
+    """Say where the libraries are that came without the system's package manager."""
     prefix = places.sysroot / "usr"
-    if not (prefix / "include").is_dir():
-        return []
-    return [f"-DWULF_NATIVE_DEPS_INCLUDE={prefix / 'include'}", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    options = []
+    if (prefix / "include").is_dir():
+        options += [f"-DWULF_NATIVE_DEPS_INCLUDE={prefix / 'include'}", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    if monocypher := max(prefix.glob("src/*/monocypher.c"), default=None):
+        options.append(f"-DWULF_MONOCYPHER={monocypher.parent}")
+    return options
 
 
 def compiler_options(runner: Runner, host: Host, places: Places) -> list[str]:

@@ -34,6 +34,8 @@ class Need:
     present: tuple[str, ...] = ()
     packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wheel: str | None = None
+    sdist: str | None = None
+    sha256: str | None = None
     unpack: bool = False
     services: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -50,10 +52,11 @@ def read_needs(path: Path) -> list[Need]:
 
 def _need(path: Path, entry: dict[str, object]) -> Need:
     where = f"{path}: need {entry.get('name', '?')!r}"
-    known = {"name", "group", "why", "without", "present", "wheel", "unpack", "services", "secrets", *FAMILIES}
+    required = {"name", "group", "why", "without", "present"}
+    known = {*required, "wheel", "sdist", "sha256", "unpack", "services", "secrets", *FAMILIES}
     if unknown := sorted(set(entry) - known):
         raise SetupError(f"{where}: unknown field {unknown[0]!r}")
-    if absent := sorted({"name", "group", "why", "without", "present"} - set(entry)):
+    if absent := sorted((required | ({"sha256"} if "sdist" in entry else set())) - set(entry)):
         raise SetupError(f"{where}: field {absent[0]!r} is missing")
     if entry["group"] not in GROUPS:
         raise SetupError(f"{where}: group {entry['group']!r} is none of {', '.join(GROUPS)}")
@@ -61,7 +64,6 @@ def _need(path: Path, entry: dict[str, object]) -> Need:
     for rule in present:
         if rule.partition(":")[0] not in RULES:
             raise SetupError(f"{where}: present {rule!r} starts with none of {', '.join(RULES)}")
-    wheel = entry.get("wheel")
     return Need(
         name=str(entry["name"]),
         group=str(entry["group"]),
@@ -69,11 +71,17 @@ def _need(path: Path, entry: dict[str, object]) -> Need:
         without=str(entry["without"]),
         present=present,
         packages={family: _words(entry, family) for family in FAMILIES if family in entry},
-        wheel=None if wheel is None else str(wheel),
+        wheel=_word(entry, "wheel"),
+        sdist=_word(entry, "sdist"),
+        sha256=_word(entry, "sha256"),
         unpack=bool(entry.get("unpack", False)),
         services=_words(entry, "services"),
         secrets=_words(entry, "secrets"),
     )
+
+
+def _word(entry: Mapping[str, object], name: str) -> str | None:
+    return str(entry[name]) if name in entry else None
 
 
 def _words(entry: Mapping[str, object], name: str) -> tuple[str, ...]:
