@@ -65,7 +65,7 @@ std::unique_ptr<Peer> open_peer(const Asked& request, Header header) {
   socket.connect(request.address, timeout);
   const std::string params = request.params.dump();
   header.params_length = static_cast<std::uint32_t>(params.size());
-  const auto bytes = header.encode();
+  const auto bytes = header.encode(request.key, std::as_bytes(std::span(params)));
   std::string opening(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   opening += params;
   try {
@@ -127,7 +127,7 @@ void check_run(const Json& json) { (void)read_request(json); }
 
 Json run_replicate(const Json& json) {
   const Asked request = read_request(json);
-  Header header{.key = request.key, .run = random_number(), .pattern = request.pattern.name()};
+  Header header{.run = random_number(), .pattern = request.pattern.name()};
   ClientRun run(request.transport, request.address, request.params, open_peer(request, header));
   header.kind = Kind::kData;
   const ChannelOptions options = ChannelOptions::from(request.params);
@@ -135,7 +135,8 @@ Json run_replicate(const Json& json) {
     header.channel = static_cast<std::uint32_t>(i);
     Lane& lane = run.lanes().emplace_back();
     lane.index = header.channel;
-    lane.channel = request.transport.connect(request.address, header, options, run.timeout());
+    const Opening opening{header, header.encode(request.key)};
+    lane.channel = request.transport.connect(request.address, opening, options, run.timeout());
   }
   const Json start = await_start(run);
   Outcome outcome = request.pattern.measure(run);

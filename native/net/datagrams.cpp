@@ -137,7 +137,7 @@ void DatagramIntake::take_one() {
     return;
   }
   const auto header = gate_.admit(std::span(bytes).first(static_cast<std::size_t>(got)));
-  if (!header || header->kind != Kind::kData) {
+  if (!header) {
     return;
   }
   try {
@@ -154,11 +154,11 @@ void DatagramIntake::take_one() {
   }
 }
 
-std::shared_ptr<Channel> greet(const Address& server, const Header& header, const DatagramFamily& family,
+std::shared_ptr<Channel> greet(const Address& server, const Opening& opening, const DatagramFamily& family,
                                const ChannelOptions& options, double timeout) {
   constexpr Nanoseconds kFirstPatience = 50 * kMillisecond;
   Socket socket = family.open(options);
-  const auto hello = header.encode();
+  const auto& hello = opening.bytes;
   const Nanoseconds deadline = now() + from_seconds(timeout);
   // Hello and welcome may be lost: ask again, each time with twice the patience.
   for (Nanoseconds patience = kFirstPatience; now() < deadline; patience *= 2) {
@@ -167,7 +167,8 @@ std::shared_ptr<Channel> greet(const Address& server, const Header& header, cons
         (errno == ECONNREFUSED || errno == ENOENT) && server.family() == AF_UNIX) {
       return nullptr;  // on one host nothing is lost: nobody listens
     }
-    if (const auto own = await_welcome(socket, server, header, std::min(deadline, now() + patience))) {
+    if (const auto own =
+            await_welcome(socket, server, opening.header, std::min(deadline, now() + patience))) {
       connect_to(socket, *own);
       return family.channel(std::move(socket), options);
     }

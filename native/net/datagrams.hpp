@@ -91,7 +91,7 @@ class DatagramIntake final : public Intake {
 
 /// The client's side: says hello at `server` until a welcome comes, and connects to where it came from. Null
 /// when none came within `timeout` seconds.
-[[nodiscard]] std::shared_ptr<Channel> greet(const Address& server, const Header& header,
+[[nodiscard]] std::shared_ptr<Channel> greet(const Address& server, const Opening& opening,
                                              const DatagramFamily& family, const ChannelOptions& options,
                                              double timeout);
 

@@ -13,7 +13,7 @@ constexpr std::string_view kWelcome = "wulf-ok!";
 constexpr std::size_t kVersionAt = 8;
 constexpr std::size_t kKindAt = 10;
 constexpr std::size_t kChannelAt = 12;
-constexpr std::size_t kKeyAt = 16;
+constexpr std::size_t kSealAt = 16;
 constexpr std::size_t kRunAt = 32;
 constexpr std::size_t kPatternAt = 40;
 constexpr std::size_t kParamsLengthAt = 56;
@@ -40,16 +40,17 @@ void put_text(std::span<std::byte> bytes, std::size_t at, std::string_view text)
 
 }  // namespace
 
-std::array<std::byte, Header::kSize> Header::encode() const {
-  std::array<std::byte, kSize> bytes{};
+Header::Bytes Header::encode(const Key& key, std::span<const std::byte> params) const {
+  Bytes bytes{};
   put_text(bytes, 0, kMagic);
   put(bytes, kVersionAt, kVersion);
   put(bytes, kKindAt, static_cast<std::uint8_t>(kind));
   put(bytes, kChannelAt, channel);
-  std::memcpy(&bytes[kKeyAt], key.data(), key.size());
   put(bytes, kRunAt, run);
   put_text(bytes, kPatternAt, std::string_view(pattern).substr(0, kLongestPattern));
   put(bytes, kParamsLengthAt, params_length);
+  const Seal seal = seal_of(bytes, params, key);
+  std::memcpy(&bytes[kSealAt], seal.data(), seal.size());
   return bytes;
 }
 
@@ -67,11 +68,19 @@ std::optional<Header> Header::decode(std::span<const std::byte> bytes) {
   }
   header.kind = static_cast<Kind>(kind);
   header.channel = get<std::uint32_t>(bytes, kChannelAt);
-  std::memcpy(header.key.data(), &bytes[kKeyAt], header.key.size());
   header.run = get<std::uint64_t>(bytes, kRunAt);
   const auto* text = reinterpret_cast<const char*>(&bytes[kPatternAt]);
   header.pattern.assign(text, std::find(text, text + kLongestPattern, '\0'));
   return header;
+}
+
+bool Header::is_sealed(std::span<const std::byte> bytes, const Key& key, std::span<const std::byte> params) {
+  Bytes unsealed{};
+  std::memcpy(unsealed.data(), bytes.data(), std::min(bytes.size(), unsealed.size()));
+  Seal seal{};
+  std::memcpy(seal.data(), &unsealed[kSealAt], seal.size());
+  std::memset(&unsealed[kSealAt], 0, seal.size());
+  return same_seal(seal, seal_of(unsealed, params, key));
 }
 
 std::array<std::byte, 20> encode_welcome(std::uint64_t run, std::uint32_t channel) {

@@ -1,5 +1,7 @@
 #include "net/key.hpp"
 
+#include <monocypher.h>
+
 #include <charconv>
 
 #include "core/error.hpp"
@@ -20,12 +22,17 @@ Key parse_key(const std::string& hex) {
   return key;
 }
 
-bool same_key(const Key& a, const Key& b) noexcept {
-  volatile std::uint8_t difference = 0;  // volatile: the compiler may not leave the loop early
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference = static_cast<std::uint8_t>(difference | (a[i] ^ b[i]));
+Seal seal_of(std::span<const std::byte> first, std::span<const std::byte> second, const Key& key) noexcept {
+  Seal seal{};
+  crypto_blake2b_ctx hash;
+  crypto_blake2b_keyed_init(&hash, seal.size(), key.data(), key.size());
+  for (const auto part : {first, second}) {
+    crypto_blake2b_update(&hash, reinterpret_cast<const std::uint8_t*>(part.data()), part.size());
   }
-  return difference == 0;
+  crypto_blake2b_final(&hash, seal.data());
+  return seal;
 }
+
+bool same_seal(const Seal& a, const Seal& b) noexcept { return crypto_verify16(a.data(), b.data()) == 0; }
 
 }  // namespace wulf::net

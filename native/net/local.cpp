@@ -44,7 +44,7 @@ Address local_address(const Address& server, const std::string& transport) {
   return Address::local("wulf-net/" + transport + "/" + server.text() + "/" + std::to_string(server.port()));
 }
 
-Socket knock(const Address& server, const std::string& transport, const Header& header,
+Socket knock(const Address& server, const std::string& transport, const Opening& opening,
              const std::vector<int>& files) {
   Socket socket = Socket::create(AF_UNIX, SOCK_STREAM);
   const Address address = local_address(server, transport);
@@ -52,7 +52,7 @@ Socket knock(const Address& server, const std::string& transport, const Header& 
     throw Error("connect", "no server for " + transport + " of " + server.text() + " is on this node (" +
                                std::strerror(errno) + "): " + transport + " needs both ends on one node");
   }
-  auto bytes = header.encode();
+  auto bytes = opening.bytes;
   iovec part{bytes.data(), bytes.size()};
   ControlBytes control;
   msghdr message{};
@@ -144,7 +144,7 @@ void LocalIntake::take(Waiter& waiter) {
   const ssize_t got = recvmsg(waiter.socket.fd(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   std::vector<Socket> files = got < 0 ? std::vector<Socket>{} : files_of(message);
   const auto header = gate_.admit(std::span(bytes).first(got < 0 ? 0 : static_cast<std::size_t>(got)));
-  if (!header || header->kind != Kind::kData) {
+  if (!header) {
     return;
   }
   try {

@@ -17,7 +17,7 @@ namespace wulf::net {
 
 /// The client's side: a connection to the server's local intake, opened with the header, with which `files`
 /// go over. Throws `connect` where nobody listens: the ends are on two nodes.
-[[nodiscard]] Socket knock(const Address& server, const std::string& transport, const Header& header,
+[[nodiscard]] Socket knock(const Address& server, const std::string& transport, const Opening& opening,
                            const std::vector<int>& files = {});
 
 /// Takes in connections that carry a header, and files, in their first message. Without the key nothing is

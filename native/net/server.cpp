@@ -48,6 +48,7 @@ Server::~Server() {
 Json Server::counts() const {
   return {{"accepted", accepted_.load()},
           {"wrong_key", wrong_key_.load()},
+          {"replayed", replayed_.load()},
           {"malformed", malformed_.load()},
           {"turned_away", turned_away_.load()}};
 }
@@ -135,38 +136,42 @@ void Server::close_longest_silent() {
 
 void Server::welcome(Socket socket) {
   const Nanoseconds deadline = now() + from_seconds(kHeaderTimeout);
-  std::array<std::byte, Header::kSize> bytes{};
+  Header::Bytes bytes{};
   const bool whole = read_exactly(socket.fd(), bytes, deadline);
-  const auto header = admit(std::span(bytes).first(whole ? bytes.size() : 0));
-  Json params;
-  if (header && header->kind == Kind::kControl) {
-    params = read_params(socket, *header, deadline);
-  }
+  const auto opened = Header::decode(std::span(bytes).first(whole ? bytes.size() : 0));
+  std::string params(opened ? opened->params_length : 0, '\0');
+  const bool complete = read_exactly(socket.fd(), std::as_writable_bytes(std::span(params)), deadline);
   {
     const std::lock_guard lock(mutex_);
     std::erase(openings_, socket.fd());
   }
-  if (!header) {
-    return;
-  }
-  if (header->kind == Kind::kControl) {
-    open_run(std::move(socket), *header, params);
+  if (!opened || !complete) {
+    ++malformed_;
+  } else if (!Header::is_sealed(bytes, key_, std::as_bytes(std::span(params)))) {
+    ++wrong_key_;
+  } else if (opened->kind == Kind::kControl) {
+    open_run(std::move(socket), *opened, parse_json(params).value_or(nullptr));
   } else {
-    (void)join(*header, [&](const ChannelOptions& options) { return transport_.adopt(socket, options); });
+    (void)join(*opened, [&](const ChannelOptions& options) { return transport_.adopt(socket, options); });
   }
 }
 
 std::optional<Header> Server::admit(std::span<const std::byte> bytes) {
   auto header = Header::decode(bytes);
-  if (!header) {
+  if (!header || header->kind != Kind::kData) {
     ++malformed_;
     return std::nullopt;
   }
-  if (!same_key(header->key, key_)) {
+  if (!Header::is_sealed(bytes, key_)) {
     ++wrong_key_;
     return std::nullopt;
   }
   return header;
+}
+
+bool Server::is_first_of(std::uint64_t run) {
+  const std::lock_guard lock(mutex_);
+  return seen_.size() < kMostRunsEver && seen_.insert(run).second;
 }
 
 std::shared_ptr<Channel> Server::join(const Header& header, const Make& make) {
@@ -182,15 +187,11 @@ std::shared_ptr<Channel> Server::join(const Header& header, const Make& make) {
   return run->join(header.channel, make);
 }
 
-Json Server::read_params(const Socket& socket, const Header& header, Nanoseconds deadline) {
-  std::string text(header.params_length, '\0');
-  if (!read_exactly(socket.fd(), std::as_writable_bytes(std::span(text)), deadline)) {
-    return nullptr;
-  }
-  return parse_json(text).value_or(nullptr);
-}
-
 void Server::open_run(Socket socket, const Header& header, const Json& params) {
+  if (!is_first_of(header.run)) {
+    ++replayed_;
+    return;
+  }
   ++accepted_;
   Control control(std::move(socket));
   std::shared_ptr<ServerRun> run;
@@ -224,10 +225,6 @@ std::shared_ptr<ServerRun> Server::make_run(Control& control, const Header& head
   std::size_t lanes = pattern->lanes(settled);
   for (const auto& [number, run] : runs_) {
     lanes += run->lanes().size();
-  }
-  if (runs_.contains(header.run)) {
-    ++turned_away_;
-    throw Error("limit", "a run of this number is in progress: each takes a fresh one at random");
   }
   if (stopping_) {
     throw Error("peer-lost", "the server is being stopped");

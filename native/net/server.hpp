@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "core/threads.hpp"
@@ -14,7 +15,7 @@
 
 namespace wulf::net {
 
-/// Serves runs over one transport at one address, to whoever shows the key.
+/// Serves runs over one transport at one address, to whoever shows that he has the key.
 ///
 /// It listens by TCP at an ephemeral port: for control connections, and for the data connections of
 /// transports that take theirs from there. A transport with an intake of its own (UDP) takes channels in at
@@ -32,18 +33,20 @@ class Server final : public Gate {
 
   [[nodiscard]] const Address& address() const { return address_; }
 
-  /// {"accepted": runs, "wrong_key": openings, "malformed": openings that were none, "turned_away": beyond
-  /// limits}.
+  /// {"accepted": runs, "wrong_key": openings, "replayed": openings of a run that has been opened before,
+  /// "malformed": openings that were none, "turned_away": beyond limits}.
   [[nodiscard]] Json counts() const;
 
   std::optional<Header> admit(std::span<const std::byte> bytes) override;
   std::shared_ptr<Channel> join(const Header& header, const Make& make) override;
 
   static constexpr double kHeaderTimeout = 5;  ///< seconds, for header and parameters together
-  /// Connections that have not shown the key yet; beyond, the one that has been silent longest is closed, so
-  /// that strangers keep nobody out. Several runs of 128 streams may open at the same moment.
+  /// Connections that have not shown that they have the key yet; beyond, the one that has been silent longest
+  /// is closed, so that strangers keep nobody out. Several runs of 128 streams may open at the same moment.
   static constexpr std::size_t kMostOpenings = 512;
-  static constexpr std::size_t kMostRuns = 64;     ///< at the same time
+  static constexpr std::size_t kMostRuns = 64;  ///< at the same time
+  /// In a server's life, each of which is remembered: an hour of the shortest there are.
+  static constexpr std::size_t kMostRunsEver = std::size_t{1} << 20U;
   static constexpr std::size_t kMostLanes = 1024;  ///< of all runs together
 
  private:
@@ -56,7 +59,8 @@ class Server final : public Gate {
   void open_run(Socket socket, const Header& header, const Json& params);
   /// Takes `control` on success alone.
   std::shared_ptr<ServerRun> make_run(Control& control, const Header& header, const Json& params);
-  static Json read_params(const Socket& socket, const Header& header, Nanoseconds deadline);
+  /// Whether no run of this number has been opened yet; it has been, from now on.
+  bool is_first_of(std::uint64_t run);
 
   const Transport& transport_;
   Address address_;
@@ -68,13 +72,16 @@ class Server final : public Gate {
 
   std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> wrong_key_{0};
+  std::atomic<std::uint64_t> replayed_{0};
   std::atomic<std::uint64_t> malformed_{0};
   std::atomic<std::uint64_t> turned_away_{0};
 
   std::mutex mutex_;
   bool stopping_ = false;
-  std::vector<int> openings_;  ///< sockets that have not shown the key yet, the longest silent first
+  std::vector<int>
+      openings_;  ///< sockets that have not shown that they have the key yet, the longest silent first
   std::map<std::uint64_t, std::shared_ptr<ServerRun>> runs_;
+  std::unordered_set<std::uint64_t> seen_;  ///< numbers of all runs that were opened
   Threads threads_;
 };
 

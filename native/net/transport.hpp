@@ -103,7 +103,7 @@ class Gate {
   Gate& operator=(Gate&&) = delete;
   virtual ~Gate() = default;
 
-  /// The header, if it is one and shows the right key. Counts it otherwise.
+  /// The header of a channel, if it is one and sealed with the key. Counts it otherwise.
   virtual std::optional<Header> admit(std::span<const std::byte> bytes) = 0;
 
   /// The channel that the header names: `make` is called unless it has joined before. Null where no run of
@@ -150,8 +150,8 @@ class Transport {
             {"datagrams", spec_.datagrams}, {"local", spec_.local}, {"options", spec_.options}};
   }
 
-  /// The client's end of a new channel, opened with `header`. Throws `connect` or `timeout`.
-  [[nodiscard]] virtual std::shared_ptr<Channel> connect(const Address& server, const Header& header,
+  /// The client's end of a new channel, opened with `opening`. Throws `connect` or `timeout`.
+  [[nodiscard]] virtual std::shared_ptr<Channel> connect(const Address& server, const Opening& opening,
                                                          const ChannelOptions& options,
                                                          double timeout) const = 0;
 

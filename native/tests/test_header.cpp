@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "core/error.hpp"
 #include "net/address.hpp"
@@ -11,21 +13,21 @@ namespace {
 using namespace wulf;
 using namespace wulf::net;
 
+const Key kKey = parse_key("000102030405060708090a0b0c0d0eff");
+
 Header example() {
   return {.kind = Kind::kData,
           .channel = 3,
-          .key = parse_key("000102030405060708090a0b0c0d0eff"),
           .run = 0x0123456789abcdef,
           .pattern = "pingpong",
           .params_length = 77};
 }
 
 TEST_CASE("a header survives the wire") {
-  const auto header = Header::decode(example().encode());
+  const auto header = Header::decode(example().encode(kKey));
   REQUIRE(header);
   CHECK(header->kind == Kind::kData);
   CHECK(header->channel == 3);
-  CHECK(header->key == example().key);
   CHECK(header->run == 0x0123456789abcdef);
   CHECK(header->pattern == "pingpong");
   CHECK(header->params_length == 77);
@@ -34,22 +36,21 @@ TEST_CASE("a header survives the wire") {
 TEST_CASE("a pattern of the full sixteen letters needs no end mark") {
   Header header = example();
   header.pattern = "sixteen-letters!";
-  CHECK(Header::decode(header.encode())->pattern == "sixteen-letters!");
+  CHECK(Header::decode(header.encode(kKey))->pattern == "sixteen-letters!");
 }
 
 TEST_CASE("the layout on the wire is the documented one, in network order") {
-  const auto bytes = example().encode();
+  const auto bytes = example().encode(kKey);
   CHECK(std::to_integer<char>(bytes[0]) == 'w');
   CHECK(std::to_integer<int>(bytes[9]) == Header::kVersion);
   CHECK(std::to_integer<int>(bytes[10]) == 2);
   CHECK(std::to_integer<int>(bytes[15]) == 3);
-  CHECK(std::to_integer<int>(bytes[31]) == 0xff);
   CHECK(std::to_integer<int>(bytes[32]) == 0x01);
   CHECK(std::to_integer<int>(bytes[59]) == 77);
 }
 
 TEST_CASE("what is cut off, too long, or of another magic, version or kind is no header") {
-  auto bytes = example().encode();
+  auto bytes = example().encode(kKey);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     REQUIRE_FALSE(Header::decode(std::span(bytes).first(size)));
   }
@@ -80,14 +81,42 @@ TEST_CASE("keys: 32 hex digits, nothing else, and the error does not repeat them
   }
 }
 
-TEST_CASE("keys that differ in any one bit differ") {
-  const Key key = example().key;
-  CHECK(same_key(key, key));
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+TEST_CASE("a seal is keyed BLAKE2b of both parts, of 128 bits") {
+  // as Python's hashlib.blake2b(b"wulf-net", digest_size=16, key=…) has it
+  const Seal expected{0x99, 0x58, 0xbd, 0xba, 0xbc, 0x11, 0x6b, 0xab,
+                      0xd4, 0xb4, 0x5c, 0xd6, 0x85, 0x2b, 0x96, 0x3d};
+  CHECK(seal_of(bytes_of("wulf"), bytes_of("-net"), kKey) == expected);
+  CHECK(seal_of(bytes_of("wulf-net"), {}, kKey) == expected);
+  CHECK(seal_of(bytes_of("wulf-net"), {}, Key{}) != expected);
+}
+
+TEST_CASE("seals that differ in any one bit differ") {
+  const Seal seal = seal_of(bytes_of("x"), {}, kKey);
+  CHECK(same_seal(seal, seal));
   for (std::size_t bit = 0; bit < 128; ++bit) {
-    Key other = key;
+    Seal other = seal;
     other[bit / 8] = static_cast<std::uint8_t>(other[bit / 8] ^ (1U << (bit % 8)));
-    REQUIRE_FALSE(same_key(key, other));
+    REQUIRE_FALSE(same_seal(seal, other));
   }
+}
+
+TEST_CASE("a header is sealed in all its bits, with its parameters, and shows nothing of the key") {
+  constexpr std::string_view kParams = R"({"bytes":1})";
+  const auto bytes = example().encode(kKey, bytes_of(kParams));
+  CHECK(Header::is_sealed(bytes, kKey, bytes_of(kParams)));
+  CHECK_FALSE(Header::is_sealed(bytes, kKey, bytes_of(R"({"bytes":2})")));
+  CHECK_FALSE(Header::is_sealed(bytes, kKey));
+  CHECK_FALSE(Header::is_sealed(bytes, Key{}, bytes_of(kParams)));
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    auto other = bytes;
+    other[bit / 8] ^= std::byte{1} << (bit % 8);
+    INFO("bit " << bit);
+    REQUIRE_FALSE(Header::is_sealed(other, kKey, bytes_of(kParams)));
+  }
+  const auto key = std::as_bytes(std::span(kKey));
+  CHECK(std::search(bytes.begin(), bytes.end(), key.begin(), key.end()) == bytes.end());
 }
 
 TEST_CASE("addresses are numeric, IPv4 or IPv6") {

@@ -27,7 +27,7 @@ class NullTransport final : public Transport {
                    .local = true,
                    .options = {}}) {}
 
-  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& /*server*/, const Header& /*header*/,
+  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& /*server*/, const Opening& /*opening*/,
                                                  const ChannelOptions& /*options*/,
                                                  double /*timeout*/) const override {
     return std::make_shared<NullChannel>();

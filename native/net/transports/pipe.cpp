@@ -107,12 +107,12 @@ class PipeTransport final : public Transport {
                    .local = true,
                    .options = {"sndbuf"}}) {}
 
-  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Header& header,
+  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Opening& opening,
                                                  const ChannelOptions& options,
                                                  double /*timeout*/) const override {
     Pipe there(options.sndbuf);
     Pipe back(options.sndbuf);
-    (void)knock(server, name(), header, {there.read.fd(), back.write.fd()});
+    (void)knock(server, name(), opening, {there.read.fd(), back.write.fd()});
     return std::make_shared<PipeChannel>(std::move(back.read), std::move(there.write));
   }
 

@@ -104,7 +104,7 @@ class ShmTransport final : public Transport {
                    .local = true,
                    .options = {"waiting"}}) {}
 
-  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Header& header,
+  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Opening& opening,
                                                  const ChannelOptions& options,
                                                  double /*timeout*/) const override {
     if (options.waiting == Waiting::kEpoll) {
@@ -116,7 +116,7 @@ class ShmTransport final : public Transport {
       throw system_error("limit", "cannot make shared memory", errno);
     }
     Mapping mapping(file);
-    (void)knock(server, name(), header, {file.fd()});
+    (void)knock(server, name(), opening, {file.fd()});
     return std::make_shared<ShmChannel>(std::move(mapping), /*client=*/true, options.waiting);
   }
 

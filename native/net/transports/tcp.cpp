@@ -92,13 +92,13 @@ class TcpTransport final : public Transport {
                    .options = {"sndbuf", "rcvbuf", "nodelay", "cork", "mss", "congestion", "tos", "waiting",
                                "busy_poll", "sending"}}) {}
 
-  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Header& header,
+  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Opening& opening,
                                                  const ChannelOptions& options,
                                                  double timeout) const override {
     Socket socket = Socket::create(server.family(), SOCK_STREAM);
     options.apply_tcp(socket);
     socket.connect(server, timeout);
-    open_with(socket, header.encode());
+    open_with(socket, opening.bytes);
     return std::make_shared<TcpChannel>(std::move(socket), options);
   }
 

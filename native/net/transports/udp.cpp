@@ -67,12 +67,12 @@ class UdpTransport final : public Transport {
                    .local = false,
                    .options = {"sndbuf", "rcvbuf", "tos", "waiting", "busy_poll", "sending"}}) {}
 
-  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Header& header,
+  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Opening& opening,
                                                  const ChannelOptions& options,
                                                  double timeout) const override {
     const int family = server.family();
-    auto channel =
-        greet(server, header, udp([family] { return Socket::create(family, SOCK_DGRAM); }), options, timeout);
+    auto channel = greet(server, opening, udp([family] { return Socket::create(family, SOCK_DGRAM); }),
+                         options, timeout);
     if (!channel) {
       throw Error("timeout", "no UDP answer from " + server.text() + " port " +
                                  std::to_string(server.port()) + " within " + Json(timeout).dump() +

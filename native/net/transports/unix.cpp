@@ -17,10 +17,10 @@ class UnixTransport final : public Transport {
                    .local = true,
                    .options = {"sndbuf", "rcvbuf", "waiting", "sending"}}) {}
 
-  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Header& header,
+  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Opening& opening,
                                                  const ChannelOptions& options,
                                                  double /*timeout*/) const override {
-    return channel(knock(server, name(), header), options);
+    return channel(knock(server, name(), opening), options);
   }
 
   [[nodiscard]] std::unique_ptr<Intake> open_intake(const Address& address, Gate& gate) const override {

@@ -22,10 +22,10 @@ class UnixDatagramTransport final : public Transport {
                    .local = true,
                    .options = {"sndbuf", "rcvbuf", "waiting"}}) {}
 
-  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Header& header,
+  [[nodiscard]] std::shared_ptr<Channel> connect(const Address& server, const Opening& opening,
                                                  const ChannelOptions& options,
                                                  double timeout) const override {
-    auto channel = greet(local_address(server, name()), header, family(), options, timeout);
+    auto channel = greet(local_address(server, name()), opening, family(), options, timeout);
     if (!channel) {
       throw Error("connect", "no server for unixgram of " + server.text() +
                                  " is on this node: unixgram needs both ends on one node");

@@ -167,6 +167,7 @@ class Serving(TypedDict):
 class Stopped(TypedDict):
     accepted: Count
     wrong_key: Count
+    replayed: Count
     malformed: Count
     turned_away: Count
 

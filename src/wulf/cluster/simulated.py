@@ -187,7 +187,7 @@ class SimulatedCluster:
         if where is None:
             raise Refusal("bad-parameter", f"there is no server {request.get('server')}", "server")
         del self._servers[where]
-        return {"accepted": 0, "wrong_key": 0, "malformed": 0, "turned_away": 0}
+        return {"accepted": 0, "wrong_key": 0, "replayed": 0, "malformed": 0, "turned_away": 0}
 
     def _run(self, node: str, request: Mapping[str, Any]) -> Answer:
         pattern = _known("pattern", request.get("pattern"), WULF_NET["patterns"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
 import socket
 import struct
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +18,15 @@ HOST = "127.0.0.1"
 
 
 def header(
-    key: str = KEY, kind: int = 1, *, run: int = 7, channel: int = 0, pattern: str = "pingpong", params: int = 0
+    key: str = KEY, kind: int = 1, *, run: int = 7, channel: int = 0, pattern: str = "pingpong", params: bytes = b""
 ) -> bytes:
-    """The fixed header of native/net/header.hpp. `kind`: 1 control, 2 data; `params`: the length of what follows."""
-    name = pattern.encode()
-    return struct.pack(">8sHBxI16sQ16sI4x", b"wulf-net", 1, kind, channel, bytes.fromhex(key), run, name, params)
+    """The fixed header of native/net/header.hpp, sealed. `kind`: 1 control, 2 data; `params`: what will follow it."""
+
+    def filled(seal: bytes) -> bytes:
+        name = pattern.encode()
+        return struct.pack(">8sHBxI16sQ16sI4x", b"wulf-net", 2, kind, channel, seal, run, name, len(params))
+
+    return filled(hashlib.blake2b(filled(b"") + params, key=bytes.fromhex(key), digest_size=16).digest())
 
 
 def connect(port: int) -> socket.socket:
@@ -42,7 +49,7 @@ class Run:
 
     def __init__(self, port: int, *, run: int = 7, pattern: str = "pingpong", **params: Any) -> None:
         text = json.dumps(params).encode()
-        self.opening = header(run=run, pattern=pattern, params=len(text)) + text
+        self.opening = header(run=run, pattern=pattern, params=text) + text
         self.connection = connect(port)
         self.connection.sendall(self.opening)
         self._lines = self.connection.makefile("rb")
@@ -67,6 +74,42 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Listener:
+    """A place on the way to a server's port that hears all that both ends say."""
+
+    def __init__(self, port: int) -> None:
+        self._target = port
+        self._door = socket.create_server((HOST, 0))
+        self.port = int(self._door.getsockname()[1])
+        self.said: list[bytearray] = []
+        """By the client, a connection each."""
+        self.answered: list[bytearray] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):  # the door is closed
+            while True:
+                client, server = self._door.accept()[0], connect(self._target)
+                for way, heard in (((client, server), self.said), ((server, client), self.answered)):
+                    heard.append(bytearray())
+                    threading.Thread(target=self._carry, args=(*way, heard[-1]), daemon=True).start()
+
+    @staticmethod
+    def _carry(source: socket.socket, target: socket.socket, heard: bytearray) -> None:
+        with contextlib.suppress(OSError):
+            while part := source.recv(65536):
+                heard += part
+                target.sendall(part)
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._door.close()
 
 
 def status(pid: int, field: str) -> int:

@@ -28,7 +28,7 @@ import pytest
 from tests.processes import wait_until
 
 from . import filtered as filtering
-from .raw import HOST, IDLE_THREADS, Run, connect, cpu_seconds, descriptors, header, rest_of, status
+from .raw import HOST, IDLE_THREADS, Listener, Run, connect, cpu_seconds, descriptors, header, rest_of, status
 from .session import KEY, OTHER_KEY, ROOT, Pair, Session
 
 LONG = os.environ.get("WULF_FAULTS") == "long"
@@ -74,7 +74,7 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-# Replay: what an attacker can do who has recorded a run. The key stands in clear in every header: docs/faults.md.
+# Replay: what an attacker can do who has recorded a run.
 
 
 def test_a_replayed_data_header_gets_no_channel() -> None:
@@ -123,15 +123,55 @@ def test_a_replayed_hello_is_answered_to_the_runs_client_alone() -> None:
             attacker.recvfrom(100)
 
 
-def test_a_replayed_control_header_does_not_touch_the_run_in_progress() -> None:
-    with Pair("tcp") as pair, Run(port(pair), bytes=1) as run:
-        assert run.hear() == {"op": "ready"}
-        with Run(port(pair), bytes=1) as replayed:
-            assert replayed.hear()["error"]["code"] == "limit"
-        run.say({"op": "begin"})
-        with connect(port(pair)) as channel:
-            channel.sendall(header(kind=2))
-            assert run.hear() == {"op": "begun"}
+def test_a_replayed_control_header_opens_nothing_and_is_told_nothing() -> None:
+    with Pair("tcp") as pair:
+        with Run(port(pair), bytes=1) as run:
+            assert run.hear() == {"op": "ready"}
+            with connect(port(pair)) as replayed:  # while the run is on
+                replayed.sendall(run.opening)
+                assert rest_of(replayed) == b""
+            run.say({"op": "begin"})
+            with connect(port(pair)) as channel:
+                channel.sendall(header(kind=2))
+                assert run.hear() == {"op": "begun"}
+        assert wait_until(lambda: at_rest(pair))
+        with connect(port(pair)) as replayed:  # after it
+            replayed.sendall(run.opening)
+            assert rest_of(replayed) == b""
+        counts = pair.stop()
+        assert (counts["accepted"], counts["replayed"], counts["wrong_key"]) == (1, 2, 0), counts
+
+
+def test_a_listener_learns_nothing_that_opens_a_run() -> None:
+    with Pair("tcp") as pair, Listener(port(pair)) as listener:
+        done = pair.client.ask(
+            "run", pattern="pingpong", **pair.target | {"port": listener.port}, params={"seconds": 0.01}
+        )
+        assert done["ok"], done
+        assert wait_until(lambda: at_rest(pair))
+        assert len(listener.said) == 2, "the run's conversation, and its channel"
+        for heard in (*listener.said, *listener.answered):
+            assert bytes.fromhex(KEY) not in heard
+            assert KEY.encode() not in heard.lower()
+        for said in listener.said:
+            with connect(port(pair)) as attacker, contextlib.suppress(ConnectionError):
+                attacker.sendall(said)
+                assert rest_of(attacker) == b""
+        counts = pair.stop()
+        assert (counts["accepted"], counts["replayed"]) == (1, 1), counts
+
+
+def test_a_recorded_header_with_other_parameters_opens_nothing() -> None:
+    with Pair("tcp") as pair:
+        with Run(port(pair), bytes=1) as run:
+            assert run.hear() == {"op": "ready"}
+        for number, params in ((7, b'{"bytes": 2}'), (8, run.opening[64:])):
+            forged = header(OTHER_KEY, run=number, params=params)
+            with connect(port(pair)) as attacker:  # the recorded seal over what is the attacker's
+                attacker.sendall(forged[:16] + run.opening[16:32] + forged[32:] + params)
+                assert rest_of(attacker) == b""
+        counts = pair.stop()
+        assert (counts["accepted"], counts["wrong_key"]) == (1, 2), counts
 
 
 # Strangers: no key, and much patience.
@@ -170,7 +210,7 @@ def test_a_header_that_trickles_in_has_five_seconds_in_all() -> None:
     """Byte by byte, for the header and for the parameters: each byte buys no time."""
     with Pair("tcp") as pair, connect(port(pair)) as slow_header, connect(port(pair)) as slow_params:
         start = time.monotonic()
-        slow_params.sendall(header(params=4096))
+        slow_params.sendall(header(params=bytes(4096)))
         trickle = {slow_header: iter(header()), slow_params: itertools.repeat(ord("{"))}
         ended: dict[socket.socket, float] = {}
         while len(ended) < len(trickle) and time.monotonic() - start < 60:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
@@ -14,15 +13,11 @@ import pytest
 
 from tests.processes import gone
 
+from .raw import header
 from .session import KEY, OTHER_KEY, Pair, Session, binary
 
 # At once, in seconds on a busy machine: far from the 30 s that the runs would go on, and from a minute's time-out.
 PROMPT = 10
-
-
-def header(key: str, kind: int = 1, params: int = 0) -> bytes:
-    """The fixed header of native/net/header.hpp."""
-    return struct.pack(">8sHBxI16sQ16sI4x", b"wulf-net", 1, kind, 0, bytes.fromhex(key), 7, b"pingpong", params)
 
 
 def send_tcp(port: int, data: bytes) -> bytes:
@@ -60,7 +55,7 @@ def test_garbage_is_closed_and_counted() -> None:
 
 def test_the_right_key_with_garbage_behind_it_gets_an_error() -> None:
     with Pair("tcp") as pair:
-        assert b"bad-parameter" in send_tcp(pair.serving["port"], header(KEY, params=3) + b"{{{")
+        assert b"bad-parameter" in send_tcp(pair.serving["port"], header(params=b"{{{") + b"{{{")
         assert pair.run("pingpong", seconds=0.01)["ok"]
 
 
