@@ -7,9 +7,15 @@
 /// libFuzzer drives them (main.cpp), and the native tests replay the corpus without it.
 namespace wulf::fuzz {
 
-/// A session's stdin: everything that a line reaches without touching the network. Every line that is not
+/// wulf-net's stdin: everything that a line reaches without touching the network. Every line that is not
 /// blank has to be answered by exactly one line of JSON.
 void session(const std::uint8_t* data, std::size_t size);
+
+/// wulf-node's, up to where a probe would measure; all probes' parameters.
+void node(const std::uint8_t* data, std::size_t size);
+
+/// wulf-link's, without its devices.
+void link(const std::uint8_t* data, std::size_t size);
 
 /// What a stranger sends to the port: the header, the key's check, and the run's parameters behind it.
 void header(const std::uint8_t* data, std::size_t size);

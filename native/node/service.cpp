@@ -81,6 +81,8 @@ Json describe() {
   return {{"probes", std::move(probes)}};
 }
 
+void check_run(const Json& json) { (void)read_request(json); }
+
 std::map<std::string, Operation> operations() { return {{"run", {run, /*lengthy=*/true}}}; }
 
 }  // namespace wulf::node

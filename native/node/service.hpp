@@ -14,4 +14,7 @@ namespace wulf::node {
 /// measure the other.
 [[nodiscard]] std::map<std::string, Operation> operations();
 
+/// What `run` asks for, without measuring. Throws bad-parameter.
+void check_run(const Json& json);
+
 }  // namespace wulf::node

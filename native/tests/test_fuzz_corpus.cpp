@@ -40,6 +40,8 @@ void replay(const std::string& name, Target target) {
 }
 
 TEST_CASE("the corpus of session runs clean") { replay("session", wulf::fuzz::session); }
+TEST_CASE("the corpus of node runs clean") { replay("node", wulf::fuzz::node); }
+TEST_CASE("the corpus of link runs clean") { replay("link", wulf::fuzz::link); }
 TEST_CASE("the corpus of header runs clean") { replay("header", wulf::fuzz::header); }
 TEST_CASE("the corpus of proc runs clean") { replay("proc", wulf::fuzz::proc); }
 TEST_CASE("the corpus of trace runs clean") { replay("trace", wulf::fuzz::trace); }
