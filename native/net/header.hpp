@@ -53,7 +53,7 @@ struct Header {
 /// A channel's header as it travels.
 struct Opening {
   Header header;
-  Header::Bytes bytes;
+  Header::Bytes bytes{};
 };
 
 /// What a UDP server answers to a good hello, from the socket that is the client's own: names run and

@@ -1,8 +1,10 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "core/registry.hpp"
 #include "replay/answers.hpp"
 #include "replay/builder.hpp"
+#include "replay/engine.hpp"
 #include "replay/network.hpp"
 #include "tests/catch.hpp"
 
@@ -111,6 +113,27 @@ TEST_CASE("replay program: a rank computes for no longer than picoseconds can sa
   ProgramBuilder slower(1, 1000 * ProgramBuilder::kUnscaled);
   slower.add_calc(0, kMostCompute / 1000);
   CHECK_THROWS_WITH(slower.add_calc(0, kMostCompute), Contains("53 days"));
+}
+
+TEST_CASE("replay program: all its messages take no longer than picoseconds can say, one after another") {
+  constexpr int kMessages = 1200;  // of 4,000 s each at most: 55 days
+  ProgramBuilder builder(2);
+  for (int i = 0; i < kMessages; ++i) {
+    builder.add_send(0, 1, 8, 0, 0);
+    builder.add_wait(0, 0);
+    builder.add_recv(1, 0, 8, 0, 0);
+    builder.add_wait(1, 0);
+  }
+  const Program program = builder.finish();
+  constexpr std::int64_t kSlow = 1'000'000'000'000'000;
+  const Json inter{
+      {"latency_ps", kSlow}, {"send_ps", 0}, {"receive_ps", kSlow}, {"gap_ps", 0}, {"byte_fp", 0}};
+  const std::vector<Network> slow{parse_network({{"inter", inter}}, 2)};
+  REQUIRE_FALSE(Registry<Engine>::all().empty());
+  for (const Engine* engine : Registry<Engine>::all()) {
+    INFO(engine->name());
+    CHECK_THROWS_WITH(engine->run(program, slow, {}), Contains("53 days"));
+  }
 }
 
 TEST_CASE("replay network: hosts are a list, or how many ranks share one") {
