@@ -5,45 +5,60 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests import caches
 from tests.lab.conftest import skip_or_fail
+from wulf.lab.qemu.recipe import APART
 
+NSPAWN = ("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network")
 REBOOTS = 133
 """Exit status by which a container asks to be started again."""
-PACKAGES = "ca-certificates,systemd,systemd-sysv,dbus,python3"
+SYSTEMD = ("ca-certificates", "systemd", "systemd-sysv", "dbus", "python3")
 
 
-def debian() -> Path:
-    """The root of a small Debian with systemd, made once. Skips, or fails, where it can't be had."""
-    for program in ("debootstrap", "systemd-nspawn"):
+def debian(suite: str, packages: Sequence[str]) -> Path:
+    """The root of a small Debian with these packages, made once. Skips, or fails, where it can't be had."""
+    for program in ("mmdebstrap", "systemd-nspawn"):
         if shutil.which(program) is None:
             skip_or_fail(f"{program} is not installed")
     if os.geteuid() != 0:
         skip_or_fail("systemd-nspawn needs root")
-    root = caches.CACHE / "debian-systemd"
-    with caches.one_at_a_time("debian-systemd"):
+    root = caches.CACHE / f"debian-{suite}"
+    with caches.one_at_a_time(root.name):
         if not root.exists():
-            made = root.with_name("debian-systemd.new")
+            made = root.with_name(f"{root.name}.new")
             shutil.rmtree(made, ignore_errors=True)
-            words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", str(made)]
-            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            words = [
+                "mmdebstrap",
+                "--mode=root",
+                "--variant=minbase",
+                f"--include={','.join(packages)}",
+                suite,
+                str(made),
+            ]
+            done = subprocess.run([*APART, *words], capture_output=True, text=True, check=False)
             if done.returncode != 0:
-                skip_or_fail(f"debootstrap: {done.stdout.splitlines()[-1]}")
+                skip_or_fail(f"mmdebstrap: {done.stderr.strip()[-500:]}")
             made.rename(root)
     return root
 
 
 def copy_of_debian(root: Path, files: Mapping[str, str]) -> None:
-    """A root of its own for a container, with these files; what lies in a folder bin is a program."""
-    subprocess.run(["cp", "-a", str(debian()), str(root)], check=True)
+    """A root of its own for a container with systemd, with these files; what lies in a folder bin is a program."""
+    subprocess.run(["cp", "-a", str(debian("bookworm", SYSTEMD)), str(root)], check=True)
     for name, text in files.items():
         path = root / name.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755 if path.parent.name == "bin" else 0o644)
+
+
+def run_inside(root: Path, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a container without a boot: in `folder`, the one thing that it can change for good."""
+    words = [*NSPAWN, "-D", str(root), "--volatile=overlay", f"--bind={folder}:/given", "--chdir=/given"]
+    return subprocess.run([*words, *command], capture_output=True, text=True, timeout=300, check=False)
 
 
 def enable(root: Path, *units: str) -> None:
@@ -53,11 +68,10 @@ def enable(root: Path, *units: str) -> None:
 
 def run_until_power_off(root: Path, console: Path, *binds: str) -> None:
     """Boot a container, as often as it reboots, until it powers off; its console goes to a file."""
-    nspawn = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network", "-D", str(root)]
     with console.open("w") as said:
 
         def booted() -> int:
-            words = [*nspawn, *binds, "--boot"]
+            words = [*NSPAWN, "-D", str(root), *binds, "--boot"]
             return subprocess.run(
                 words, stdin=subprocess.DEVNULL, stdout=said, stderr=said, timeout=900, check=False
             ).returncode

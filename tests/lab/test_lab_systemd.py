@@ -15,7 +15,7 @@ import pytest
 
 import wulf
 from tests.lab.conftest import skip_or_fail
-from tests.lab.containers import copy_of_debian, debian, enable, run_until_power_off
+from tests.lab.containers import SYSTEMD, copy_of_debian, debian, enable, run_until_power_off
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(1800)]
 
@@ -81,7 +81,7 @@ systemctl poweroff
 def booted(tmp_path: Path) -> Iterator[Path]:
     """What a container noted that had the units installed, after its power went off."""
     python = subprocess.run(
-        ["chroot", str(debian()), "python3", "-c", "import sys; print(*sys.version_info[:2])"],
+        ["chroot", str(debian("bookworm", SYSTEMD)), "python3", "-c", "import sys; print(*sys.version_info[:2])"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     if tuple(map(int, python.stdout.split())) != sys.version_info[:2]:

@@ -179,13 +179,11 @@ def test_a_full_link(two: labs.Lab, out: Path) -> None:
 @pytest.mark.alone
 @pytest.mark.full
 def test_datagrams_that_a_full_link_leaves_with_the_sender(two: labs.Lab, out: Path) -> None:
-    found: dict[str, Any] = {}
-    for attempt in range(4):  # a busy machine empties the device late, and the sender then waits rather than drops
-        with tap_wire(two, speed=20, rate=20e6, waits=True) as where:
-            words = ("--transport", "udp", "--seconds", "0.5", "--quick")
-            found = verdicts(measure(two, out / str(attempt), "net", "stream", "n1", "n2", *words, where=where))
-        if {"link-bound", "drops"} <= set(found):
-            break
+    with tap_wire(two, speed=20, rate=20e6, waits=True) as where:
+        # A fifth more than the wire takes: of a flood a hundred times as fast, no acknowledgement of the run's own
+        # conversation would find room in the device's queue either.
+        words = ("--transport", "udp", "--rate", "3e6", "--seconds", "0.5", "--quick")
+        found = verdicts(measure(two, out, "net", "stream", "n1", "n2", *words, where=where))
     assert next(iter(found)) == "link-bound"
     assert (found["drops"]["subject"], found["drops"]["evidence"][1]["metric"]) == ("n1", "nic.tx_dropped")
 

@@ -75,7 +75,7 @@ def test_scripts_of_the_image_are_executable_and_the_rest_is_not() -> None:
 
 def test_debian_is_built_without_touching_this_host() -> None:
     words = recipe.debian_command(Path("/usr/bin/mmdebstrap"), recipe.read({}), Path("/w/files"), Path("/w/tree"))
-    assert words[: words.index("/usr/bin/mmdebstrap")] == list(recipe._APART)
+    assert words[: words.index("/usr/bin/mmdebstrap")] == list(recipe.APART)
     assert words[-3:] == ["bookworm", "/w/tree", "http://deb.debian.org/debian"]
     assert "--essential-hook=tar-in /w/files /" in words
     assert '--customize-hook=chroot "$1" systemctl disable tuned' in words

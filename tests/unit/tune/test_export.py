@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import configparser
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -183,33 +181,6 @@ def test_the_role_is_yaml_of_known_modules():
     assert [task["ansible.posix.sysctl"]["value"] for task in tasks if "ansible.posix.sysctl" in task] == [
         "4194304", "50", "4096 131072 8388608", "1",
     ]  # fmt: skip
-
-
-def laid_out(form: str, folder: Path) -> Path:
-    for name, text in files(form).items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return folder
-
-
-@pytest.mark.parametrize("playbook", ["apply.yml", "undo.yml"])
-def test_ansible_takes_the_playbooks(tmp_path: Path, playbook):
-    if not shutil.which("ansible-playbook"):
-        pytest.skip("no ansible-playbook here")
-    words = ["ansible-playbook", "--syntax-check", "-i", "n1,n2,n3,n4,", playbook]
-    done = subprocess.run(words, cwd=laid_out("ansible", tmp_path), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_udev_takes_the_rules(tmp_path: Path):
-    words = ["udevadm", "verify"]
-    asked = shutil.which("udevadm") and subprocess.run([*words, "--help"], capture_output=True, check=False)
-    if not asked or asked.returncode != 0:
-        pytest.skip("no udevadm with verify here: systemd 254 has it")
-    rules = laid_out("sysctl", tmp_path) / "etc/udev/rules.d/99-wulf.rules"
-    done = subprocess.run([*words, str(rules)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_every_line_of_a_unit_is_known_to_systemd(tmp_path: Path):

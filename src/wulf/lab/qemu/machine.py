@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import subprocess
 import uuid
 from dataclasses import dataclass
@@ -107,7 +106,7 @@ def choose(image: Image) -> tuple[str, str]:
     if not os.access(DEVICE, os.R_OK | os.W_OK):
         return EMULATION, f"{DEVICE} is not there, or not open to this user"
     note = image.folder / "kvm.json"
-    host = " ".join(platform.uname())
+    host = " ".join(os.uname())
     try:
         known = json.loads(note.read_text())
     except (OSError, ValueError):

@@ -53,7 +53,7 @@ def cache(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(base) / "wulf" / "lab"
 
 
-_APART = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
+APART = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
 """In root's mode mmdebstrap mounts /proc, /sys, /dev in the folder that it fills. Killed, it would leave them on this
 host, and whoever then removes the folder removes what is in them: so they, and all processes, end with the build."""
 
@@ -64,7 +64,7 @@ def debian_command(program: Path, recipe: Recipe, files: Path, target: Path) -> 
     Its mounts and processes are its own and end with whoever started it, and no service is started. The files come
     before the packages: the kernel's package makes the initramfs, as they say.
     """
-    command = [*_APART, str(program), "--mode=root", "--variant=minbase", "--format=directory"]
+    command = [*APART, str(program), "--mode=root", "--variant=minbase", "--format=directory"]
     command += [f"--include={','.join(recipe.packages)}"]
     command += [f"--dpkgopt=path-exclude={pattern}" for pattern in recipe.leave_out]
     command += [f"--essential-hook=tar-in {files} /"]
