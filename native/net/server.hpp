@@ -44,10 +44,10 @@ class Server final : public Gate {
   /// Connections that have not shown that they have the key yet; beyond, the one that has been silent longest
   /// is closed, so that strangers keep nobody out. Several runs of 128 streams may open at the same moment.
   static constexpr std::size_t kMostOpenings = 512;
-  static constexpr std::size_t kMostRuns = 64;  ///< at the same time
-  /// In a server's life, each of which is remembered: an hour of the shortest there are.
-  static constexpr std::size_t kMostRunsEver = std::size_t{1} << 20U;
+  static constexpr std::size_t kMostRuns = 64;     ///< at the same time
   static constexpr std::size_t kMostLanes = 1024;  ///< of all runs together
+  /// In a server's life, each of which is remembered: five hours of the shortest, one after another.
+  static constexpr std::size_t kMostRunsEver = std::size_t{1} << 20U;
 
  private:
   void listen();
@@ -78,8 +78,7 @@ class Server final : public Gate {
 
   std::mutex mutex_;
   bool stopping_ = false;
-  std::vector<int>
-      openings_;  ///< sockets that have not shown that they have the key yet, the longest silent first
+  std::vector<int> openings_;  ///< sockets from which no sealed header has come yet, the longest silent first
   std::map<std::uint64_t, std::shared_ptr<ServerRun>> runs_;
   std::unordered_set<std::uint64_t> seen_;  ///< numbers of all runs that were opened
   Threads threads_;

@@ -83,7 +83,7 @@ def test_a_run_of_ansible_writes_the_files_once_and_another_takes_them_back(
 sha256sum {" ".join(written_files)}
 {play} apply.yml | tail -2
 {play} undo.yml
-ls {" ".join(written_files)} || true
+! ls {" ".join(written_files)}
 """
     done = inside(trixie, tmp_path, made, "sh", "-c", story)
     assert done.returncode == 0, done.stdout + done.stderr
