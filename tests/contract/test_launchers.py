@@ -3,13 +3,13 @@
 import os
 import platform
 import sys
-import time
 from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from tests.processes import wait_until
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.launchers import launcher_names, make_launcher
 from wulf.cluster.launchers.base import Launcher
@@ -130,10 +130,7 @@ def case(request, program):
     made = CASES[request.param](program, request)
     with made.launcher:
         yield made
-    deadline = time.monotonic() + 5
-    while left_running(program) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert left_running(program) == []
+    assert wait_until(lambda: not left_running(program)), left_running(program)
 
 
 @pytest.fixture

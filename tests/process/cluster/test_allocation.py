@@ -1,6 +1,7 @@
 """A job's salloc, played by a script that logs what happens to it, under a process that holds the job and is killed."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,10 +13,10 @@ from tests.processes import gone, wait_until
 from wulf.cluster import allocation
 from wulf.core.errors import UsageError
 
-PLAYED = """#!/bin/sh
+SALLOC = """#!/bin/sh
 log() { echo "$*" >>"$LOG"; }
-log "salloc $$"
 if [ "$ROLE" = deaf ]; then trap 'log SIGTERM' TERM; else trap 'log SIGTERM; exit 1' TERM; fi
+log "salloc $$"
 case $ROLE in
 granted)
   while [ $# -gt 0 ] && [ "$1" != sh ]; do shift; done
@@ -27,10 +28,20 @@ refused) echo "salloc: error: Invalid node name specified" >&2; exit 1 ;;
 esac
 """
 
+SLEEP = f"""#!/bin/sh
+if [ "$1" = {allocation.END_PATIENCE:g} ]; then
+  tries=0
+  until grep -q SIGTERM "$LOG" || [ $tries = 1000 ]; do tries=$((tries + 1)); {shutil.which("sleep")} 0.01; done
+else
+  exec {shutil.which("sleep")} "$@"
+fi
+"""
+"""Patience ends once salloc has heard its signal: how long a busy machine lets it wait for a CPU is no matter."""
+
 HOLD = """
 import sys, time
 from wulf.cluster import allocation
-allocation.END_GRACE, allocation.END_PATIENCE = 0.5, 0.5
+allocation.END_GRACE = float(sys.argv[2])
 with allocation.allocation("n[1-2]", {}, lambda text: print(text, flush=True)) as job:
     print(*job.nodes, flush=True)
     time.sleep(float(sys.argv[1]))
@@ -39,17 +50,19 @@ with allocation.allocation("n[1-2]", {}, lambda text: print(text, flush=True)) a
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "bin" / "salloc"
-    path.parent.mkdir()
-    path.write_text(PLAYED)
-    path.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, script in {"salloc": SALLOC, "sleep": SLEEP}.items():
+        (folder / name).write_text(script)
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     return tmp_path / "log"
 
 
 def held(role: str, seconds: float = 60) -> subprocess.Popen[str]:
-    words = [sys.executable, "-c", HOLD, str(seconds)]
+    grace = 30 if role == "granted" else 0.5
+    words = [sys.executable, "-c", HOLD, str(seconds), str(grace)]
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=os.environ | {"ROLE": role})
 
 

@@ -6,9 +6,10 @@ import json
 import os
 import platform
 import subprocess
-import time
 
 import pytest
+
+from tests.processes import wait_until
 
 from .session import KEY, Pair, Session, binary
 
@@ -142,13 +143,8 @@ def test_nothing_is_left_of_a_run(transport: str) -> None:
         for _ in range(5):
             pair.run("pingpong", seconds=0.01)
             pair.run("stream", seconds=0.01, warmup_seconds=0.01, streams=3)
-        deadline = time.monotonic() + 5
-        while time.monotonic() < deadline:
-            after = [descriptors(session.process.pid) for session in (pair.server, pair.client)]
-            if no_more(after, before):
-                break
-            time.sleep(0.02)
-        assert no_more(after, before), (before, after)
+        after = lambda: [descriptors(session.process.pid) for session in (pair.server, pair.client)]  # noqa: E731
+        assert wait_until(lambda: no_more(after(), before)), (before, after())
         assert pair.stop()["accepted"] == 11
         assert pair.server.ask("ping")["ok"]
         assert threads(pair.server.process.pid) <= 4

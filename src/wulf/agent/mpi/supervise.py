@@ -15,8 +15,11 @@ import subprocess
 import time
 from pathlib import Path
 
+PATIENCE = 5.0
+"""Seconds that the launcher has to end by itself when its input has closed."""
+
 GRACE = 5.0
-"""Seconds that the launcher has to end when its input has closed; then again when it was asked to by SIGTERM."""
+"""Seconds that it has when it was asked to by SIGTERM."""
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -33,7 +36,7 @@ def supervise(command: list[str]) -> int:
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode())
         return 127
-    serve(child, woken, GRACE)
+    serve(child, woken, PATIENCE)
     end_orphans()
     return 128 - child.returncode if child.returncode < 0 else child.returncode
 

@@ -8,17 +8,18 @@ import pytest
 
 from tests.processes import alive, gone
 
-QUICK = """
+SUPERVISE = """
 import sys
 from wulf.agent.mpi import supervise
-supervise.GRACE = 0.2
+supervise.PATIENCE = 0.2
 sys.exit(supervise.supervise(sys.argv[1:]))
 """
+QUICK = SUPERVISE.replace("sys.exit", "supervise.GRACE = 0.2; sys.exit")
 
 
-def start(script, stdin=subprocess.PIPE):
-    words = [sys.executable, "-c", QUICK, "sh", "-c", script]
-    return subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE, text=True)
+def start(script, code=SUPERVISE):
+    words = [sys.executable, "-c", code, "sh", "-c", script]
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def test_the_streams_are_the_commands_own():
@@ -34,7 +35,7 @@ def test_the_status_of_a_signal():
 
 def test_a_command_that_is_not_there():
     done = subprocess.run(
-        [sys.executable, "-c", QUICK, "/no/mpirun"], capture_output=True, text=True, timeout=20, check=False
+        [sys.executable, "-c", SUPERVISE, "/no/mpirun"], capture_output=True, text=True, timeout=20, check=False
     )
     assert done.returncode == 127
     assert "/no/mpirun: No such file" in done.stderr
@@ -42,7 +43,7 @@ def test_a_command_that_is_not_there():
 
 @pytest.mark.parametrize("deaf", ["", "trap '' TERM;"])
 def test_the_end_of_input_ends_it(deaf):
-    with start(f"{deaf} echo $$; while :; do sleep 0.1; done") as process:
+    with start(f"{deaf} echo $$; while :; do sleep 0.1; done", QUICK if deaf else SUPERVISE) as process:
         pid = int(process.stdout.readline())
         assert alive(pid)
         process.stdin.close()
