@@ -33,8 +33,8 @@ from wulf.agent.machine import Machine
 from wulf.cluster.programs import find_program
 from wulf.core.errors import FOUND, OK, USAGE, WulfError
 from wulf.core.records import Record, Verdict
-from wulf.measure.edges import edge_records, sigma_peaks
-from wulf.report.names import plural
+from wulf.measure.node.edges import edge_records, sigma_peaks
+from wulf.report.kit.names import plural
 from wulf.report.selftest import markdown
 from wulf.stats import edge_curves, scatter_curves
 from wulf.stats.claims import Claim

@@ -40,8 +40,8 @@ from wulf.cluster.programs import find_program
 from wulf.core.errors import USAGE, WulfError
 from wulf.model.network import Network, from_loggp, network_object, nominal
 from wulf.store.run import read_run
-from wulf.workflow.loggp import measured_of
-from wulf.workflow.predict_trace import read_traced
+from wulf.workflow.foresight.traced import read_traced
+from wulf.workflow.model.loggp import measured_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "foresight.md"
 

@@ -1,7 +1,7 @@
 """Rows of part `node` beside lmbench: every row of the node survey that has its label and whose original can be run.
 
 No distribution packages lmbench: WULF_LMBENCH names the folder with its programs, built with its own flags (-O). A row
-whose ratio does not lie within 5 % of 1 is other work, and has to have another name (node_rows.toml: `near`).
+whose ratio does not lie within 5 % of 1 is other work, and has to have another name (rows.toml: `near`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bench import parse
 from bench.blocks import Contest
 from bench.several import Runs
 from wulf.core.records import Param
-from wulf.measure.node_rows import Row, table
+from wulf.measure.node.rows import Row, table
 
 FOLDER = "WULF_LMBENCH"
 

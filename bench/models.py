@@ -14,8 +14,8 @@ from rich.console import Console
 from bench.docs import rewritten
 from bench.errors import BenchError
 from wulf.core.errors import FOUND, OK, USAGE
-from wulf.report.model_brown import brown_view
-from wulf.report.model_terminal import print_view
+from wulf.report.kit.terminal import print_view
+from wulf.report.model.brown import brown_view
 from wulf.report.selftest import markdown
 from wulf.selftest import loggp, models
 from wulf.stats.claims import Claim, Size

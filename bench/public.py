@@ -32,7 +32,7 @@ from bench.mpi_farm import compiled
 from bench.node import LOOPS
 from wulf import lab as labs
 from wulf.core.errors import USAGE, WulfError
-from wulf.workflow.predict_trace import read_traced
+from wulf.workflow.foresight.traced import read_traced
 
 TRACED = Setting("as traced", 500e-6, 100e6)
 SETTINGS = (

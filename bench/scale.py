@@ -26,18 +26,18 @@ from bench import scale_audit, scale_survey
 from wulf.core.findings import Finding
 from wulf.core.params import ParamSpec
 from wulf.core.records import Record
-from wulf.measure.collect import records_of
-from wulf.measure.pairing import SAMPLED_ROUNDS, coverage, matchings
-from wulf.measure.plan import Cell, Metric, Pair, Plan, order_pass
-from wulf.measure.probes import Pattern, Probe
-from wulf.report.html import write_report
-from wulf.report.terminal import print_report
+from wulf.findings.net.coverage import coverage_finding
+from wulf.findings.run import find
+from wulf.measure.engine.collect import records_of
+from wulf.measure.engine.plan import Cell, Metric, Pair, Plan, order_pass
+from wulf.measure.engine.probes import Pattern, Probe
+from wulf.measure.net.pairing import SAMPLED_ROUNDS, coverage, matchings
+from wulf.report.kit.html import write_report
+from wulf.report.run.terminal import print_report
 from wulf.store.run import RunWriter, read_run
-from wulf.workflow.connect import Connected
-from wulf.workflow.coverage import coverage_finding
-from wulf.workflow.findings import find
-from wulf.workflow.measuring import QUICK_LOOKS
-from wulf.workflow.pairs import pair_cells
+from wulf.workflow.engine.connect import Connected
+from wulf.workflow.engine.measuring import QUICK_LOOKS
+from wulf.workflow.net.pairs import pair_cells
 
 NODES = 10_000
 LIMITS = {"planning": 5.0, "analysis": 30.0, "memory": 4.0 * 2**30}

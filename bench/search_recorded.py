@@ -13,7 +13,7 @@ import numpy as np
 
 from bench import search_grid as hpl
 from bench import search_tiles as tiles
-from wulf.cli.search import REPEATS, THOROUGH
+from wulf.cli.search.command import REPEATS, THOROUGH
 from wulf.search.plan import Plan
 from wulf.search.replay import Recorded
 from wulf.search.space import Config, Knob, Space

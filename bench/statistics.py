@@ -17,15 +17,15 @@ from wulf import lab as labs
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, OK, USAGE, WulfError
 from wulf.measure.comparing import compare_runs
-from wulf.measure.plan import Cell
-from wulf.measure.probes import Probe
-from wulf.measure.watcher import Progress, Unwatched
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.report.selftest import markdown
 from wulf.selftest.run import SEED, claims, speeds
 from wulf.stats.comparison import Judgement, PairedRule
 from wulf.store.run import RunWriter
-from wulf.workflow import survey
-from wulf.workflow.measuring import Effort
+from wulf.workflow.engine.measuring import Effort
+from wulf.workflow.net import survey
 
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 A_A, MOST_CHANGED = 100, 10

@@ -17,7 +17,7 @@ from bench.rows import Row, limited, without_peer
 from wulf.apps import phyml
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
-from wulf.workflow.trace_launch import launched, traced_words
+from wulf.workflow.trace.launch import launched, traced_words
 
 LOOP = Path(__file__).parent / "loops" / "calls.cpp"
 TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}

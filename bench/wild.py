@@ -28,12 +28,12 @@ from wulf.core.units import show
 from wulf.model.forecast import LEAST_DRAWS
 from wulf.model.prediction import Prediction
 from wulf.store.run import RunWriter
-from wulf.workflow.networks import find_network
-from wulf.workflow.predict import predict
-from wulf.workflow.predict_scene import Wanted
-from wulf.workflow.predict_trace import find_trace, read_traced
-from wulf.workflow.replaying import Replay, replay_session
-from wulf.workflow.trace_files import import_trace
+from wulf.workflow.foresight.predict import predict
+from wulf.workflow.foresight.replaying import Replay, replay_session
+from wulf.workflow.foresight.scene import Wanted
+from wulf.workflow.foresight.traced import find_trace, read_traced
+from wulf.workflow.model.networks import find_network
+from wulf.workflow.trace.files import import_trace
 
 LIST = Path(__file__).parent / "data" / "wild.toml"
 PAGE = Path(__file__).parent.parent / "docs" / "trace-wild.md"

@@ -1,4 +1,4 @@
-"""Writes src/wulf/measure/mpi_probes.json: what wulf-mpi can do, asked of the built program.
+"""Writes src/wulf/measure/mpi/probes.json: what wulf-mpi can do, asked of the built program.
 
 wulf-mpi is built on the cluster, with its MPI; where wulf itself runs there may be none, and the command line still has
 to know the probes. `python tools/mpi_probes.py [PROGRAM]`; without one, of what the tests built last.
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from wulf.measure.mpi import DATA, kept  # noqa: E402 - from this tree, whatever is installed
+from wulf.measure.mpi.probes import DATA, kept  # noqa: E402 - from this tree, whatever is installed
 
 BUILDS = ROOT / "build/tests-cache/wulf/mpi"
 

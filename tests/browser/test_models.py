@@ -11,7 +11,7 @@ from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
 from tests.running.tiers import first_of
 from tests.unit.report.test_model import VIEWS
-from wulf.report.model_page import write_model
+from wulf.report.kit.page import write_model
 
 pytestmark = pytest.mark.browser
 

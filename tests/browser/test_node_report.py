@@ -11,10 +11,10 @@ from tests.browser.test_pages import sound
 from tests.browser.test_report import Report, contrast, hovered, luminance
 from tests.running.tiers import first_of
 from tests.unit.report.make_node import node_run
-from wulf.measure.machines import machines_of
-from wulf.report.machines import beside
-from wulf.report.machines_page import write_machines
-from wulf.report.node_page import titles
+from wulf.measure.node.machines import machines_of
+from wulf.report.node.machines import beside
+from wulf.report.node.machines_page import write_machines
+from wulf.report.node.page import titles
 
 pytestmark = pytest.mark.browser
 

@@ -15,11 +15,11 @@ from tests.browser.chromium import Page
 from tests.browser.test_report import contrast, luminance
 from tests.running.tiers import first_of
 from tests.unit.measure.make_runs import run
-from tests.unit.report import test_history as made
+from tests.unit.report.compare import test_history as made
 from tests.unit.report.make_run import EVIL
 from wulf.measure.comparing import RunComparison, compare_runs
-from wulf.report.comparison_page import write_comparison
-from wulf.report.history_page import write_history
+from wulf.report.compare.history_page import write_history
+from wulf.report.compare.runs_page import write_comparison
 
 pytestmark = pytest.mark.browser
 

@@ -15,11 +15,11 @@ from tests.unit.workflow.predict_fakes import FakeReplay, make_trace, this
 from wulf.model.network import Network, scaled
 from wulf.model.network_file import shipped_network
 from wulf.model.prediction import TIMELINE, Timeline
-from wulf.report.predict_page import KEY, write_predict
-from wulf.workflow.predict import predict
-from wulf.workflow.predict_scene import Wanted
-from wulf.workflow.predict_trace import read_traced
-from wulf.workflow.replaying import Replay
+from wulf.report.foresight.page import KEY, write_predict
+from wulf.workflow.foresight.predict import predict
+from wulf.workflow.foresight.replaying import Replay
+from wulf.workflow.foresight.scene import Wanted
+from wulf.workflow.foresight.traced import read_traced
 
 pytestmark = pytest.mark.browser
 

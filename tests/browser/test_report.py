@@ -16,7 +16,7 @@ from tests.browser.conftest import need
 from tests.running.tiers import first_of
 from tests.unit.report.make_run import SHAPES, survey
 from wulf.core.units import show
-from wulf.report.view import pair_matrices
+from wulf.report.kit.matrices import pair_matrices
 
 pytestmark = pytest.mark.browser
 

@@ -9,9 +9,9 @@ import pytest
 from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
 from tests.running.tiers import first_of
-from tests.unit.report.test_tune import outcome
-from wulf.report.outcome import CHART
-from wulf.report.tune_page import OUTCOME, effects_chart
+from tests.unit.report.tune.test_campaign import outcome
+from wulf.report.kit.outcome import CHART
+from wulf.report.tune.page import OUTCOME, effects_chart
 
 pytestmark = pytest.mark.browser
 

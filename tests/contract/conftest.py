@@ -9,7 +9,7 @@ import pytest
 from wulf.cluster.programs import Program
 from wulf.core.errors import UsageError
 from wulf.core.programs import program_path
-from wulf.workflow.replaying import PROGRAM, Replay, replay_session
+from wulf.workflow.foresight.replaying import PROGRAM, Replay, replay_session
 
 from .mechanism_node import Node
 from .private_sshd import PrivateSshd

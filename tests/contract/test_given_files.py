@@ -22,7 +22,11 @@ from wulf.store.query import query
 from wulf.store.run import read_run
 from wulf.trace.manifest import read_manifest
 from wulf.tune.kept import read_kept
-from wulf.workflow import audit, check, cost, cost_power, model_times, networks
+from wulf.workflow.model import cost, networks
+from wulf.workflow.model import power as cost_power
+from wulf.workflow.model import times as model_times
+from wulf.workflow.node import check
+from wulf.workflow.tune import audit
 
 DEEP = 100_000
 TOML = b"a = %s\n"

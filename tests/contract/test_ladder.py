@@ -16,10 +16,10 @@ from tests.unit.workflow.predict_fakes import this
 from wulf.model.network import COPY_BYTE, COPY_MESSAGE, Network, edited, nominal, split_expression
 from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
-from wulf.workflow.predict import predict
-from wulf.workflow.predict_scene import Wanted
-from wulf.workflow.predict_trace import read_traced
-from wulf.workflow.replaying import Replay
+from wulf.workflow.foresight.predict import predict
+from wulf.workflow.foresight.replaying import Replay
+from wulf.workflow.foresight.scene import Wanted
+from wulf.workflow.foresight.traced import read_traced
 
 ROUNDS = 20
 SMALL, MEDIUM, LARGE = 8, 4000, 262_144

@@ -10,14 +10,14 @@ import pytest
 from tests.unit.workflow.predict_fakes import this
 from wulf.model.network import Network, scaled
 from wulf.model.network_file import shipped_network
-from wulf.report.predict_object import predict_object
-from wulf.report.predict_page import render_predict
+from wulf.report.foresight.object import predict_object
+from wulf.report.foresight.page import render_predict
 from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
-from wulf.workflow.predict import predict
-from wulf.workflow.predict_scene import Wanted
-from wulf.workflow.predict_trace import read_traced
-from wulf.workflow.replaying import Replay, ReplayError
+from wulf.workflow.foresight.predict import predict
+from wulf.workflow.foresight.replaying import Replay, ReplayError
+from wulf.workflow.foresight.scene import Wanted
+from wulf.workflow.foresight.traced import read_traced
 
 ROUNDS, COMPUTE_NS, BYTES = 50, 1_000_000, 1001
 """Of the ping-pong: round trips, computing of rank 0 before each, and the size of each message."""

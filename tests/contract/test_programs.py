@@ -14,10 +14,10 @@ from wulf.cluster.session import RequestError
 from wulf.cluster.simulated import WULF_NET
 from wulf.cluster.simulated_node import WULF_NODE
 from wulf.core.errors import UsageError
-from wulf.measure.node_cells import Asked, drafts_of
-from wulf.measure.node_rows import table
-from wulf.measure.node_shape import Shape
-from wulf.measure.probes import Probe
+from wulf.measure.engine.probes import Probe
+from wulf.measure.node.cells import Asked, drafts_of
+from wulf.measure.node.rows import table
+from wulf.measure.node.shape import Shape
 
 
 def wulf_net():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wulf.measure.watcher import Progress, Unwatched
+from wulf.measure.engine.watcher import Progress, Unwatched
 
 
 class InterruptAfter(Unwatched):

@@ -19,8 +19,8 @@ from wulf.lab import disks, tools
 from wulf.lab.qemu.lab import has_booted
 from wulf.tune.catalogue import catalogue
 from wulf.tune.values import request_of, with_networks
-from wulf.workflow import tune_undo
-from wulf.workflow.tune_result import differences
+from wulf.workflow.tune import undo as tune_undo
+from wulf.workflow.tune.result import differences
 
 BOOT_S = 1200.0
 """Only a machine that hangs takes so long to boot, however it is emulated."""

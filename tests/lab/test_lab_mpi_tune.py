@@ -14,13 +14,13 @@ from wulf import lab as labs
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec, open_world
 from wulf.core.errors import NodeError
-from wulf.measure.algorithms import choice_of
-from wulf.measure.guidelines import Call
-from wulf.measure.rules_file import Rule, read_rules, read_variables, write_rules
+from wulf.measure.mpi.algorithms import choice_of
+from wulf.measure.mpi.guidelines import Call
+from wulf.measure.mpi.rules_file import Rule, read_rules, read_variables, write_rules
 from wulf.store.run import RunWriter, read_run
-from wulf.workflow.measuring import Effort, Outcome
-from wulf.workflow.mpi_launching import Launch
-from wulf.workflow.mpi_tune import NAMES, tune_collectives
+from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.mpi.launching import Launch
+from wulf.workflow.mpi.tune import NAMES, tune_collectives
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(BUILDING + 60)]
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.lab.test_lab_survey import mark, wulf  # noqa: F401 - a fixture that is used by itself
 from wulf.lab import Lab
-from wulf.measure.node_rows import rows_of, table
+from wulf.measure.node.rows import rows_of, table
 from wulf.store.run import read_run
 
 pytestmark = pytest.mark.lab

@@ -18,7 +18,7 @@ import wulf
 from tests.lab.machines import ask, await_boot, boot_id, put, run
 from tests.processes import wait_until
 from wulf import lab
-from wulf.cli import tune_export
+from wulf.cli.tune import export as tune_export
 from wulf.tune.kept import Kept, KeptSettings, write_kept
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(3600)]

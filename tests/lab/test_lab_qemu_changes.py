@@ -19,14 +19,14 @@ from wulf import lab
 from wulf.agent import bundle
 from wulf.agent.changes import atboot
 from wulf.cluster.inventory import Inventory
-from wulf.measure.watcher import Unwatched
+from wulf.measure.engine.watcher import Unwatched
 from wulf.store.run import RunWriter
 from wulf.tune.setting import Aim
-from wulf.workflow import tune_undo
-from wulf.workflow.audit import audit
-from wulf.workflow.done import Done
-from wulf.workflow.tune import tune
-from wulf.workflow.tune_prepare import Request
+from wulf.workflow.engine.done import Done
+from wulf.workflow.tune import undo as tune_undo
+from wulf.workflow.tune.audit import audit
+from wulf.workflow.tune.prepare import Request
+from wulf.workflow.tune.run import tune
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(3600)]
 

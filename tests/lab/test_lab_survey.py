@@ -20,7 +20,7 @@ from tests.running.tiers import first_of
 from wulf import lab as labs
 from wulf.lab import state
 from wulf.store.run import read_run
-from wulf.workflow.recover import load
+from wulf.workflow.engine.recover import load
 
 pytestmark = pytest.mark.lab
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from wulf.model.network_file import parse_network
 from wulf.trace.imports.goal import read_goal
 from wulf.trace.reader import open_trace
 from wulf.trace.steps import Post, Walk, outcomes
-from wulf.workflow.networks import OWN_FILE
+from wulf.workflow.model.networks import OWN_FILE
 
 BUILDING = 1200
 """Seconds: the first trace with an MPI builds the library with it, on a machine that others use, too."""

@@ -15,7 +15,7 @@ from wulf import lab
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import find_program
-from wulf.workflow.connect import connect
+from wulf.workflow.engine.connect import connect
 
 pytestmark = pytest.mark.lab
 

@@ -22,13 +22,14 @@ from tests.lab.interrupting import InterruptAfter
 from tests.wording import lacking
 from wulf import lab
 from wulf.cluster.inventory import Inventory
-from wulf.measure.watcher import Progress, Unwatched
+from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.store.run import RunWriter, read_run
 from wulf.tune.setting import Aim
-from wulf.workflow import tune_measures, tune_undo
-from wulf.workflow.done import Done
-from wulf.workflow.tune import plan_only, tune
-from wulf.workflow.tune_prepare import Request, plan_object
+from wulf.workflow.engine.done import Done
+from wulf.workflow.tune import measures as tune_measures
+from wulf.workflow.tune import undo as tune_undo
+from wulf.workflow.tune.prepare import Request, plan_object
+from wulf.workflow.tune.run import plan_only, tune
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 

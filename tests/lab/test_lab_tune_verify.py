@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.lab.conftest import ssh
 from tests.unit.tune.make_exports import setting
 from wulf import lab
-from wulf.cli import tune_export
+from wulf.cli.tune import export as tune_export
 from wulf.tune.kept import Kept, KeptSettings, write_kept
 
 pytestmark = pytest.mark.lab

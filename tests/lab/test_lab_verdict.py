@@ -18,7 +18,7 @@ from wulf import lab as labs
 from wulf.core.findings import Severity
 from wulf.lab import linker
 from wulf.store.run import Run, read_run
-from wulf.workflow.baseline import LEAST_IDLE_SECONDS
+from wulf.workflow.engine.baseline import LEAST_IDLE_SECONDS
 
 pytestmark = pytest.mark.lab
 WULF = [sys.executable, "-m", "wulf.cli.main"]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.app_run import command_request
+from wulf.cli.app.run import command_request
 from wulf.cli.commands import PROGRAM, WithProgram
-from wulf.cli.mpi_options import mpi_inventory, rank_options, taken
+from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
 from wulf.cli.options import Percent, Seconds, measuring, node_options
 from wulf.cli.showing import show_outcome
 from wulf.core.errors import UsageError
@@ -20,9 +20,9 @@ from wulf.tune.setting import Aim
 if TYPE_CHECKING:
     from wulf.cluster.mpi import WorldSpec
     from wulf.core.records import Param
-    from wulf.workflow.app import Request as Application
-    from wulf.workflow.done import Done
-    from wulf.workflow.impact import Request
+    from wulf.workflow.app.run import Request as Application
+    from wulf.workflow.engine.done import Done
+    from wulf.workflow.impact.run import Request
 
 BLOCKS = 8
 """As `workflow.impact_arms` has it, which is not imported for `--help`."""
@@ -79,7 +79,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         names = [node.name for node in inventory.nodes]
         wanted = request(len(names))
         with measuring("impact", out, seed, argv=sys.argv[1:], nodes=names) as (writer, _, line):
-            from wulf.workflow.impact import impact
+            from wulf.workflow.impact.run import impact
 
             done = impact(inventory, wanted, writer, watch=line)
     return _show(done, as_json=as_json)
@@ -94,8 +94,8 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
         No application, or two; no change, or two.
     """
     from wulf.apps.command import pattern_of
-    from wulf.workflow.impact import Request
-    from wulf.workflow.impact_arms import parse_links
+    from wulf.workflow.impact.arms import parse_links
+    from wulf.workflow.impact.run import Request
 
     over_ranks = any(options[name] is not None for name in ("ranks", "per_node", "mpi")) or options["starter"] == "srun"
     launch = taken(options)
@@ -125,7 +125,7 @@ def _application(own: dict[str, Any], words: tuple[str, ...], spec: WorldSpec, *
     """The driver's, or any command."""
     if not own["driver"]:
         return command_request(words, own, spec, own["timeout"], over_ranks=over_ranks)
-    from wulf.workflow.app import driver_request
+    from wulf.workflow.app.run import driver_request
 
     driver = _driver(own["driver"])
     given: dict[str, Param] = {}
@@ -168,7 +168,7 @@ def _figure(own: dict[str, Any]) -> tuple[str, bool]:
 
 def _show(done: Done, *, as_json: bool) -> int:
     """The outcome, and its page."""
-    from wulf.report.impact_page import OUTCOME
+    from wulf.report.impact.page import OUTCOME
 
     show_outcome(OUTCOME, done.result, done.path / "report.html", as_json=as_json)
     return done.exit_code

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from wulf.measure.watcher import Progress, Unwatched
+from wulf.measure.engine.watcher import Progress, Unwatched
 
 
 @dataclass

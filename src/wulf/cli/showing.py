@@ -12,13 +12,13 @@ import click
 from wulf.cli.options import colour_console
 
 if TYPE_CHECKING:
-    from wulf.report.model_view import View
-    from wulf.report.outcome import Outcome
+    from wulf.report.kit.outcome import Outcome
+    from wulf.report.kit.view import View
 
 
 def show_outcome(outcome: Outcome, result: Mapping[str, Any], page: Path, *, as_json: bool = False) -> None:
     """What a campaign, a search or an impact came to; its page is always written."""
-    from wulf.report.model_terminal import print_view
+    from wulf.report.kit.terminal import print_view
 
     outcome.write(result, page)
     if as_json:
@@ -32,10 +32,10 @@ def show_view(
     view: View, content: Mapping[str, Any], *, as_json: bool, html: Path | None, page: View | None = None
 ) -> None:
     """A model: `content` is its JSON, `page` the view of the page where that holds more than the terminal's."""
-    from wulf.report.model_terminal import print_view
+    from wulf.report.kit.terminal import print_view
 
     if html is not None:
-        from wulf.report.model_page import write_model
+        from wulf.report.kit.page import write_model
 
         write_model(page or view, html)
     if as_json:

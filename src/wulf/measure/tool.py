@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wulf.core.records import Param, Record
-from wulf.measure.collect import Replicate
-from wulf.measure.plan import Cell
+from wulf.measure.engine.collect import Replicate
+from wulf.measure.engine.plan import Cell
 
 QUICK = 0.1
 """What --quick leaves of a tool's times."""

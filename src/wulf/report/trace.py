@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.core.units import show
-from wulf.report.model_view import Columns, Section, View
+from wulf.report.kit.view import Columns, Section, View
 
 MOST_RANKS = 8
 """Ranks up to which every one has a row, and a place in the matrix: so many columns fit into 80."""

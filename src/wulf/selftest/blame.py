@@ -10,16 +10,16 @@ import numpy as np
 from wulf.cluster.simulated import WULF_NET
 from wulf.core.errors import NodeError
 from wulf.core.findings import Finding
-from wulf.measure.plan import Plan
-from wulf.measure.probes import Probe
+from wulf.findings.run import find
+from wulf.measure.engine.plan import Plan
+from wulf.measure.engine.probes import Probe
 from wulf.selftest.measuring import measured
 from wulf.selftest.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.streams import Stream
-from wulf.workflow.connect import Connected
-from wulf.workflow.findings import find
-from wulf.workflow.measuring import QUICK_LOOKS
-from wulf.workflow.survey import survey_cells
+from wulf.workflow.engine.connect import Connected
+from wulf.workflow.engine.measuring import QUICK_LOOKS
+from wulf.workflow.net.survey import survey_cells
 
 SIZES = (4, 6, 8, 16)
 """Nodes of healthy clusters."""

@@ -23,9 +23,9 @@ from wulf.tune.campaign import ALPHA, Campaign, blocks_wanted, stages_of
 from wulf.tune.deciding import Metric
 from wulf.tune.selecting import Wish, select
 from wulf.tune.setting import Aim, Setting
-from wulf.workflow.tune_campaign import Conductor, Told
-from wulf.workflow.tune_nodes import Leftover
-from wulf.workflow.tune_result import result_object
+from wulf.workflow.tune.campaign import Conductor, Told
+from wulf.workflow.tune.nodes import Leftover
+from wulf.workflow.tune.result import result_object
 
 NODE, PREFIX = "n1", "net."
 

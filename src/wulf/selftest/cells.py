@@ -9,15 +9,15 @@ from functools import partial
 import numpy as np
 
 from wulf.core.records import Record, Verdict
-from wulf.measure.plan import Plan
+from wulf.findings.resembling import resembling
+from wulf.measure.engine.plan import Plan
 from wulf.selftest.measuring import measured, pair_cell
 from wulf.selftest.noise import CV, recording
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.stopping import LOOKS
 from wulf.stats.streams import DEPENDENT, SYNTHETIC, TICKS, Stream, drifting, quantised, recorded, shuffled
-from wulf.workflow.measuring import Effort
-from wulf.workflow.node import LOOKS as NODE_LOOKS
-from wulf.workflow.resembling import resembling
+from wulf.workflow.engine.measuring import Effort
+from wulf.workflow.node.survey import LOOKS as NODE_LOOKS
 
 HARD = ("AR(1), ρ = 0.6", "AR(1), ρ = 0.8")
 """Noise of which 24 replicates amount to six and fewer than three: no claim about so few can hold, and none is made."""

@@ -9,15 +9,15 @@ import numpy as np
 
 from wulf.core.findings import Finding
 from wulf.core.records import Record, Verdict
-from wulf.measure.node_rows import ROW, Row, table
-from wulf.measure.plan import NODE, Cell, Metric, Plan
+from wulf.findings.foreseen import BETWEEN
+from wulf.measure.engine.plan import NODE, Cell, Metric, Plan
+from wulf.measure.node.rows import ROW, Row, table
 from wulf.selftest.measuring import measured
 from wulf.selftest.noise import CV
 from wulf.stats.nodes import MARGIN, without_own
 from wulf.stats.samples import Floats
 from wulf.stats.streams import SYNTHETIC, Stream
-from wulf.workflow.foreseen import BETWEEN
-from wulf.workflow.node import LOOKS
+from wulf.workflow.node.survey import LOOKS
 
 REPLICATES = LOOKS[-1]
 

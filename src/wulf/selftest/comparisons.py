@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from wulf.measure.comparing import compare_runs
-from wulf.measure.plan import Plan
+from wulf.measure.engine.plan import Plan
 from wulf.selftest.measuring import measured, pair_cell
 from wulf.selftest.noise import CV, everything, over
 from wulf.stats.claims import Claim, Size, Step

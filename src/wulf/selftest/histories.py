@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from wulf.report.history import Told
+from wulf.findings.history import explain
+from wulf.report.compare.history import Told
 from wulf.selftest.noise import CV
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.samples import Floats
 from wulf.stats.streams import DEPENDENT, SYNTHETIC, Stream, drifting
 from wulf.store.history import Collection, Point, Series, Source
-from wulf.workflow.history import explain
 
 LENGTHS = (30, 60)
 """Runs of a series."""

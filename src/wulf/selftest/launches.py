@@ -12,15 +12,15 @@ import numpy as np
 
 from wulf.core.records import Record
 from wulf.measure.comparing import compare_runs
-from wulf.measure.mpi import BLOCKS, SHARED
-from wulf.measure.plan import MPI, Cell, Plan
+from wulf.measure.engine.plan import MPI, Cell, Plan
+from wulf.measure.mpi.probes import BLOCKS, SHARED
 from wulf.selftest.measuring import RTT, measured
 from wulf.selftest.noise import CV
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.comparison import Judgement
 from wulf.store.run import Run
-from wulf.workflow.measuring import Effort
-from wulf.workflow.mpi_launching import Launch, LaunchSession
+from wulf.workflow.engine.measuring import Effort
+from wulf.workflow.mpi.launching import Launch, LaunchSession
 
 SPREADS = (0.0, 0.01, 0.02)
 """Standard deviations from launch to launch, of the logarithm; a run within a launch has `CV` besides."""

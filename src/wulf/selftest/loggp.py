@@ -10,13 +10,13 @@ import numpy as np
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Param, Record, Verdict
-from wulf.measure.plan import MPI
+from wulf.measure.engine.plan import MPI
 from wulf.model.loggp import LEAST_REPLICATES, LogGP, line_of
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.piecewise import Interval
 from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run
-from wulf.workflow.loggp import MESSAGES, PRTT, RECEIVE, SEND, measured_of
+from wulf.workflow.model.loggp import MESSAGES, PRTT, RECEIVE, SEND, measured_of
 
 LATENCY, SENDING, RECEIVING, GAP = 2e-6, 0.4e-6, 0.6e-6, 0.8e-6
 EAGER, RENDEZVOUS = 1e-9, 0.5e-9

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from wulf.core.records import Record
-from wulf.measure.plan import NET, Cell, Metric, Plan
-from wulf.measure.runner import Runner
+from wulf.measure.engine.plan import NET, Cell, Metric, Plan
+from wulf.measure.engine.runner import Runner
 from wulf.stats.comparison import Comparison
 
 Figure = Callable[[str, str, str], float | None]

@@ -10,7 +10,10 @@ from functools import partial
 import numpy as np
 
 from wulf.core.records import Record
-from wulf.measure.plan import Cell, Metric, Plan
+from wulf.findings.foreseen import BETWEEN
+from wulf.findings.net.link_deviations import deviating
+from wulf.findings.node.deviating import node_findings
+from wulf.measure.engine.plan import Cell, Metric, Plan
 from wulf.selftest.clusters import GAUSSIAN, SPREADS, Spread, accused, falsely, records, samples, surveyed
 from wulf.selftest.measuring import measured
 from wulf.selftest.noise import CV, everything, over
@@ -19,10 +22,7 @@ from wulf.stats.levelling import error_of
 from wulf.stats.nodes import visible_from
 from wulf.stats.samples import Floats
 from wulf.stats.streams import SYNTHETIC, Stream
-from wulf.workflow.foreseen import BETWEEN
-from wulf.workflow.link_deviations import deviating
-from wulf.workflow.node import LOOKS
-from wulf.workflow.node_findings import node_findings
+from wulf.workflow.node.survey import LOOKS
 
 SLOWER = 1.05
 SIZES = {"4, 8 or 16 nodes": (4, 8, 16), "64 or 256 nodes": (64, 256), "1,000 or 10,000 nodes": (1000, 10_000)}

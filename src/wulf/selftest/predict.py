@@ -15,9 +15,9 @@ from wulf.model.network import PICO, Network, scaled
 from wulf.model.network_file import Costs, Figure, NetworkFile
 from wulf.model.prediction import Prediction, Traced
 from wulf.stats.claims import Claim, Size, Step
-from wulf.workflow.predict import predict
-from wulf.workflow.predict_scene import Wanted
-from wulf.workflow.replaying import Replay
+from wulf.workflow.foresight.predict import predict
+from wulf.workflow.foresight.replaying import Replay
+from wulf.workflow.foresight.scene import Wanted
 
 SHARE = 4
 """One in so many of the surveys: each replays some 1,800 networks."""

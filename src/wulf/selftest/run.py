@@ -14,7 +14,7 @@ from multiprocessing import get_context, parent_process
 import numpy as np
 
 from wulf.agent.mpi.supervise import die_with_parent
-from wulf.measure.watcher import UNWATCHED, Progress, Watcher
+from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.selftest import (
     blame,
     cells,

@@ -6,7 +6,7 @@ import json
 import subprocess
 
 from tests.process.native.mpi_session import built, each_mpi
-from wulf.measure.mpi import described, kept
+from wulf.measure.mpi.probes import described, kept
 
 
 @each_mpi

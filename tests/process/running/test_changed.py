@@ -70,4 +70,4 @@ def test_every_module_is_reached_by_a_test() -> None:
     }
     assert [module for module, distance in reached.items() if distance is None] == []
     assert reached[str(reach.module_of("src/wulf/agent/settings/qdisc.py"))] == reach.FAR + 1
-    assert reached[str(reach.module_of("src/wulf/cli/mpi_whole.py"))] == 1
+    assert reached[str(reach.module_of("src/wulf/cli/mpi/whole.py"))] == 1

@@ -9,7 +9,7 @@ from bench import edges, machine
 from bench.docs import BEGIN, END
 
 from wulf.core.records import Record, Verdict
-from wulf.measure.edges import edge_records
+from wulf.measure.node.edges import edge_records
 from wulf.stats import edge_curves as curves
 from wulf.stats.claims import Claim
 from wulf.stats.piecewise import Interval

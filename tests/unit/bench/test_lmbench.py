@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import pytest
 from bench import lmbench
 
-from wulf.measure.node_rows import table
+from wulf.measure.node.rows import table
 
 WITHOUT = {
     "mem.l2.latency",  # lmbench reads it off at 128 KiB, whatever the L2 is

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from wulf.cli.impact import BLOCKS, command
 from wulf.core.errors import UsageError
-from wulf.workflow import impact as workflow
-from wulf.workflow import impact_arms
-from wulf.workflow.done import Done
+from wulf.workflow.engine.done import Done
+from wulf.workflow.impact import arms as impact_arms
+from wulf.workflow.impact import run as workflow
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         return Done({"run": writer.id}, writer.path, 0)
 
     monkeypatch.setattr(workflow, "impact", impact)
-    monkeypatch.setattr("wulf.report.outcome.Outcome.write", lambda *_: None)
+    monkeypatch.setattr("wulf.report.kit.outcome.Outcome.write", lambda *_: None)
     return seen
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import click
 import pytest
 
+from wulf.cli.net.survey import parse_pair
 from wulf.cli.options import Percent, Seconds, inventory_of
-from wulf.cli.survey import parse_pair
 from wulf.core.errors import UsageError
 
 NOWHERE: dict[str, Any] = dict.fromkeys(

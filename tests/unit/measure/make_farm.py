@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wulf.measure.mpi_farm import FARM, METG, Design
+from wulf.measure.mpi.farm import FARM, METG, Design
 from wulf.store.run import Run
 
 DESIGN = Design((1, 3), (1, 10, 100), 1000, {"unit": "sha1", "bytes": 32768})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wulf.core.records import Record, Verdict
-from wulf.measure.node_rows import table
+from wulf.measure.node.rows import table
 
 
 def record(

@@ -3,7 +3,7 @@
     WULF_KEEP_RUNS=DIR pytest tests/lab/test_lab_verdict.py
     python -m tests.unit.measure.recorded_cases DIR
 
-Then write what the rules say with `WULF_UPDATE=1 pytest tests/unit/measure/test_rules.py`, and read the difference.
+Then write what the rules say with `WULF_UPDATE=1 pytest tests/unit/measure/net/test_rules.py`, and read the difference.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wulf.measure.plan import Cell, Metric, Plan
-from wulf.measure.situation import Situation, situation_of
+from wulf.measure.engine.plan import Cell, Metric, Plan
+from wulf.measure.net.situation import Situation, situation_of
 from wulf.store.run import read_run
-from wulf.workflow.baseline import joined
+from wulf.workflow.engine.baseline import joined
 
 FOLDER = Path(__file__).with_name("recorded")
 _COUNTERS = ("cpu", "softnet", "snmp", "netstat", "nic")

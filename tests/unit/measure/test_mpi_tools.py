@@ -10,7 +10,7 @@ import pytest
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
 from wulf.measure import tools
-from wulf.measure.plan import Cell, Metric
+from wulf.measure.engine.plan import Cell, Metric
 from wulf.measure.tool import Loop, Measured
 from wulf.measure.tools import imb, netpipe, osu
 

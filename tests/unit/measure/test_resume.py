@@ -12,9 +12,9 @@ import pytest
 from tests.unit.measure.fakes import FakeSession, Sink, answer, cell
 from wulf.core.errors import NodeError
 from wulf.core.records import Verdict
-from wulf.measure.plan import Cell, Plan
-from wulf.measure.runner import Runner
-from wulf.measure.watcher import Progress, Unwatched
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.runner import Runner
+from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.stats.comparison import PairedRule
 
 CELLS = [cell(0, "n1", "n2"), cell(1, "n1", "n3", bytes=2), cell(2, "n2", "n3", bytes=3)]

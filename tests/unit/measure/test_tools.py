@@ -11,7 +11,7 @@ from bench import parse
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
 from wulf.measure import tools
-from wulf.measure.plan import Cell, Metric
+from wulf.measure.engine.plan import Cell, Metric
 from wulf.measure.tool import Loop, Measured
 from wulf.measure.tools import netpipe, sockperf
 from wulf.measure.tools.iperf3 import adaptive

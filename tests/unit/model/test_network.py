@@ -35,7 +35,7 @@ from wulf.model.network import (
     values_of,
 )
 from wulf.model.network_file import network_names, network_schema, network_text, parse_network, shipped_network
-from wulf.report.networks import written
+from wulf.report.foresight.networks import written
 from wulf.stats.piecewise import Curve, Interval, Line
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,10 +8,10 @@ from typing import Any
 
 from tests.unit.tune.make_audit import ABSENT, CATALOGUE, REFUSED, facts_of, read, settings_of
 from wulf.core.errors import FOUND, OK
-from wulf.report.audit import audit_of
+from wulf.findings.audit import audit_findings
+from wulf.report.tune.audit import audit_of
 from wulf.store.run import Run
 from wulf.tune.audited import audited
-from wulf.workflow.audit_findings import audit_findings
 
 
 def audit_run(nodes: int = 4, odd: dict[str, Any] | None = None, roles: dict[str, str] | None = None) -> Run:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.unit.report.make_run import make_run, record
 from wulf.core.records import Record, Verdict
-from wulf.measure.layers import DifferenceRule, differences
+from wulf.measure.net.layers import DifferenceRule, differences
 from wulf.store.run import Run
 
 COST = {"null": 3.1e-8, "shm": 4.12e-7, "pipe": 6.4e-6, "unix": 6.4e-6, "udp": 1.25e-5}

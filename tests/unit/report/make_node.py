@@ -10,7 +10,7 @@ from typing import Any
 from tests.unit.report.make_run import EVIL, facts, make_run, record
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Param, Record, Verdict
-from wulf.measure.node_rows import Row, table
+from wulf.measure.node.rows import Row, table
 from wulf.store.run import Facts, Run
 
 CACHES = {"L1": (48 << 10, 1.6e-9), "L2": (1280 << 10, 4.9e-9), "L3": (32 << 20, 22e-9)}

@@ -21,14 +21,14 @@ from tests.running.changed import (
 from tests.running.durations import Counting, Taken, defines, merged, place
 from tests.running.native_reach import built, programs_of, runs, users
 
-KNOWN = {"net": ("wulf.cli.net", {}), "mpi": ("wulf.cli.mpi", {"sweep": "wulf.cli.mpi_whole"})}
+KNOWN = {"net": ("wulf.cli.net.command", {}), "mpi": ("wulf.cli.mpi.command", {"sweep": "wulf.cli.mpi.whole"})}
 
 TEXTS = {
     "wulf.model": "",
     "wulf.model.top500": 'FILE = "top500.csv"',
     "wulf.model.network": 'FOLDER = "networks"',
     "wulf.report": "",
-    "wulf.report.html": 'page("report.html.j2")',
+    "wulf.report.kit.html": 'page("report.html.j2")',
     "wulf.cli": 'NAME = "networks"',
     "tests.unit.test_mtu": 'SETTING = "nic.mtu"',
 }
@@ -96,11 +96,11 @@ class TestTheMap:
 class TestWhatNoImportShows:
     def test_modules_named_in_strings(self) -> None:
         texts = {
-            "wulf.cli.main": 'C = {"net": ("wulf.cli.net", "One pair.")}',
-            "wulf.cli.net": "",
-            "tests.a": '"wulf.cli.net"',
+            "wulf.cli.main": 'C = {"net": ("wulf.cli.net.command", "One pair.")}',
+            "wulf.cli.net.command": "",
+            "tests.a": '"wulf.cli.net.command"',
         }
-        assert reach.named(texts, [])["wulf.cli.net"] == {"wulf.cli.main": reach.FAR, "tests.a": 1}
+        assert reach.named(texts, [])["wulf.cli.net.command"] == {"wulf.cli.main": reach.FAR, "tests.a": 1}
 
     def test_a_package_that_is_run_is_its_main(self) -> None:
         texts = {"wulf.agent": "", "wulf.agent.__main__": "", "tests.a": 'command = ["-m", "wulf.agent"]'}
@@ -123,17 +123,17 @@ class TestWhatNoImportShows:
         }
 
     def test_subcommands_with_modules_of_their_own(self) -> None:
-        texts = {"wulf.cli.mpi": 'COMMANDS = {\n    "sweep": "wulf.cli.mpi_whole:sweep",\n}\n'}
-        assert reach.commands({"mpi": "wulf.cli.mpi", "net": "wulf.cli.net"}, texts) == KNOWN
+        texts = {"wulf.cli.mpi.command": 'COMMANDS = {\n    "sweep": "wulf.cli.mpi.whole:sweep",\n}\n'}
+        assert reach.commands({"mpi": "wulf.cli.mpi.command", "net": "wulf.cli.net.command"}, texts) == KNOWN
 
     @pytest.mark.parametrize(
         ("words", "modules"),
         [
-            (["net pingpong"], {"wulf.cli.net": 1}),
-            (["wulf net", "n1"], {"wulf.cli.net": 1}),
-            (["mpi sweep"], {"wulf.cli.mpi": reach.FAR, "wulf.cli.mpi_whole": 1}),
-            (["mpi", "sweep"], {"wulf.cli.mpi": reach.FAR, "wulf.cli.mpi_whole": 1}),
-            (["mpi", "ring"], {"wulf.cli.mpi": 1}),
+            (["net pingpong"], {"wulf.cli.net.command": 1}),
+            (["wulf net", "n1"], {"wulf.cli.net.command": 1}),
+            (["mpi sweep"], {"wulf.cli.mpi.command": reach.FAR, "wulf.cli.mpi.whole": 1}),
+            (["mpi", "sweep"], {"wulf.cli.mpi.command": reach.FAR, "wulf.cli.mpi.whole": 1}),
+            (["mpi", "ring"], {"wulf.cli.mpi.command": 1}),
             (["networks", "sweep", ""], {}),
         ],
     )
@@ -145,8 +145,8 @@ class TestWhatNoImportShows:
         texts = {"tests.lab.test_a": '"mpi"', "tests.lab.test_b": 'wulf("mpi", "ring")', "wulf.x": '"net"'}
         assert command_edges(texts, kept, KNOWN, texts) == {
             "tests.lab.test_a": {"tests.lab.test_a::test_pair": 0, "tests.lab.test_a::test_other": 0},
-            "wulf.cli.net": {"tests.lab.test_a::test_pair": 1},
-            "wulf.cli.mpi": {"tests.lab.test_b": 1},
+            "wulf.cli.net.command": {"tests.lab.test_a::test_pair": 1},
+            "wulf.cli.mpi.command": {"tests.lab.test_b": 1},
         }
 
 
@@ -157,7 +157,7 @@ class TestData:
             ("src/wulf/model/top500.csv", {"wulf.model.top500"}),
             ("src/wulf/model/networks/gbe.toml", {"wulf.model.network"}),
             ("src/wulf/model/other.toml", {"wulf.model.top500", "wulf.model.network"}),
-            ("src/wulf/report/report.css", {"wulf.report.html"}),
+            ("src/wulf/report/report.css", {"wulf.report.kit.html"}),
             ("src/wulf/elsewhere/nic.mtu.toml", {"tests.unit.test_mtu"}),
             ("pyproject.toml", {"tests.conftest"}),
             ("LICENSE", set()),

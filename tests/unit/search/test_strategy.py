@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.unit.search.synthetic import SIZES, SPACE, best, plan, regret, runner, truth
-from wulf.cli.search import THOROUGH
+from wulf.cli.search.command import THOROUGH
 from wulf.core.errors import UsageError
 from wulf.search.claims import blocks_for
 from wulf.search.history import ANCHOR, CONFIRM, FINAL, PATH, SCREEN

@@ -10,8 +10,8 @@ from wulf.selftest.noise import CV
 from wulf.stats.claims import Size
 from wulf.stats.comparison import versus_rule
 from wulf.stats.streams import DEPENDENT, SYNTHETIC, TICKS, drifting, quantised
-from wulf.workflow.measuring import LOOKS, QUICK_LOOKS
-from wulf.workflow.node import LOOKS as NODE_LOOKS
+from wulf.workflow.engine.measuring import LOOKS, QUICK_LOOKS
+from wulf.workflow.node.survey import LOOKS as NODE_LOOKS
 
 
 @pytest.mark.parametrize(

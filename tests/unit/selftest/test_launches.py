@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wulf.measure.mpi import BLOCKS, EACH, SHARED
+from wulf.measure.mpi.probes import BLOCKS, EACH, SHARED
 from wulf.selftest.launches import comparisons, figure, intervals
 from wulf.stats.claims import Size
 

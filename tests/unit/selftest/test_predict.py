@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wulf.cli.predict import command
+from wulf.cli.foresight.predict import command
 from wulf.model.forecast import LEAST_DRAWS, USUAL_DRAWS
 from wulf.selftest import predict
 from wulf.stats.claims import Size

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.tune.make_exports import GOLDEN, KEPT, RATE, RTT, SETTINGS, SOURCE, entry, files, kept
 from tests.wording import lacking
-from wulf.cli.tune_export import FORMATS
+from wulf.cli.tune.export import FORMATS
 from wulf.core.errors import UsageError
 from wulf.tune.export import export
 from wulf.tune.export.entry import Source, by_nodes, effect_words, entries

@@ -14,7 +14,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError
-from wulf.measure import mpi as measuring
+from wulf.measure.mpi import probes as measuring
 
 SECONDS = {"name": "seconds", "type": "float", "unit": "s", "default": 0.1, "min": 0, "max": 600}
 BYTES = {"name": "bytes", "type": "int", "unit": "B", "default": 1, "min": 0, "max": 1 << 30, "help": "of a message"}

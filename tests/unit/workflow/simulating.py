@@ -13,8 +13,8 @@ from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.simulated import SimulatedCluster
 from wulf.store.run import RunWriter
-from wulf.workflow import connect as connecting
-from wulf.workflow.measuring import Effort, Outcome
+from wulf.workflow.engine import connect as connecting
+from wulf.workflow.engine.measuring import Effort, Outcome
 
 QUICK = Effort(wish=0.5, quick=True)
 

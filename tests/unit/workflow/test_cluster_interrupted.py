@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from wulf.measure.watcher import Progress, Unwatched
-from wulf.workflow.bisection import bisection
-from wulf.workflow.incast import incast
-from wulf.workflow.pairs import pairs
+from wulf.measure.engine.watcher import Progress, Unwatched
+from wulf.workflow.net.bisection import bisection
+from wulf.workflow.net.incast import incast
+from wulf.workflow.net.pairs import pairs
 
 from .simulating import simulator
 

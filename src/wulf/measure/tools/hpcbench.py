@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from wulf.core.records import Param
-from wulf.measure.collect import Replicate
+from wulf.measure.engine.collect import Replicate
 from wulf.measure.tool import Loop, Measured, Timing, mean, throughput, value
 
 REPEATS = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wulf.core.records import Param
-from wulf.measure.collect import Replicate
+from wulf.measure.engine.collect import Replicate
 from wulf.measure.tool import (
     MIDDLE,
     WHOLE,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import ceil
 
-from wulf.measure.collect import Replicate
-from wulf.measure.plan import Cell
+from wulf.measure.engine.collect import Replicate
+from wulf.measure.engine.plan import Cell
 from wulf.measure.tool import Loop, Measured, Timing, throughput, value
 
 INTERVAL_S = 1.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wulf.core.records import Param, Record
-from wulf.measure.plan import Cell
+from wulf.measure.engine.plan import Cell
 from wulf.measure.tool import LOOPS as TRIALS
 from wulf.measure.tool import Loop, Measured, Timing, half_mean
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from wulf.measure.collect import Replicate
+from wulf.measure.engine.collect import Replicate
 from wulf.measure.tool import MIDDLE, Loop, Measured, half_mean, steady, throughput, value
 
 DIGITS = 3

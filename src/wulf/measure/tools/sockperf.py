@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wulf.core.errors import UsageError
-from wulf.measure.collect import Replicate
+from wulf.measure.engine.collect import Replicate
 from wulf.measure.tool import MIDDLE, Loop, Measured, Timing, half_mean, value
 
 BYTES = 14

@@ -16,12 +16,12 @@ from tests.contract.test_given_files import MALFORMED
 from tests.process.cli.bad_input.changes import changed
 from tests.process.cli.bad_input.options import NODES
 from tests.process.cli.bad_input.trial import Input
-from tests.unit.cli.test_tune_export import KEPT
+from tests.unit.cli.tune.test_export import KEPT
 from tests.unit.trace.test_imports_garbage import VALID
 from tests.unit.workflow.predict_fakes import THIS, make_trace
 from tests.unit.workflow.simulating import simulator
 from wulf.tune.kept import KeptSettings, write_kept
-from wulf.workflow.survey import survey
+from wulf.workflow.net.survey import survey
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from wulf.core.errors import FOUND, INCOMPLETE, OK
 from wulf.selftest.blame import SIZES, surveyed
 from wulf.selftest.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
 from wulf.stats.streams import Stream
-from wulf.workflow import measuring
-from wulf.workflow import survey as surveying
-from wulf.workflow.measuring import Outcome
-from wulf.workflow.survey import survey
+from wulf.workflow.engine import measuring
+from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.net import survey as surveying
+from wulf.workflow.net.survey import survey
 
 EVERY = 6
 """`make test` asks every sixth question, `make test-all` all of them."""

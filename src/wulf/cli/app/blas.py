@@ -1,0 +1,68 @@
+"""`wulf app blas`: one table of every BLAS that the nodes have."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wulf.cli.mpi.options import mpi_inventory
+from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
+from wulf.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from wulf.measure.blas import Table
+
+
+def _blocks(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int, ...]:
+    try:
+        blocks = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        blocks = ()
+    if not blocks or min(blocks) < 1:
+        raise UsageError(f"--nb {text!r} are no sizes of blocks", "write --nb 64,128,192")
+    return blocks
+
+
+@click.command(epilog="Example: wulf app blas 'n[1-4]' --nb 64,128,192,256")
+@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@node_options
+@measure_options
+@click.option("--rows", type=click.IntRange(min=1), default=2000, show_default=True, help="m and n of the products.")
+@click.option("--nb", "blocks", default="64,128,192,256", callback=_blocks, show_default=True, help="k: HPL's NB.")
+@click.option("--library", "libraries", metavar="PATH", multiple=True, help="This one alone; may be repeated [all].")
+@click.option("--runs", type=click.IntRange(min=1), help="So many [until the interval is narrow enough].")
+def blas(rows: int, blocks: tuple[int, ...], libraries: tuple[str, ...], runs: int | None, **options: Any) -> int:
+    """Compare the BLAS libraries of the nodes by what HPL does most: C = C - A·B with m = n large, k = NB.
+
+    All cores multiply at once, a process of one thread on each. Every product is checked. Shares are of the peak of
+    fused multiply-adds, measured in between. The last column says how a program is given that library without root.
+    """
+    from wulf.workflow.app.blas import Wanted, compare_blas
+    from wulf.workflow.engine.measuring import Effort
+
+    as_json, out, seed = (options.pop(name) for name in ("as_json", "out", "seed"))
+    effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")}, replicates=runs)
+    wanted = Wanted(rows, blocks, libraries)
+    with mpi_inventory(options) as inventory:
+        nodes = [node.name for node in inventory.nodes]
+        with measuring("app-blas", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
+            outcome, table = compare_blas(inventory, wanted, effort, writer, drawn, watch=line)
+    if as_json:
+        echo_records(outcome.run.records)
+    else:
+        show(table)
+        for finding in outcome.run.findings:
+            click.echo(f"{finding.kind}: {finding.text}", err=True)
+    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
+    return outcome.exit_code
+
+
+def show(table: Table) -> None:
+    """A table for each node: rates in Gflop/s by NB, the best one's interval and share of the peak."""
+    from wulf.report.app.blas import blas_table
+
+    console = colour_console()
+    for part in blas_table(table):
+        console.print(part)

@@ -1,0 +1,145 @@
+"""`wulf app`: applications as drivers know them, one command each, any command, and which of them the nodes have."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from wulf.apps import drivers
+from wulf.cli.commands import TableGroup
+from wulf.cli.mpi.options import mpi_inventory, option_of, rank_options, taken
+from wulf.cli.options import Seconds, colour_console, echo_records, measure_options, measuring, node_options
+
+if TYPE_CHECKING:
+    from wulf.apps.driver import Driver
+    from wulf.cluster.mpi import WorldSpec
+    from wulf.workflow.app.run import Request
+    from wulf.workflow.engine.measuring import Outcome
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+COMMANDS = {
+    "blas": "wulf.cli.app.blas:blas",
+    "hpl": "wulf.cli.app.hpl:hpl",
+    "hpcc": "wulf.cli.app.hpl:hpcc",
+    "list": "wulf.cli.app.list:listing",
+    "run": "wulf.cli.app.run:run",
+    "linpack": "wulf.cli.app.linpack:linpack",
+}
+"""Name → module and attribute: what is no driver's. One of a driver's name stands in its place."""
+
+
+class AppGroup(TableGroup):
+    """The drivers as commands, each made from its parameters, and the commands of the table above."""
+
+    commands_at = COMMANDS
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """What there is on the nodes first, then the drivers."""
+        return list(dict.fromkeys([*super().list_commands(ctx), *drivers()]))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported or made when it is asked for; or None."""
+        found = super().get_command(ctx, cmd_name)
+        return driver_command(drivers()[cmd_name]) if found is None and cmd_name in drivers() else found
+
+
+def run_options(function: F) -> F:
+    """How an application is run: over which nodes and ranks, how often, for how long."""
+    for option in (
+        click.option("--timeout", type=Seconds(), help="Of one run: 60s, 5m [10m, or as its driver says]."),
+        click.option("--runs", type=click.IntRange(min=1), help="So many [until the interval is narrow enough]."),
+        rank_options,
+        measure_options,
+        node_options,
+        click.argument("nodes_given", metavar="[NODESET]...", nargs=-1),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def driver_command(driver: Driver) -> click.Command:
+    """The command of one driver: an option for each of its parameters."""
+
+    @run_options
+    @click.option("--program", metavar="PATH", help="Of the program on the nodes [the one found].")
+    def run(program: str | None, **options: Any) -> int:
+        from wulf.workflow.app.run import driver_request
+
+        given = {spec.name: options.pop(names[spec.name]) for spec in driver.PARAMS}
+        params = {name: value for name, value in given.items() if value is not None}
+        timeout = options.pop("timeout")
+
+        def request(spec: WorldSpec) -> Request:
+            return driver_request(driver, params, spec, program=program, timeout=timeout)
+
+        return measured(driver.NAME, options, request)
+
+    run.__doc__ = f"{driver.HELP}\n\nLooked for: {', '.join(driver.PROGRAMS) or 'nothing'}."
+    command = click.command(driver.NAME, epilog=f"Example: wulf app {driver.NAME} n[1-4] --runs 8")(run)
+    names = option_names(driver, {param.name for param in command.params if param.name})
+    command.params.extend(option_of(names[spec.name], spec) for spec in driver.PARAMS)
+    return command
+
+
+def option_names(driver: Driver, taken: set[str]) -> dict[str, str]:
+    """Parameter → its option's name: its own, or `phyml_seed` where all commands have such an option."""
+    own = driver.NAME.replace("-", "_")
+    return {spec.name: f"{own}_{spec.name}" if spec.name in taken else spec.name for spec in driver.PARAMS}
+
+
+def measured(
+    name: str, options: dict[str, Any], request: Callable[[WorldSpec], Any], run: Callable[..., Outcome] | None = None
+) -> int:
+    """Run over the nodes that the options name; print, and keep as a run.
+
+    Parameters
+    ----------
+    request
+        What to run, once it is known over how many ranks.
+    run
+        What runs it [`workflow.app.run_app`, which takes a Request].
+    """
+    from wulf.workflow.app.run import run_app
+    from wulf.workflow.engine.measuring import Effort
+
+    launch = taken(options)
+    as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
+    effort = Effort(
+        **{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")}, replicates=options.pop("runs")
+    )
+    with mpi_inventory(options) as inventory:
+        nodes = [node.name for node in inventory.nodes]
+        wanted = request(launch(len(nodes)).spec)
+        with measuring(f"app-{name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
+            outcome = (run or run_app)(inventory, wanted, effort, writer, drawn, watch=line)
+    show(outcome, as_json=as_json)
+    return outcome.exit_code
+
+
+def show(outcome: Outcome, *, as_json: bool) -> None:
+    """The report, or records alone as JSON Lines."""
+    from wulf.report.run.terminal import print_report
+
+    if as_json:
+        echo_records(outcome.run.records)
+    else:
+        print_report(outcome.run, colour_console())
+    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
+
+
+@click.group(cls=AppGroup)
+def command() -> None:
+    """Run applications, and know how fast they are: `wulf app stream 'n[1-4]'`.
+
+    \b
+    Examples:
+      wulf app list 'n[1-4]'                 which of them the nodes have, where
+      wulf app run n1 n2 --ranks 8 -- solve  any command, by its wall time
+      wulf app phyml n1 n2 --ranks 4         drivers know files, figure and check
+
+    Every run is judged: one that hangs, fails, or gives a wrong answer has no figure, and says why.
+    """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped

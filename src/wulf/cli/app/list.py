@@ -1,0 +1,49 @@
+"""`wulf app list`: which applications the nodes have."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from wulf.cli.mpi.options import mpi_inventory
+from wulf.cli.options import colour_console, node_options
+from wulf.core.errors import INCOMPLETE, OK
+
+
+@click.command(name="list", epilog="Example: wulf app list 'n[1-4]'")
+@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@node_options
+@click.option("--json", "as_json", is_flag=True, help="One object a driver and place on stdout.")
+def listing(as_json: bool, **options: Any) -> int:
+    """Which drivers' programs are on which nodes, and where: PATH, modules, Spack, packages' folders.
+
+    Beside a program the MPI that it is linked with, by whose launcher its ranks are started.
+    """
+    from wulf.workflow.app.list import look
+
+    with mpi_inventory(options) as inventory:
+        rows, failed = look(inventory)
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row.to_json()))
+    else:
+        _print(rows)
+    for error in failed.values():
+        click.echo(str(error), err=True)
+    return INCOMPLETE if failed else OK
+
+
+def _print(rows: Any) -> None:
+    from rich.table import Table
+
+    from wulf.measure.mpi.probes import folded
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for head in ("driver", "nodes", "program", "MPI"):
+        table.add_column(head, overflow="fold")
+    for row in rows:
+        where = f"{row.program.path} ({row.program.where})" if row.program else f"– {row.reason}"
+        table.add_row(row.driver, folded(row.nodes), where, (row.program.mpi or "–") if row.program else "")
+    colour_console().print(table)

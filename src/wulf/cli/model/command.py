@@ -1,0 +1,249 @@
+"""`wulf model`: speedup, LogGP and roofline, fitted to what was measured."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wulf.cli.mpi.options import launch_options, mpi_inventory, taken
+from wulf.cli.options import Number, measure_options, measuring, node_options
+from wulf.cli.runs.history import Setting
+from wulf.cli.showing import show_view
+from wulf.core.errors import OK, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wulf.rates import Rate
+    from wulf.store.run import Run
+    from wulf.workflow.model.times import Given
+
+
+class Numbers(click.ParamType[tuple[float, ...]]):
+    """`64,128`: numbers above zero."""
+
+    name = "number,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """To a tuple."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            found = tuple(float(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} is not a list of numbers such as 64,128", param, ctx)
+        if not all(0 < one < float("inf") for one in found):
+            self.fail(f"{value!r}: every number must be above 0", param, ctx)
+        return found
+
+
+class Workers(Numbers):
+    """Numbers of at least one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """To a tuple."""
+        found = super().convert(value, param, ctx)
+        if any(one < 1 for one in found):
+            self.fail(f"{value!r}: there is at least 1 worker", param, ctx)
+        return found
+
+
+@click.group()
+def command() -> None:
+    """Models of what was measured: how a program scales, what a message costs, what a node can reach."""
+
+
+@command.command(
+    epilog="Example: wulf model speedup times.csv --at 64,128 --html speedup.html. The CSV's columns: "
+    "workers,seconds[,replicate]; `serial` in the place of workers is a run of the serial program."
+)
+@click.argument("table", required=False, type=click.Path(path_type=Path))
+@click.option("--from", "run", metavar="RUN", help="A run whose records have workers or ranks (wulf mpi farm).")
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--metric", help="Which metric of the run [seconds].")
+@click.option("--param", "params", type=Setting(), multiple=True, metavar="NAME=VALUE", help="Which cells: batch=1.")
+@click.option("--serial", "serial", type=Numbers(), help="Seconds of the serial program: tells Ts from Tip.")
+@click.option("--at", "at", type=Workers(), default=(), help="Numbers of workers to predict: 64,128.")
+@click.option("--brown", is_flag=True, help="Brown's own figures, from his parameters.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
+def speedup(
+    table: Path | None,
+    run: str | None,
+    directory: Path | None,
+    metric: str | None,
+    params: tuple[tuple[str, str], ...],
+    serial: tuple[float, ...] | None,
+    at: tuple[float, ...],
+    brown: bool,
+    seed: int,
+    as_json: bool,
+    html: Path | None,
+) -> int:
+    """Fit Amdahl, Brown (with N and N²) and USL to times over workers, and choose by held-out error.
+
+    Says what can't be told apart, where the program is fastest and what limits it.
+    """
+    from wulf.model.speedup import study
+    from wulf.report.model.speedup import speedup_object, speedup_view
+
+    if brown:
+        return _brown(as_json, html, table is not None or run is not None)
+    given = _given(table, run, directory, metric, dict(params))
+    if serial and given.serial:
+        raise UsageError(f"{given.source} has serial runs of its own", "leave --serial out")
+    try:
+        found = study(given.seconds, serial or given.serial or None, seed=seed)
+    except ValueError as error:
+        raise UsageError(f"{given.source}: {error}", "times are seconds above zero, for 1 worker or more") from error
+    if found.best is None:
+        raise UsageError(f"{given.source}: {next(iter(found.refused.values()))}", "measure more numbers of workers")
+    show_view(
+        speedup_view(found, given.source, at, given.notes),
+        speedup_object(found, given.source, at),
+        as_json=as_json,
+        html=html,
+    )
+    return OK
+
+
+@command.command(epilog="Example: wulf model roofline --intensity 0.5,2. Without --from: this machine's rates.")
+@click.option("--from", "run", metavar="RUN", help="A run of `wulf node` [the rates file of this machine].")
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--node", help="Which node of that run [its only one].")
+@click.option("--intensity", "at", type=Numbers(), default=(), help="What is attainable at so many flop/B: 0.5,2.")
+@click.option("--precision", type=click.Choice(["double", "float"]), default="double", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
+def roofline(
+    run: str | None,
+    directory: Path | None,
+    node: str | None,
+    at: tuple[float, ...],
+    precision: str,
+    as_json: bool,
+    html: Path | None,
+) -> int:
+    """What a node's arithmetic can reach, bounded by its peak and by the bandwidth of each memory.
+
+    Peaks and bandwidths are those that `wulf node` and `wulf rates` measure.
+    """
+    from wulf.report.model.roofline import roofline_object, roofline_view
+    from wulf.workflow.model.roofline import roofs_of
+    from wulf.workflow.node import rates as workflow
+
+    rates: Mapping[str, Rate]
+    if run is not None:
+        of_node = workflow.of_run(_run(run, directory), node)
+        name, rates = of_node.node, of_node.rates
+    elif node is not None:
+        raise UsageError("--node chooses from a run", "give --from RUN, or leave it out")
+    else:
+        from wulf import rates as reader
+
+        read = reader.load()
+        name, rates = read.host, read
+    roofs, lacking = roofs_of(rates, precision)
+    view = roofline_view(name, precision, roofs, at, lacking)
+    show_view(view, roofline_object(name, precision, roofs, at), as_json=as_json, html=html)
+    return OK
+
+
+@command.command(
+    epilog="Example: wulf model loggp n1 n2 --mpi openmpi; wulf model loggp --from last. Without nodes: two ranks here."
+)
+@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@click.option(
+    "--from", "run", metavar="RUN", help="A run that was measured so, or by `wulf net sweep` (then without o)."
+)
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--subject", help="Which pair of that run [its only one]: 'n1>n2 tcp'.")
+@click.option("--seconds", type=Number(), default=0.03, show_default=True, help="Of one replicate [s].")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
+@node_options
+@launch_options
+@measure_options
+def loggp(
+    run: str | None,
+    directory: Path | None,
+    subject: str | None,
+    seconds: float,
+    html: Path | None,
+    **options: Any,
+) -> int:
+    """What a message costs: L, o, g and G, and where eager goes over to rendezvous.
+
+    Round trips, trains of messages, and trains with pauses between them are measured over sizes; every third size is
+    held out of the lines, and predicted.
+    """
+    from wulf.report.model.loggp import loggp_object, loggp_view
+    from wulf.workflow.model.loggp import measured_of
+
+    as_json = options["as_json"]
+    if run is None:
+        if subject is not None:
+            raise UsageError("--subject chooses from a run", "give --from RUN, or leave it out")
+        found, code = _measured(seconds, options)
+    else:
+        if options["nodes_given"]:
+            raise UsageError("nodes are measured, --from names a run that was", "leave one out")
+        found, code = _run(run, directory), OK
+    given = measured_of(found, subject)
+    fitted = given.fitted()
+    half = {size: [value / 2 for value in values] for size, values in given.round_trips.items()}
+    view = loggp_view(fitted, given.subject, half, given.cautions)
+    show_view(view, loggp_object(fitted, given.subject, given.cautions), as_json=as_json, html=html)
+    return code
+
+
+def _measured(seconds: float, options: dict[str, Any]) -> tuple[Run, int]:
+    """Measure PRTT over the nodes that the options name; the run, and how it ended."""
+    from wulf.workflow.engine.measuring import Effort
+    from wulf.workflow.model.loggp import measure_loggp
+
+    launch = taken(options)
+    _, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
+    effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")})
+    with mpi_inventory(options) as inventory:
+        nodes = [node.name for node in inventory.nodes]
+        with measuring("model-loggp", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
+            begun = launch(len(nodes))
+            outcome = measure_loggp(inventory, begun, effort, writer, drawn, seconds=seconds, watch=line)
+    click.echo(f"run: {outcome.run.path}", err=True)
+    return outcome.run, outcome.exit_code
+
+
+def _given(
+    table: Path | None, run: str | None, directory: Path | None, metric: str | None, params: dict[str, str]
+) -> Given:
+    """The times: of the table, or of the run."""
+    from wulf.workflow.model.times import from_csv, from_run
+
+    if (table is None) == (run is None):
+        raise UsageError("times come from a table or from a run", "give TIMES.csv, or --from RUN")
+    if run is not None:
+        return from_run(_run(run, directory), metric, params)
+    assert table is not None  # noqa: S101 - one of both is there
+    if metric is not None or params:
+        raise UsageError("--metric and --param choose from a run", "leave them out with a table")
+    return from_csv(table)
+
+
+def _run(name: str, directory: Path | None) -> Run:
+    from wulf.store.run import find_run
+    from wulf.workflow.engine.recover import load
+
+    return load(find_run(name, directory))
+
+
+def _brown(as_json: bool, html: Path | None, more: bool) -> int:
+    from wulf.report.model.brown import brown_object, brown_view
+
+    if more:
+        raise UsageError("--brown draws his figures, not measured times", "leave the table, or --from, out")
+    show_view(brown_view(), brown_object(), as_json=as_json, html=html)
+    return OK

@@ -1,0 +1,55 @@
+"""`wulf mpi farm`: the master-worker farm over workers and batches."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from wulf.cli.mpi.options import launch_options
+from wulf.cli.options import NumberIn, WholeNumbers, measure_options, node_options
+
+
+@click.command(epilog="Example: wulf mpi farm 'n[1-4]' --per-node 2 --workers 1,3,7 --batch 1,10,100 --metg")
+@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@node_options
+@launch_options
+@measure_options
+@click.option("--workers", type=WholeNumbers(), default="1,3,7", show_default=True, help="Beside the master.")
+@click.option("--batch", type=WholeNumbers(), default="1,2,4,10,100", show_default=True, help="Units a message.")
+@click.option("--units", type=click.IntRange(1, 2**32 - 1), default=10_000, show_default=True, help="Of each run.")
+@click.option(
+    "--unit", type=click.Choice(["sha1", "spin"]), default="sha1", show_default=True,
+    help="SHA-1 of data rebuilt from 4 bytes, or a calibrated spin.",
+)  # fmt: skip
+@click.option("--bytes", "size", type=click.IntRange(1, 1 << 26), default=32768, show_default=True, help="Of sha1 [B].")
+@click.option("--spin-seconds", type=NumberIn(0, 10), default=1e-5, show_default=True, help="Of spin [s].")
+@click.option("--style", type=click.Choice(["async", "plain"]), default="async", show_default=True,
+              help="Nonblocking with two batches a worker, or the loop of 2007.")  # fmt: skip
+@click.option("--metg", "search", is_flag=True, help="Look for the unit that uses half of the workers' time.")
+def farm(
+    workers: tuple[int, ...],
+    batch: tuple[int, ...],
+    units: int,
+    unit: str,
+    size: int,
+    spin_seconds: float,
+    style: str,
+    search: bool,
+    **options: Any,
+) -> int:
+    """A master deals units of work out to workers: the experiment of 2007, and what limits it.
+
+    Every block measures each number of workers with each batch once, in random order, and a serial run. The XOR of all
+    results must be that of a serial run. Printed beside the tables of 2007: the master's time a message o = a + c·b,
+    how many workers it feeds, Karp and Flatt's serial fraction, USL, and with --metg the least unit that is worth it.
+    """
+    from wulf.cli.mpi.command import measured
+    from wulf.measure.mpi.farm import Design
+    from wulf.workflow.mpi import farm as mpi_farm
+
+    work = {"unit": unit, **({"bytes": size} if unit == "sha1" else {"spin_seconds": spin_seconds})}
+    design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style)
+    options["ranks"] = options.get("ranks") or design.ranks
+    return measured("farm", options, partial(mpi_farm.farm, design=design, search=search))

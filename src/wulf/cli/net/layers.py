@@ -1,0 +1,94 @@
+"""`wulf net layers CLIENT [SERVER]`: what every layer from the bare loop to the wire adds to a round trip."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wulf.cli.net.pairs import net_probe, pair_inventory
+from wulf.cli.options import Number, colour_console, echo_records, measure_options, measuring, node_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wulf.cluster.inventory import Inventory
+
+WITHOUT = "none"
+"""Instead of an MPI: the layers below it alone."""
+
+SECONDS = 0.05
+"""Of one replicate: as in the survey, hundreds of round trips of the slowest layer."""
+
+
+@click.command(epilog="Example: wulf net layers n1 n2 --bytes 1 --wish 5%")
+@click.argument("client")
+@click.argument("server", required=False)
+@node_options
+@measure_options
+@click.option("--bytes", "size", type=click.INT, default=1, show_default=True, help="Length of the message [B].")
+@click.option("--seconds", type=Number(), default=SECONDS, show_default=True, help="Of one replicate [s].")
+@click.option("--cpu", type=click.INT, help="CPU of the client's measuring threads.")
+@click.option("--server-cpu", type=click.INT, help="CPU of the server's measuring threads.")
+@click.option("--mpi", metavar="KIND|PREFIX|none", help="Which MPI stands on top [the one found].")
+def layers(
+    client: str,
+    server: str | None,
+    size: int,
+    seconds: float,
+    cpu: int | None,
+    server_cpu: int | None,
+    mpi: str | None,
+    as_json: bool,
+    out: Path | None,
+    quick: bool,
+    watch: bool,
+    seed: int | None,
+    wish: float,
+    budget: float | None,
+    **where: Any,
+) -> int:
+    """What each layer adds to a round trip.
+
+    The same ping-pong over nothing (the loop itself), every transport within CLIENT, loopback UDP and TCP there, and
+    UDP and TCP to SERVER, and MPI between the two where they have one. Every block measures each layer once, in random
+    order, and layers are subtracted block by block: each difference has an interval. Without SERVER: the layers within
+    CLIENT alone.
+    """
+    from wulf.measure.mpi.probes import BLOCKS, SHARED
+    from wulf.report.run.terminal import print_report
+    from wulf.workflow.engine.measuring import Effort
+    from wulf.workflow.net import layers as layering
+
+    given = {"bytes": size, "seconds": seconds, "cpu": cpu, "server_cpu": server_cpu}
+    params = net_probe().check("pingpong", "tcp", {name: value for name, value in given.items() if value is not None})
+    server, how = server or client, SHARED if quick or watch else BLOCKS
+    with pair_inventory(client, server, where) as chosen:
+        nodes = [node.name for node in chosen.nodes]
+        with measuring("net-layers", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
+            wanted = layering.Layers(client, server, params, mpi=_mpi_layer(mpi, chosen, client, server, how, line.say))
+            effort = Effort(wish, budget, quick, watch)
+            outcome = layering.layers(chosen, wanted, effort, writer, drawn, watch=line)
+    if as_json:
+        echo_records(outcome.run.records)
+    else:
+        print_report(outcome.run, colour_console())
+    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
+    return outcome.exit_code
+
+
+def _mpi_layer(
+    mpi: str | None, inventory: Inventory, client: str, server: str, how: str, say: Callable[[str], None]
+) -> Any:
+    """MPI's layer, of two ranks, launched as often as `Launch.how` says; None where the user wants none."""
+    if mpi == WITHOUT:
+        return None
+    from wulf.cluster.mpi import WorldSpec
+    from wulf.workflow.mpi.launching import Launch
+    from wulf.workflow.mpi.probes import Ranks
+    from wulf.workflow.net.layers_mpi import MpiLayer
+
+    spec = WorldSpec(ranks=2, per_node=1 if client != server else 2, mpi=mpi, bind="none")
+    return MpiLayer(Ranks(inventory, Launch(spec, how), say), f"{client}>{server}")

@@ -1,0 +1,123 @@
+"""`--as TOOL`: a measurement that repeats another tool's loop and prints that tool's summary."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wulf.cli.options import echo_records, measuring
+from wulf.core.errors import UsageError
+from wulf.measure import tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from wulf.cluster.inventory import Inventory
+    from wulf.measure.engine.probes import Probe
+    from wulf.measure.tool import Loop, Measured
+    from wulf.store.run import Run
+    from wulf.workflow.mpi.probes import Ranks
+
+FIGURES = ("latency", "throughput")
+"""Metrics that the tools print: round trips as the tool counts them, and rates."""
+
+as_option = click.option(
+    "--as",
+    "like",
+    type=click.Choice(tools.tools()),
+    default=None,
+    help="Repeat that tool's loop (over its own transport, for its own time, unless given), and print its summary.",
+)
+
+
+def given(name: str) -> bool:
+    """Whether the user wrote an option, rather than left its default."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source not in (None, click.core.ParameterSource.DEFAULT)
+
+
+def run_like(
+    tool: str,
+    pattern: str,
+    probe: Probe,
+    pair: AbstractContextManager[Inventory],
+    params: dict[str, Any],
+    *,
+    transport: str | None,
+    most: int = 0,
+    client: str,
+    server: str,
+    options: dict[str, Any],
+    ranks: Callable[[Inventory, Callable[[str], None]], Ranks] | None = None,
+) -> int:
+    """Measure as the tool does; its text on stdout, or records with --json.
+
+    Parameters
+    ----------
+    pattern
+        The command: pingpong, stream or sweep.
+    params
+        What the user gave of the probe's parameters; `seconds` is the tool's test time.
+    ranks
+        Makes the ranks between which it is measured, where MPI carries it.
+
+    Raises
+    ------
+    UsageError
+        The tool has no such loop, or can't do what was asked for; before any node is touched.
+    """
+    from wulf.measure.engine.plan import Cell
+    from wulf.workflow.engine.measuring import Effort
+    from wulf.workflow.net import like
+
+    if ranks:
+        loop = tools.find_mpi(tool, pattern, both=bool(params.get("both")))
+    else:
+        loop = tools.find(tool, pattern, transport)
+    if options["watch"]:
+        raise UsageError(f"--watch: {tool} does not look after each repetition", "leave --watch or --as out")
+    seconds = params.pop("seconds", None)
+    wanted = like.Wanted(seconds, most, tuple(params.items()))
+    exchange = probe.pattern(pattern if ranks or pattern == "stream" else "pingpong")
+    timing = loop.timing(loop.seconds if seconds is None else seconds, 1.0)
+    probe.check(exchange.name, "" if ranks else loop.transport, {**loop.options, **timing.params, **params})
+    cell = Cell(0, client, server, loop.transport, exchange.name, {}, exchange.metrics)
+    effort = Effort(options["wish"], options["budget"], options["quick"])
+    with pair as chosen:
+        nodes = [node.name for node in chosen.nodes]
+        command = f"{'mpi' if ranks else 'net'}-{pattern}"
+        meta = {"argv": sys.argv[1:], "nodes": nodes, "like": tool}
+        with measuring(command, options["out"], options["seed"], **meta) as (writer, drawn, line):
+            outcome = like.repeat(
+                chosen, cell, effort, writer, drawn, loop=loop, wanted=wanted, watch=line,
+                ranks=ranks(chosen, line.say) if ranks else None,
+            )  # fmt: skip
+    found = like.measured(outcome.run)
+    if options["as_json"]:
+        echo_records(outcome.run.records)
+    elif found.cells:
+        click.echo(loop.text(found))
+    for name, text in (loop.files(found) if loop.files and found.cells else {}).items():
+        (outcome.run.path / name).write_text(text)
+    _explain(loop, found, outcome.run, quick=effort.quick)
+    return outcome.exit_code
+
+
+def _explain(loop: Loop, found: Measured, run: Run, *, quick: bool) -> None:
+    """What is not as in the original, and what wulf found, on stderr."""
+    from wulf.report.kit.figures import confidence_text, interval_text, value_text, verdict_text
+
+    if found.cells:
+        shorter = "; --quick: a tenth of its time" if quick else ""
+        click.echo(f"as `{loop.command(found)}`, except: {loop.differs}{shorter}", err=True)
+    for record in run.records if len(found.cells) == 1 else ():
+        if record.metric in FIGURES and record.value is not None:
+            name = f"{loop.tool}'s figure" if record.metric == "latency" else record.metric
+            figure = f"{value_text(record)} ({interval_text(record)}, {confidence_text(record)})"
+            click.echo(f"{name}, median of {record.replicates}: {figure}, {verdict_text(record)}", err=True)
+    for finding in run.findings:
+        click.echo(f"{finding.kind}: {finding.text}", err=True)
+    click.echo(f"run: {run.path}", err=True)

@@ -1,0 +1,30 @@
+"""What all commands on one pair of nodes share: the probe as it describes itself, and the two nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from wulf.cli.options import inventory_of
+from wulf.measure.engine.probes import Probe
+
+if TYPE_CHECKING:
+    from wulf.cluster.inventory import Inventory
+
+
+def net_probe() -> Probe:
+    """What wulf-net can do, as it says on this machine."""
+    from wulf.cluster.programs import find_program
+
+    return Probe.of_program(find_program("wulf-net").path)
+
+
+@contextmanager
+def pair_inventory(client: str, server: str, where: dict[str, Any]) -> Iterator[Inventory]:
+    """The two nodes; where nothing says where they are, ssh knows them by these names."""
+    if not any(where.get(source) for source in ("nodes", "inventory_file", "hostfile", "lab")):
+        where["nodes"] = f"{client},{server}"
+    with inventory_of(**where) as inventory:
+        yield replace(inventory, nodes=inventory.pick(dict.fromkeys((client, server))))

@@ -1,0 +1,189 @@
+"""`wulf node [NODESET]`: every node's own figures, or one probe of wulf-node with parameters as asked."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from wulf.cli.options import (
+    PARAM_TYPES,
+    colour_console,
+    echo_records,
+    inventory_of,
+    margin_option,
+    measure_options,
+    measuring,
+    node_options,
+)
+from wulf.core.errors import UsageError
+from wulf.core.params import ParamSpec
+from wulf.core.records import Param
+from wulf.measure.engine.probes import Probe
+
+
+def node_probe() -> Probe:
+    """What wulf-node can do, as it says on this machine."""
+    from wulf.cluster.programs import find_program
+
+    return Probe.of_program(find_program("wulf-node").path)
+
+
+def _probe_names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    try:
+        return [name for name in node_probe().patterns if name.startswith(incomplete)]
+    except UsageError:  # nothing to complete where nothing is built
+        return []
+
+
+def _group_names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    from wulf.measure.node.rows import GROUPS
+
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{group}" for group in GROUPS if group.startswith(last)]
+
+
+def parse_settings(probe: Probe, name: str, texts: tuple[str, ...]) -> dict[str, Param]:
+    """`bytes=1048576`, `pages=huge` to a probe's parameters, checked against its own description.
+
+    Raises
+    ------
+    UsageError
+        There is no such probe or parameter, or a value is not of its type, choices or limits.
+    """
+    specs = {spec.name: spec for spec in probe.pattern(name).params}
+    params: dict[str, Param] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals:
+            raise UsageError(f"--set {text!r} is not a parameter and its value", f"write NAME=VALUE; {_names(specs)}")
+        params[key] = _value(specs[key], text, value.strip()) if key in specs else value
+    return probe.check(name, "", params)
+
+
+def _names(specs: dict[str, ParamSpec]) -> str:
+    return f"names: {', '.join(specs)}"
+
+
+def _value(spec: ParamSpec, text: str, value: str) -> Param:
+    try:
+        converted: Param = PARAM_TYPES[spec.type].convert(value, None, None)
+    except click.BadParameter as error:
+        raise UsageError(f"--set {text!r}: {error.message}", spec.help) from error
+    return converted
+
+
+@click.command(epilog="Example: wulf node 'n[1-4]' --only memory --quick")
+@click.argument("nodeset", required=False)
+@node_options
+@measure_options
+@margin_option
+@click.option(
+    "--only",
+    metavar="GROUP[,GROUP]",
+    shell_complete=_group_names,
+    help="Of cpu, memory, os, net, noise and power [all].",
+)
+@click.option("--probe", "name", metavar="NAME", shell_complete=_probe_names, help="One probe alone; see --list.")
+@click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, help="A parameter of --probe; may be repeated.")
+@click.option("--list", "listing", is_flag=True, help="Print the probes and the rows, and measure nothing.")
+def command(nodeset: str | None, only: str | None, name: str | None, settings: tuple[str, ...], listing: bool,
+            **options: Any) -> int:  # fmt: skip
+    """Every node's own figures, and which node deviates.
+
+    lmbench's table and more, with intervals: arithmetic, memory and its caches, system calls, processes, the network
+    within the node and to the next, noise, power. NODESET in ClusterShell syntax; none: this machine. All nodes are
+    measured at once, those that share a machine one at a time. --quick takes at most 30 s, all of it at most 3 min.
+    """
+    if listing:
+        _print_list()
+        return 0
+    if nodeset and options.get("nodes"):
+        raise UsageError(f"{nodeset!r} and --nodes both name the nodes", "give one of them")
+    if settings and not name:
+        raise UsageError("--set is of one probe", "name it with --probe, or leave --set out")
+    if only and name:
+        raise UsageError("--only is of the whole table, --probe of one probe", "give one of them")
+    options["nodes"] = nodeset or options.get("nodes")
+    if name:
+        return _one(name, settings, options)
+    return _all(only, options)
+
+
+_WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")
+
+
+def _effort(options: dict[str, Any]) -> Any:
+    from wulf.workflow.engine.measuring import Effort
+
+    return Effort(**{key: options[key] for key in ("wish", "budget", "quick", "watch", "margin")})
+
+
+def _all(only: str | None, options: dict[str, Any]) -> int:
+    """The whole table, or groups of it; printed and kept as a run."""
+    from wulf.report.run.terminal import print_report
+    from wulf.workflow.node.survey import groups_of, node_survey
+
+    groups_of(only)  # refused before any node is touched
+    with inventory_of(**{key: options[key] for key in _WHERE}) as inventory:
+        nodes = [node.name for node in inventory.nodes]
+        meta = {"argv": sys.argv[1:], "nodes": nodes, "margin": options["margin"]}
+        with measuring("node", options["out"], options["seed"], **meta) as (writer, drawn, line):
+            outcome = node_survey(inventory, _effort(options), writer, drawn, only=only, watch=line)
+    if options["as_json"]:
+        echo_records(outcome.run.records)
+    else:
+        print_report(outcome.run, colour_console())
+    click.echo(f"report: {outcome.run.path / 'report.html'}", err=options["as_json"])
+    return outcome.exit_code
+
+
+def _one(name: str, settings: tuple[str, ...], options: dict[str, Any]) -> int:
+    """One probe on every node."""
+    from wulf.report.run.terminal import print_records
+    from wulf.workflow.node.survey import single
+
+    probe = node_probe()
+    params = parse_settings(probe, name, settings)
+    with inventory_of(**{key: options[key] for key in _WHERE}) as inventory:
+        nodes = [node.name for node in inventory.nodes]
+        meta = {"argv": sys.argv[1:], "nodes": nodes}
+        with measuring(f"node-{name}", options["out"], options["seed"], **meta) as (writer, drawn, line):
+            outcome = single(
+                inventory, _effort(options), writer, drawn, probe=probe, name=name, params=params, watch=line
+            )
+    if options["as_json"]:
+        echo_records(outcome.run.records)
+        return outcome.exit_code
+    print_records(outcome.run.records, colour_console())
+    for finding in outcome.run.findings:
+        click.echo(f"{finding.kind}: {finding.text}", err=True)
+    return outcome.exit_code
+
+
+def _print_list() -> None:
+    """The probes with parameters and metrics, as wulf-node describes itself, and the rows of the table."""
+    from wulf.measure.node.rows import table
+
+    probe = node_probe()
+    for pattern in probe.patterns.values():
+        click.echo(f"{pattern.name}: {pattern.help}")
+        for spec in pattern.params:
+            click.echo(f"    {_param_text(spec)}")
+        click.echo(f"    gives {', '.join(f'{metric.name} [{metric.unit}]' for metric in pattern.metrics)}")
+    for title, rows in table().blocks.items():
+        click.echo(f"\n{title} ({rows[0].group})")
+        for row in rows:
+            label = f"  {row.beside}" if row.beside else ""
+            click.echo(f"    {row.name:<28} {row.title}{label}")
+
+
+def _param_text(spec: ParamSpec) -> str:
+    kind = "|".join(spec.choices) if spec.choices else spec.type
+    unit = f" {spec.unit}" if spec.unit and spec.unit != "1" else ""
+    default = "" if spec.default is None else f", default {spec.default}"
+    least = "" if spec.min is None else f", at least {spec.min:g}"
+    most = "" if spec.max is None else f", at most {spec.max:g}"
+    return f"{spec.name}={kind}{unit}{default}{least}{most}: {spec.help}"

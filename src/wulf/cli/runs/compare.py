@@ -1,0 +1,98 @@
+"""`wulf compare`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wulf.cli.options import Percent, colour_console
+from wulf.core.errors import OK, UsageError
+
+if TYPE_CHECKING:
+    from wulf.store.run import Run
+
+
+@click.command(
+    epilog="Examples: wulf compare monday friday --html change.html; wulf compare old new --machines --price new=2490"
+)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference.")
+@click.option("--unlike", is_flag=True, help="Compare runs whose nodes differ in facts, and say in which.")
+@click.option("--machines", is_flag=True, help="Nodes side by side, of any number of runs: time, clock cycles, cost.")
+@click.option("--price", "prices", multiple=True, metavar="NAME=PRICE", help="With --machines: of a run or a node.")
+@click.option("--row", "wanted", multiple=True, metavar="ROW", help="With --machines: a row, as `mem.l2.latency`.")
+@click.option("--html", "page", type=click.Path(path_type=Path), help="Write the comparison as one HTML file, too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a cell.")
+def command(
+    runs: tuple[str, ...], directory: Path | None, delta: float, unlike: bool, machines: bool,
+    prices: tuple[str, ...], wanted: tuple[str, ...], page: Path | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Compare two runs cell by cell: what got faster, slower, stayed the same, or can't be told.
+
+    Runs are named as by `wulf report`: a path, an identifier, its beginning, or `last`. Exit code 1 when something
+    got slower.
+
+    With --machines, the nodes that `wulf node` measured stand side by side, of one run or several: the time of each
+    operation, its clock cycles, and with prices what the work costs.
+    """
+    from wulf.store.run import find_run
+    from wulf.workflow.engine.recover import load
+
+    if not machines and (prices or wanted):
+        raise UsageError("--price and --row are for --machines", "add --machines")
+    if not machines and len(runs) != 2:
+        raise UsageError(f"two runs are compared cell by cell, not {len(runs)}", "for nodes side by side: --machines")
+    loaded = [load(find_run(name, directory)) for name in runs]
+    if machines:
+        return _machines(dict(zip(runs, loaded, strict=True)), prices, wanted, page, as_json)
+    return _cells(loaded[0], loaded[1], delta, unlike, page, as_json)
+
+
+def _cells(a: Run, b: Run, delta: float, unlike: bool, page: Path | None, as_json: bool) -> int:
+    """Two runs, cell by cell."""
+    from wulf.measure.comparing import compare_runs
+    from wulf.report.compare.runs import print_comparison, rows_of
+
+    found = compare_runs(a, b, delta=delta, unlike=unlike)
+    if as_json:
+        for row in rows_of(found):
+            click.echo(json.dumps(row))
+    else:
+        print_comparison(found, colour_console())
+    if page is not None:
+        from wulf.report.compare.runs_page import write_comparison
+
+        write_comparison(found, page)
+        click.echo(f"comparison: {page}", err=as_json)
+    return found.exit_code
+
+
+def _machines(
+    runs: dict[str, Run], prices: tuple[str, ...], wanted: tuple[str, ...], page: Path | None, as_json: bool
+) -> int:
+    """Nodes of any number of runs, side by side."""
+    from wulf.measure.node.machines import machines_of, read_prices
+    from wulf.report.node.machines import beside, json_rows, print_machines
+    from wulf.report.node.page import titles
+
+    these = beside(machines_of(runs, read_prices(prices)), titles(), wanted)
+    if not these.rows:
+        raise UsageError(
+            f"{', '.join(wanted) or 'a row'}: no machine of {', '.join(runs)} has a time of that",
+            "`wulf node --list` names the rows, and `wulf node` measures them",
+        )
+    if as_json:
+        for row in json_rows(these):
+            click.echo(json.dumps(row))
+    else:
+        print_machines(these, colour_console())
+    if page is not None:
+        from wulf.report.node.machines_page import write_machines
+
+        write_machines(these, page)
+        click.echo(f"comparison: {page}", err=as_json)
+    return OK

@@ -1,0 +1,37 @@
+"""`wulf query "SQL"`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from wulf.cli.options import colour_console
+from wulf.core.foreign import clean
+
+
+@click.command(epilog="Example: wulf query \"SELECT subject, value FROM records WHERE metric = 'rtt' ORDER BY value\"")
+@click.argument("sql")
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
+def command(sql: str, directory: Path | None, as_json: bool) -> None:
+    """Ask the records of many runs in SQL (DuckDB). Tables: records, runs."""
+    from rich.table import Table
+
+    from wulf.report.kit.names import plural
+    from wulf.store.query import query
+
+    answer = query(sql, directory)
+    for why in answer.unread.values():
+        click.echo(f"left out: {clean(why)}", err=True)
+    if answer.torn:
+        click.echo(f"left out: {plural(answer.torn, 'line')} of records.jsonl that could not be read", err=True)
+    if as_json:
+        for item in answer.objects():
+            click.echo(json.dumps(item, default=str))
+        return
+    table = Table(*map(clean, answer.columns), box=None, pad_edge=False)
+    for row in answer.rows:
+        table.add_row(*("–" if value is None else clean(str(value)) for value in row))
+    colour_console().print(table)

@@ -1,0 +1,42 @@
+"""`wulf report RUN`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wulf.cli.options import colour_console, echo_records
+from wulf.cli.showing import show_outcome
+
+
+@click.command(epilog="Example: wulf report last")
+@click.argument("run", default="last")
+@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@click.option("--html", type=click.Path(path_type=Path), help="Where to write the page [RUN/report.html].")
+@click.option("--json", "as_json", is_flag=True, help="The run's records as JSON Lines.")
+def command(run: str, directory: Path | None, html: Path | None, as_json: bool) -> None:
+    """Show a run, and write its HTML report. RUN is a path, an id, its beginning, or 'last'.
+
+    Works on runs that were cut short, by kill -9 too: the records are collected from the replicates on disk.
+    """
+    from wulf.report.impact import page as impact_page
+    from wulf.report.kit.html import write_report
+    from wulf.report.run.terminal import print_report
+    from wulf.report.search import page as search_page
+    from wulf.report.tune import page as tune_page
+    from wulf.store.run import find_run
+    from wulf.workflow.engine.recover import load
+
+    loaded = load(find_run(run, directory))
+    target = html or loaded.path / "report.html"
+    if as_json:
+        echo_records(loaded.records)
+        return
+    for outcome in (tune_page.OUTCOME, search_page.OUTCOME, impact_page.OUTCOME):
+        if (loaded.path / outcome.file).exists():
+            show_outcome(outcome, outcome.read(loaded.path), target)
+            return
+    write_report(loaded, target)
+    print_report(loaded, colour_console())
+    click.echo(f"report: {target}")

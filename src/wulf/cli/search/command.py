@@ -1,0 +1,221 @@
+"""`wulf search`: the fastest configuration of HPL, or of a program of the user's own."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wulf.cli.commands import TableGroup
+from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
+from wulf.cli.options import Percent, Seconds, keep_resumed, measuring, node_options, terminable
+from wulf.cli.showing import show_outcome
+from wulf.core.errors import OK, UsageError
+
+if TYPE_CHECKING:
+    from wulf.cluster.inventory import Inventory
+    from wulf.cluster.mpi import WorldSpec
+    from wulf.measure.engine.watcher import Watcher
+    from wulf.search.plan import Plan
+    from wulf.store.run import RunWriter
+    from wulf.workflow.search.own import Effort
+    from wulf.workflow.search.run import Around, Knobs, Prepare, Searched
+
+COMMANDS = {
+    "hpl": "wulf.cli.search.hpl:hpl",
+    "own": "wulf.cli.search.command:own",
+    "resume": "wulf.cli.runs.resume:command",
+}
+"""Name → module and attribute. Whatever is none of them is a file of the user's own."""
+
+THOROUGH, QUICK = (24, 24, 12), (27, 9, 3)
+"""Configurations at N/4, N/2 and N."""
+
+REPEATS, QUICK_REPEATS = 3, 0
+"""Further runs at N."""
+
+
+class SearchGroup(TableGroup):
+    """Commands by name; a file is `own`."""
+
+    commands_at = COMMANDS
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """`wulf search my.toml n[1-4]` is `wulf search own my.toml n[1-4]`."""
+        if args and args[0].endswith(".toml"):
+            args = ["own", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=SearchGroup)
+def command() -> None:
+    """Find the fastest configuration of a program, by running it; and say how sure that is.
+
+    \b
+    Examples:
+      wulf search hpl 'n[1-4]' --per-node 8 --hours 4     the best HPL.dat for these nodes
+      wulf search my.toml n1                              a program of your own: docs/search.md
+      wulf search resume last                             go on where a search was cut short
+
+    Many configurations run small, those that look best run larger, a few in full; the winner is then run against what
+    there is, side by side on fresh runs. A run that hangs, fails or gives a wrong answer is never the fastest.
+    """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
+
+
+def search_options(function: Any) -> Any:
+    """How thoroughly to search, and where the run goes."""
+    for option in (
+        click.option(
+            "--resume", type=click.Path(path_type=Path), expose_value=False, callback=keep_resumed, hidden=True
+        ),
+        click.option("--json", "as_json", is_flag=True, help="The outcome as one JSON object."),
+        click.option("--seed", type=click.IntRange(min=0), help="Of all that is drawn [drawn, and recorded]."),
+        click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>]."),
+        click.option("--quick", is_flag=True, help="Fewer configurations: 27, 9 and 3 instead of 24, 24 and 12."),
+        click.option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference."),
+        click.option(
+            "--blocks", type=click.IntRange(min=6), default=6, show_default=True,
+            help="Fresh runs of winner and default, side by side.",
+        ),
+        click.option("--timeout", type=Seconds(), help="Of one run: 60s, 5m [as the program's driver or file says]."),
+        click.option("--budget", type=Seconds(), help="Seconds of runs in all: 30m, 4h [as many as it takes]."),
+        rank_options,
+        node_options,
+        click.argument("nodes_given", metavar="[NODESET]...", nargs=-1),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@click.command(epilog="Example: wulf search own my.toml n1 --budget 1h")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--apply", is_flag=True, help="With [settings] in FILE: change them [show what would be].")
+@search_options
+def own(file: Path, *, apply: bool, **options: Any) -> int:
+    """Search the parameters of a program of your own: FILE names its command, figure and values to try.
+
+    Settings of the nodes that it names are changed for a run, as `wulf tune` does, and taken back after it.
+    """
+    from dataclasses import replace
+
+    from wulf.search.own import read_own
+    from wulf.tune.catalogue import catalogue
+    from wulf.workflow.search.own import own_task
+
+    found = read_own(file, catalogue())
+    if options["timeout"] is not None:
+        found = replace(found, timeout=options["timeout"])
+    if found.ranks is None and any(options[name] is not None for name in ("ranks", "per_node", "mpi")):
+        raise UsageError("--ranks, --per-node and --mpi are of MPI programs", f"write ranks = … into {file}")
+    if found.ranks is not None and options["ranks"] is None:
+        options["ranks"] = found.ranks
+    changes = Changes(found.space.settings, found.command, apply)
+    return searched("own", options, lambda effort, spec: own_task(found, effort, spec), changes)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Settings of nodes that a search varies.
+
+    Attributes
+    ----------
+    settings
+        Name → values, what is there first.
+    command
+        What the search's runs start.
+    apply
+        False: the plan is shown, and nothing is changed or run.
+    """
+
+    settings: Mapping[str, tuple[Any, ...]]
+    command: tuple[str, ...]
+    apply: bool
+
+
+def _show_plan(changes: Changes, options: dict[str, Any]) -> int:
+    """What a search would change on the nodes."""
+    from wulf.cli.progress import progress_line
+    from wulf.workflow.search.settings import plan_of_settings
+
+    taken(options)
+    as_json = options.pop("as_json")
+    for name in ("out", "seed", "quick", "delta", "blocks", "timeout", "budget"):
+        options.pop(name)
+    with mpi_inventory(options) as inventory, progress_line() as line, terminable():
+        plan = plan_of_settings(inventory, changes.settings, changes.command, watch=line)
+    if as_json:
+        click.echo(json.dumps(plan))
+        return OK
+    for one in plan["settings"]:
+        click.echo(f"{one['name']}: now {', '.join(one['now']) or 'not known'}; tried: {', '.join(one['tried'])}")
+    for risk in plan["risks"]:
+        click.echo(risk)
+    click.echo("Nothing was changed: --apply searches.")
+    return OK
+
+
+def searched(name: str, options: dict[str, Any], prepare: Any, changes: Changes) -> int:
+    """Search over the nodes that the options name; print, and keep as a run.
+
+    Parameters
+    ----------
+    prepare
+        Given the effort and the ranks, what `run_search` prepares.
+    changes
+        Settings of nodes among what is searched: without `apply` they are shown, and nothing is run.
+    """
+    from wulf.workflow.search.run import run_search
+
+    if changes.settings and not changes.apply:
+        return _show_plan(changes, options)
+    launch = taken(options)
+    as_json, out = options.pop("as_json"), options.pop("out")
+    options.pop("timeout")
+    seed = options.pop("seed")
+    effort = _effort(options, secrets.randbelow(2**31) if seed is None else seed)
+    with mpi_inventory(options) as inventory:
+        nodes = [node.name for node in inventory.nodes]
+        spec: WorldSpec = launch(len(nodes)).spec
+        made: Prepare = prepare(effort, spec)
+        with measuring(f"search-{name}", out, effort.seed, argv=sys.argv[1:], nodes=nodes) as (writer, _, line):
+            done = run_search(
+                inventory, made, spec, writer, around=_around(changes, inventory, writer, line), watch=line
+            )
+            path = writer.path
+    return _show(done, path, as_json=as_json)
+
+
+def _around(changes: Changes, inventory: Inventory, writer: RunWriter, watch: Watcher) -> Around | None:
+    """What changes nodes for a trial, where anything is to be changed."""
+    if not changes.settings:
+        return None
+    from wulf.workflow.search.settings import open_knobs
+
+    def around(plan: Plan, resumed: bool) -> AbstractContextManager[Knobs]:
+        return open_knobs(inventory, plan.space, changes.command, writer, resumed=resumed, watch=watch)
+
+    return around
+
+
+def _effort(options: dict[str, Any], seed: int) -> Effort:
+    from wulf.workflow.search.own import Effort
+
+    quick = options.pop("quick")
+    return Effort(
+        seed, budget=options.pop("budget"), blocks=options.pop("blocks"), delta=options.pop("delta"),
+        rungs=QUICK if quick else THOROUGH, repeats=QUICK_REPEATS if quick else REPEATS,
+    )  # fmt: skip
+
+
+def _show(done: Searched, run: Path, *, as_json: bool) -> int:
+    from wulf.report.search.page import OUTCOME
+
+    show_outcome(OUTCOME, done.result, run / "report.html", as_json=as_json)
+    return done.exit_code

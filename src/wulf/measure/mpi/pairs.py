@@ -1,0 +1,66 @@
+"""All pairs of nodes from all pairs of ranks: matrices of round trips as one record a pair. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+from wulf.core.records import Provenance, Record, Verdict
+from wulf.measure.engine.collect import Replicate
+from wulf.measure.engine.plan import MPI, Cell, Plan
+
+PHASE, METRIC = "pairs", "rtt"
+
+Pair = tuple[str, str]
+
+
+def matrix_of(replicate: Replicate) -> Sequence[Sequence[float]]:
+    """The upper half, row by row, in seconds: rank a's row holds a+1, a+2, …; empty where the replicate failed."""
+    if not replicate["ok"]:
+        return ()
+    found: Sequence[Sequence[float]] = (replicate.get("info") or {}).get("matrix") or ()
+    return found
+
+
+def node_pairs(places: Sequence[str]) -> dict[Pair, list[tuple[int, int]]]:
+    """Pair of nodes → the pairs of ranks between them, in the order of the ranks; two ranks of one node: that twice."""
+    order = {node: number for number, node in reversed(list(enumerate(places)))}
+    found: dict[Pair, list[tuple[int, int]]] = {}
+    for a, b in combinations(range(len(places)), 2):
+        first, second = sorted((places[a], places[b]), key=order.__getitem__)
+        found.setdefault((first, second), []).append((a, b))
+    return found
+
+
+def pair_samples(replicates: Sequence[Replicate], places: Sequence[str]) -> Iterator[tuple[Pair, list[float]]]:
+    """For each pair of nodes one round trip a replicate [s]: the median over the pairs of ranks between them."""
+    matrices = [matrix for matrix in map(matrix_of, replicates) if matrix]
+    for pair, ranks in node_pairs(places).items():
+        yield pair, [median(matrix[a][b - a - 1] for a, b in ranks) for matrix in matrices]
+
+
+def pair_records(
+    cell: Cell, replicates: Sequence[Replicate], places: Sequence[str], plan: Plan, run: str, *, at: str
+) -> list[Record]:
+    """One record a pair of nodes, with the interval of the plan's rule; nothing where no replicate was answered."""
+    if not any(map(matrix_of, replicates)):
+        return []
+    return [_record(cell, pair, samples, plan, run=run, at=at) for pair, samples in pair_samples(replicates, places)]
+
+
+def _record(cell: Cell, pair: Pair, samples: Sequence[float], plan: Plan, *, run: str, at: str) -> Record:
+    found = plan.rule.estimate(samples)
+    wide = found.width is not None and found.width > plan.wish
+    noisy = f"interval {found.width:.1%} wide after {found.n} replicates, wished {plan.wish:.1%}" if wide else None
+    content: Mapping[str, Any] = {
+        "run": run, "subject": ">".join(pair), "probe": MPI, "metric": METRIC, "unit": "s",
+        "params": {"pattern": "pingpong", **cell.params, **cell.about},
+        "value": found.value, "low": found.low, "high": found.high, "confidence": found.confidence,
+        "statistic": "median" if found.value is not None else None, "replicates": found.n,
+        "verdict": Verdict.UNRESOLVED if found.value is None else Verdict.NOISY if wide else Verdict.OK,
+        "reason": found.reason or noisy, "provenance": Provenance.MEASURED,
+        "samples": list(samples), "at": at, "phase": PHASE,
+    }  # fmt: skip
+    return Record.model_validate(content)

@@ -1,0 +1,100 @@
+"""How long a node survey takes at most: arithmetic over its cells, so that the time is known before any is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from math import floor
+
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Probe
+from wulf.measure.node.cells import ELEMENT_SECONDS, Asked, Draft, drafts_of
+from wulf.measure.node.rows import table
+from wulf.measure.node.shape import Shape
+
+ANSWER_SECONDS = 0.004
+"""A request and its answer, the clock rate before and after, the counters of both ends, a server's first answer: 2 ms
+of CPU on the node, and 2 here."""
+
+TOUCH_SECONDS = 0.4e-9
+"""A byte of fresh memory: the kernel clears it, a page fault for every 4 KiB."""
+
+WALK_SECONDS = 0.5e-9
+"""A byte of a chase or a table, made in random order and walked once: some 30 ns a line beyond the caches."""
+
+PASS_SECONDS = 0.5e-9
+"""A byte of a kernel's arrays over the three passes that it makes at least, on a node of 6 GB/s."""
+
+DGEMM_SECONDS = 0.6
+"""Beside the time asked for: a process that loads Python and a library, and one product to warm up; of one or two
+libraries."""
+
+_ARRAYS = {"read": 1, "write": 1, "copy": 2, "scale": 2, "memcpy": 2, "add": 3, "triad": 3}
+
+
+LEAST_BYTES = 16 << 20
+"""Sets are not made smaller than this to save time."""
+
+
+def replicate_seconds(cell: Cell | Draft) -> float:
+    """Seconds of one replicate, set-up included, on a slow node."""
+    size = cell.params.get("bytes")
+    bytes_ = float(size) if isinstance(size, int | float) else 0.0
+    if cell.pattern in ("chase", "loaded-latency", "random-access", "numa"):
+        extra = bytes_ * (TOUCH_SECONDS + WALK_SECONDS)
+    elif cell.pattern == "bandwidth":
+        extra = bytes_ * _ARRAYS[str(cell.params["kernel"])] * (TOUCH_SECONDS + PASS_SECONDS)
+    elif cell.pattern == "cpu-rate":
+        extra = float(cell.params["runs"] or 0) * bytes_ / 8 * (1.5 * ELEMENT_SECONDS) + 2 * bytes_ * TOUCH_SECONDS
+    else:
+        extra = DGEMM_SECONDS if cell.pattern == "dgemm" else 0.0
+    return ANSWER_SECONDS + _seconds(cell) + extra
+
+
+def _seconds(cell: Cell | Draft) -> float:
+    return sum(float(cell.params.get(name) or 0.0) for name in ("seconds", "warmup_seconds"))
+
+
+def fitted(shape: Shape, probes: Mapping[str, Probe], asked: Asked, replicates: int, seconds: float) -> Shape:
+    """The shape with working sets so small that a node of it is measured within `seconds`, remote rows at both ends.
+
+    Large caches ask for large sets, and many CPUs for many pairs: what both cost together is known beforehand.
+    """
+    while shape.most > LEAST_BYTES:
+        drafts, _ = drafts_of(table(), shape, probes, asked)
+        if replicates * sum((1 + draft.remote) * replicate_seconds(draft) for draft in drafts) <= seconds:
+            break
+        shape = replace(shape, most=shape.most // 2)
+    return shape
+
+
+MOST_LONGER = 8.0
+"""A replicate is made no longer than that many times the least: the noise rows then take 0.8 s."""
+
+
+def longer_within(shape: Shape, probes: Mapping[str, Probe], asked: Asked, replicates: int, seconds: float) -> float:
+    """How many times as long replicates may be for a node of this shape to be measured within `seconds`; at least 1.
+
+    Time that setting up leaves is measured in, to a hundredth of it.
+    """
+    drafts, _ = drafts_of(table(), shape, probes, asked)
+    whole = sum((1 + draft.remote) * replicate_seconds(draft) for draft in drafts)
+    measured = sum((1 + draft.remote) * float(draft.params.get("seconds") or 0.0) for draft in drafts)
+    room = seconds / replicates - (whole - measured)
+    return min(MOST_LONGER, max(1.0, floor(100 * room / measured) / 100)) if measured else 1.0
+
+
+def most_seconds(cells: Iterable[Cell], hosts: Mapping[str, str], replicates: int) -> float:
+    """Seconds of so many replicates of every cell: nodes on machines of their own are measured side by side.
+
+    Parameters
+    ----------
+    hosts
+        Node → machine; a node that is not in it has one of its own.
+    """
+    spent: dict[str, float] = {}
+    for cell in cells:
+        seconds = replicates * replicate_seconds(cell)
+        for host in {hosts.get(node, node) for node in (cell.client, cell.server)}:
+            spent[host] = spent.get(host, 0.0) + seconds
+    return max(spent.values(), default=0.0)

@@ -1,0 +1,185 @@
+"""Machines side by side: the time, the clock cycles and the cost of a unit of work.
+
+After R. G. Brown's tables of cpu-rate ("Engineering a Beowulf-style Compute Cluster"): time says which machine is
+faster, clock times time whether by its clock or by its design, and price times time which one is worth its money.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from statistics import median
+
+from wulf.core.errors import UsageError
+from wulf.core.records import Record, Verdict
+from wulf.measure.node.rows import rows_of
+from wulf.store.run import Run
+
+WORK = {"s": "operation", "B/s": "byte", "flop/s": "flop", "Hz": "operation"}
+"""Unit of a record → what it took or did one of. Records of other units are of no work: sizes, shares, watts."""
+
+MOST_ROWS = 12
+
+NOT_SPEED = frozenset({"clock", "detours", "worst", "deviation", "edge"})
+"""Metrics in seconds or hertz that are no speed of anything."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A value with its interval; the bounds are None where there is none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    def times(self, factor: float) -> Figure:
+        """The same in another unit; the factor, above zero, has no error of its own here."""
+        low, high = (None if bound is None else bound * factor for bound in (self.low, self.high))
+        return Figure(self.value * factor, low, high)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine: a node of a run.
+
+    Attributes
+    ----------
+    name
+        As it was asked for.
+    kind
+        Its CPU's name; empty where it is not known.
+    clock
+        Clock rate while it was measured, in Hz; None where no record tells.
+    price
+        What it costs, in whatever currency; None where nobody said.
+    rows
+        Row name → its record.
+    """
+
+    name: str
+    kind: str
+    clock: float | None
+    price: float | None
+    rows: Mapping[str, Record]
+
+    def time(self, row: str) -> Figure | None:
+        """Seconds for one operation, byte or flop."""
+        return time_of(self.rows[row]) if row in self.rows else None
+
+    def cycles(self, row: str) -> Figure | None:
+        """Clock cycles for one, at the clock rate measured beside it."""
+        record = self.rows.get(row)
+        clock = clock_of([record]) or self.clock if record is not None else None
+        took = self.time(row)
+        return took.times(clock) if took is not None and clock is not None else None
+
+    def cost(self, row: str) -> Figure | None:
+        """The price of doing one a second: price times time; half as much is twice the work for the money."""
+        took = self.time(row)
+        return took.times(self.price) if took is not None and self.price is not None else None
+
+
+def time_of(record: Record) -> Figure | None:
+    """Seconds for one unit of a record's work: its value, or one by its rate, whose bounds change places.
+
+    None where the record has no value, its cell failed, or it is no speed.
+    """
+    usable = record.verdict in (Verdict.OK, Verdict.NOISY)
+    if not usable or not record.value or record.unit not in WORK or record.metric in NOT_SPEED:
+        return None
+    if record.unit == "s":
+        return Figure(record.value, record.low, record.high)
+    low, high = (1 / bound if bound else None for bound in (record.high, record.low))
+    return Figure(1 / record.value, low, high)
+
+
+def clock_of(records: Iterable[Record]) -> float | None:
+    """The clock rate in Hz that wulf-node measured before and after its samples: the median over the records."""
+    seen = []
+    for record in records:
+        rate = ((record.model_extra or {}).get("info") or {}).get("clock_rate")
+        ends = [rate.get(end) for end in ("before", "after")] if isinstance(rate, Mapping) else []
+        known = [float(end) for end in ends if isinstance(end, int | float) and isfinite(end) and end > 0]
+        if known:
+            seen.append(sum(known) / len(known))
+    return median(seen) if seen else None
+
+
+def machine(
+    name: str, rows: Mapping[str, Record], facts: Mapping[str, Mapping[str, object]], price: float | None = None
+) -> Machine:
+    """A machine from a node's rows and facts."""
+    model = (facts.get("cpu.model") or {}).get("value")
+    return Machine(name, str(model or ""), clock_of(rows.values()), price, rows)
+
+
+def machines_of(runs: Mapping[str, Run], prices: Mapping[str, float]) -> list[Machine]:
+    """All nodes of some runs that wulf-node measured.
+
+    A node is called by its name; where the runs have one of the same name twice, by its run's, or by both.
+
+    Parameters
+    ----------
+    runs
+        As the user named them.
+    prices
+        By the name of a machine, of its node, or of its run.
+
+    Raises
+    ------
+    UsageError
+        A price is for a name that there is not.
+    """
+    found = [(run, node, rows) for run in runs for node, rows in rows_of(runs[run].records).items()]
+    nodes = [node for _, node, _ in found]
+    machines, known = [], set[str]()
+    for run, node, rows in found:
+        alone = sum(other == run for other, _, _ in found) == 1
+        name = node if nodes.count(node) == 1 else run if alone else f"{run}:{node}"
+        given = price_of(prices, name, f"{run}:{node}", node, run)
+        machines.append(machine(name, rows, runs[run].fingerprint.get(node, {}), given))
+        known |= {name, f"{run}:{node}", node, run}
+    strangers = sorted(set(prices) - known)
+    if strangers:
+        raise UsageError(
+            f"--price {strangers[0]}=…: there is no such machine", f"there are {', '.join(m.name for m in machines)}"
+        )
+    return machines
+
+
+def common_rows(machines: Sequence[Machine], wanted: Sequence[str] = ()) -> list[str]:
+    """The rows to compare: of the wanted ones those that any machine has a time of.
+
+    Where none of these was measured, the first dozen that all machines have.
+    """
+    some = [row for row in wanted if any(m.time(row) for m in machines)]
+    if some or not machines:
+        return some
+    return [row for row in machines[0].rows if all(m.time(row) for m in machines)][:MOST_ROWS]
+
+
+def read_prices(words: Iterable[str]) -> dict[str, float]:
+    """`n1=2490` → {"n1": 2490.0}.
+
+    Raises
+    ------
+    UsageError
+        A word is not NAME=PRICE, or a price is not above zero.
+    """
+    prices = {}
+    for word in words:
+        name, equals, price = word.rpartition("=")
+        try:
+            value = float(price)
+        except ValueError:
+            value = 0.0
+        if not name or not equals or not 0 < value < inf:
+            raise UsageError(f"--price {word} is not NAME=PRICE", "for example --price n1=2490: a price above zero")
+        prices[name] = value
+    return prices
+
+
+def price_of(prices: Mapping[str, float], *names: str) -> float | None:
+    """The price given for the first of these names that has one: the machine's, its node's, its run's."""
+    return next((prices[name] for name in names if name in prices), None)

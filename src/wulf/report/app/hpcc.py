@@ -1,0 +1,113 @@
+"""HPCC's seven parts as one table of the page: figures, shares of the peaks, and what is missing with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wulf.apps.hpcc import NAME, PARTS, Row
+from wulf.apps.peaks import KINDS
+from wulf.core.records import Record
+from wulf.report.kit.figures import interval_text, value_text, verdict_text
+from wulf.report.kit.names import printable
+
+TITLES = {
+    "HPL": "a dense system of equations", "DGEMM": "products of matrices", "PTRANS": "transposing over the network",
+    "RandomAccess": "updates of random memory", "STREAM": "memory bandwidth", "FFT": "discrete Fourier transform",
+    "b_eff": "latency and bandwidth between ranks",
+}  # fmt: skip
+
+RANKS = {"hpl.rate": False, "fft.mpi": False, "dgemm.star": True, "fft.star": True}
+"""Rates that all ranks reach together, to be held against the nodes' peak → whether the figure is each rank's."""
+
+SHARE = "share."
+
+
+def hpcc_parts(records: Sequence[Record]) -> dict[str, Any] | None:
+    """The table of one subject's records; None where they are not HPCC's."""
+    if not records or records[0].params.get("pattern") != NAME:
+        return None
+    found = {record.metric: record for record in records}
+    peaks = {kind: _peak(found.get(SHARE + kind)) for kind in KINDS}
+    return {
+        "peaks": list(KINDS),
+        "parts": [_part(name, rows, found, records[0], peaks) for name, rows in PARTS.items()],
+        "notes": [*_doubts(found), *_notes(found)],
+    }
+
+
+def is_told(record: Record) -> bool:
+    """Whether a record stands in that table, or below it: a part's figure, or a share that there is none of."""
+    own = any(row.name == record.metric for rows in PARTS.values() for row in rows)
+    return own or (record.metric.startswith(SHARE) and record.value is None)
+
+
+def _part(
+    name: str, rows: Sequence[Row], found: Mapping[str, Record], main: Record, peaks: Mapping[str, float | None]
+) -> dict[str, Any]:
+    """A part's figures; those without a value below them, each reason once."""
+    there = [row for row in rows if row.name in found and found[row.name].value is not None]
+    lacking: dict[str, list[str]] = {}
+    for row in rows:
+        if row not in there:
+            lacking.setdefault(_why(found.get(row.name), main), []).append(row.title)
+    return {
+        "name": name, "title": TITLES[name],
+        "rows": [_row(row, found[row.name], peaks) for row in there],
+        "missing": [
+            printable(f"{'all' if len(titles) == len(rows) else '; '.join(titles)}: {why}")
+            for why, titles in lacking.items()
+        ],
+    }  # fmt: skip
+
+
+def _why(record: Record | None, main: Record) -> str:
+    """Why a figure has no value: its own reason, else that of the whole run."""
+    if record is not None and record.reason:
+        return record.reason
+    return main.reason if main.value is None and main.reason else "no run told it"
+
+
+def _row(row: Row, record: Record, peaks: Mapping[str, float | None]) -> dict[str, Any]:
+    return {
+        "title": row.title, "value": value_text(record), "interval": interval_text(record),
+        "runs": record.replicates, "verdict": str(record.verdict),
+        "shares": [_share(row.name, record, peaks[kind]) for kind in KINDS],
+    }  # fmt: skip
+
+
+def _share(name: str, record: Record, peak: float | None) -> str:
+    """What share of the nodes' peak all ranks together reach; a dash for what is no rate of theirs."""
+    if name not in RANKS or record.value is None or not peak:
+        return "–"
+    ranks = float(record.params.get("ranks") or 1) if RANKS[name] else 1.0
+    return f"{100 * ranks * record.value / peak:.3g} %"
+
+
+def _peak(record: Record | None) -> float | None:
+    """flop/s of all nodes, as the record of a share has it."""
+    info = (record.model_extra or {}).get("info") or {} if record is not None else {}
+    peak = info.get("peak")
+    return None if peak is None else float(peak)
+
+
+def _doubts(found: Mapping[str, Record]) -> list[str]:
+    """Why figures that have a value are not ok; equal reasons together."""
+    doubtful: dict[str, list[str]] = {}
+    for name, rows in PARTS.items():
+        for row in rows:
+            record = found.get(row.name)
+            if record is not None and record.value is not None and record.reason:
+                doubtful.setdefault(verdict_text(record), []).append(f"{name}, {row.title}")
+    return [printable(f"{'; '.join(titles)}: {why}") for why, titles in doubtful.items()]
+
+
+def _notes(found: Mapping[str, Record]) -> list[str]:
+    """Peaks that are not known, and why; equal reasons together."""
+    unknown: dict[str, list[str]] = {}
+    for kind in KINDS:
+        record = found.get(SHARE + kind)
+        if _peak(record) is None:
+            why = record.reason if record is not None and record.reason else "it was not measured"
+            unknown.setdefault(why, []).append(kind)
+    return [printable(f"no share of the {' and '.join(kinds)} peak: {why}") for why, kinds in unknown.items()]

@@ -1,0 +1,106 @@
+"""The HTML report: one file that needs no network, now or ever.
+
+Its content security policy allows no connection at all, and no script but the three whose digests it lists; so a node
+name or a fact that smuggles markup in could not run even if it were not escaped, which it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from wulf.core.files import replace_file
+from wulf.core.units import show
+from wulf.report.run.page import page
+from wulf.store.reading import StoreError
+from wulf.store.run import Run
+
+
+def write_report(run: Run, path: Path) -> None:
+    """Write the report of a run, atomically: `path` is the whole report, or what it was before.
+
+    Raises
+    ------
+    StoreError
+        The disk is full, or there is no permission.
+    """
+    write_page(path, render(run), "the run itself is kept, `wulf report RUN` writes the page again")
+
+
+def write_page(path: Path, content: str, kept: str) -> None:
+    """Write one HTML document, atomically; `kept` tells the user of a full disk what is not lost."""
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise StoreError(
+            f"can't write the page {path} ({show(len(content), 'B')}): {error.strerror}",
+            f"free some space or give another path; {kept}",
+        ) from error
+
+
+def render(run: Run) -> str:
+    """The report of a run as one HTML document."""
+    from plotly.offline import get_plotlyjs  # slow to import, and only reports need it
+
+    context = page(run)
+    charts = context.pop("charts")
+    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("report.js")
+    node_script = template("node.js") if context["node"] and charts else ""
+    return fill_template(
+        "report.html.j2",
+        **context,
+        charts=json_for_script(charts),
+        has_charts=bool(charts),
+        plotly=plotly,
+        script=script,
+        node_style=template("node.css") if context["node"] else "",
+        node_script=node_script,
+        script_digests=[script_digest(each) for each in [plotly, script, *([node_script] if node_script else [])]],
+    )
+
+
+def fill_template(name: str, **context: Any) -> str:
+    """One of the page templates with the pages' common style; every text in it is escaped."""
+    import jinja2  # slow to import, too
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["code"] = _code
+    return environment.get_template(name).render(style=template("report.css"), **context)
+
+
+def _code(text: str) -> Any:
+    """Text as safe markup in which `backquotes` are code."""
+    import markupsafe
+
+    return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(markupsafe.escape(text))))  # noqa: S704 - escaped
+
+
+def template(name: str) -> str:
+    return (files("wulf.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def drawing_script(*names: str) -> str:
+    """The scripts that draw a page's charts, in this order, with what all of them have in common."""
+    return "".join(template(name) for name in ("drawing.js", *names))
+
+
+def script_digest(script: str) -> str:
+    """A script's digest as a content security policy writes it (CSP level 3, hash-source)."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def json_for_script(content: Any) -> str:
+    """JSON that can stand inside a script element: no `<` that could end it or begin a comment."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,0 +1,90 @@
+"""What a campaign, a search or an impact came to: one JSON file in its run, shown as a view and as a page with a chart.
+
+The modules `tune_page`, `search_page` and `impact_page` each say what is their own of it, as `OUTCOME`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wulf.report.kit.charts import Chart
+from wulf.report.kit.html import write_page
+from wulf.report.kit.page import render_view, section_object
+from wulf.report.kit.view import View
+from wulf.store.reading import StoreError
+
+CHART = "effects"
+"""The chart's key in its page."""
+
+Result = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One kind of outcome.
+
+    Parameters
+    ----------
+    file
+        Its file in a run's directory.
+    rescue
+        What somebody can do whose file is torn.
+    view
+        Its tables.
+    chart
+        Its chart, without a series where there is nothing to draw.
+    about
+        What the chart shows.
+    heading
+        How the heading of the section begins that the chart stands in; empty: the first one.
+    """
+
+    file: str
+    rescue: str
+    view: Callable[[Result], View]
+    chart: Callable[[Result], Chart]
+    about: str
+    heading: str = ""
+
+    def read(self, run: Path) -> dict[str, Any]:
+        """What a run holds of it.
+
+        Raises
+        ------
+        StoreError
+            Its file is torn.
+        """
+        path = run / self.file
+        try:
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path} can't be read: {error}", self.rescue) from error
+        return found
+
+    def write(self, result: Result, path: Path) -> None:
+        """Write the page, atomically.
+
+        Raises
+        ------
+        StoreError
+            The disk is full, there is no such directory, or there is no permission.
+        """
+        write_page(path, self.render(result), f"the run's {self.file} is kept")
+
+    def render(self, result: Result) -> str:
+        """The page as one HTML document that works offline."""
+        view, chart = self.view(result), self.chart(result)
+        sections = [section_object(section, number) for number, section in enumerate(view.sections, 1)]
+        place = next((section for section in sections if section["heading"].startswith(self.heading)), None)
+        if chart["series"] and place is not None:
+            place |= {"chart": CHART, "about": self.about}
+        return render_view(view, sections, [chart] if chart["series"] else [], "tune.js")
+
+
+def percentage(share: float | None) -> float | None:
+    """A share as a number for a chart."""
+    return None if share is None else round(100 * share, 4)

@@ -1,0 +1,321 @@
+"""What a machine costs, in sentences, tables and a plot: the same in the terminal and on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from wulf.core.units import show, show_in
+from wulf.model.cost import (
+    GIGA,
+    KWH,
+    MEGA,
+    Benefit,
+    JobCost,
+    Machine,
+    Sourced,
+    Tariff,
+    best_value,
+    interval_of,
+)
+from wulf.model.draws import Uncertain
+from wulf.model.top500 import LAST_PLACE, History, List, Standing, law_source, source
+from wulf.report.kit.view import Columns, Curve, Plot, Section, View
+from wulf.stats.piecewise import Interval
+
+MOST_LISTS = 10
+"""Lists that the terminal shows a line of; the page shows all."""
+
+PLACES = {"above": "ahead of no. 1", "off": "off the list"}
+
+
+@dataclass(frozen=True)
+class Bill:
+    """All that is told of one machine.
+
+    Attributes
+    ----------
+    job
+        A job's seconds, and what it costs; None where none was asked for.
+    benefits, basis
+        Of candidate nodes, and what their time is of.
+    """
+
+    machine: Machine
+    history: History
+    currency: str = "$"
+    tariff: Tariff = field(default_factory=Tariff)
+    job: tuple[float, JobCost] | None = None
+    notes: Sequence[str] = ()
+
+
+def headline(bill: Bill) -> str:
+    """`14.53 Gflop/s: $171/GFLOPS, 16.14 MFLOPS/W, 52 % of peak`."""
+    found = [text for name, text, _, _ in figures(bill) if name in ("price", "power")]
+    found += [f"{_percent(share.value)} of {name}" for name, share in bill.machine.shares.items()]
+    rate = f"{_gflops(bill.machine.rate.figure.value)} GFLOPS"
+    return f"{rate}: {', '.join(found)}" if found else rate
+
+
+def figures(bill: Bill) -> list[tuple[str, str, str, str]]:
+    """Key, figure, interval, and what it is made of."""
+    machine, money = bill.machine, bill.currency
+    rows = [("rate", f"{_gflops(machine.rate.figure.value)} GFLOPS", _range(machine.rate.figure, GIGA, 4),
+             machine.rate.source)]  # fmt: skip
+    if (price := machine.price_per_rate) is not None:
+        text = f"{money}{_money(price.value * GIGA)}/GFLOPS"
+        rows.append(("price", text, _range(price, 1 / GIGA), f"price {money}{machine.price:,.6g}, given"))
+    if machine.watts is not None and (power := machine.rate_per_watt) is not None:
+        scale, unit = (GIGA, "GFLOPS/W") if power.value >= GIGA else (MEGA, "MFLOPS/W")
+        watts = f"{machine.watts.figure.value:.4g} W, {machine.watts.source}"
+        rows.append(("power", f"{show_in(power.value, scale, 4)} {unit}", _range(power, scale, 4), watts))
+    for name, share in machine.shares.items():
+        peak = machine.peaks[name]
+        words = f"{name} {_gflops(peak.figure.value)} GFLOPS, {peak.source}"
+        rows.append(("share", _percent(share.value), _range(share, 0.01), words))
+    return rows
+
+
+def cost_view(bill: Bill, *, whole: bool = False) -> View:
+    """The whole bill; `whole`: with every list."""
+    table = Columns(["", "95 % interval", "of"], [row[1:] for row in figures(bill)], 3)
+    sections = [Section("What it costs", table=table)]
+    if bill.job is not None:
+        sections.append(_job(bill, *bill.job))
+    sections += [_history(bill, whole=whole)]
+    return View(
+        "What the machine costs", headline(bill), sections, bill.notes,
+        f"Lists: {source()}. Places between known ones by a power law of Rmax; its range holds 90 % of "
+        f"{law_source()}.",
+    )  # fmt: skip
+
+
+def _job(bill: Bill, seconds: float, cost: JobCost) -> Section:
+    money = bill.currency
+    rows = []
+    if cost.energy is not None:
+        rows.append(["energy", f"{cost.energy.value / KWH:.3g} kWh", _range(cost.energy, KWH)])
+    if cost.energy_price is not None:
+        rows.append(["energy's price", money + _money(cost.energy_price.value), _range(cost.energy_price, 1)])
+    if cost.capital is not None:
+        rows.append(["share of the machine's price", money + _money(cost.capital.value), _range(cost.capital, 1)])
+    if cost.energy_price is not None and cost.capital is not None and cost.total is not None:
+        rows.append(["together", money + _money(cost.total.value), _range(cost.total, 1)])
+    lines = [] if rows else ["Give --watts and --energy-price, or --price and --years: nothing is known of it yet."]
+    years = bill.tariff.years
+    small = [f"The machine is used for {years:g} years, {_percent(bill.tariff.use)} of the time."] if years else []
+    return Section(f"A job of {show(seconds, 's')}", lines, Columns(["", "", "95 % interval"], rows), small=small)
+
+
+def _history(bill: Bill, *, whole: bool) -> Section:
+    found = bill.history
+    lines = [f"{sentence(found.standings[0])}."]
+    if found.led is not None and found.led is not found.standings[0]:
+        lines.append(f"It would have led the lists until {found.led.list.title}.")
+    if found.on is not None:
+        lines.append(f"The last list that it would have been on: {_with_last(found.on.list)}.")
+    lines.append(
+        f"The first list that it would have missed: {_with_last(found.missed.list)}."
+        if found.missed is not None
+        else f"It would be on the newest list there is: {_with_last(found.standings[-1].list)}."
+    )
+    return Section("On the Top500 lists", lines, _places(found, whole=whole), plot_of(bill))
+
+
+def _with_last(one: List) -> str:
+    return f"{one.title} (no. {LAST_PLACE}: {_gflops(one.last)} GFLOPS)"
+
+
+def sentence(one: Standing) -> str:
+    """`Would have been no. 24 in June 1993 (published: …)`, or between which places, or that it is off the list."""
+    doubt = "" if one.sure else "; the interval reaches over that line"
+    if one.where == "off":
+        return f"Would not have been on the list of {one.list.title}{doubt}"
+    if one.where == "above":
+        return f"Would have been no. 1 in {one.list.title}, ahead of {one.list.first_name}{doubt}"
+    assert one.place is not None  # noqa: S101 - on the list
+    if one.published:
+        return f"Would have been no. {one.best} in {one.list.title} (published: {one.published})"
+    sure = f"no. {one.best} to {one.worst}" if one.sure else "on the list"
+    return f"Would have been about no. {_place(one.place)} in {one.list.title}; certainly {sure}{doubt}"
+
+
+def _place(place: Interval) -> str:
+    return f"{place.value:.0f} ({max(1, round(place.low))}–{round(place.high)})"
+
+
+def _places(found: History, *, whole: bool) -> Columns:
+    there = [one for one in found.standings if one.where != "off"]
+    missed = [found.missed] if found.missed is not None else []
+    shown = list(found.standings) if whole else [*_thinned(there, MOST_LISTS), *missed]
+    rows = [[one.list.title, _place_words(one), _gflops(one.list.first), _gflops(one.list.last)] for one in shown]
+    return Columns(["list", "place", "no. 1, GFLOPS", f"no. {LAST_PLACE}"], rows, 2)
+
+
+def _place_words(one: Standing) -> str:
+    if one.place is None or one.where != "on":
+        return PLACES[one.where]
+    return f"{one.best}, published" if one.published else f"about {_place(one.place)}"
+
+
+def _thinned(some: Sequence[Standing], most: int) -> list[Standing]:
+    """At most so many, evenly, the first and the last among them."""
+    if len(some) <= most:
+        return list(some)
+    return [some[round(i * (len(some) - 1) / (most - 1))] for i in range(most)]
+
+
+def plot_of(bill: Bill) -> Plot:
+    """No. 1, no. 500 and the machine over time."""
+    lists = [one.list for one in bill.history.standings]
+    years = [one.year for one in lists]
+    rate = bill.machine.rate.figure.interval()
+    flat = [rate.value] * len(lists)
+    low, high = ([edge] * len(lists) if rate.low < rate.high else [] for edge in (rate.low, rate.high))
+    curves = [
+        Curve("no. 1", years, [one.first for one in lists], mark="▲"),
+        Curve(f"no. {LAST_PLACE}", years, [one.last for one in lists], mark="▼"),
+        Curve("this machine", years, flat, low, high, mark="─"),
+    ]
+    words = {one.year: one.title for one in lists}
+    ticks = [(one.year, one.name[:4]) for one in lists if one.name.endswith("06") and int(one.name[:4]) % 5 == 0]
+    return Plot("cost-top500", curves, "list", "Rmax", "1", "flop/s", x_ticks=ticks, x_words=words)
+
+
+def _gflops(rate: float) -> str:
+    return show_in(rate, GIGA, 4)
+
+
+def _percent(ratio: float) -> str:
+    return f"{ratio * 100:.2g} %" if ratio < 0.9995 else f"{ratio * 100:.3g} %"
+
+
+def _money(amount: float) -> str:
+    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
+
+
+def _range(one: Uncertain, divisor: float, digits: int = 3) -> str:
+    """Its interval, in a unit; empty where it has none."""
+    found = interval_of(one)
+    return "" if found is None else f"{show_in(found.low, divisor, digits)}–{show_in(found.high, divisor, digits)}"
+
+
+def benefit_view(found: Sequence[Benefit], basis: str, tariff: Tariff, currency: str) -> View:
+    """Candidates beside each other: what the same work costs on each."""
+    best = best_value(found)
+    head = (
+        f"Best value: {best.candidate.name}"
+        if best is not None
+        else "No candidate is surely better value than all others"
+    )
+    rows = [_benefit_row(one, currency) for one in found]
+    heads = ["candidate", "price", f"{currency}/GFLOPS", "MFLOPS/W", "time", "price × time", "with energy"]
+    first = found[0].candidate.name
+    lines = [f"Time, price × time and with energy are relative to {first}, by {basis}: less is better."]
+    years = f"{tariff.years:g} years, {_percent(tariff.use)} of the time" if tariff.years else ""
+    small = [f"Energy: {years}, at {currency}{(tariff.joule or 0) * KWH:.3g}/kWh."] if tariff.joule and years else [
+        "For the column with energy give --energy-price and --years, and each candidate its watts."
+    ]  # fmt: skip
+    return View(
+        "Candidate nodes", head, [Section("Candidates", lines, Columns(heads, rows), small=small)],
+        method="Price × time after R. G. Brown, Engineering a Beowulf-style Compute Cluster. It holds for work that "
+        "any number of nodes shares without loss; `wulf model speedup` says whether yours does.",
+    )  # fmt: skip
+
+
+def _benefit_row(one: Benefit, currency: str) -> list[str]:
+    machine = one.candidate.machine
+    per, power = machine.price_per_rate, machine.rate_per_watt
+    return [
+        one.candidate.name,
+        "–" if machine.price is None else f"{currency}{machine.price:,.6g}",
+        "–" if per is None else _money(per.value * GIGA),
+        "–" if power is None else f"{show_in(power.value, MEGA, 4)}",
+        *(_ratio(each) for each in (one.candidate.relative, one.cost, one.owned)),
+    ]
+
+
+def _ratio(one: Uncertain | None) -> str:
+    if one is None:
+        return "–"
+    spread = _range(one, 1)
+    return f"{one.value:.3g} ({spread})" if spread else f"{one.value:.3g}"
+
+
+def benefit_object(found: Sequence[Benefit], basis: str) -> dict[str, Any]:
+    """For programs, in SI units."""
+    best = best_value(found)
+    return {
+        "basis": basis,
+        "best": best.candidate.name if best else None,
+        "candidates": [
+            {
+                "name": one.candidate.name,
+                **_machine_object(one.candidate.machine),
+                "relative_time": _object(one.candidate.relative),
+                "relative_cost": _object(one.cost),
+                "relative_cost_with_energy": _object(one.owned),
+            }
+            for one in found
+        ],
+    }
+
+
+def cost_object(bill: Bill) -> dict[str, Any]:
+    """For programs, in SI units: flop/s, W, J."""
+    seconds, job = bill.job or (None, None)
+    return {
+        **_machine_object(bill.machine),
+        "currency": bill.currency,
+        "job": None
+        if job is None
+        else {
+            "seconds": seconds,
+            "energy": _object(job.energy),
+            "energy_price": _object(job.energy_price),
+            "capital": _object(job.capital),
+            "total": _object(job.total),
+        },
+        "top500": {
+            "source": source(),
+            "led": bill.history.led and bill.history.led.list.name,
+            "last_on": bill.history.on and bill.history.on.list.name,
+            "first_missed": bill.history.missed and bill.history.missed.list.name,
+            "lists": [_standing_object(one) for one in bill.history.standings],
+        },
+        "notes": list(bill.notes),
+    }
+
+
+def _machine_object(machine: Machine) -> dict[str, Any]:
+    return {
+        "rate": _sourced(machine.rate),
+        "price": machine.price,
+        "watts": _sourced(machine.watts),
+        "price_per_flops": _object(machine.price_per_rate),
+        "flops_per_watt": _object(machine.rate_per_watt),
+        "peaks": {
+            name: {**(_sourced(peak) or {}), "share": _object(machine.shares[name])}
+            for name, peak in machine.peaks.items()
+        },
+    }
+
+
+def _standing_object(one: Standing) -> dict[str, Any]:
+    place = None if one.place is None else {"value": one.place.value, "low": one.place.low, "high": one.place.high}
+    return {
+        "list": one.list.name, "where": one.where, "sure": one.sure, "place": place, "best": one.best,
+        "worst": one.worst, "published": one.published or None, "n1": one.list.first, "n500": one.list.last,
+    }  # fmt: skip
+
+
+def _sourced(one: Sourced | None) -> dict[str, Any] | None:
+    return None if one is None else {**(_object(one.figure) or {}), "source": one.source}
+
+
+def _object(one: Uncertain | None) -> dict[str, float | None] | None:
+    if one is None:
+        return None
+    found = interval_of(one)
+    return {"value": one.value, "low": found.low if found else None, "high": found.high if found else None}

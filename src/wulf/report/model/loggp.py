@@ -1,0 +1,190 @@
+"""What LogGP says of a pair, in words, tables and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wulf.core.units import scale_for, show
+from wulf.model.loggp import BOTH_WAYS, Check, LogGP
+from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
+from wulf.stats.piecewise import Curve as Lines
+from wulf.stats.piecewise import Interval
+
+NAMES = {
+    "latency": "L, latency", "send": "o, overhead of sending", "receive": "o, overhead of receiving",
+    "gap": "g, gap between messages",
+}  # fmt: skip
+
+
+def loggp_view(
+    found: LogGP, subject: str, times: Mapping[float, Sequence[float]], cautions: Sequence[str] = ()
+) -> View:
+    """The report of a pair.
+
+    Parameters
+    ----------
+    times
+        Bytes → seconds of a message, as measured, for the plot.
+    cautions
+        What LogGP has no parameter for.
+    """
+    sections = [_parameters(found), _lines("Time of a message: straight lines", found.times)]
+    if found.gaps is not None:
+        sections.append(_lines("Gap between messages: straight lines", found.gaps))
+    if len(found.overheads) > 1:
+        rows = [
+            [show(size, "B"), *(cell for one in both for cell in (_value(one), _range(one)))]
+            for size, both in found.overheads.items()
+        ]
+        heads = ["bytes", "sending", "95% interval", "receiving", "95% interval"]
+        sections.append(Section("Overheads", (), Columns(heads, rows)))
+    sections += [_checks(found.checks), Section("Time of a message", plot=plot_of(found, times))]
+    notes = [*cautions, *(why for name, why in found.reasons.items() if name not in NAMES)]
+    method = (
+        "g + s·G from trains of messages, PRTT(n, 0, s) by Netgauge's method; o is what the calls take, of messages "
+        "with pauses between them; L = RTT/2 less both. Lines and their bends by least squares and Schwarz's "
+        "criterion; intervals by bootstrap of the replicates. Every third size was held out of the lines that are "
+        "checked."
+    )
+    return View("wulf model loggp", f"{subject}: {_headline(found)}", sections, notes, method)
+
+
+def _headline(found: LogGP) -> str:
+    known = [f"{short} {_value(one)}" for short, one in _short(found) if one is not None]
+    return ", ".join([*known, f"1/G {_rate(found.per_byte)}"])
+
+
+def _short(found: LogGP) -> list[tuple[str, Interval | None]]:
+    return [("L", found.latency), ("o", found.send), ("g", found.gap)]
+
+
+def _parameters(found: LogGP) -> Section:
+    rows = []
+    for name, title in NAMES.items():
+        one = getattr(found, name)
+        known = ["–", found.reasons.get(name, "")] if one is None else [_value(one), _range(one)]
+        rows.append([title, *known])
+    per_byte = found.per_byte
+    rows.append(["G, time of a byte", f"{show(per_byte.value, 's')}/B", f"{_range(per_byte)}/B"])
+    rows.append(["1/G", _rate(per_byte), _range(Interval(0, *_inverse(per_byte)), "byte/s")])
+    heading = "Parameters"
+    lines = [f"{title}: none, {found.reasons[name]}." for name, title in NAMES.items() if getattr(found, name) is None]
+    rows = [row for row in rows if row[1] != "–"]
+    return Section(heading, lines, Columns(["", "value", "95% interval"], rows))
+
+
+def _inverse(one: Interval) -> tuple[float, float]:
+    """Bytes by second at both ends."""
+    return (1 / one.high if one.high > 0 else 0.0), (1 / one.low if one.low > 0 else float("inf"))
+
+
+def _rate(per_byte: Interval) -> str:
+    return show(1 / per_byte.value, "byte/s") if per_byte.value > 0 else "no rate: the slope is not above zero"
+
+
+def _lines(heading: str, curve: Lines) -> Section:
+    rows = []
+    for line in curve.lines:
+        sizes = f"{show(line.first, 'B')} to {show(line.last, 'B')}"
+        rows.append([sizes, _value(line.alpha), _range(line.alpha), _rate(line.beta)])
+    edges = [f"between {show(low, 'B')} and {show(high, 'B')}" for low, high in curve.switches]
+    said = f"The protocol changes {', '.join(edges)}." if edges else "No change of protocol was found."
+    return Section(heading, [said], Columns(["sizes", "at 0 B", "95% interval", "1/slope"], rows))
+
+
+def _checks(checks: Sequence[Check]) -> Section:
+    if not checks:
+        return Section("Sizes held out", ["Too few sizes to hold any out."])
+    rows = []
+    for one in checks:
+        spread = f"{one.error.low:+.1%} to {one.error.high:+.1%}"
+        known = [show(one.predicted, "s"), _value(one.measured), f"{one.error.value:+.1%}", spread]
+        rows.append([one.what, show(one.bytes, "B"), *known, "at an edge" if one.at_edge else ""])
+    heads = ["", "bytes", "predicted", "measured", "error", "interval", ""]
+    sizes = [one for one in checks if one.what != BOTH_WAYS]
+    parts = {
+        "On the lines": [one for one in sizes if not one.at_edge],
+        "Between two lines, where the protocol changes, predictions are guesses": [one for one in sizes if one.at_edge],
+        "Messages that cross, against one alone": [one for one in checks if one.what == BOTH_WAYS],
+    }
+    lines = [_errors(where, some) for where, some in parts.items() if some]
+    return Section("Sizes and patterns held out of the lines, and predicted", lines, Columns(heads, rows))
+
+
+def _errors(where: str, some: Sequence[Check]) -> str:
+    """How far off the predictions are."""
+    worst = max(some, key=lambda one: abs(one.error.value))
+    typical = float(np.median([abs(one.error.value) for one in some]))
+    return (
+        f"{where}: {typical:.1%} off (median of {len(some)}); at worst {abs(worst.error.value):.1%}, "
+        f"{worst.what} at {show(worst.bytes, 'B')}."
+    )
+
+
+def plot_of(found: LogGP, times: Mapping[float, Sequence[float]]) -> Plot:
+    """Measured times, and the lines through them."""
+    sizes = sorted(size for size in times if size > 0)
+    grid = np.geomspace(sizes[0], sizes[-1], 120).tolist()
+    measured = [float(np.median(times[size])) for size in sizes]
+    low, high = ([float(np.quantile(times[size], q)) for size in sizes] for q in (0.25, 0.75))
+    curves = [
+        Curve("lines", grid, [found.time(size) for size in grid], mark="·"),
+        Curve("measured", [float(size) for size in sizes], measured, low, high, points=True, mark="o"),
+    ]
+    return Plot("loggp", curves, "message size", "time of a message", "B", "s")
+
+
+def _value(one: Interval) -> str:
+    return show(one.value, "s")
+
+
+def _range(one: Interval, unit: str = "s") -> str:
+    if one.high == float("inf"):
+        return f"over {show(one.low, unit)}"
+    divisor, name = scale_for(max(abs(one.low), abs(one.high)), unit)
+    return f"{show(one.low / divisor, '')} to {show(one.high / divisor, '')} {name}".strip()
+
+
+def loggp_object(found: LogGP, subject: str, cautions: Sequence[str] = ()) -> dict[str, Any]:
+    """All of it for programs."""
+    return {
+        "subject": subject,
+        "cautions": list(cautions),
+        **{name: _known(found, name) for name in NAMES},
+        "per_byte": interval_object(found.per_byte),
+        "overheads": [
+            {"bytes": size, "send": interval_object(send), "receive": interval_object(receive)}
+            for size, (send, receive) in found.overheads.items()
+        ],
+        "edges": [list(edge) for edge in found.edges],
+        "times": _curve_object(found.times),
+        "gaps": None if found.gaps is None else _curve_object(found.gaps),
+        "checks": [
+            {
+                "what": one.what, "bytes": one.bytes, "predicted": one.predicted,
+                "measured": interval_object(one.measured), "error": interval_object(one.error), "at_edge": one.at_edge,
+            }
+            for one in found.checks
+        ],
+    }  # fmt: skip
+
+
+def _known(found: LogGP, name: str) -> dict[str, Any]:
+    one = getattr(found, name)
+    reason = {"reason": found.reasons[name]} if name in found.reasons else {}
+    return {"value": None, **reason} if one is None else {**interval_object(one), **reason}
+
+
+def _curve_object(curve: Lines) -> list[dict[str, Any]]:
+    return [
+        {
+            "first": line.first,
+            "last": line.last,
+            "alpha": interval_object(line.alpha),
+            "beta": interval_object(line.beta),
+        }
+        for line in curve.lines
+    ]

@@ -1,0 +1,204 @@
+"""The farm's tables beside those of 2007, and what the models make of them: for the terminal, the finding, the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import isfinite
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from wulf.core.units import scale_for, show, show_in, show_interval
+from wulf.measure.mpi.farm import FARM, METG, points_of
+from wulf.model.draws import Uncertain
+from wulf.model.farm import MasterCost, Tables, refuted
+from wulf.model.farm_study import FarmStudy, farm_study
+from wulf.model.pelikan import published
+from wulf.stats.piecewise import Interval
+from wulf.store.run import Run
+
+Figure = Callable[[Tables, int, int], float | None]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the report's tables."""
+
+    title: str
+    unit: str
+    figure: Figure
+
+
+KINDS = (
+    Kind("Time", "s", lambda tables, workers, batch: tables.seconds[workers].get(batch)),
+    Kind("Messages a second at the master", "Hz", lambda tables, workers, batch: tables.rate(workers, batch)),
+    Kind("Time a message at the master", "s", lambda tables, workers, batch: tables.message_time(workers, batch)),
+    Kind("Overhead against the largest batch", "s", lambda tables, w, batch: tables.overhead(w, batch)),
+    Kind("Overhead a message", "s", lambda tables, workers, batch: tables.overhead_each(workers, batch)),
+    Kind("Speedup against one worker", "1", lambda tables, workers, batch: tables.speedup(workers, batch)),
+)
+
+PHASES = (FARM, METG)
+
+
+def study_of(run: Run) -> FarmStudy | None:
+    """The run's farm; None where it has none."""
+    return farm_study(points_of(run.plan, run.replicates), int(run.plan.get("seed") or 0))
+
+
+def print_farm(run: Run, console: Console) -> None:
+    """Print the tables, those of 2007 below ours where they have the same number of workers."""
+    study = study_of(run)
+    if study is None:
+        return
+    tables = study.tables
+    for kind in KINDS:
+        _print_table(kind, tables, console)
+    theirs = published()
+    console.print()
+    console.print(
+        Text(
+            f"2007: {theirs.source}; single runs. Here: {tables.units:,} units, {study.style}.", style="dim"
+        ),
+        highlight=False,
+    )  # fmt: skip
+    console.print()
+    for line in sentences(study):
+        console.print(Text(line), highlight=False)
+
+
+def _print_table(kind: Kind, tables: Tables, console: Console) -> None:
+    theirs = published().tables
+    ours = _values(kind, tables)
+    if not any(value for row in ours.values() for value in row.values()):
+        return
+    divisor, unit = _scale(kind, ours)
+    other_divisor, other_unit = _scale(kind, _values(kind, theirs))
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("workers")
+    for batch in tables.batches:
+        table.add_column(Text(f"batch {batch}"), justify="right", min_width=8)
+    for workers, row in ours.items():
+        table.add_row(str(workers), *(show_in(row.get(batch), divisor) for batch in tables.batches))
+        if workers in theirs.seconds:
+            known = _values(kind, theirs)[workers]
+            cells = [show_in(known.get(batch), other_divisor) for batch in tables.batches]
+            table.add_row(f"  2007 {other_unit}".rstrip(), *cells, style="dim")
+    console.print()
+    console.print(Text(f"{kind.title}{f' ({unit})' if unit else ''}", style="bold"), highlight=False)
+    console.print(Padding(table, (0, 0, 0, 2), expand=False), highlight=False)
+
+
+def _values(kind: Kind, tables: Tables) -> dict[int, dict[int, float | None]]:
+    return {
+        workers: {batch: kind.figure(tables, workers, batch) for batch in row}
+        for workers, row in tables.seconds.items()
+    }
+
+
+def _scale(kind: Kind, values: dict[int, dict[int, float | None]]) -> tuple[float, str]:
+    """One unit for all of a table, in which its largest figure reads well."""
+    known = [abs(value) for row in values.values() for value in row.values() if value]
+    return scale_for(max(known), kind.unit) if known else (1.0, kind.unit)
+
+
+def study_lines(run: Run) -> list[str]:
+    """What the models say, in sentences; empty for a run without a farm."""
+    study = study_of(run)
+    return list(sentences(study)) if study else []
+
+
+def sentences(study: FarmStudy) -> Iterator[str]:
+    """What the models say, each with its interval, and what could not be had, and why."""
+    if study.cost is not None:
+        yield _cost_sentence(study.cost, study.workers)
+    if study.rtt is not None and study.overhead is not None:
+        yield (
+            f"An empty batch goes there and back in {_with(study.rtt, 's')}; a worker spends "
+            f"{_with(study.overhead, 's')} a message on neither work nor waiting."
+        )
+    for batch, workers in list(study.saturation.items())[:1]:
+        yield f"With batches of {batch} the master is busy all the time from W* = {_with(workers, '1')} workers on."
+    yield from _metg_sentences(study)
+    yield from _speedup_sentences(study)
+    for lack in study.lacks:
+        yield f"Not known: {lack}."
+
+
+def _cost_sentence(cost: MasterCost, workers: int) -> str:
+    a, c = (_not_negative(one.interval()) for one in (cost.a, cost.c))
+    text = (
+        f"A message of b units takes the master o = a + c·b with {workers} workers: a = {_interval(a, 's')}, "
+        f"c = {_interval(c, 's')}."
+    )
+    if cost.misfit is not None and cost.misfit > MISFIT:
+        text += (
+            f" The line misses the means by {cost.misfit**0.5:.1f} times their error: the intervals are as much wider."
+        )
+    return text
+
+
+def _not_negative(one: Interval) -> Interval:
+    """Of a time: what the fit's noise left below zero is zero."""
+    return Interval(max(0.0, one.value), max(0.0, one.low), max(0.0, one.high))
+
+
+MISFIT = 4.0
+"""χ² by degrees of freedom above which the line's miss is worth a word."""
+
+
+def _metg_sentences(study: FarmStudy) -> Iterator[str]:
+    claims = {name: claim.interval() for name, claim in study.predicted.items()}
+    if study.metg is None or study.metg.value is None:
+        if study.metg is not None:
+            side = "above" if study.metg.below is None else "below"
+            yield f"METG(50 %) was not reached: every unit's efficiency was {side} 50 %."
+        for name, claim in claims.items():
+            how = "" if study.metg else "; --metg measures it"
+            yield f"METG(50 %) by {name} would be {_interval(claim, 's')}{how}."
+        return
+    measured = study.metg.value.interval()
+    yield (
+        f"METG(50 %) with {study.workers} workers is {_interval(measured, 's')}, between units of "
+        f"{show(study.metg.below, 's')} and {show(study.metg.above, 's')}."
+    )
+    for name, claim in claims.items():
+        verdict = "is refuted by it" if refuted(measured, claim) else "is not refuted by it"
+        yield f"{name} = {_interval(claim, 's')} {verdict}."
+
+
+def _speedup_sentences(study: FarmStudy) -> Iterator[str]:
+    if study.serial is not None:
+        yield f"The serial run takes {_with(study.serial, 's')}."
+    models = study.speedup
+    if models is None:
+        return
+    for one in models.karp_flatt:
+        yield (
+            f"Karp–Flatt's serial fraction with {one.workers:.0f} workers and batches of {study.speedup_batch} is "
+            f"{_interval(one.fraction, '1')}."
+        )
+    usl = models.fits.get("usl")
+    if usl is not None:
+        sigma, kappa = usl.parameters["sigma"], usl.parameters["kappa"]
+        yield f"USL: σ = {_interval(sigma, '1')}, κ = {_interval(kappa, '1')}."
+    elif "usl" in models.refused:
+        yield f"USL was not fitted: {models.refused['usl']}."
+
+
+def _with(figure: Uncertain, unit: str) -> str:
+    return _interval(figure.interval(), unit)
+
+
+def _interval(one: Interval, unit: str) -> str:
+    """`18.5 µs (18.3–18.8 µs)`."""
+    if not isfinite(one.high):
+        return f"{_figure(one.value, unit)} (at least {_figure(one.low, unit)})" if isfinite(one.value) else "unbounded"
+    return f"{_figure(one.value, unit)} ({show_interval(one.low, one.high, unit)})"
+
+
+def _figure(value: float, unit: str) -> str:
+    return f"{value:.3g}" if unit == "1" else show(value, unit)

@@ -1,0 +1,185 @@
+"""The layers of a run: rows of their table, and their chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wulf.core.records import Record, Verdict
+from wulf.core.units import scale_for, show, show_in, show_interval
+from wulf.measure.net.layers import METRIC, PHASE, layers_of
+from wulf.report.kit.charts import Chart, hover, label
+from wulf.report.kit.figures import MARKS, phase, record_lines, usable, value_text
+from wulf.report.kit.names import plural, printable, subject_text
+from wulf.store.run import Run
+
+MICRO = 1e-6
+"""All layers stand in one unit, so that their figures can be compared down a column."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One layer, its round trip, and what it adds to the one below; None for the lowest."""
+
+    name: str
+    record: Record
+    added: Record | None
+
+
+@dataclass(frozen=True)
+class LayerTable:
+    """The layers of a run, bottom up, and what else was subtracted: the wire's share above loopback."""
+
+    subject: str
+    bytes: float
+    rows: tuple[Row, ...]
+    others: tuple[Record, ...]
+
+
+def layer_records(records: Sequence[Record]) -> list[Record]:
+    """The records that the table of layers shows."""
+    return [record for record in records if phase(record) == PHASE]
+
+
+def layer_table(run: Run) -> LayerTable | None:
+    """The layers of a run; None where it measured none."""
+    layers = layers_of(run.records)
+    if not layers:
+        return None
+    found = [record for record in layer_records(run.records) if record.metric == METRIC]
+    below: dict[str, Record] = {}
+    for record in found:
+        below.setdefault(str(record.params["layer"]), record)
+    top = layers[-1].record
+    return LayerTable(
+        subject_text(top.subject),
+        float(top.params["bytes"] or 0),
+        tuple(Row(layer.name, layer.record, below.get(layer.name)) for layer in layers),
+        tuple(record for record in found if record is not below[str(record.params["layer"])]),
+    )
+
+
+def seen(record: Record) -> bool:
+    """Whether the interval of a difference lies clear of 0."""
+    return bool((record.model_extra or {}).get("seen"))
+
+
+def signed(value: float | None) -> str:
+    """`+0.412`, in microseconds."""
+    return "–" if value is None else f"{'+' if value > 0 else ''}{show_in(value, MICRO)}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """`0.38 to 0.42`, in microseconds: ends may be below zero, where a dash between them would mislead."""
+    return "–" if low is None or high is None else f"{show_in(low, MICRO)} to {show_in(high, MICRO)}"
+
+
+def added_text(record: Record | None) -> str:
+    """The difference; in brackets where none was seen."""
+    if record is None:
+        return ""
+    return signed(record.value) if record.value is None or seen(record) else f"({signed(record.value)})"
+
+
+def unseen(table: LayerTable) -> list[str]:
+    """A line for each difference that was not seen, with what would have been; then those without an interval."""
+    lines = []
+    without: dict[str, list[str]] = {}
+    for record in [*(row.added for row in table.rows if row.added), *table.others]:
+        head = f"{record.params['layer']} over {record.params['over']}"
+        if record.value is None:
+            without.setdefault(record.reason or "", []).append(head)
+        elif not seen(record):
+            visible = show((record.model_extra or {}).get("least_visible"), "s")
+            lines.append(f"{head}: no difference seen; least visible {visible}")
+    return lines + [f"{_together(heads, 'difference')}: {reason}" for reason, heads in without.items()]
+
+
+def doubtful(table: LayerTable) -> list[str]:
+    """Why layers are noisy or have no value, a line each reason: `? shm, pipe: 3 replicates are too few`."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for row in table.rows:
+        if row.record.verdict is not Verdict.OK:
+            reasons.setdefault((MARKS[row.record.verdict], row.record.reason or ""), []).append(row.name)
+    return [f"{mark} {_together(names, 'layer')}: {reason}" for (mark, reason), names in reasons.items()]
+
+
+def _together(names: Sequence[str], noun: str) -> str:
+    return ", ".join(names) if len(names) <= 3 else plural(len(names), noun)
+
+
+def others(table: LayerTable) -> list[str]:
+    """The further differences that were seen, a line each: `wire tcp over loopback tcp: +9.3 µs (9.1–9.5 µs)`."""
+    return [
+        f"{record.params['layer']} over {record.params['over']}: {'+' if record.value > 0 else ''}"
+        f"{show(record.value, 's')} ({show_interval(record.low, record.high, 's')})"
+        for record in table.others
+        if record.value is not None and seen(record)
+    ]
+
+
+def row_texts(row: Row) -> tuple[str, str, str, str, str]:
+    """Layer, round trip, its interval, what it adds, and the interval of that, in microseconds."""
+    record, plus = row.record, row.added
+    mark = MARKS[record.verdict]
+    return (
+        printable(row.name),
+        f"{mark}{show_in(record.value, MICRO) if record.value is not None else ''}",
+        interval(record.low, record.high) if record.value is not None else "–",
+        added_text(plus),
+        interval(plus.low, plus.high) if plus else "",
+    )
+
+
+def layer_chart(table: LayerTable) -> Chart:
+    """A bar a layer, the lowest at the bottom: what lies below it in grey, what it adds in colour."""
+    drawn = [row for row in table.rows if usable(row.record)]
+    values = [row.record.value or 0.0 for row in drawn]
+    divisor, unit = scale_for(max(values, default=1.0), "s")
+    bars: list[Chart] = []
+    below = 0.0
+    for row, value in zip(drawn, values, strict=True):
+        record = row.record
+        bars.append(
+            {
+                "name": label(row.name),
+                "base": min(below, value) / divisor,
+                "added": abs(value - below) / divisor,
+                "less": value < below,
+                "value": value / divisor,
+                "low": None if record.low is None else record.low / divisor,
+                "high": None if record.high is None else record.high / divisor,
+                "noisy": record.verdict is Verdict.NOISY,
+                "text": label(added_words(row)),
+                "hover": hover(row.name, [*record_lines(record), *(_added_lines(row.added) if row.added else [])]),
+            }
+        )
+        below = value
+    return {"kind": "layers", "id": "layers-chart", "bars": bars, "xTitle": f"round trip ({unit})"}
+
+
+def added_words(row: Row) -> str:
+    """At the end of a bar: the round trip, and what it adds."""
+    if row.added is None or row.added.value is None:
+        return value_text(row.record)
+    plus = f"{'+' if row.added.value > 0 else '−'}{show(abs(row.added.value), 's')}"
+    return plus if seen(row.added) else "no difference seen"
+
+
+def _added_lines(record: Record) -> list[str]:
+    return [f"over {record.params['over']}: {signed(record.value)} ({interval(record.low, record.high)}) µs"]
+
+
+def layer_section(run: Run) -> tuple[dict[str, object], list[Chart]]:
+    """What the page's section says, and its chart; an empty section where the run has no layers."""
+    table = layer_table(run)
+    if table is None:
+        return {"rows": []}, []
+    content = {
+        "label": printable(f"{table.subject}, {show(table.bytes, 'B')}"),
+        "rows": [(*row_texts(row), printable(row.record.reason or "")) for row in table.rows],
+        "others": [printable(line) for line in others(table)],
+        "unseen": [printable(line) for line in unseen(table)],
+        "bars": sum(usable(row.record) for row in table.rows),
+    }
+    return content, [layer_chart(table)]

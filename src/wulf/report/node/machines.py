@@ -1,0 +1,275 @@
+"""Machines side by side: one figure and one table of time, clock x time and cost; in the terminal, and as HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from wulf.core.records import Verdict
+from wulf.core.units import scale_for, show, show_in
+from wulf.measure.node.machines import WORK, Figure, Machine, common_rows
+from wulf.report.kit.charts import Chart, hover, label
+from wulf.report.kit.names import printable
+
+CHOSEN = (
+    "cpu.int.add", "cpu.int.div", "cpu.double.add", "cpu.double.mul", "cpu.double.div", "cpu.fma.double",
+    "cpu.fma.double.all", "mem.l1.latency", "mem.l2.latency", "mem.l3.latency", "mem.random.latency", "mem.triad",
+    "mem.triad.all", "os.syscall.null", "os.process.fork", "os.context.2p.0k", "net.pipe.latency", "net.tcp.latency",
+)  # fmt: skip
+"""Rows that are compared where nobody chose any: of each part of a machine the one that speaks for it."""
+
+COST_SCALES = {
+    "s": (1e6, "per Mop/s"), "Hz": (1e6, "per Mop/s"), "B/s": (1e9, "per GB/s"), "flop/s": (1e9, "per Gflop/s"),
+}  # fmt: skip
+"""Unit → (so many a second, in words): what a cost is the price of. Nobody pays for one a second."""
+
+
+@dataclass(frozen=True)
+class View:
+    """One way to look at a row: what to ask a machine for, and what the answer is called."""
+
+    key: str
+    words: str
+    ask: Callable[[Machine, str], Figure | None]
+
+    def named(self, unit: str) -> str:
+        """`time per byte`, `cycles per flop`, `price per GB/s`: of rows recorded in that unit."""
+        work = WORK.get(unit, "operation")
+        return {"time": f"time per {work}", "cycles": f"cycles per {work}", "cost": f"price {COST_SCALES[unit][1]}"}[
+            self.key
+        ]
+
+    def scale(self, least: float, unit: str) -> tuple[float, str]:
+        """Divisor and name of the unit in which a line reads best whose least figure that is."""
+        if self.key == "cost":
+            return 1 / COST_SCALES[unit][0], ""
+        if self.key == "cycles":
+            return 1.0, ""
+        return (1e-12, "ps") if least < LEAST_NANOSECONDS else scale_for(least, "s")
+
+
+def figure_text(figure: Figure | None, divisor: float, unit: str) -> str:
+    """The figure for people; a dash where there is none."""
+    if figure is None:
+        return "–"
+    value = figure.value / divisor
+    return f"{value:,.0f} {unit}".rstrip() if value >= 1e4 else f"{show_in(value, 1)} {unit}".rstrip()
+
+
+def figure_interval(figure: Figure | None, divisor: float) -> str:
+    """Its interval, in the same unit; empty where it has none."""
+    if figure is None or figure.low is None or figure.high is None:
+        return ""
+    return f"{show_in(figure.low, divisor)}–{show_in(figure.high, divisor)}"
+
+
+VIEWS = (
+    View("time", "time", Machine.time),
+    View("cycles", "cycles", Machine.cycles),
+    View("cost", "price for the work", Machine.cost),
+)
+
+LEAST_NANOSECONDS = 1e-10
+"""Shorter times, of a flop or a byte, are shown in picoseconds."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Machines side by side: which rows of them, and what people call these."""
+
+    machines: Sequence[Machine]
+    rows: Sequence[str]
+    titles: Mapping[str, str]
+
+    def title(self, row: str) -> str:
+        """What people call a row."""
+        return self.titles.get(row, row)
+
+    def unit(self, row: str) -> str:
+        """The unit in which the machines recorded a row."""
+        return next((machine.rows[row].unit for machine in self.machines if row in machine.rows), "s")
+
+    @property
+    def views(self) -> list[View]:
+        """Those of which any machine has any figure."""
+        return [view for view in VIEWS if any(view.ask(m, row) for m in self.machines for row in self.rows)]
+
+    def best(self, view: View, row: str) -> float | None:
+        """The least figure of a row: a time, cycles or a price."""
+        return min((f.value for m in self.machines if (f := view.ask(m, row)) is not None), default=None)
+
+
+def beside(machines: Sequence[Machine], titles: Mapping[str, str], wanted: Sequence[str] = ()) -> Beside:
+    """The machines with the wanted rows, else with those of `CHOSEN` that were measured, else with what all have."""
+    return Beside(machines, common_rows(machines, wanted or CHOSEN), titles)
+
+
+def machine_rows(these: Beside) -> list[dict[str, Any]]:
+    """The table: for each row and view a line, a cell a machine; the best of a line is marked."""
+    return [
+        {
+            "row": row,
+            "title": printable(these.title(row)),
+            "key": view.key,
+            "what": view.named(these.unit(row)),
+            "cells": [_cell(these, view, row, machine, best) for machine in these.machines],
+        }
+        for row in these.rows
+        for view in these.views
+        if (best := these.best(view, row)) is not None
+    ]
+
+
+def _cell(these: Beside, view: View, row: str, machine: Machine, best: float) -> dict[str, Any]:
+    figure = view.ask(machine, row)
+    divisor, unit = view.scale(best, these.unit(row))
+    return {
+        "text": figure_text(figure, divisor, unit),
+        "interval": figure_interval(figure, divisor),
+        "best": len(these.machines) > 1 and figure is not None and figure.value == best,
+        "reason": printable(_why(machine, row, view)) if figure is None else "",
+    }
+
+
+def _why(machine: Machine, row: str, view: View) -> str:
+    """Why a machine has no figure there."""
+    record = machine.rows.get(row)
+    if record is None:
+        return "not measured"
+    if machine.time(row) is None:
+        return record.reason or str(record.verdict)
+    return "clock rate not known" if view.key == "cycles" else "no price given"
+
+
+def machine_heads(machines: Sequence[Machine]) -> list[dict[str, str]]:
+    """Each machine in a few words: its CPU, clock rate and price."""
+    return [
+        {
+            "name": printable(machine.name),
+            "kind": printable(machine.kind),
+            "clock": show(machine.clock, "Hz"),
+            "price": "" if machine.price is None else f"{machine.price:,.6g}",
+        }
+        for machine in machines
+    ]
+
+
+def machine_charts(prefix: str, these: Beside) -> list[Chart]:
+    """For each view a chart: a line a row, a point a machine, relative to the best of the line on a log scale.
+
+    Times of an addition and of a fork stand nine decades apart: only what a machine takes by what the best one takes
+    can share one axis. The figures themselves are in the hover and in the table. A view of which one machine alone has
+    figures, say the only one with a price, has no chart.
+    """
+    several = [v for v in these.views if sum(any(v.ask(m, r) for r in these.rows) for m in these.machines) > 1]
+    return [_chart(f"{prefix}-{view.key}", these, view) for view in several]
+
+
+def _chart(chart_id: str, these: Beside, view: View) -> Chart:
+    rows = [row for row in these.rows if these.best(view, row)]
+    series = [_series(these, view, machine, rows) for machine in these.machines]
+    top = max((float(x) for one in series for x in (*one["x"], *one["high"]) if x), default=1.0)
+    return {
+        "kind": "dots",
+        "id": chart_id,
+        "names": [label(these.title(row)) for row in rows],
+        "short": [label(row, 20) for row in rows],
+        "log": True,
+        "ticks": [[value, f"{value:g}×"] for value in ratio_ticks(top)],
+        "xTitle": f"{view.words}, by the best",
+        "series": series,
+    }
+
+
+def _series(these: Beside, view: View, machine: Machine, rows: Sequence[str]) -> Chart:
+    """One machine's points; a gap where it has no figure."""
+    found = [(row, view.ask(machine, row)) for row in rows]
+    shares = [figure.times(1 / (these.best(view, row) or 1.0)) if figure else None for row, figure in found]
+    return {
+        "name": label(machine.name),
+        "x": [share.value if share else None for share in shares],
+        "low": [share.low if share else None for share in shares],
+        "high": [share.high if share else None for share in shares],
+        "noisy": [row in machine.rows and machine.rows[row].verdict is not Verdict.OK for row in rows],
+        "hover": [
+            _hover(these, view, machine, row, share) if share else "" for row, share in zip(rows, shares, strict=True)
+        ],
+    }
+
+
+def _hover(these: Beside, view: View, machine: Machine, row: str, share: Figure) -> str:
+    figure = view.ask(machine, row)
+    divisor, unit = view.scale(these.best(view, row) or 1.0, these.unit(row))
+    interval = figure_interval(figure, divisor)
+    lines = [
+        these.title(row),
+        f"{view.named(these.unit(row))}: {figure_text(figure, divisor, unit)}",
+        f"interval {interval}" if interval else "without an interval",
+        "the best" if share.value == 1 else f"{share.value:.3g} times the best",
+    ]
+    return hover(machine.name, lines)
+
+
+def ratio_ticks(top: float) -> list[float]:
+    """Round ratios from 1 to about `top` for a log axis."""
+    for steps in ((1, 1.1, 1.2, 1.3, 1.5), (1, 1.5, 2, 3, 5), (1, 2, 5, 10, 20), (1, 10, 100, 1000)):
+        if top <= steps[-1]:
+            return [step for step in steps if step <= max(top, steps[1]) * 1.05]
+    decades = math.ceil(math.log10(top))
+    return [10.0**e for e in range(0, decades + 1, max(1, decades // 5))]
+
+
+def json_rows(these: Beside) -> list[dict[str, Any]]:
+    """Every machine and row as one JSON object, in SI units: `time` in s, `cost` in price x s."""
+    return [
+        {
+            "machine": machine.name,
+            "row": row,
+            "work": WORK.get(these.unit(row), "operation"),
+            "clock": machine.clock,
+            "price": machine.price,
+            **{view.key: _plain(view.ask(machine, row)) for view in VIEWS},
+        }
+        for row in these.rows
+        for machine in these.machines
+    ]
+
+
+def _plain(figure: Figure | None) -> dict[str, float | None] | None:
+    return None if figure is None else {"value": figure.value, "low": figure.low, "high": figure.high}
+
+
+def print_machines(these: Beside, console: Console) -> None:
+    """The comparison in the terminal: a line a row and view, a column a machine."""
+    for head in machine_heads(these.machines):
+        parts = [head["kind"], f"clock {head['clock']}" if head["clock"] != "–" else "clock rate not known"]
+        parts += [f"price {head['price']}"] if head["price"] else []
+        console.print(Text(f"{head['name']}: {', '.join(filter(None, parts))}", style="dim"), soft_wrap=True)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("row", overflow="fold")
+    table.add_column("")
+    for machine in these.machines:
+        table.add_column(printable(machine.name), justify="right", no_wrap=True)
+    last = ""
+    for line in machine_rows(these):
+        cells = [Text(f"{c['text']}{'*' if c['best'] else ' '}", style="bold" * c["best"]) for c in line["cells"]]
+        table.add_row(line["title"] if line["row"] != last else "", Text(line["what"], style="dim"), *cells)
+        last = line["row"]
+    console.print(table)
+    console.print(Text(footnote(these.machines), style="dim"))
+
+
+def footnote(machines: Sequence[Machine]) -> str:
+    """How to read the table."""
+    price = "" if any(machine.price for machine in machines) else " Give prices for the cost: `--price n1=2490`."
+    several = " The best of a line is marked." if len(machines) > 1 else ""
+    return (
+        f"Cycles are time × the clock rate measured beside it.{several} Nothing here is a test: `wulf compare` without "
+        f"--machines tests two runs.{price}"
+    )

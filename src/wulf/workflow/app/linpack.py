@@ -1,0 +1,155 @@
+"""`wulf app linpack`: a system of linear equations solved by all ranks, with the BLAS that serves all nodes best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from wulf.cluster.inventory import Inventory
+from wulf.cluster.launchers import make_launcher
+from wulf.cluster.programs import agent_program
+from wulf.core.findings import Finding, Severity
+from wulf.core.records import Param, Record
+from wulf.measure.blas import common_path, path_of
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.watcher import UNWATCHED, Watcher
+from wulf.measure.mpi.probes import LINPACK, mpi_probe
+from wulf.store.run import RunWriter, read_run
+from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.mpi.launching import Launch
+from wulf.workflow.mpi.probes import Ranks, campaign
+
+OWN = "own"
+"""wulf-mpi's portable code, in place of a library."""
+
+BLAS_ROWS, BLAS_SECONDS, BLAS_TIMEOUT = 512, 0.05, 600.0
+"""Of the product by which a node's libraries are compared; until all are."""
+
+MEBI = 1 << 20
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The BLAS to use, and why."""
+
+    path: str
+    why: str
+
+
+def fastest_common(answers: Mapping[str, Mapping[str, Any]]) -> Choice:
+    """The library that every node has at one path and that is fastest on the node where it is slowest.
+
+    Parameters
+    ----------
+    answers
+        By node, what the agent's `dgemm` said.
+    """
+    rates = [
+        {each["path"]: each["rate"]["value"] for each in answer["info"]["libraries"] if each["rate"]["value"]}
+        for answer in answers.values()
+    ]
+    common = set.intersection(*map(set, rates)) if rates else set()
+    if not common:
+        found = sorted({path for each in rates for path in each})
+        lacking = f"none of {', '.join(found)} works on every node" if found else "no BLAS was found on the nodes"
+        return Choice(OWN, f"{lacking}: wulf's own code is slower than any library made for the CPU")
+    slowest = {path: min(each[path] for each in rates) for path in sorted(common)}
+    best = max(slowest, key=slowest.__getitem__)
+    of = f"the fastest of {len(common)} that all nodes have" if len(common) > 1 else "the only one that all nodes have"
+    return Choice(best, f"{of}: a product of {BLAS_ROWS} rows at {slowest[best] / 1e9:.3g} GFLOP/s on one CPU")
+
+
+def choose(inventory: Inventory) -> Choice:
+    """Have every node try its libraries; those that can't be asked are found out where the ranks are launched."""
+    params = {"n": BLAS_ROWS, "seconds": BLAS_SECONDS}
+    return fastest_common(_answers(inventory, "run", probe="dgemm", params=params))
+
+
+def named(inventory: Inventory, wanted: str) -> Choice:
+    """The library that was asked for by path, by the label that `wulf app blas` prints, or as the linker knows it.
+
+    Raises
+    ------
+    UsageError
+        A node lacks it, or has it elsewhere than the others.
+    """
+    why = "as it was named"
+    if wanted == OWN:
+        return Choice(OWN, why)
+    answers = _answers(inventory, "blas_find", also=[wanted])
+    sought_by_linker = "/" not in wanted and ".so" in wanted
+    if sought_by_linker and not any(path_of(wanted, answer) for answer in answers.values()):
+        return Choice(wanted, why)
+    return Choice(common_path(wanted, answers), why)
+
+
+def _answers(inventory: Inventory, op: str, **request: Any) -> dict[str, dict[str, Any]]:
+    """What each node's agent answers; those that can't be reached are left out."""
+    with make_launcher(inventory) as launcher:
+        opened = launcher.open(inventory.nodes, agent_program())
+        try:
+            asked = {node: session.call(op, **request) for node, session in opened.sessions.items()}
+            return {node: future.result(BLAS_TIMEOUT) for node, future in asked.items()}
+        finally:
+            opened.close()
+
+
+def linpack(
+    inventory: Inventory,
+    launch: Launch,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    params: Mapping[str, Param],
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """Solve it as often as the interval of its rate needs; a wrong solution has no figure.
+
+    Parameters
+    ----------
+    params
+        Of the probe, checked. Without `blas` the nodes' libraries are tried first, and the best common one is taken.
+    """
+    launch.check(mpi_probe().pattern(LINPACK), len(inventory.nodes))
+    given = dict(params)
+    if given.get("blas") is None:
+        watch.say("looking for the fastest BLAS that all nodes have")
+        choice = choose(inventory)
+    else:
+        choice = named(inventory, str(given["blas"]))
+    given["blas"] = choice.path
+
+    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
+        return [ranks.cell(0, probe, LINPACK, given)]
+
+    def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+        infos = [each["info"] for each in read_run(writer.path).replicates if each["ok"]]
+        return [], [solved_finding(infos, choice.why)] if infos else []
+
+    return campaign(
+        inventory, launch, effort, writer, seed,
+        make=make, needs=mpi_probe().pattern(LINPACK), judge=judge, watch=watch,
+    )  # fmt: skip
+
+
+def solved_finding(infos: Sequence[Mapping[str, Any]], why: str) -> Finding:
+    """What was solved, with what, and how right it is; where the time of the first rank went."""
+    last = infos[-1]
+    residual = max(float(info["residual"]) for info in infos)
+    shares = {name: median(float(info["rank_0_seconds"][name]) for info in infos) for name in last["rank_0_seconds"]}
+    total = sum(shares.values()) or 1.0
+    spent = ", ".join(f"{name} {value / total:.0%}" for name, value in shares.items() if value / total >= 0.005)
+    text = (
+        f"{last['label']}: n {last['n']}, blocks of {last['nb']}, grid {last['grid']} by {last['order']}, look-ahead "
+        f"{last['lookahead']}, {int(last['memory_per_rank']) / MEBI:.0f} MiB a rank. Scaled residual at most "
+        f"{residual:.2g}, below {last['threshold']:g}: right. BLAS {last['blas']} ({why}). "
+        f"Time of rank 0: {spent}."
+    )
+    return Finding.model_validate(
+        {"kind": LINPACK, "severity": Severity.INFO, "subject": "", "text": text, "residual": residual,
+         "blas": last["blas"], "blas_version": last["blas_version"], "label": last["label"]}
+    )  # fmt: skip

@@ -1,0 +1,333 @@
+"""Applications: run on each node, or over ranks, as often as their figure needs; every run judged, and kept at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+from wulf.apps.driver import Driver, Job, checked, programs_for
+from wulf.apps.ran import OK, Ran, Read, judge
+from wulf.cluster.applications import Applications, Found, common_program, open_applications
+from wulf.cluster.inventory import Inventory
+from wulf.cluster.mpi import Installed, WorldSpec
+from wulf.cluster.mpi.spec import layout
+from wulf.cluster.session import RequestError
+from wulf.core.errors import NodeError, WulfError
+from wulf.core.findings import Finding
+from wulf.core.records import Param, Record
+from wulf.measure.engine.plan import APP, Cell, Metric
+from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.watcher import UNWATCHED, Watcher
+from wulf.measure.mpi.probes import EACH, folded
+from wulf.store.run import RunWriter
+from wulf.workflow.app.outputs import keep_output
+from wulf.workflow.engine.connect import Connected
+from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.mpi.launching import launch_finding
+from wulf.workflow.mpi.probes import LANE
+
+ATTEMPTS = 3
+"""Runs that may go wrong before an application is given up; no more than it is to be run at all."""
+
+PATIENCE = 180.0
+"""Seconds beyond a run's own time: it is ended, its ranks on other nodes are waited for, files are read back."""
+
+HOW = "the application ran on one of them after the other"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run, how, and how to read it.
+
+    Attributes
+    ----------
+    name
+        The driver's, or "run" for any command.
+    params
+        What a record says of it.
+    make
+        The job, given the program's path ("" where none is looked for) and the number of ranks.
+    programs
+        What to look for on the nodes, the best first; none: the job names its own.
+    read, main
+        What reads its output, and its main figure's name.
+    spec
+        Over how many ranks, and with which MPI, where it is an MPI's program.
+    timeout
+        Seconds for one run; None: the job's own.
+    """
+
+    name: str
+    params: Mapping[str, Param]
+    make: Callable[[str, int], Job]
+    read: Read
+    main: str
+    programs: tuple[str, ...] = ()
+    spec: WorldSpec = field(default_factory=WorldSpec)
+    timeout: float | None = None
+
+    def job(self, program: str, ranks: int) -> Job:
+        """The job, with the time that the user gave it."""
+        made = self.make(program, ranks)
+        return made if self.timeout is None else replace(made, timeout=self.timeout)
+
+
+def driver_request(
+    driver: Driver, given: Mapping[str, Param], spec: WorldSpec, *, program: str | None = None, timeout: float | None
+) -> Request:
+    """A driver's application with these parameters.
+
+    Raises
+    ------
+    UsageError
+        A parameter is wrong: names field, value and limit.
+    """
+    params = checked(driver, given)
+    programs = (program,) if program else programs_for(driver, params)
+    return Request(
+        driver.NAME, params, lambda path, ranks: driver.job(path, params, ranks), driver.read, driver.FIGURE,
+        programs, spec, timeout,
+    )  # fmt: skip
+
+
+def run_once(
+    applications: Applications, job: Job, read: Read, main: str, *,
+    node: str | None = None, spec: WorldSpec | None = None, mpi: Installed | None = None,
+) -> Ran:  # fmt: skip
+    """One run of a job, and what became of it; a node that is lost meanwhile is a NodeError.
+
+    Parameters
+    ----------
+    node
+        Where a job runs that is no MPI's; None: on the first.
+    spec, mpi
+        The ranks, and whose launcher starts them, of a job that is; None: one on each node, with the nodes' own MPI.
+    """
+    if not job.mpi:
+        return judge(applications.alone(node or applications.nodes[0], job), read, main)
+    wanted = spec or WorldSpec()
+    return judge(applications.ranks(job, wanted, mpi or applications.mpi_for(None, wanted)), read, main)
+
+
+class _Session:
+    """An application as the runner sees it: every request is a run."""
+
+    alive = True
+
+    def __init__(
+        self, node: str, name: str, runs: Mapping[str, Callable[[], Ran]], keep: Callable[[Ran], object]
+    ) -> None:
+        self._node, self._name, self._runs, self._keep = node, name, runs, keep
+        self._thread = ThreadPoolExecutor(1, "wulf-app")
+
+    def call(self, op: str, **fields: Any) -> Future[dict[str, Any]]:
+        """One run with these params; the future fails with a NodeError where it has no figure, and says why."""
+        if op != "run":
+            return self._thread.submit(dict)
+        return self._thread.submit(self._once, self._runs[_key(fields["params"])])
+
+    def close(self) -> None:
+        """Nothing is asked any more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _once(self, run: Callable[[], Ran]) -> dict[str, Any]:
+        try:
+            ran = run()
+        except NodeError:
+            raise
+        except WulfError as error:
+            raise NodeError(self._node, error.what, error.next_step) from error
+        self._keep(ran)
+        if ran.verdict != OK:
+            raise RequestError(self._node, self._name, ran.verdict, ran.reason)
+        return answer_of(ran)
+
+
+def _key(params: Mapping[str, Param]) -> str:
+    return json.dumps(dict(params), sort_keys=True)
+
+
+def answer_of(ran: Ran) -> dict[str, Any]:
+    """A run as the runner takes a probe's answer: figures as metrics, checks and facts as info."""
+    metrics = {
+        figure.name: {"unit": figure.unit, "better": figure.better, "value": figure.value}
+        | ({"reason": figure.reason} if figure.reason else {})
+        for figure in ran.figures
+    }
+    said = {check.name: check.said for check in ran.checks}
+    info = {**ran.facts, **({"checks": said} if said else {}), **({"notes": list(ran.notes)} if ran.notes else {})}
+    return {
+        "metrics": metrics, "counters": ran.counters, "seconds": ran.seconds,
+        "info": {**info, "usage": dict(ran.usage)},
+    }  # fmt: skip
+
+
+Prepare = Callable[[Connected, Applications, Sequence[Request]], Sequence[Request]]
+"""Makes requests complete once the nodes are known: sizes that follow from their memory, programs built there."""
+
+
+def as_asked(_: Connected, __: Applications, requests: Sequence[Request]) -> Sequence[Request]:
+    """Nothing is to be made complete."""
+    return requests
+
+
+class Apps:
+    """The applications of one run: `measure` attaches them once the nodes have answered.
+
+    Parameters
+    ----------
+    request, also
+        What to run. Several differ in their parameters alone: each is a cell, and they are run in turn.
+    prepare
+        Makes them complete.
+    """
+
+    def __init__(
+        self, inventory: Inventory, request: Request, writer: RunWriter, *, attempts: int,
+        also: Sequence[Request] = (), prepare: Prepare = as_asked, watch: Watcher = UNWATCHED,
+    ) -> None:  # fmt: skip
+        self._inventory, self._request, self._writer, self._watch = inventory, request, writer, watch
+        self._requests: Sequence[Request] = (request, *also)
+        self._prepare = prepare
+        self._attempts = attempts
+        self._sessions: dict[str, _Session] = {}
+        self._about: dict[str, dict[str, Param]] = {}
+        self._patience = 0.0
+        self._launched: Installed | None = None
+        self._runs = 0
+        self.places: tuple[str, ...] = ()
+
+    @contextmanager
+    def __call__(self, connected: Connected) -> Iterator[None]:
+        """Agents on the nodes that answered, for the length of the block."""
+        if not connected.sessions:
+            yield
+            return
+        nodes = self._inventory.pick(list(connected.sessions))
+        with open_applications(replace(self._inventory, nodes=nodes), self._request.spec, self._watch.say) as apps:
+            connected.failed |= apps.failed
+            try:
+                self._enter(connected, apps)
+                yield
+            finally:
+                for session in self._sessions.values():
+                    session.close()
+
+    def _enter(self, connected: Connected, apps: Applications) -> None:
+        self._requests = self._prepare(connected, apps, self._requests)
+        self._request = self._requests[0]
+        self._watch.say(f"looking for {self._request.name}")
+        programs = self._find(connected, apps)
+        first, found = next(iter(programs.items()))
+        places = layout(apps.nodes, self._request.spec)
+        job = self._request.job(found.path if found else "", len(places))
+        self._patience = job.timeout + PATIENCE
+        if job.mpi:
+            self._over_ranks(connected, apps, job, self._common(apps, programs), places)
+            return
+        for node, program in programs.items():
+            own = job if node == first else self._request.job(program.path if program else "", len(places))
+            runs = self._runs_of(apps, program.path if program else "", len(places), node=node)
+            self._add(connected, node, own, runs)
+
+    def _find(self, connected: Connected, apps: Applications) -> dict[str, Found | None]:
+        """Each node's program; one that lacks it has failed, and the others go on."""
+        names = self._request.programs
+        if not names:
+            return dict.fromkeys(apps.nodes)
+        found = apps.find(names)
+        best = {node: [p for name in names for p in rows[name]] for node, rows in found.items()}
+        for node in [node for node, places in best.items() if not places and len(best) > 1]:
+            where = f"{' or '.join(names)} is neither in the PATH, nor in a module's, Spack's or a package's folder"
+            connected.failed[node] = NodeError(node, where, "install it there, or name its path with --program")
+        if not any(best.values()):
+            common_program(found, names, self._request.name)  # says so
+        return {node: places[0] for node, places in best.items() if places}
+
+    def _common(self, apps: Applications, programs: Mapping[str, Found | None]) -> Found | None:
+        """Ranks need one program at one place on all nodes."""
+        if not self._request.programs:
+            return None
+        return common_program(apps.find(self._request.programs, list(apps.nodes)), self._request.programs, "it")
+
+    def _over_ranks(
+        self, connected: Connected, apps: Applications, job: Job, program: Found | None, places: Sequence[str]
+    ) -> None:
+        spec = self._request.spec
+        if program is not None:
+            job = self._request.job(program.path, len(places))
+        mpi = apps.mpi_for(program, spec)
+        connected.notes += apps.launch_words(job, spec, mpi).notes
+        self.places, self._launched = tuple(places), mpi
+        subject = folded(list(dict.fromkeys(places)))
+        connected.lanes[subject] = LANE
+        about: dict[str, Param] = {"ranks": len(places), "per_node": spec.per_node, "mpi": mpi.name}
+        runs = self._runs_of(apps, program.path if program else "", len(places), spec=spec, mpi=mpi)
+        self._add(connected, subject, job, runs, about)
+
+    def _runs_of(self, apps: Applications, path: str, ranks: int, **how: Any) -> dict[str, Callable[[], Ran]]:
+        """Each request's run, by its parameters."""
+        return {_key(each.params): partial(self._once, apps, each.job(path, ranks), **how) for each in self._requests}
+
+    def _add(
+        self, connected: Connected, subject: str, job: Job, runs: Mapping[str, Callable[[], Ran]],
+        about: Mapping[str, Param] = {},
+    ) -> None:  # fmt: skip
+        session = _Session(subject, self._request.name, runs, lambda ran: keep_output(self._writer.path, subject, ran))
+        self._sessions[subject] = session
+        looked_for = {} if "command" in self._request.params else {"program": job.command[0]}
+        self._about[subject] = {**looked_for, **about}
+        connected.others.setdefault(APP, {})[subject] = session
+
+    def _once(
+        self, apps: Applications, job: Job, *,
+        node: str | None = None, spec: WorldSpec | None = None, mpi: Installed | None = None,
+    ) -> Ran:  # fmt: skip
+        self._runs += 1
+        return run_once(apps, job, self._request.read, self._request.main, node=node, spec=spec, mpi=mpi)
+
+    def cells(self) -> tuple[Cell, ...]:
+        """One a request and subject: the node, or all that have ranks."""
+        metric = Metric(self._request.main, "1")
+        return tuple(
+            Cell(
+                number, subject, subject, "", request.name, dict(request.params), (metric,), "app",
+                program=APP, about=self._about[subject], patience=self._patience, attempts=self._attempts,
+            )
+            for number, (request, subject) in enumerate(product(self._requests, self._sessions))
+        )  # fmt: skip
+
+    def findings(self) -> list[Finding]:
+        """Which MPI ran which ranks."""
+        if self._launched is None:
+            return []
+        return [launch_finding(self._launched.title, self.places, self._runs, how=EACH)]
+
+
+def run_app(
+    inventory: Inventory, request: Request, effort: Effort, writer: RunWriter, seed: int, *, watch: Watcher = UNWATCHED
+) -> Outcome:
+    """Run an application until its figure is known as well as was wished; report included.
+
+    Raises
+    ------
+    UsageError
+        No node has it, or the nodes can't run it together: says why, before anything was run.
+    """
+    apps = Apps(inventory, request, writer, attempts=min(ATTEMPTS, effort.looks[-1]), watch=watch)
+
+    def judged(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+        return [], apps.findings()
+
+    def cells(_: Connected, __: Probe) -> tuple[Cell, ...]:
+        return apps.cells()
+
+    outcome = measure(inventory, cells, effort, writer, seed, judge=judged, attach=apps, how=HOW, watch=watch)
+    write_html(outcome.run)
+    return outcome

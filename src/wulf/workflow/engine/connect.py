@@ -1,0 +1,225 @@
+"""From an inventory to open, measured-ready sessions: facts first, then the network probe on every node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from wulf.cluster.addresses import data_addresses
+from wulf.cluster.inventory import Inventory
+from wulf.cluster.launchers import make_launcher
+from wulf.cluster.launchers.base import Launcher, Opened
+from wulf.cluster.programs import Program, agent_program, find_program
+from wulf.cluster.session import Session
+from wulf.core.errors import NodeError
+from wulf.core.records import Param
+from wulf.measure.engine.ends import Session as Measuring
+from wulf.measure.engine.ends import no_second_session
+from wulf.measure.engine.plan import AGENT
+from wulf.measure.engine.probes import Probe
+from wulf.store.run import Facts
+
+ABREAST = 256
+"""Nodes up to which the probe is started while facts are read; with more, this machine has enough to do with either."""
+
+FACTS_TIMEOUT = 30.0
+"""Seconds for one node to read its facts; a node that hangs on a dead file system must not hold the others up."""
+
+
+SecondSession = Callable[[str], Session]
+"""Node → another session of the probe there; raises NodeError where it can't be opened."""
+
+
+@dataclass
+class Connected:
+    """What a workflow measures with.
+
+    Attributes
+    ----------
+    sessions
+        Node → session of wulf-net.
+    addresses
+        Node → address for the probes.
+    probe
+        What the probe can do, in its own words; None where no node has one.
+    fingerprint
+        Node → facts; a node whose facts could not be read has the reason under `agent`.
+    failed
+        Node → why it can't be measured.
+    notes
+        What the user should know though it works, for instance where a node keeps its copy of the probe.
+    second
+        Opens another session on a node, once, when first asked for: a node that is measured with itself needs a
+        process for each end, as two programs would be.
+    others
+        Further programs, as cells name them ("node") → node → session; of MPI's ranks, subject → session.
+    probes
+        What these can do.
+    refused
+        Further programs → node → why it could not be started there.
+    lanes
+        What is never measured at the same time, whatever machine it is on: node, or subject of MPI's ranks → name of
+        its lane.
+    """
+
+    sessions: dict[str, Session]
+    addresses: dict[str, str]
+    probe: Probe | None = None
+    fingerprint: dict[str, Facts] = field(default_factory=dict)
+    failed: dict[str, NodeError] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    second: SecondSession = no_second_session
+    others: dict[str, dict[str, Measuring]] = field(default_factory=dict)
+    probes: dict[str, Probe] = field(default_factory=dict)
+    refused: dict[str, dict[str, NodeError]] = field(default_factory=dict)
+    lanes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def hosts(self) -> dict[str, str]:
+        """Node → the machine it runs on, by its boot id: the lab's nodes share one."""
+        return {node: host for node in self.fingerprint if (host := self._host(node))}
+
+    def _host(self, node: str) -> str:
+        """The machine that a node runs on; empty where it is not known."""
+        return str(self.fingerprint.get(node, {}).get("kernel.boot_id", {}).get("value") or "")
+
+    def shared_cpu(self, a: str, b: str) -> int | None:
+        """The last CPU that two nodes on one machine may use; None where they have a machine each.
+
+        Left to themselves, two processes of one machine are now on one CPU, now on two, as the scheduler wakes them:
+        round trips then have two modes, seven times apart. On machines of their own nothing of the kind happens.
+        """
+        if not self._host(a) or self._host(a) != self._host(b):
+            return None
+        return next(reversed(self.cpus(a)), None)
+
+    def cpus(self, node: str) -> list[int]:
+        """The CPUs that processes may use on a node; none where that is not known."""
+        allowed = str(self.fingerprint.get(node, {}).get("limits.cpus", {}).get("value") or "")
+        found: list[int] = []
+        for part in filter(None, allowed.split(",")):
+            first, _, last = part.partition("-")
+            found += range(int(first), int(last or first) + 1)
+        return found
+
+    def placed(self, client: str, server: str, params: Mapping[str, Param]) -> dict[str, Param]:
+        """The parameters, with both ends put on one CPU where the nodes share a machine and no CPU was asked for."""
+        shared = self.shared_cpu(client, server)
+        if shared is None or {"cpu", "server_cpu"} & set(params):
+            return dict(params)
+        return {**params, "cpu": shared, "server_cpu": shared}
+
+
+def _facts_of(sessions: Mapping[str, Session]) -> dict[str, Facts]:
+    """All nodes' facts, read at the same time."""
+    pending: dict[str, Future[dict[str, Any]]] = {node: session.call("facts") for node, session in sessions.items()}
+    facts: dict[str, Facts] = {}
+    for node, future in pending.items():
+        try:
+            facts[node] = future.result(timeout=FACTS_TIMEOUT)["facts"]
+        except FutureTimeout:
+            facts[node] = {"agent": {"value": None, "reason": f"no facts within {FACTS_TIMEOUT:g} s"}}
+        except NodeError as error:
+            facts[node] = {"agent": {"value": None, "reason": error.what}}
+    return facts
+
+
+def _describe(sessions: Mapping[str, Session]) -> dict[str, Any] | None:
+    """What the first node that answers says of its program; None where no node does."""
+    for session in sessions.values():
+        with suppress(NodeError):  # whoever is gone by now fails where it is measured, with the reason
+            described: dict[str, Any] = session.request("describe", timeout=FACTS_TIMEOUT)["describe"]
+            return described
+    return None
+
+
+def _read_facts(launcher: Launcher, inventory: Inventory, connected: Connected) -> None:
+    """Fingerprint and addresses. A node without Python is measured all the same; its facts are null with the reason."""
+    opened = launcher.open(inventory.nodes, agent_program())
+    try:
+        connected.fingerprint = _facts_of(opened.sessions)
+        for node, error in opened.failed.items():
+            connected.fingerprint[node] = {"agent": {"value": None, "reason": error.what}}
+        connected.addresses = data_addresses(inventory, opened.sessions)
+    finally:
+        opened.close()
+
+
+def _second_sessions(launcher: Launcher, inventory: Inventory, program: Program) -> SecondSession:
+    """Opens one more session a node at most; the launcher ends them with all others."""
+    opened: dict[str, Session] = {}
+    failed: dict[str, NodeError] = {}
+
+    def second(node: str) -> Session:
+        if node not in opened and node not in failed:
+            outcome = launcher.open(inventory.pick([node]), program)
+            opened.update(outcome.sessions)
+            failed.update(outcome.failed)
+        if node in failed:
+            raise failed[node]
+        return opened[node]
+
+    return second
+
+
+def _open_other(launcher: Launcher, inventory: Inventory, name: str) -> Opened:
+    """Open a further program, as cells name it."""
+    return launcher.open(inventory.nodes, agent_program() if name == AGENT else find_program(f"wulf-{name}"))
+
+
+def _take_other(connected: Connected, name: str, opened: Opened) -> None:
+    """What became of a further program on the nodes that have the first one."""
+    sessions = {node: session for node, session in opened.sessions.items() if node in connected.sessions}
+    failed = {node: error for node, error in opened.failed.items() if node in connected.sessions}
+    connected.refused[name] = failed
+    if name != AGENT:  # a node without Python has no facts, which its fingerprint says, and is measured all the same
+        connected.failed |= failed
+    connected.others[name] = dict(sessions)
+    described = _describe(sessions)
+    if described:
+        connected.probes[name] = Probe.from_describe(described)
+
+
+@contextmanager
+def connect(
+    inventory: Inventory, say: Callable[[str], None] = lambda _: None, programs: Sequence[str] = ()
+) -> Iterator[Connected]:
+    """Open the probe on every node of the inventory; nothing is left running afterwards.
+
+    Parameters
+    ----------
+    programs
+        What else to open there, as cells name it: "node".
+    say
+        Told what happens, in a few words, for the progress line.
+    """
+    program = find_program("wulf-net")
+    with make_launcher(inventory) as launcher, ThreadPoolExecutor(1, "wulf-facts") as beside:
+        connected = Connected({}, {})
+        say("reading facts")
+        facts = beside.submit(_read_facts, launcher, inventory, connected)
+        if len(inventory.nodes) > ABREAST:
+            facts.result()
+        say("starting the probes")
+        opened = launcher.open(inventory.nodes, program)
+        others = {name: _open_other(launcher, inventory, name) for name in programs}
+        facts.result()
+        connected.second = _second_sessions(launcher, inventory, program)
+        connected.failed = dict(opened.failed)
+        connected.notes = [f"{node}: {note}" for node, note in opened.notes.items()]
+        for node, session in opened.sessions.items():
+            if node in connected.addresses:
+                connected.sessions[node] = session
+            else:
+                connected.failed[node] = NodeError(
+                    node, "no address for the probes is known", f"give it in cluster.toml: [node.{node}] address = …"
+                )
+        described = _describe(connected.sessions)
+        connected.probe = Probe.from_describe(described) if described else None
+        for name, also in others.items():
+            _take_other(connected, name, also)
+        yield connected

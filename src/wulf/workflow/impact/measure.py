@@ -1,0 +1,104 @@
+"""One visit of an arm: the network's own figures, then the application; and once an arm its profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from wulf.apps.ran import OK, WALL, Ran
+from wulf.core.pattern import Pattern
+from wulf.core.records import Param, Record, Verdict
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.runner import Sink
+from wulf.model.impact import Quantity, Visit
+from wulf.store.run import utc_now
+from wulf.workflow.impact.profile import Profiled, Run, Take
+
+
+class Yardstick(Protocol):
+    """A figure of the network, measured in the configuration that is there (`tune_measures.NetMeasure`)."""
+
+    cells: list[Cell]
+
+    def __call__(self, about: Mapping[str, Param]) -> float | None: ...
+
+
+class ImpactMeasure:
+    """Measures one arm after the other, and keeps what it saw.
+
+    Parameters
+    ----------
+    run
+        The application, once.
+    figure
+        What it is judged by.
+    yardsticks
+        Figures of the network, by quantity.
+    take
+        Takes a profile; None: none is wanted.
+    answer
+        What of its output must not depend on the network; None: nothing is compared.
+    subject, command
+        What records say of the nodes and of the application.
+    """
+
+    def __init__(
+        self, run: Run, figure: Quantity, yardsticks: Mapping[Quantity, Yardstick], sink: Sink, *,
+        take: Take | None = None, answer: Pattern | None = None, subject: str = "", command: str = "",
+    ) -> None:  # fmt: skip
+        self._run, self._take, self._answer, self._sink = run, take, answer, sink
+        self._figure, self._yardsticks = figure, dict(yardsticks)
+        self._subject, self._command = subject, command
+        self.visits: list[Visit] = []
+        self.profiles: dict[str, Profiled] = {}
+        self.notes: dict[str, None] = {}
+
+    @property
+    def quantities(self) -> list[Quantity]:
+        """The application's first, then the network's."""
+        return [self._figure, *self._yardsticks]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """What the network's figures were measured by."""
+        return [cell for one in self._yardsticks.values() for cell in one.cells]
+
+    def __call__(self, about: Mapping[str, Param]) -> float | None:
+        """The application's figure; what failed is kept as such, and the next visit follows."""
+        arm = str(about["arm"])
+        values = {quantity.name: stick(about) for quantity, stick in self._yardsticks.items()}
+        ran = self._run({})
+        values[self._figure.name] = ran.value if ran.verdict == OK else None
+        self.visits.append(Visit(int(str(about["block"])), arm, values, ran.verdict, ran.reason, self._answer_of(ran)))
+        self.notes |= dict.fromkeys(ran.notes)
+        self._record(ran, about)
+        if self._take is not None and arm not in self.profiles and ran.verdict == OK:
+            self.profiles[arm] = self._take(self._run)
+        return ran.value
+
+    def _answer_of(self, ran: Ran) -> str | None:
+        """What the output says where the pattern looks, its groups or all of it; None where it does not look."""
+        if self._answer is None or ran.verdict != OK:
+            return None
+        text = "\n".join([ran.stdout, *ran.files.values()])
+        found = [" ".join(groups or (whole,)) for whole, *groups in self._answer.matches(text)]
+        return " | ".join(found) if found else "nothing that the pattern finds"
+
+    def _record(self, ran: Ran, about: Mapping[str, Param]) -> None:
+        self._sink.append(
+            Record(
+                run=self._sink.id, subject=self._subject or "application", probe="app", metric=self._figure.name,
+                unit=self._figure.unit, params={"command": self._command, **about}, value=ran.value,
+                replicates=int(ran.value is not None), statistic="one run",
+                samples=[] if ran.value is None else [ran.value],
+                verdict=Verdict.OK if ran.verdict == OK else Verdict.FAILED,
+                reason=ran.reason or None, counters=dict(ran.counters), at=utc_now(),
+            )
+        )  # fmt: skip
+
+
+def figure_of(main: str, unit: str, *, higher: bool) -> Quantity:
+    """The application's quantity; the wall time in words."""
+    return (
+        Quantity("application, wall time", "s") if main == WALL else Quantity(f"application, {main}", unit, not higher)
+    )

@@ -1,0 +1,320 @@
+"""`wulf impact`: what a change of settings, or of a lab's links, is worth to an application; then all is undone."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from wulf import lab as labs
+from wulf.apps.driver import Job
+from wulf.cluster.applications import Applications, Found, common_program, open_applications
+from wulf.cluster.inventory import Inventory
+from wulf.cluster.mpi import Installed
+from wulf.cluster.mpi.spec import layout
+from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, UsageError, WulfError
+from wulf.core.pattern import Pattern
+from wulf.lab import Lab
+from wulf.measure.engine.ends import Servers
+from wulf.measure.engine.plan import Plan
+from wulf.measure.engine.watcher import UNWATCHED, Watcher
+from wulf.measure.mpi.probes import folded
+from wulf.model.impact import BEFORE, Quantity, impact_of
+from wulf.store.run import RunWriter
+from wulf.tune.campaign import CONFIRM_SECONDS, DELTA
+from wulf.tune.setting import Aim
+from wulf.workflow.app.run import Request as Application
+from wulf.workflow.app.run import run_once
+from wulf.workflow.engine.connect import Connected, connect
+from wulf.workflow.engine.done import Done
+from wulf.workflow.impact.arms import BLOCKS, LinkArms, SettingsArms, stage_of
+from wulf.workflow.impact.measure import ImpactMeasure, figure_of
+from wulf.workflow.impact.profile import Profiled, Run, Take, open_profiler
+from wulf.workflow.impact.result import impact_object
+from wulf.workflow.tune.campaign import Told
+from wulf.workflow.tune.measures import NET, REPLICATES, NetMeasure
+from wulf.workflow.tune.nodes import Nodes
+from wulf.workflow.tune.prepare import Prepared, prepare, read_all
+from wulf.workflow.tune.prepare import Request as TuneRequest
+from wulf.workflow.tune.result import differences
+from wulf.workflow.tune.run import check_own_network, opened
+
+RTT, STREAM = Quantity("ping-pong, TCP round trip", "s"), Quantity("stream, TCP", "B/s", lower_is_better=False)
+YARDSTICKS = {RTT: NET[Aim.LATENCY], STREAM: NET[Aim.THROUGHPUT]}
+"""The network's own figures, measured in every visit."""
+
+Links = tuple[Mapping[str, str], Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for.
+
+    Attributes
+    ----------
+    application, unit, higher
+        What is run, and its figure's unit and better direction where it has one of its own.
+    settings
+        As --settings has them, one value each; None: the links are changed.
+    links
+        Of a lab, before and after; None: settings are changed.
+    answer
+        A pattern for what of the output must be the same in both arms.
+    profile
+        Whether a run of each arm is profiled.
+    """
+
+    application: Application
+    settings: str | None = None
+    links: Links | None = None
+    aim: Aim = Aim.LATENCY
+    unit: str = "s"
+    higher: bool = False
+    answer: Pattern | None = None
+    profile: bool = True
+    blocks: int = BLOCKS
+    delta: float = DELTA
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Ready:
+    """An application that can be run: the callable, and what is known of it.
+
+    Attributes
+    ----------
+    ranks
+        How many; None where a command starts them by itself, or has none.
+    """
+
+    run: Run
+    command: str
+    program: str | None
+    mpi: Installed | None
+    ranks: int | None
+    subject: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class _Stand:
+    """Where an impact is measured, for the length of a campaign."""
+
+    measure: ImpactMeasure
+    ready: Ready
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+def impact(inventory: Inventory, request: Request, writer: RunWriter, *, watch: Watcher = UNWATCHED) -> Done:
+    """Measure before and after in interleaved blocks; the run's folder holds all, however it ends.
+
+    Raises
+    ------
+    UsageError
+        Nothing is to be changed, or what is can't be changed here.
+    """
+    if (request.settings is None) == (request.links is None):
+        raise UsageError("an impact is that of settings or of links", "give --settings NAME=VALUE,… or --links A B")
+    carried = _with_links if request.links is not None else _with_settings
+    told, stand, more = carried(inventory, request, writer, watch)
+    found = impact_of(stand.measure.visits, stand.measure.quantities, blocks=request.blocks, delta=request.delta)
+    result = {
+        "run": writer.id, "nodes": list(inventory.names), "application": stand.ready.command,
+        "ranks": stand.ready.ranks, "mpi": stand.ready.mpi.title if stand.ready.mpi else None,
+        "blocks": request.blocks, "seed": request.seed, "delta": request.delta, **stand.about, **more,
+        **impact_object(found, told, stand.measure.profiles),
+    }  # fmt: skip
+    result["notes"] = [*stand.ready.notes, *told.notes, *stand.measure.notes]
+    code = exit_code_of(told, result)
+    plan = Plan(tuple(stand.measure.cells), request.seed, 1.0, looks=(REPLICATES,))
+    writer.write_json("plan.json", plan.to_json())
+    writer.write_json("impact.json", result | {"exit_code": code})
+    writer.write_findings([])
+    writer.finish(told.state, exit_code=code)
+    return Done(result | {"exit_code": code}, writer.path, code)
+
+
+def exit_code_of(told: Told, result: Mapping[str, Any]) -> int:
+    """0 measured and undone; 1 void, or not all as before; 3 a node was lost, or no run ended well; 130 interrupted."""
+    if told.state == "interrupted":
+        return INTERRUPTED
+    if told.state == "failed" or any(one.outcome == "unknown" for one in told.leftovers):
+        return INCOMPLETE
+    undone = not told.leftovers and result.get("same", True) is not False
+    wrong = any("wrong" in some for some in result["failed"].values())
+    if undone and not wrong and not any(result["rows"][0]["n"].values()):
+        return INCOMPLETE
+    return OK if undone and result["claim"] != "void" else FOUND
+
+
+# Settings, by the campaign's machinery: canary, change protocol, everything taken back.
+
+
+def _with_settings(
+    inventory: Inventory, request: Request, writer: RunWriter, watch: Watcher
+) -> tuple[Told, _Stand, dict[str, Any]]:
+    check_own_network(inventory)
+    servers: Servers = {}
+    with opened(inventory, writer.id, watch, CONFIRM_SECONDS, servers) as (connected, nodes):
+        prepared = prepare(inventory, _as_tuned(request), connected, nodes)
+        campaign = replace(prepared.campaign, blocks=request.blocks, keep=False)
+        _check_levels(prepared)
+        stage_of({}, request.blocks, request.seed)
+        with _standing(inventory, request, connected, writer, servers, watch=watch) as stand:
+            watch.say("trying the change on one node first")
+            conductor = SettingsArms(
+                campaign, prepared.catalogue, nodes, stand.measure, prepared.readings,
+                kernels=prepared.kernels, watch=watch,
+            )  # fmt: skip
+            told = conductor.run()
+        after = _read_again(nodes, prepared, told)
+        differ = differences(prepared.dump, after, []) if after is not None else []
+    told.notes[:0] = [*campaign.selection.notes, *prepared.notes]
+    changes = [{"name": one.name, "before": [v for v, _ in one.now], "after": list(one.to)} for one in prepared.planned]
+    omitted = [{"name": one.name, "reason": one.reason} for one in campaign.selection.omitted]
+    return told, stand, {
+        "kind": "settings", "changes": changes, "omitted": omitted, "same": None if after is None else not differ,
+        "differ": differ,
+    }  # fmt: skip
+
+
+def _read_again(nodes: Nodes, prepared: Prepared, told: Told) -> dict[str, dict[str, Any]] | None:
+    """All settings after everything was taken back; None where a node does not answer any more, which is said."""
+    try:
+        return read_all(nodes, prepared.catalogue)
+    except WulfError as error:
+        told.notes.append(f"Whether all settings are as before is not known: {error.what}")
+        return None
+
+
+def _as_tuned(request: Request) -> TuneRequest:
+    """The request as a campaign's preparation takes it."""
+    return TuneRequest(
+        request.aim, request.settings, measure="app", command=(request.application.name,), seed=request.seed,
+        delta=request.delta, keep=False,
+    )  # fmt: skip
+
+
+def _check_levels(prepared: Prepared) -> None:
+    many = [factor.name for factor in prepared.campaign.selection.factors if len(factor.levels) > 1]
+    if many:
+        raise UsageError(
+            f"{', '.join(many)} would have several values after the change",
+            "name one value each: --settings nic.mtu=9000; `wulf tune` finds the best of several",
+        )
+
+
+# Links of a lab.
+
+
+def _with_links(
+    inventory: Inventory, request: Request, writer: RunWriter, watch: Watcher
+) -> tuple[Told, _Stand, dict[str, Any]]:
+    assert request.links is not None  # noqa: S101 - the caller has looked
+    running = _lab_of(inventory)
+    stage = stage_of({}, request.blocks, request.seed)
+    arms = LinkArms(running, inventory.names, request.links, stage, watch=watch)
+    try:
+        arms.switch(BEFORE)  # an emulated link's devices are made now, before there are connections over them
+        with connect(inventory, watch.say) as connected:
+            for error in connected.failed.values():
+                raise error
+            with _standing(inventory, request, connected, writer, {}, watch=watch) as stand:
+                told = arms.run(stand.measure)
+    finally:
+        arms.restore()
+    shown = [", ".join(f"{name} {value}" for name, value in one.items()) for one in request.links]
+    return told, stand, {"kind": "links", "changes": [{"name": "links", "before": [shown[0]], "after": [shown[1]]}]}
+
+
+def _lab_of(inventory: Inventory) -> Lab:
+    found = labs.find(inventory.lab) if inventory.lab is not None else None
+    if found is None:
+        raise UsageError("only a lab's links can be changed by --links", "use --lab, or --settings on real nodes")
+    return found
+
+
+# The application, and what is measured beside it.
+
+
+@contextmanager
+def _standing(
+    inventory: Inventory, request: Request, connected: Connected, writer: RunWriter, servers: Servers, *, watch: Watcher
+) -> Iterator[_Stand]:
+    """The application found, and everything measured, for the length of the block."""
+    writer.write_json("fingerprint.json", connected.fingerprint)
+    wanted = request.application
+    with ExitStack() as stack:
+        apps = stack.enter_context(open_applications(inventory, wanted.spec, watch.say))
+        for error in apps.failed.values():
+            raise error
+        watch.say(f"looking for {wanted.name}")
+        ready = ready_of(apps, wanted)
+        take = stack.enter_context(_profiler(inventory, apps, ready, request, watch)) if request.profile else None
+        sticks = {
+            quantity: NetMeasure(connected, writer, what, None, servers)
+            for quantity, what in YARDSTICKS.items() if len(inventory.nodes) > 1
+        }  # fmt: skip
+        yield _Stand(
+            ImpactMeasure(
+                ready.run, figure_of(wanted.main, request.unit, higher=request.higher), sticks, writer,
+                take=take, answer=request.answer, subject=ready.subject, command=ready.command,
+            ),
+            ready,
+        )  # fmt: skip
+
+
+@contextmanager
+def _profiler(
+    inventory: Inventory, apps: Applications, ready: Ready, request: Request, watch: Watcher
+) -> Iterator[Take]:
+    """What takes profiles; nodes without an MPI can't build it, and run what needs none."""
+    try:
+        mpi = ready.mpi or apps.mpi_for(None, request.application.spec)
+    except UsageError as error:
+        why = error.what
+        yield lambda _run: Profiled(None, why)
+        return
+    with open_profiler(inventory, mpi, ready.program, watch.say) as take:
+        yield take
+
+
+def ready_of(apps: Applications, wanted: Application) -> Ready:
+    """Find the application's program and its MPI.
+
+    Raises
+    ------
+    UsageError
+        It is not on the nodes, or not at one place on all of them.
+    """
+    places = layout(apps.nodes, wanted.spec)
+    job = wanted.job("", len(places))
+    program = _program(apps, wanted, everywhere=job.mpi)
+    if program is not None:
+        job = wanted.job(program.path, len(places))
+    command = shlex.join(job.command)
+    if not job.mpi:
+        return Ready(_runner(apps, wanted, job, None), command, None, None, None, apps.nodes[0])
+    mpi = apps.mpi_for(program, wanted.spec)
+    notes = apps.launch_words(job, wanted.spec, mpi).notes
+    subject = folded(list(dict.fromkeys(places)))
+    return Ready(_runner(apps, wanted, job, mpi), command, job.command[0], mpi, len(places), subject, tuple(notes))
+
+
+def _program(apps: Applications, wanted: Application, *, everywhere: bool) -> Found | None:
+    if not wanted.programs:
+        return None
+    found = apps.find(wanted.programs, list(apps.nodes) if everywhere else [apps.nodes[0]])
+    return common_program(found, wanted.programs, wanted.name)
+
+
+def _runner(apps: Applications, wanted: Application, job: Job, mpi: Installed | None) -> Run:
+    """One run, with further variables."""
+
+    def run(environment: Mapping[str, str]) -> Any:
+        this = replace(job, environment={**job.environment, **environment})
+        return run_once(apps, this, wanted.read, wanted.main, spec=wanted.spec, mpi=mpi)
+
+    return run

@@ -1,0 +1,310 @@
+"""What a cost is computed of: the rate, the power and the peaks that runs hold, and a file of candidate nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isclose, isfinite
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from wulf.cluster.inventory import expand
+from wulf.core.errors import UsageError
+from wulf.core.given import Unreadable, toml_of
+from wulf.core.records import Record
+from wulf.measure.engine.plan import MPI, NODE
+from wulf.measure.node.machines import Machine as Measured
+from wulf.measure.node.machines import machines_of
+from wulf.measure.node.rows import rows_of
+from wulf.model.cost import GIGA, Candidate, Machine, Sourced, from_interval, total
+from wulf.model.draws import Uncertain, combine, known, mean_of
+from wulf.report.kit.figures import usable
+from wulf.search.history import CONFIRM
+from wulf.store.run import Run
+
+APPLICATION = "app"
+
+FLOPS, WATTS = "flop/s", "W"
+APPLICATIONS = (APPLICATION, MPI)
+"""Probes whose flop/s are work done (`wulf app linpack` is wulf-mpi's), while those of others are peaks."""
+
+PEAK_ROW, LOOP = "cpu.fma.double.all", "fma"
+SHARE, MEASURED = "share.", "measured peak"
+
+WHOLE = ("rate", "hpl.rate", "hpl rate")
+"""Metrics of HPL, of HPCC's HPL, and of a search: of several rates the one that a machine is known by."""
+
+KEYS = {"name", "price", "gflops", "watts", "run", "node"}
+
+Load = Callable[[str], Run]
+"""The run of a name."""
+
+
+def rate_of(run: Run, random: np.random.Generator, metric: str | None = None) -> Sourced:
+    """The rate that an application's run reached; of several cells the fastest, as Rmax is (it says so).
+
+    Parameters
+    ----------
+    metric
+        Which one, where the run has several in flop/s.
+
+    Raises
+    ------
+    UsageError
+        No application of the run has a rate, or it is not clear which is meant.
+    """
+    records = [one for one in run.records if one.unit == FLOPS and one.probe in APPLICATIONS]
+    if not records:
+        raise UsageError(
+            f"run {run.id} has no application's rate in flop/s",
+            "`wulf app hpl` and `wulf app linpack` measure one, or give --gflops",
+        )
+    name = _metric(run, sorted({one.metric for one in records}), metric)
+    chosen = [one for one in records if one.metric == name]
+    confirmed = [one for one in chosen if one.params.get("stage") == CONFIRM]
+    if confirmed:
+        return _of_search(run, confirmed, random)
+    good = [one for one in chosen if usable(one) and one.value]
+    if not good:
+        raise UsageError(f"run {run.id}: {name} has no value: {chosen[0].reason}", "measure it again")
+    best = max(good, key=lambda one: one.value or 0.0)
+    which = f", the fastest of {len(good)} cells" if len(good) > 1 else ""
+    runs = f"{best.replicates} run{'s' if best.replicates != 1 else ''}"
+    return Sourced(_figure(best, random), f"run {run.id}: {name}, {runs}{which}")
+
+
+def _metric(run: Run, names: Sequence[str], wanted: str | None) -> str:
+    """Which metric is meant: the one given, HPL's, or the only one there is."""
+    if wanted is not None and wanted not in names:
+        raise UsageError(f"run {run.id} has no rate {wanted}", f"it has {', '.join(names)}")
+    known = wanted or next((name for name in WHOLE if name in names), None)
+    if known is None and len(names) > 1:
+        raise UsageError(f"run {run.id} has several rates: {', '.join(names)}", "choose one with --metric")
+    return known or names[0]
+
+
+def _of_search(run: Run, confirmed: Sequence[Record], random: np.random.Generator) -> Sourced:
+    """Of a search the winner's fresh runs: the fastest of all runs was chosen for being lucky, too."""
+    found: dict[str, list[float]] = {}
+    for one in confirmed:
+        if usable(one) and one.value:
+            found.setdefault(str((one.model_extra or {}).get("configuration")), []).append(one.value)
+    several = {name: values for name, values in found.items() if len(values) > 1}
+    if not several:
+        raise UsageError(f"run {run.id}: the search confirmed nothing by two runs or more", "resume it")
+    values = max(several.values(), key=median)
+    return Sourced(mean_of(values, random), f"run {run.id}: the search's winner, mean of {len(values)} fresh runs")
+
+
+def _figure(record: Record, random: np.random.Generator) -> Uncertain:
+    return from_interval(record.value or 0.0, record.low, record.high, random, record.confidence or 0.95)
+
+
+def watts_of(run: Run, random: np.random.Generator) -> Sourced | None:
+    """What the nodes drew while an application ran, all meters of all nodes together; None where none was read."""
+    records = [one for one in run.records if one.unit == WATTS and one.probe == APPLICATION and usable(one)]
+    if not records:
+        return None
+    meters = sorted({str((one.model_extra or {}).get("meter") or one.metric) for one in records})
+    drawn = total([_figure(one, random) for one in records])
+    nodes = len({one.subject for one in records})
+    return Sourced(drawn, f"run {run.id}: {', '.join(meters)}, {nodes} node{'s' if nodes != 1 else ''}")
+
+
+def peaks_of(run: Run, random: np.random.Generator) -> dict[str, Sourced]:
+    """The peaks that an application's run was held against: of base clock, of turbo, and measured.
+
+    One that the run lacks is left out.
+    """
+    shares = [one for one in run.records if one.metric.startswith(SHARE) and one.probe == APPLICATION]
+    found: dict[str, Sourced] = {}
+    for one in shares:
+        info = (one.model_extra or {}).get("info") or {}
+        name = f"{one.metric.removeprefix(SHARE)} peak"
+        if info.get("peak") and name not in found:
+            found[name] = Sourced(known(float(info["peak"])), str(info.get("how") or f"run {run.id}"))
+    if MEASURED in found:
+        found[MEASURED] = _measured_beside(run, random) or found[MEASURED]
+    return found
+
+
+def _measured_beside(run: Run, random: np.random.Generator) -> Sourced | None:
+    """The sum over the nodes of what the loop of multiply-adds reached between the application's runs."""
+    records = [one for one in run.records if one.probe == NODE and one.params.get("pattern") == LOOP]
+    rates = {one.subject: one for one in records if one.metric == "rate" and usable(one)}
+    nodes = nodes_of(run)
+    if not nodes or any(node not in rates for node in nodes):
+        return None
+    return Sourced(total([_figure(rates[node], random) for node in nodes]), f"run {run.id}, multiply-adds")
+
+
+def measured_peak(run: Run, nodes: Sequence[str], random: np.random.Generator) -> Sourced:
+    """The FMA peaks that `wulf node` measured, summed over the nodes.
+
+    Parameters
+    ----------
+    nodes
+        Which; empty: all of the run.
+
+    Raises
+    ------
+    UsageError
+        A node has none.
+    """
+    rows = rows_of(run.records)
+    wanted = list(nodes) or list(rows)
+    lacking = [node for node in wanted if not usable_row(rows.get(node, {}).get(PEAK_ROW))]
+    if lacking or not wanted:
+        raise UsageError(
+            f"run {run.id} has no measured peak of {', '.join(lacking[:5]) or 'any node'}",
+            f"`wulf node --only {PEAK_ROW}` measures it on the nodes that you name",
+        )
+    drawn = total([_figure(rows[node][PEAK_ROW], random) for node in wanted])
+    return Sourced(drawn, f"run {run.id}: multiply-add loop on {len(wanted)} node{'s' if len(wanted) != 1 else ''}")
+
+
+def usable_row(record: Record | None) -> bool:
+    """Whether there is a figure."""
+    return record is not None and usable(record)
+
+
+def nodes_of(run: Run) -> list[str]:
+    """The nodes that an application of the run ran on."""
+    subjects = dict.fromkeys(one.subject for one in run.records if one.probe in APPLICATIONS)
+    return list(dict.fromkeys(node for subject in subjects for node in expand(subject.replace(">", ","))))
+
+
+@dataclass(frozen=True)
+class Market:
+    """Candidates from a file, and where some were measured, these side by side."""
+
+    candidates: tuple[Candidate, ...]
+    measured: tuple[Measured, ...]
+    basis: str
+
+
+def market(path: Path, load: Load, random: np.random.Generator) -> Market:
+    """Read candidate nodes.
+
+    A TOML with one `[[candidate]]` each: `name`, `price`, and either `gflops` or the `run` (and `node`) of `wulf node`
+    in which it was measured; perhaps `watts`. `[share]` says which part of your program's time on the first candidate
+    goes to which row of `wulf node`; without it a candidate's time is that of one flop.
+
+    Raises
+    ------
+    UsageError
+        Names file, candidate, field and what to do.
+    """
+    content = _toml(path)
+    rows = content.get("candidate")
+    if not isinstance(rows, list) or len(rows) < 2:
+        raise UsageError(f"{path}: fewer than two [[candidate]]", "give two or more, the node that you have first")
+    for number, row in enumerate(rows, 1):
+        _check(path, number, row)
+    _check_names(path, rows)
+    share = _share(path, content.get("share", {}))
+    machines = {str(row["name"]): _measured(path, row, load) for row in rows if "run" in row}
+    if share and len(machines) < len(rows):
+        lacking = next(str(row["name"]) for row in rows if "run" not in row)
+        raise UsageError(f"{path}: [share] needs every candidate measured, and {lacking} has no run", "give its run")
+    rates = [_rate(path, row, machines.get(str(row["name"])), random) for row in rows]
+    relative = (
+        [_shared_time(path, one, next(iter(machines.values())), share) for one in machines.values()]
+        if share
+        else [known(1.0), *(combine(np.divide, rates[0].figure, rate.figure) for rate in rates[1:])]
+    )
+    candidates = tuple(
+        Candidate(str(row["name"]), _machine(row, rate), time)
+        for row, rate, time in zip(rows, rates, relative, strict=True)
+    )
+    basis = "your program's shares of time" if share else "time of one flop"
+    return Market(candidates, tuple(machines.values()), basis)
+
+
+def _toml(path: Path) -> Mapping[str, Any]:
+    try:
+        return toml_of(path)
+    except Unreadable as error:
+        raise UsageError(
+            f"can't read {path}: {error}", "name a TOML file with a [[candidate]] for each node"
+        ) from error
+
+
+def _check(path: Path, number: int, row: Any) -> None:
+    """UsageError where a candidate is not as it should be."""
+    where = f"{path}, candidate {number}"
+    if not isinstance(row, dict) or not isinstance(row.get("name"), str) or not row["name"]:
+        raise UsageError(f"{where} has no name", 'write name = "…"')
+    strange = sorted(set(row) - KEYS)
+    if strange:
+        raise UsageError(f"{where} ({row['name']}): {strange[0]} is not known", f"there are {', '.join(sorted(KEYS))}")
+    if ("gflops" in row) == ("run" in row):
+        raise UsageError(f"{where} ({row['name']}) needs either gflops or run", "give one of them")
+    if "price" not in row:
+        raise UsageError(f"{where} ({row['name']}) has no price", "write price = 2490")
+    for name in ("price", "gflops", "watts"):
+        value = row.get(name, 1)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+            raise UsageError(f"{where} ({row['name']}): {name} is {value!r}", "give a number above 0")
+
+
+def _check_names(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    names = [row["name"] for row in rows]
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if doubled is not None:
+        raise UsageError(f"{path}: two candidates are called {doubled}", "give each a name of its own")
+
+
+def _share(path: Path, share: Any) -> dict[str, float]:
+    numbers = isinstance(share, dict) and all(
+        isinstance(v, int | float) and not isinstance(v, bool) and isfinite(v) and v >= 0 for v in share.values()
+    )
+    if not numbers:
+        raise UsageError(f"{path}: [share] needs a number from 0 to 1 for each row", '"mem.triad" = 0.4, for example')
+    if share and not isclose(sum(share.values()), 1.0, abs_tol=1e-6):
+        raise UsageError(f"{path}: the shares add up to {sum(share.values()):g}", "all of the time is 1")
+    return {name: float(value) for name, value in share.items()}
+
+
+def _measured(path: Path, row: Mapping[str, Any], load: Load) -> Measured:
+    name, run = str(row["name"]), str(row["run"])
+    found = machines_of({run: load(run)}, {})
+    chosen = [one for one in found if row.get("node") in (None, one.name)]
+    if len(chosen) != 1:
+        there = ", ".join(one.name for one in found) or "no node that `wulf node` measured"
+        raise UsageError(f"{path}, candidate {name}: run {run} has {there}", "say which with node = …")
+    one = chosen[0]
+    return Measured(name, one.kind, one.clock, float(row["price"]), one.rows)
+
+
+def _rate(path: Path, row: Mapping[str, Any], measured: Measured | None, random: np.random.Generator) -> Sourced:
+    if measured is None:
+        return Sourced(known(float(row["gflops"]) * GIGA))
+    record = measured.rows.get(PEAK_ROW)
+    if record is None or not usable(record):
+        why = record.reason if record else "not measured"
+        raise UsageError(
+            f"{path}, candidate {row['name']}: run {row['run']} has no {PEAK_ROW}: {why}",
+            f"measure it: wulf node --only {PEAK_ROW}",
+        )
+    return Sourced(_figure(record, random), f"run {row['run']}, {PEAK_ROW}")
+
+
+def _shared_time(path: Path, one: Measured, first: Measured, share: Mapping[str, float]) -> Uncertain:
+    """Time for the work that the first machine does in 1: the rows' times, by their shares."""
+    took = 0.0
+    for row, part in share.items():
+        own, base = one.time(row), first.time(row)
+        if own is None or base is None:
+            lacks = one.name if own is None else first.name
+            raise UsageError(f"{path}, [share]: {lacks} has no time of {row}", "`wulf node --list` names the rows")
+        took += part * own.value / base.value
+    return known(took)
+
+
+def _machine(row: Mapping[str, Any], rate: Sourced) -> Machine:
+    watts = Sourced(known(float(row["watts"]))) if "watts" in row else None
+    return Machine(rate, float(row["price"]), watts)

@@ -1,0 +1,242 @@
+"""LogGP of a pair of ranks: measured by PRTT(n, d, s), or from a run that was; from a sweep of wulf-net without o."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from wulf.cluster.inventory import Inventory
+from wulf.core.errors import UsageError
+from wulf.core.records import Param, Record
+from wulf.measure.engine.plan import MPI, NET, Cell
+from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.watcher import UNWATCHED, Watcher
+from wulf.measure.mpi.probes import mpi_probe
+from wulf.model.loggp import LEAST_REPLICATES, Calls, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
+from wulf.report.kit.figures import usable
+from wulf.report.kit.names import fold
+from wulf.stats.piecewise import fit
+from wulf.store.run import Run, RunWriter
+from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.mpi.launching import Launch
+from wulf.workflow.mpi.probes import Ranks, campaign
+
+PROBE, PHASE = "loggp", "loggp"
+PRTT, SEND, RECEIVE, RTT, TIME = "prtt", "send", "receive", "rtt", "time"
+
+SIZES = (
+    *(1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152, 65536),
+    *(98304, 131072, 196608, 262144, 393216, 524288, 786432, 1048576),
+)
+"""Eager limits lie at powers of two from 1 KiB on: each has sizes between it and the next, so that a third can be held
+out and lines still be found."""
+
+PAUSED = (1, 256, 2048)
+"""Sizes whose overheads are measured: those that every MPI sends at once, also within a host."""
+
+CROSSING, CROSSED = "pingping", (8, 1024, 8192, 131072, 1048576)
+"""The probe of two messages that cross, and their sizes: a pattern that no parameter is taken from."""
+
+MESSAGES = 16
+_TRAINS = (1, MESSAGES)
+
+HEADER = 128
+"""Bytes that an MPI's own header takes of its eager limit, at most: a message of the limit itself is then beyond it."""
+
+CONGESTION = "sysctl.net.ipv4.tcp_congestion_control"
+PACED = {"bbr"}
+"""Congestion controls that send at a rate of their own estimate, not as the window allows: docs/foresight.md."""
+
+LONGEST_DELAY = 1.0
+"""What the probe allows [s]."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of one pair, by bytes.
+
+    Attributes
+    ----------
+    subject
+        The pair, and the MPI or transport.
+    cautions
+        What of its nodes LogGP has no parameter for.
+    """
+
+    subject: str
+    round_trips: dict[float, list[float]] = field(default_factory=dict)
+    trains: dict[float, list[float]] = field(default_factory=dict)
+    calls: tuple[Calls, ...] = ()
+    crossings: dict[float, list[float]] = field(default_factory=dict)
+    messages: int = 1
+    cautions: tuple[str, ...] = ()
+
+    def fitted(self, seed: int = 0) -> LogGP:
+        """LogGP of it.
+
+        Raises
+        ------
+        UsageError
+            Too few sizes, or too few replicates of them.
+        """
+        try:
+            return fit_loggp(
+                self.round_trips, self.trains, self.calls, self.crossings, messages=self.messages, seed=seed
+            )
+        except TooFewReplicatesError as error:
+            step = f"measure again, with a longer --budget or none: every size takes {LEAST_REPLICATES} replicates"
+            raise UsageError(f"{self.subject}: {error}", step) from error
+        except ValueError as error:
+            raise UsageError(f"{self.subject}: {error}", "measure more sizes, each several times") from error
+
+
+def measure_loggp(
+    inventory: Inventory,
+    launch: Launch,
+    effort: Effort,
+    writer: RunWriter,
+    seed: int,
+    *,
+    seconds: float,
+    watch: Watcher = UNWATCHED,
+) -> Outcome:
+    """Round trips and trains of every size; then sizes about the edge, trains with pauses as long as a trip, and
+    messages that cross.
+    """
+    held: list[Ranks] = []
+
+    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
+        held.append(ranks)
+        wanted: list[dict[str, Param]] = [{"bytes": s, "messages": n} for s in SIZES for n in _TRAINS]
+        return [ranks.cell(i, probe, PROBE, {**one, "seconds": seconds}, PHASE) for i, one in enumerate(wanted)]
+
+    def extend(records: Sequence[Record], first: int) -> tuple[Cell, ...]:
+        if not held or any(one.metric == TIME for one in records):
+            return ()
+        trips = {_bytes(one): one for one in records if one.metric == PRTT and one.params["messages"] == 1}
+        edge = near_edge({size: one.samples for size, one in trips.items() if one.samples})
+        wanted: list[dict[str, Param]] = [
+            {"bytes": s, "messages": n, "seconds": seconds} for s in edge for n in _TRAINS
+        ]
+        wanted += [_paused(size, trip, seconds) for size in PAUSED if size in trips and (trip := trips[size].value)]
+        cells: list[tuple[str, dict[str, Param]]] = [(PROBE, one) for one in wanted]
+        cells += [(CROSSING, {"bytes": s, "mode": "nonblocking", "seconds": seconds}) for s in CROSSED]
+        return tuple(held[0].cell(first + i, mpi_probe(), name, one, PHASE) for i, (name, one) in enumerate(cells))
+
+    needs = mpi_probe().pattern(PROBE)
+    return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, extend=extend, watch=watch)
+
+
+def near_edge(round_trips: Times) -> list[int]:
+    """Sizes that tell where the MPI goes over to another protocol, between the last before and the first behind.
+
+    Limits are powers of two, less a header perhaps; where it is neither, the middle halves the doubt.
+
+    Parameters
+    ----------
+    round_trips
+        Bytes → replicates.
+    """
+    try:
+        edge = steepest(fit(round_trips))
+    except ValueError:  # too few sizes or replicates: the fit to come says so
+        return []
+    if edge is None:
+        return []
+    low, high = int(edge[0].last), int(edge[1].first)
+    powers = [1 << k for k in range(low.bit_length(), high.bit_length())]
+    wanted = {round((low * high) ** 0.5), *powers, *(power - HEADER for power in powers)}
+    return sorted(size for size in wanted if low < size < high)
+
+
+def _paused(size: float, trip: float, seconds: float) -> dict[str, Param]:
+    return {
+        "bytes": int(size), "messages": MESSAGES, "delay": min(trip, LONGEST_DELAY), "seconds": seconds
+    }  # fmt: skip
+
+
+def measured_of(run: Run, subject: str | None = None) -> Measured:
+    """What a run holds: PRTT, or round trips of a sweep.
+
+    Parameters
+    ----------
+    subject
+        Which pair, where there are several.
+
+    Raises
+    ------
+    UsageError
+        It holds neither, or several pairs and none was named.
+    """
+    usable_ones = [one for one in run.records if usable(one) and one.samples]
+    trains = [one for one in usable_ones if one.probe == MPI and one.metric in (PRTT, SEND, RECEIVE, TIME)]
+    if any(one.metric == PRTT for one in trains):
+        return replace(_of_trains(_of_one(run, trains, subject)), cautions=_cautions(run))
+    trips = [one for one in usable_ones if one.probe in (NET, MPI) and one.metric == RTT and "bytes" in one.params]
+    if trips:
+        return replace(_of_sweep(_of_one(run, trips, subject)), cautions=_cautions(run))
+    raise UsageError(
+        f"run {run.id} holds no round trips over sizes",
+        "`wulf model loggp n1 n2` measures MPI, `wulf net sweep n1 n2` a transport",
+    )
+
+
+def _cautions(run: Run) -> tuple[str, ...]:
+    nodes = run.fingerprint
+    paced = [node for node in sorted(nodes) if nodes[node].get(CONGESTION, {}).get("value") in PACED]
+    if not paced or len(nodes) == 1:
+        return ()
+    return (
+        f"{fold(paced)}: TCP's congestion control is {' or '.join(sorted(PACED))}, which spreads a message of several "
+        "packets over a time that grows with the path's delay and with the pause before it. LogGP has no parameter for "
+        "that; where messages go by TCP, predictions hold better with cubic or reno",
+    )
+
+
+def _of_one(run: Run, records: Sequence[Record], subject: str | None) -> list[Record]:
+    """The records of one pair over one transport."""
+    chosen = [one for one in records if subject in (None, _title(one))]
+    titles = list(dict.fromkeys(_title(one) for one in chosen))
+    if len(titles) != 1:
+        what = "no such pair" if not titles else f"{len(titles)} pairs"
+        known = ", ".join(dict.fromkeys(_title(one) for one in records))
+        raise UsageError(f"run {run.id} holds {what}", f"choose with --subject: {known}")
+    return chosen
+
+
+def _title(record: Record) -> str:
+    """`n1>n2 tcp`, `n1>n2 openmpi 4.1.4`."""
+    kind = record.params.get("mpi") or record.params.get("transport") or ""
+    return f"{record.subject} {kind}".strip()
+
+
+def _of_trains(records: Iterable[Record]) -> Measured:
+    trips: dict[float, list[float]] = {}
+    trains: dict[float, list[float]] = {}
+    paused: dict[float, dict[str, list[float]]] = {}
+    crossings: dict[float, list[float]] = {}
+    messages, title = 1, ""
+    for one in records:
+        title, count = _title(one), int(one.params.get("messages") or 1)
+        if one.metric == TIME:
+            crossings[_bytes(one)] = one.samples
+        elif one.params.get("delay"):
+            paused.setdefault(_bytes(one), {})[one.metric] = one.samples
+        elif one.metric == PRTT:
+            (trips if count == 1 else trains)[_bytes(one)] = one.samples
+            messages = max(messages, count)
+    calls = tuple(
+        Calls(size, both[SEND], both[RECEIVE]) for size, both in sorted(paused.items()) if {SEND, RECEIVE} <= set(both)
+    )
+    return Measured(title, trips, trains, calls, crossings, messages)
+
+
+def _of_sweep(records: Sequence[Record]) -> Measured:
+    trips: dict[float, list[float]] = {}
+    for one in records:
+        trips.setdefault(_bytes(one), list(one.samples))
+    return Measured(_title(records[0]), trips)
+
+
+def _bytes(record: Record) -> float:
+    return float(record.params["bytes"] or 0)

@@ -1,0 +1,201 @@
+"""`wulf trace`: a program run once with libwulf-trace in its ranks, on this machine or over nodes, and what it left."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wulf.agent.mpi.profile import mpi_of
+from wulf.cluster.inventory import Inventory
+from wulf.cluster.launchers import make_launcher
+from wulf.cluster.mpi.spec import WorldSpec
+from wulf.core.errors import FOUND, OK, UsageError
+from wulf.measure.engine.watcher import UNWATCHED, Watcher
+from wulf.store.run import RunWriter
+from wulf.trace.errors import TraceError
+from wulf.trace.manifest import manifest_of, write_manifest
+from wulf.trace.reader import open_trace
+from wulf.trace.summary import Fault, Summary, summarise
+from wulf.workflow.app.run import Request as Application
+from wulf.workflow.engine.done import Done
+from wulf.workflow.trace.launch import launched, machine_code, traced_words
+from wulf.workflow.trace.network import measure_network
+from wulf.workflow.trace.nodes import run_on_nodes
+
+FOLDER = "trace"
+"""Of a run: where its trace lies."""
+
+SUMMARY = "summary.json"
+
+STEPS = 10
+"""Times that the progress is told while a trace is read."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """How the traced command ended.
+
+    Attributes
+    ----------
+    trouble
+        Why it did not end well; empty where it did.
+    seconds
+        That it took, its launcher's included.
+    """
+
+    command: Sequence[str]
+    seconds: float | None
+    trouble: str = ""
+    mpi: str = ""
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Here:
+    """A command of this machine that starts its ranks itself.
+
+    Attributes
+    ----------
+    mpi
+        As --mpi has it; None: the launcher's that the command names.
+    environment
+        For the command, besides its own.
+    """
+
+    words: tuple[str, ...]
+    mpi: str | None = None
+    sites: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    quiet: bool = False
+    """Whether what the program prints goes to standard error, since standard output is ours."""
+    network: bool = False
+    """Whether what a message costs here is measured right after."""
+
+
+def trace_here(asked: Here, writer: RunWriter, *, watch: Watcher = UNWATCHED) -> Done:
+    """Run a command of this machine under the tracer, with its own terminal, input and folder.
+
+    Raises
+    ------
+    UsageError
+        Its MPI is not known, or can't build the tracer; the program uses another one.
+    """
+    folder = _folder(writer)
+    with make_launcher(Inventory.this_machine()) as launcher:
+        mpi, library = launched(launcher, asked.words, asked.mpi, watch.say)
+    words, environment = traced_words(asked.words, mpi, library, folder, sites=asked.sites)
+    watch.say(f"tracing with {mpi.title}")
+    began = time.monotonic()
+    try:
+        status = subprocess.run(
+            words,
+            env={**os.environ, **asked.environment, **environment},
+            stdout=2 if asked.quiet else None,
+            check=False,
+        ).returncode
+    except OSError as error:
+        raise UsageError(f"{asked.words[0]} can't be started: {error.strerror}", "is it in the PATH?") from error
+    trouble, seconds = _ended(status), time.monotonic() - began
+    notes: list[str] = []
+    if asked.network and not trouble:
+        spec = WorldSpec(per_node=2, mpi=asked.mpi or mpi.kind)
+        notes = measure_network(Inventory.this_machine(), spec, writer.path, folder, watch)
+    told = Told(asked.words, seconds, trouble, mpi.title, notes)
+    return _finished(writer, told, lambda: why_none(asked.words), UNWATCHED)
+
+
+def _ended(status: int) -> str:
+    if status == 0:
+        return ""
+    return f"the command was killed by signal {-status}" if status < 0 else f"the command ended with status {status}"
+
+
+def trace_nodes(
+    inventory: Inventory, application: Application, writer: RunWriter, *, sites: bool = False, network: bool = False,
+    watch: Watcher = UNWATCHED,
+) -> Done:  # fmt: skip
+    """Run a program over nodes under the tracer, bring its trace here, and perhaps measure the network that it was on.
+
+    Raises
+    ------
+    UsageError, NodeError
+        The program is not on the nodes, or its ranks can't be started there; the program uses another MPI.
+    """
+    folder = _folder(writer)
+    ran = run_on_nodes(inventory, application, folder, sites=sites, watch=watch)
+    notes = list(ran.notes)
+    if network and not ran.trouble:
+        notes += measure_network(inventory, application.spec, writer.path, folder, watch)
+    words = shlex.split(ran.command)
+    told = Told(words, ran.seconds, ran.trouble, ran.mpi.title if ran.mpi else "", notes)
+    return _finished(writer, told, lambda: why_none(words), watch)
+
+
+def _folder(writer: RunWriter) -> Path:
+    folder = (writer.path / FOLDER).resolve()
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def why_none(words: Sequence[str]) -> str:
+    """Why a command may have left no trace: what of its words is a program, and what that is linked with."""
+    for path in machine_code(words):
+        done = subprocess.run(["ldd", path], capture_output=True, text=True, check=False)
+        if "not a dynamic executable" in done.stdout + done.stderr or "statically linked" in done.stdout:
+            return f"{path} is statically linked: nothing can be loaded into it; link it with the MPI's shared library"
+        if not mpi_of(path):
+            return f"{path} is not linked with an MPI's shared library (see ldd {path}): is it an MPI program?"
+        return f"{path} is an MPI program: did it end before MPI_Init returned?"
+    return "nothing that called MPI_Init was started with this MPI; is it a program of another one, or of none?"
+
+
+def _finished(writer: RunWriter, told: Told, none: Callable[[], str], watch: Watcher) -> Done:
+    """Read what is there, write manifest and summary, and judge."""
+    folder = writer.path / FOLDER
+    faults = [Fault("program", told.trouble)] if told.trouble else []
+    try:
+        found = read_summary(folder, watch)
+        faults += found.faults
+    except TraceError as error:
+        lost = "no rank left a trace" if not list(folder.glob("rank-*.wtr")) else error.what
+        found = Summary(0, [], [])
+        faults.append(Fault("none", f"{lost}: {none()}"))
+    mpis = sorted({rank.mpi for rank in found.ranks})
+    manifest = manifest_of(
+        command=told.command, ranks=found.size, mpi=mpis[0] if mpis else told.mpi,
+        hosts={rank.rank: rank.host for rank in found.ranks}, wall=told.seconds, missing=found.missing,
+        faults=[fault.to_json() for fault in faults],
+    )  # fmt: skip
+    write_manifest(folder, manifest)
+    found.faults = faults
+    result = result_of(found, manifest, writer.id, folder) | {"notes": list(told.notes)}
+    code = FOUND if faults else OK
+    writer.write_json(SUMMARY, result | {"exit_code": code})
+    writer.write_findings([])
+    writer.finish("complete" if found.ranks else "failed", exit_code=code)
+    return Done(result | {"exit_code": code}, writer.path, code)
+
+
+def read_summary(folder: Path, watch: Watcher = UNWATCHED) -> Summary:
+    """Read a trace once. Raises TraceError where there is none."""
+    trace = open_trace(folder)
+    often = max(1, len(trace.ranks) // STEPS)
+
+    def told(done: int) -> None:
+        if done % often == 0:
+            watch.say(f"reading rank {done} of {len(trace.ranks)}")
+
+    return summarise(trace, told)
+
+
+def result_of(found: Summary, manifest: Mapping[str, Any], run: str, folder: Path) -> dict[str, Any]:
+    """A summary as JSON holds it, with what the manifest says of its run."""
+    size = sum(path.stat().st_size for path in folder.glob("rank-*.wtr"))
+    about = {name: manifest.get(name) for name in ("command", "mpi", "wall_seconds", "source", "kind")}
+    return {"run": run, "trace": str(folder), "trace_bytes": size, **about, **found.to_json()}

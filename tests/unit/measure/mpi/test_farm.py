@@ -1,0 +1,48 @@
+"""The farm's design, and its cells read back."""
+
+from __future__ import annotations
+
+from tests.unit.measure.make_farm import DESIGN, UNIT, farm_run
+from wulf.measure.mpi.farm import Design, expected_seconds, points_of
+from wulf.measure.mpi.probes import mpi_probe
+
+
+def test_the_design_crosses_workers_and_batches_and_has_a_serial_run() -> None:
+    cells = DESIGN.table()
+    assert [(cell["workers"], cell["batch"]) for cell in cells] == [
+        (0, 1), (1, 1), (1, 10), (1, 100), (3, 1), (3, 10), (3, 100),
+    ]  # fmt: skip
+    assert {cell["units"] for cell in cells} == {1000}
+    assert DESIGN.ranks == 4
+
+
+def test_the_probe_takes_what_the_design_asks() -> None:
+    spin = Design((2,), (1,), 10, {"unit": "spin", "spin_seconds": 1e-5}, "plain")
+    for params in (*DESIGN.table(), *spin.table(), spin.metg(1e-6, 0.05)):
+        assert mpi_probe().check("farm", "", params)["workers"] == params["workers"]
+
+
+def test_nobody_waits_for_ever_and_nobody_gives_up_too_soon() -> None:
+    sha1 = {"unit": "sha1", "bytes": 32768, "units": 10_000, "batch": 1}
+    assert expected_seconds(sha1) > 10_000 * 3e-4
+    assert expected_seconds({**sha1, "units": 2**32 - 1}) == 600
+    assert expected_seconds({"unit": "spin", "spin_seconds": 0, "units": 1, "batch": 1}) == 1
+
+
+def test_points_have_every_replicate_that_had_a_value() -> None:
+    run = farm_run((1e-5,))
+    run.replicates[0] = {"cell": 0, "ok": False, "error": {}}
+    run.replicates[1]["metrics"]["service"]["value"] = None
+    points = points_of(run.plan, run.replicates)
+    assert [(p.phase, p.workers, p.batch, p.spin) for p in points][-2:] == [
+        ("farm", 3, 100, None),
+        ("metg", 3, 1, 1e-5),
+    ]
+    assert len(points[0].values["seconds"]) == 5
+    assert len(points[1].values["service"]) == 5
+    assert points[0].values["seconds"][0] == 1000 * UNIT
+
+
+def test_other_probes_cells_are_left_out() -> None:
+    plan = {"cells": [{"id": 0, "pattern": "pingpong", "phase": "farm", "params": {}}]}
+    assert points_of(plan, [{"cell": 0, "ok": True, "metrics": {}}]) == []

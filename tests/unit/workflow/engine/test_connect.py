@@ -1,0 +1,53 @@
+"""Connecting: what is opened at the same time, and what after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+
+import pytest
+
+from wulf.cluster.inventory import Inventory, Node
+from wulf.cluster.launchers.base import Opened
+from wulf.cluster.launchers.null import NullLauncher
+from wulf.cluster.programs import Program
+from wulf.cluster.simulated import SimulatedCluster
+from wulf.workflow.engine import connect as connecting
+
+
+class Recording(NullLauncher):
+    """Says what was opened, and how many programs were being opened at once at most."""
+
+    def __init__(self, *given: Any, together: int) -> None:
+        super().__init__(*given)
+        self.order: list[str] = []
+        self._lock, self._there, self._together = Lock(), Event(), together
+
+    def open(self, nodes: Iterable[Node], program: Program, timeout: float = 30.0) -> Opened:
+        with self._lock:
+            self.order.append(program.name)
+            if len(self.order) >= self._together:
+                self._there.set()
+        assert self._there.wait(5), f"{program.name} was waited for alone"
+        return super().open(nodes, program, timeout)
+
+
+@pytest.mark.parametrize(("abreast", "together"), [(256, 2), (1, 1)])
+def test_facts_are_read_while_the_probe_is_started_unless_there_are_many_nodes(
+    monkeypatch: pytest.MonkeyPatch, abreast: int, together: int
+) -> None:
+    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
+    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
+    monkeypatch.setattr(connecting, "ABREAST", abreast)
+    inventory = Inventory.from_nodeset("n[1-2]", launcher="null")
+    launcher = Recording(inventory, SimulatedCluster(inventory.names), together=together)
+    monkeypatch.setattr(connecting, "make_launcher", lambda _: launcher)
+    with connecting.connect(inventory, programs=("node",)) as connected:
+        assert list(connected.sessions) == ["n1", "n2"]
+        assert list(connected.others["node"]) == ["n1", "n2"]
+        assert set(connected.fingerprint) == {"n1", "n2"}
+    assert sorted(launcher.order) == ["wulf-agent", "wulf-net", "wulf-node"]
+    if together == 1:
+        assert launcher.order[0] == "wulf-agent"

@@ -1,0 +1,225 @@
+"""`wulf model loggp` over simulated ranks: round trips, trains, then pauses; and runs that were measured otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.unit.workflow.mpi_fakes import ENDS, PROBES, FakeWorld, launcher, probes
+from tests.unit.workflow.mpi_fakes import SECONDS as SECONDS_PARAM
+from tests.unit.workflow.simulating import simulator
+from wulf.core.errors import UsageError
+from wulf.core.records import Record
+from wulf.measure.mpi import probes as measuring
+from wulf.model.loggp import BOTH_WAYS, fit_loggp
+from wulf.model.network import eager_limit, from_loggp
+from wulf.store.run import Run
+from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.model.loggp import (
+    CONGESTION,
+    CROSSED,
+    HEADER,
+    MESSAGES,
+    PAUSED,
+    SIZES,
+    measure_loggp,
+    measured_of,
+    near_edge,
+)
+from wulf.workflow.mpi import probes as mpi
+from wulf.workflow.mpi.launching import Launch
+
+__all__ = ["probes"]  # a fixture
+
+LATENCY, SENDING, RECEIVING, GAP, PER_BYTE = 2e-6, 0.4e-6, 0.6e-6, 0.8e-6, 1e-9
+SLOW_FROM = 500_000
+"""Bytes of messages that cross from which on they hold each other up."""
+
+PINGPING = {
+    "name": "pingping", "group": "p2p", "help": "Two messages that cross", "least_ranks": 2,
+    "params": [
+        *ENDS,
+        {"name": "bytes", "type": "int", "default": 1, "min": 0, "max": 1 << 30},
+        {"name": "mode", "type": "str", "default": "blocking", "choices": ["blocking", "nonblocking"]},
+        SECONDS_PARAM,
+    ],
+    "metrics": [{"name": "time", "unit": "s", "better": "lower"}],
+}  # fmt: skip
+LOGGP = {
+    "name": "loggp", "group": "p2p", "help": "Messages with pauses", "least_ranks": 2,
+    "params": [
+        *ENDS,
+        {"name": "bytes", "type": "int", "default": 1, "min": 0, "max": 1 << 28},
+        {"name": "messages", "type": "int", "default": 1, "min": 1, "max": 1 << 16},
+        {"name": "delay", "type": "float", "default": 0.0, "min": 0.0, "max": 1.0},
+        SECONDS_PARAM,
+    ],
+    "metrics": [{"name": name, "unit": "s", "better": "lower"} for name in ("prtt", "send", "receive")],
+}  # fmt: skip
+
+
+def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _: int) -> dict[str, Any]:
+    """PRTT of a pair whose parameters are known."""
+    size = params["bytes"]
+    if probe == "pingping":
+        way = (LATENCY + SENDING + RECEIVING + size * PER_BYTE) * (1.0 if size < SLOW_FROM else 1.5)
+        return {"ok": True, "metrics": {"time": {"unit": "s", "value": float(way * np.exp(0.002 * random.normal()))}}}
+    assert probe == "loggp"
+    more, delay = params["messages"] - 1, params.get("delay", 0.0)
+    seconds = {"prtt": 2 * (LATENCY + SENDING + RECEIVING + size * PER_BYTE) + more * (GAP + size * PER_BYTE)}
+    if delay:
+        seconds = {"prtt": seconds["prtt"] + 2 * more * delay, "send": SENDING, "receive": RECEIVING}
+    values = {name: float(value * np.exp(0.002 * random.normal())) for name, value in seconds.items()}
+    return {"ok": True, "metrics": {name: {"unit": "s", "value": value} for name, value in values.items()}}
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> tuple[Outcome, FakeWorld]:
+    monkeypatch.setattr(measuring, "described", lambda: {**PROBES, "probes": [*PROBES["probes"], LOGGP, PINGPING]})
+    measuring.mpi_probe.cache_clear()
+    worlds: list[FakeWorld] = []
+    monkeypatch.setattr(mpi, "open_world", launcher(partial(ranks, np.random.default_rng(1)), worlds))
+
+    def work(inventory: Any, effort: Any, writer: Any, seed: int, **more: Any) -> Outcome:
+        return measure_loggp(inventory, Launch(), effort, writer, seed, seconds=0.01, **more)
+
+    return simulator(monkeypatch, tmp_path, work)("n[1-2]", {}), worlds[0]
+
+
+def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[Outcome, FakeWorld]) -> None:
+    outcome, world = measured
+    assert outcome.exit_code == 0
+    trains = [params for name, params in world.ran if name == "loggp"]
+    assert {params["bytes"] for name, params in world.ran if name == "pingping"} == set(CROSSED)
+    asked = {(p["bytes"], p["messages"], "delay" in p) for p in trains}
+    assert asked == {(s, n, False) for s in SIZES for n in (1, MESSAGES)} | {(s, MESSAGES, True) for s in PAUSED}
+    for params in trains:
+        if "delay" in params:
+            trip = 2 * (LATENCY + SENDING + RECEIVING + params["bytes"] * PER_BYTE)
+            assert params["delay"] == pytest.approx(trip, rel=0.02)
+    later = [name == "pingping" or "delay" in params for name, params in world.ran]
+    assert later == sorted(later), "round trips and trains come first"
+
+
+def test_the_planted_parameters_are_found(measured: tuple[Outcome, FakeWorld]) -> None:
+    given = measured_of(measured[0].run)
+    assert given.subject == "n1>n2 openmpi 4.1.4"
+    assert given.messages == MESSAGES
+    found = given.fitted()
+    assert found.latency is not None and found.send is not None and found.receive is not None
+    assert found.gap is not None
+    assert found.latency.value == pytest.approx(LATENCY, rel=0.02)
+    assert found.send.value == pytest.approx(SENDING, rel=0.01)
+    assert found.receive.value == pytest.approx(RECEIVING, rel=0.01)
+    assert found.gap.value == pytest.approx(GAP, rel=0.02)
+    assert found.per_byte.value == pytest.approx(PER_BYTE, rel=0.02)
+    assert found.edges == ()
+    assert max(abs(check.error.value) for check in found.checks if check.what != BOTH_WAYS) < 0.02
+
+
+def test_messages_that_cross_are_held_against_what_one_alone_takes(measured: tuple[Outcome, FakeWorld]) -> None:
+    """What the lines miss of a pattern that they were not made of, the network's figures allow for."""
+    found = measured_of(measured[0].run).fitted()
+    crossed = {check.bytes: check.error.value for check in found.checks if check.what == BOTH_WAYS}
+    assert set(crossed) == set(CROSSED)
+    assert crossed[1048576] == pytest.approx(1 / 1.5 - 1, abs=0.01)
+    assert max(abs(error) for size, error in crossed.items() if size < SLOW_FROM) < 0.02
+    assert found.missed(by_byte=False) < 0.01 < 0.3 < found.missed(by_byte=True)
+    file, notes = from_loggp(found, "this", "a run")
+    byte = file.inter.byte
+    assert byte is not None and byte.high is not None and byte.high > 1.3 * byte.value
+    assert any("messages that cross" in note and "G's interval" in note for note in notes)
+
+
+LIMIT = 65536 - 20
+"""As Open MPI's over TCP: 64 KiB, of which its own header takes some."""
+
+
+def trips(sizes: list[int], limit: int = LIMIT, cv: float = 0.002) -> dict[float, list[float]]:
+    """Round trips where messages above the limit wait for their receiver."""
+    random = np.random.default_rng(3)
+    return {
+        size: ((20e-6 + size * 1e-9 + 16e-6 * (size > limit)) * np.exp(cv * random.normal(size=8))).tolist()
+        for size in sizes
+    }
+
+
+def test_the_edge_of_the_protocol_is_looked_for_at_powers_of_two_less_a_header() -> None:
+    more = near_edge(trips(list(SIZES)))
+    assert more == [56756, 65536 - HEADER]
+    found = fit_loggp(trips([*SIZES, *more]))
+    limit = eager_limit(found)
+    assert limit is not None
+    assert limit.value == 65536 - HEADER < LIMIT < 65536
+
+
+def test_without_an_edge_no_more_sizes_are_measured() -> None:
+    assert near_edge(trips(list(SIZES), limit=1 << 30)) == []
+    assert near_edge(trips([1, 2])) == []
+
+
+def test_an_edge_between_powers_of_two_is_halved() -> None:
+    assert near_edge(trips([1, 1 << 10, 1 << 12, 1 << 14, 100_000, 110_000, 120_000], limit=90_000)) == [
+        32768 - HEADER, 32768, round((16384 * 100_000) ** 0.5), 65536 - HEADER, 65536,
+    ]  # fmt: skip
+
+
+def trip(size: int, subject: str = "n1>n2", transport: str = "tcp", **more: Any) -> Record:
+    half = 20e-6 + size * 1e-9
+    content: dict[str, Any] = {
+        "run": "r", "subject": subject, "probe": "net", "metric": "rtt", "unit": "s", "value": 2 * half, "at": "now",
+        "verdict": "ok", "params": {"transport": transport, "bytes": size}, "samples": [2 * half, 2.02 * half] * 3,
+        **more,
+    }  # fmt: skip
+    return Record(**content)
+
+
+def run(*records: Record) -> Run:
+    return Run(Path("r"), {"id": "r"}, records=list(records))
+
+
+def test_a_sweep_of_tcp_has_no_overhead() -> None:
+    given = measured_of(run(*(trip(size) for size in (1, 100, 1000, 10_000, 100_000))))
+    assert given.subject == "n1>n2 tcp"
+    found = given.fitted()
+    assert found.send is None and found.receive is None
+    assert found.per_byte.value == pytest.approx(1e-9, rel=0.02)
+
+
+def test_one_of_several_pairs_is_chosen() -> None:
+    both = run(*(trip(s, subject=pair) for s in (1, 100, 1000, 10_000) for pair in ("n1>n2", "n1>n3")))
+    with pytest.raises(UsageError, match="holds 2 pairs") as error:
+        measured_of(both)
+    assert error.value.next_step == "choose with --subject: n1>n2 tcp, n1>n3 tcp"
+    assert measured_of(both, "n1>n3 tcp").subject == "n1>n3 tcp"
+    with pytest.raises(UsageError, match="holds no such pair"):
+        measured_of(both, "n1>n4 tcp")
+
+
+def test_what_can_not_be_fitted_says_so() -> None:
+    with pytest.raises(UsageError, match="no round trips over sizes"):
+        measured_of(run())
+    with pytest.raises(UsageError, match="n1>n2 tcp: 2 sizes"):
+        measured_of(run(trip(1), trip(8))).fitted()
+
+
+@pytest.mark.parametrize(
+    ("controls", "said"),
+    [
+        ({"n1": "bbr", "n2": "bbr"}, "n[1-2]: TCP's congestion control is bbr"),
+        ({"n1": "cubic", "n2": "bbr"}, "n2: TCP's congestion control is bbr"),
+        ({"n1": "cubic", "n2": "reno"}, None),
+        ({"n1": "bbr"}, None),  # one host: its ranks' messages need no TCP
+        ({"n1": None, "n2": None}, None),
+    ],
+)
+def test_a_congestion_control_that_paces_is_a_caution(controls: dict[str, str | None], said: str | None) -> None:
+    given = run(*(trip(size) for size in (1, 100, 1000)))
+    given.fingerprint = {node: {CONGESTION: {"value": value}} for node, value in controls.items()}
+    cautions = measured_of(given).cautions
+    assert [one.startswith(said) for one in cautions] == [True] if said else cautions == ()
