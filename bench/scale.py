@@ -32,7 +32,7 @@ from wulf.measure.engine.collect import records_of
 from wulf.measure.engine.plan import Cell, Metric, Pair, Plan, order_pass
 from wulf.measure.engine.probes import Pattern, Probe
 from wulf.measure.net.pairing import SAMPLED_ROUNDS, coverage, matchings
-from wulf.report.kit.html import write_report
+from wulf.report.run.html import write_report
 from wulf.report.run.terminal import print_report
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.engine.connect import Connected

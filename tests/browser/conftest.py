@@ -11,7 +11,7 @@ import pytest
 from tests.browser.chromium import Page, browser, missing
 from tests.unit.report.make_node import NODE_SHAPES
 from tests.unit.report.make_run import SHAPES
-from wulf.report.kit.html import write_report
+from wulf.report.run.html import write_report
 
 
 def need(why_not: str) -> None:

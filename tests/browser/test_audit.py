@@ -12,7 +12,7 @@ from tests.browser.test_pages import SEEN, sound
 from tests.running.tiers import first_of
 from tests.unit.report.make_audit import AUDIT_SHAPES
 from tests.unit.tune.make_audit import CATALOGUE
-from wulf.report.kit.html import write_report
+from wulf.report.run.html import write_report
 from wulf.report.tune import audit
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from tests.browser.test_pages import SEEN, sound
 from tests.running.tiers import first_of
 from tests.unit.report.make_hpcc import hpcc_run
 from wulf.apps.hpcc import PARTS
-from wulf.report.kit.html import render
+from wulf.report.run.html import render
 
 pytestmark = pytest.mark.browser
 

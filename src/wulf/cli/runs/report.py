@@ -21,7 +21,7 @@ def command(run: str, directory: Path | None, html: Path | None, as_json: bool) 
     Works on runs that were cut short, by kill -9 too: the records are collected from the replicates on disk.
     """
     from wulf.report.impact import page as impact_page
-    from wulf.report.kit.html import write_report
+    from wulf.report.run.html import write_report
     from wulf.report.run.terminal import print_report
     from wulf.report.search import page as search_page
     from wulf.report.tune import page as tune_page

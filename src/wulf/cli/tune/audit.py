@@ -85,7 +85,7 @@ def command(nodeset: str | None, aim: str | None, roles: tuple[str, ...], explai
         return _explain(explain, where, as_json)
     run, code = _audit(where, aim, parse_roles(roles), baseline, save, out)
     if html is not None:
-        from wulf.report.kit.html import write_report
+        from wulf.report.run.html import write_report
 
         write_report(run, html)
     _tell(run, as_json)

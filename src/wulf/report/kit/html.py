@@ -1,6 +1,6 @@
-"""The HTML report: one file that needs no network, now or ever.
+"""HTML pages as wulf writes them: one file each, which needs no network, now or ever.
 
-Its content security policy allows no connection at all, and no script but the three whose digests it lists; so a node
+Their content security policy allows no connection at all, and no script but those whose digests it lists; so a node
 name or a fact that smuggles markup in could not run even if it were not escaped, which it is.
 """
 
@@ -16,20 +16,7 @@ from typing import Any
 
 from wulf.core.files import replace_file
 from wulf.core.units import show
-from wulf.report.run.page import page
 from wulf.store.reading import StoreError
-from wulf.store.run import Run
-
-
-def write_report(run: Run, path: Path) -> None:
-    """Write the report of a run, atomically: `path` is the whole report, or what it was before.
-
-    Raises
-    ------
-    StoreError
-        The disk is full, or there is no permission.
-    """
-    write_page(path, render(run), "the run itself is kept, `wulf report RUN` writes the page again")
 
 
 def write_page(path: Path, content: str, kept: str) -> None:
@@ -41,27 +28,6 @@ def write_page(path: Path, content: str, kept: str) -> None:
             f"can't write the page {path} ({show(len(content), 'B')}): {error.strerror}",
             f"free some space or give another path; {kept}",
         ) from error
-
-
-def render(run: Run) -> str:
-    """The report of a run as one HTML document."""
-    from plotly.offline import get_plotlyjs  # slow to import, and only reports need it
-
-    context = page(run)
-    charts = context.pop("charts")
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("report.js")
-    node_script = template("node.js") if context["node"] and charts else ""
-    return fill_template(
-        "report.html.j2",
-        **context,
-        charts=json_for_script(charts),
-        has_charts=bool(charts),
-        plotly=plotly,
-        script=script,
-        node_style=template("node.css") if context["node"] else "",
-        node_script=node_script,
-        script_digests=[script_digest(each) for each in [plotly, script, *([node_script] if node_script else [])]],
-    )
 
 
 def fill_template(name: str, **context: Any) -> str:

@@ -232,7 +232,7 @@ def measure(
 
 def write_html(run: Run) -> Path:
     """Write a run's report.html beside its records."""
-    from wulf.report.kit.html import write_report
+    from wulf.report.run.html import write_report
 
     path = run.path / "report.html"
     write_report(run, path)

@@ -8,7 +8,7 @@ from tests.wording import lacking
 from wulf.apps.hpcc import PARTS
 from wulf.report.app.hpcc import hpcc_parts
 from wulf.report.app.runs import app_section
-from wulf.report.kit.html import render
+from wulf.report.run.html import render
 
 
 def parts(records=None):

@@ -11,7 +11,7 @@ from tests.unit.report.make_run import AT, record
 from tests.wording import Wording, lacking
 from wulf.core.records import Verdict
 from wulf.report.app.runs import app_section, applications
-from wulf.report.kit.html import render
+from wulf.report.run.html import render
 from wulf.report.run.terminal import print_report
 from wulf.store.run import Run
 

@@ -11,8 +11,8 @@ from tests.unit.report.make_layers import layered
 from tests.unit.report.make_run import make_run, record
 from tests.wording import Wording, lacking
 from wulf.core.records import Verdict
-from wulf.report.kit.html import render
 from wulf.report.net.layers import doubtful, layer_section, layer_table, unseen
+from wulf.report.run.html import render
 from wulf.report.run.terminal import print_report
 
 

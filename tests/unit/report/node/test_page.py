@@ -12,10 +12,11 @@ from tests.unit.report.kit.test_html import PLOTLY, Checker, chart_data, parsed
 from tests.unit.report.make_node import NODE_SHAPES, measured, node_run
 from tests.unit.report.make_run import EVIL, SHAPES, make_run
 from wulf.measure.node.machines import machines_of
-from wulf.report.kit.html import render, template
+from wulf.report.kit.html import template
 from wulf.report.node.machines import beside, json_rows, machine_charts, machine_rows, print_machines, ratio_ticks
 from wulf.report.node.machines_page import render_machines, write_machines
 from wulf.report.node.page import MOST_NODES, MOST_SWEEPS, machines_of_run, node_section, titles
+from wulf.report.run.html import render
 from wulf.report.run.page import page
 
 SECTIONS = ["node-rows", "node-sweeps", "node-matrices", "node-noise", "node-machines"]

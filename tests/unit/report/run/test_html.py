@@ -17,8 +17,9 @@ from plotly.offline import get_plotlyjs
 from tests.unit.report.make_run import EVIL, SHAPES, hostile, make_run, record, survey, troubled
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.report.kit.charts import MAX_HEAT_NODES, decade_ticks, heat_map, label, pair_chart, sweep_charts
-from wulf.report.kit.html import json_for_script, render, write_report
+from wulf.report.kit.html import json_for_script
 from wulf.report.kit.matrices import pair_matrices, sweeps
+from wulf.report.run.html import render, write_report
 from wulf.report.run.page import MAX_RECORDS, page
 from wulf.store.reading import StoreError
 from wulf.store.run import Run
