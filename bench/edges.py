@@ -36,9 +36,9 @@ from wulf.core.records import Record, Verdict
 from wulf.measure.node.edges import edge_records, sigma_peaks
 from wulf.report.kit.names import plural
 from wulf.report.selftest import markdown
-from wulf.stats import edge_curves, scatter_curves
 from wulf.stats.claims import Claim
-from wulf.stats.sigma_peak import Peak
+from wulf.stats.curves import edge_curves, scatter_curves
+from wulf.stats.curves.sigma_peak import Peak
 
 PAGE = Path(__file__).parent.parent / "docs" / "cache-edges.md"
 FILE = "edges.json"

@@ -34,8 +34,8 @@ from bench.node import LOOPS
 from bench.session import Session
 from wulf.cluster.programs import find_program
 from wulf.core.errors import USAGE, WulfError
-from wulf.model.network import Network, Values, nominal, scaled
-from wulf.model.network_file import parse_network
+from wulf.model.network.figures import Network, Values, nominal, scaled
+from wulf.model.network.file import parse_network
 from wulf.trace.imports import import_named
 
 SIMGRID = "WULF_SIMGRID"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wulf.model.network import Values, network_object
+from wulf.model.network.figures import Values, network_object
 
 LINKS = 2
 """Between two hosts of a star: from the one to the switch, and from there to the other."""

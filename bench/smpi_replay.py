@@ -21,7 +21,7 @@ from bench.session import Session
 from bench.smpi import base_network, output, predict, tool
 from wulf.cluster.programs import find_program
 from wulf.core.errors import USAGE, WulfError
-from wulf.model.network import FOREVER, Values, nominal
+from wulf.model.network.figures import FOREVER, Values, nominal
 from wulf.trace.imports import Imported, import_named
 
 LARGEST = 10**9

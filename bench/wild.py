@@ -25,8 +25,8 @@ from bench.errors import BenchError
 from bench.wild_files import Entry, entries_of, fetched, given_files, printed
 from wulf.core.errors import USAGE, WulfError
 from wulf.core.units import show
-from wulf.model.forecast import LEAST_DRAWS
-from wulf.model.prediction import Prediction
+from wulf.model.foresight.forecast import LEAST_DRAWS
+from wulf.model.foresight.prediction import Prediction
 from wulf.store.run import RunWriter
 from wulf.workflow.foresight.predict import predict
 from wulf.workflow.foresight.replaying import Replay, replay_session

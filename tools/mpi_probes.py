@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
         print(f"no wulf-mpi is in {BUILDS}: `python -m tests.process.native.mpi_session` builds it", file=sys.stderr)
         return 2
     answer = subprocess.run([program, "--describe"], capture_output=True, text=True, check=True, timeout=30)
-    path = ROOT / "src/wulf/measure" / DATA
+    path = ROOT / "src/wulf/measure/mpi" / DATA
     path.write_text(json.dumps(kept(json.loads(answer.stdout)), indent=1, ensure_ascii=False) + "\n")
     print(f"{path.relative_to(ROOT)} as {program} describes itself")
     return 0

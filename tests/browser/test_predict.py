@@ -12,9 +12,9 @@ from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
 from tests.running.tiers import first_of
 from tests.unit.workflow.predict_fakes import FakeReplay, make_trace, this
-from wulf.model.network import Network, scaled
-from wulf.model.network_file import shipped_network
-from wulf.model.prediction import TIMELINE, Timeline
+from wulf.model.foresight.prediction import TIMELINE, Timeline
+from wulf.model.network.figures import Network, scaled
+from wulf.model.network.file import shipped_network
 from wulf.report.foresight.page import KEY, write_predict
 from wulf.workflow.foresight.predict import predict
 from wulf.workflow.foresight.replaying import Replay

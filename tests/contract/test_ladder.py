@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.workflow.predict_fakes import this
-from wulf.model.network import COPY_BYTE, COPY_MESSAGE, Network, edited, nominal, split_expression
+from wulf.model.network.figures import COPY_BYTE, COPY_MESSAGE, Network, edited, nominal, split_expression
 from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
 from wulf.workflow.foresight.predict import predict

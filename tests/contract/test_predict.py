@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.workflow.predict_fakes import this
-from wulf.model.network import Network, scaled
-from wulf.model.network_file import shipped_network
+from wulf.model.network.figures import Network, scaled
+from wulf.model.network.file import shipped_network
 from wulf.report.foresight.object import predict_object
 from wulf.report.foresight.page import render_predict
 from wulf.trace.record import Completion, Record

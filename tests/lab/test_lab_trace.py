@@ -13,7 +13,7 @@ import pytest
 from tests.lab.test_lab_survey import WULF
 from tests.process.native.mpi_session import OPTIONS, each_mpi
 from wulf import lab as labs
-from wulf.model.network_file import parse_network
+from wulf.model.network.file import parse_network
 from wulf.trace.imports.goal import read_goal
 from wulf.trace.reader import open_trace
 from wulf.trace.steps import Post, Walk, outcomes

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.report.kit.names import fold, fold_places, plural
-from wulf.tune.answers import Answer, Said
-from wulf.tune.audited import Audited, is_bypass, limits
-from wulf.tune.auditing import Mark, State, advice
-from wulf.tune.checklist import QUESTIONS, Question
-from wulf.tune.drift import Change
+from wulf.tune.audit.answers import Answer, Said
+from wulf.tune.audit.audited import Audited, is_bypass, limits
+from wulf.tune.audit.checklist import QUESTIONS, Question
+from wulf.tune.audit.drift import Change
+from wulf.tune.audit.judging import Mark, State, advice
 from wulf.tune.readings import shown
 from wulf.tune.setting import Setting
 

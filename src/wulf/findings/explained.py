@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from wulf.stats.outliers import Link, Outlier, Way
+from wulf.stats.cluster.outliers import Link, Outlier, Way
 
 
 @dataclass(frozen=True)

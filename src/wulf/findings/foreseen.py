@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from wulf.stats.levelling import error_of
-from wulf.stats.nodes import LEAST_NODES, visible_from
+from wulf.stats.cluster.levelling import error_of
+from wulf.stats.cluster.nodes import LEAST_NODES, visible_from
 
 SCATTER = (0.01, 0.05)
 """Relative standard deviation of a replicate: on a node at rest, and on one that others use too."""

@@ -12,8 +12,8 @@ from wulf.agent.facts import is_uniform
 from wulf.core.errors import UsageError
 from wulf.findings.facts.deviations import Fingerprint
 from wulf.report.compare.history import FactChange, History, Step, Told
-from wulf.stats.changes import Change, change_points_of
-from wulf.stats.wandering import doubt
+from wulf.stats.series.changes import Change, change_points_of
+from wulf.stats.series.wandering import doubt
 from wulf.store.history import Collection, Series, Source, collect, fingerprint, metrics_of, place
 
 WINDOW = 20

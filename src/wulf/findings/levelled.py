@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from wulf.core.records import Record, Verdict
-from wulf.stats.levelling import Figures, by_pass, figures
+from wulf.stats.cluster.levelling import Figures, by_pass, figures
 
 _QUANTILE = float(ndtri(0.975))
 

@@ -9,8 +9,8 @@ import numpy as np
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record
 from wulf.findings.levelled import passes_of, usable
-from wulf.stats.levelling import by_pass
-from wulf.stats.resemblance import resemblance
+from wulf.stats.cluster.levelling import by_pass
+from wulf.stats.series.resemblance import resemblance
 
 SEED = 6
 """Of the random orders: equal records give equal findings."""

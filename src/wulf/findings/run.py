@@ -18,8 +18,8 @@ from wulf.findings.net.standing_out import estimate_of, standing_out
 from wulf.findings.resembling import resembling
 from wulf.measure.comparing import sentence
 from wulf.measure.node.rows import CURVE, MATRIX, ROW
+from wulf.stats.cluster.nodes import MARGIN
 from wulf.stats.comparison import Comparison, Judgement
-from wulf.stats.nodes import MARGIN
 from wulf.store.run import Facts
 
 _WORDS = {"rtt": "round trip", "throughput": "throughput"}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.units import show, show_interval
 from wulf.findings.explained import Explained
-from wulf.stats.groups import Group
-from wulf.stats.outliers import Outlier, Way
+from wulf.stats.cluster.groups import Group
+from wulf.stats.cluster.outliers import Outlier, Way
 
 MOST_NAMES = 6
 """Nodes named in a sentence; all of them are in the evidence."""

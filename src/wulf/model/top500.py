@@ -18,7 +18,7 @@ from itertools import pairwise
 from math import exp, log
 from typing import Any, Literal
 
-from wulf.stats.piecewise import Interval
+from wulf.stats.curves.piecewise import Interval
 
 LAST_PLACE = 500
 GIGA = 1e9

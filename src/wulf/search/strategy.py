@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wulf.search.claims import Proofs, blocks_for, prove
-from wulf.search.comparing import Blocks, run_blocks
-from wulf.search.drifting import Drift, drift_of
-from wulf.search.halving import Pool, first_rung, last_rung, second_rung, tried
 from wulf.search.history import CONFIRM, PATH, History
-from wulf.search.path import Pair, likeliest_pair, way
 from wulf.search.plan import Plan
 from wulf.search.space import Config
+from wulf.search.stages.claims import Proofs, blocks_for, prove
+from wulf.search.stages.comparing import Blocks, run_blocks
+from wulf.search.stages.drifting import Drift, drift_of
+from wulf.search.stages.halving import Pool, first_rung, last_rung, second_rung, tried
+from wulf.search.stages.path import Pair, likeliest_pair, way
 from wulf.search.trial import Outcome, Trial
 from wulf.stats.comparison import Comparison
 

@@ -13,10 +13,10 @@ from wulf.core.findings import Finding
 from wulf.findings.run import find
 from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.probes import Probe
-from wulf.selftest.measuring import measured
-from wulf.selftest.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
+from wulf.selftest.simulated.measuring import measured
+from wulf.selftest.simulated.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
 from wulf.stats.claims import Claim, Size, Step
-from wulf.stats.streams import Stream
+from wulf.stats.series.streams import Stream
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.measuring import QUICK_LOOKS
 from wulf.workflow.net.survey import survey_cells

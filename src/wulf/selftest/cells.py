@@ -11,11 +11,11 @@ import numpy as np
 from wulf.core.records import Record, Verdict
 from wulf.findings.resembling import resembling
 from wulf.measure.engine.plan import Plan
-from wulf.selftest.measuring import measured, pair_cell
-from wulf.selftest.noise import CV, recording
+from wulf.selftest.simulated.measuring import measured, pair_cell
+from wulf.selftest.simulated.noise import CV, recording
 from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, TICKS, Stream, drifting, quantised, recorded, shuffled
 from wulf.stats.stopping import LOOKS
-from wulf.stats.streams import DEPENDENT, SYNTHETIC, TICKS, Stream, drifting, quantised, recorded, shuffled
 from wulf.workflow.engine.measuring import Effort
 from wulf.workflow.node.survey import LOOKS as NODE_LOOKS
 

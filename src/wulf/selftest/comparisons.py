@@ -11,13 +11,13 @@ import numpy as np
 
 from wulf.measure.comparing import compare_runs
 from wulf.measure.engine.plan import Plan
-from wulf.selftest.measuring import measured, pair_cell
-from wulf.selftest.noise import CV, everything, over
+from wulf.selftest.simulated.measuring import measured, pair_cell
+from wulf.selftest.simulated.noise import CV, everything, over
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.comparison import DELTA, Comparison, Judgement, PairedRule, versus_rule
 from wulf.stats.samples import Floats
+from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, Stream, drifting
 from wulf.stats.stopping import LOOKS
-from wulf.stats.streams import DEPENDENT, SYNTHETIC, Stream, drifting
 from wulf.store.run import Run
 
 EFFECT = 0.02

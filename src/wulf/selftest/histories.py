@@ -9,10 +9,10 @@ import numpy as np
 
 from wulf.findings.history import explain
 from wulf.report.compare.history import Told
-from wulf.selftest.noise import CV
+from wulf.selftest.simulated.noise import CV
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.samples import Floats
-from wulf.stats.streams import DEPENDENT, SYNTHETIC, Stream, drifting
+from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, Stream, drifting
 from wulf.store.history import Collection, Point, Series, Source
 
 LENGTHS = (30, 60)

@@ -6,11 +6,11 @@ from math import exp
 
 import numpy as np
 
-from wulf.selftest.campaigns import PREFIX, Held, Planned, held
-from wulf.selftest.noise import CV, over
+from wulf.selftest.simulated.campaigns import PREFIX, Held, Planned, held
+from wulf.selftest.simulated.noise import CV, over
 from wulf.selftest.tune import DRIFTS
 from wulf.stats.claims import Claim, Size, Step
-from wulf.stats.streams import SYNTHETIC, Stream
+from wulf.stats.series.streams import SYNTHETIC, Stream
 
 KNOBS, ALONE, BOTH = "abcd", -0.05, 0.04
 """Knob a is faster; where b is on, too, hardly so. c and d do nothing."""

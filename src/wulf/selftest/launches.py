@@ -14,8 +14,8 @@ from wulf.core.records import Record
 from wulf.measure.comparing import compare_runs
 from wulf.measure.engine.plan import MPI, Cell, Plan
 from wulf.measure.mpi.probes import BLOCKS, SHARED
-from wulf.selftest.measuring import RTT, measured
-from wulf.selftest.noise import CV
+from wulf.selftest.simulated.measuring import RTT, measured
+from wulf.selftest.simulated.noise import CV
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.comparison import Judgement
 from wulf.store.run import Run

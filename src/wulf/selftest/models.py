@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from wulf.model.fitting import Fit, fit
-from wulf.model.forms import AMDAHL, BROWN, BROWN_SQUARED, FORMS, USL, Form
-from wulf.model.speedup import study
-from wulf.model.times import gather
+from wulf.model.speedup.fitting import Fit, fit
+from wulf.model.speedup.forms import AMDAHL, BROWN, BROWN_SQUARED, FORMS, USL, Form
+from wulf.model.speedup.study import study
+from wulf.model.speedup.times import gather
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.samples import Floats
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from wulf.selftest.comparisons import paired
-from wulf.selftest.noise import CV, everything, over
+from wulf.selftest.simulated.noise import CV, everything, over
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.samples import Floats
-from wulf.stats.streams import Stream
+from wulf.stats.series.streams import Stream
 
 
 def naive(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:

@@ -14,14 +14,14 @@ from wulf.findings.foreseen import BETWEEN
 from wulf.findings.net.link_deviations import deviating
 from wulf.findings.node.deviating import node_findings
 from wulf.measure.engine.plan import Cell, Metric, Plan
-from wulf.selftest.clusters import GAUSSIAN, SPREADS, Spread, accused, falsely, records, samples, surveyed
-from wulf.selftest.measuring import measured
-from wulf.selftest.noise import CV, everything, over
+from wulf.selftest.simulated.clusters import GAUSSIAN, SPREADS, Spread, accused, falsely, records, samples, surveyed
+from wulf.selftest.simulated.measuring import measured
+from wulf.selftest.simulated.noise import CV, everything, over
 from wulf.stats.claims import Claim, Size, Step
-from wulf.stats.levelling import error_of
-from wulf.stats.nodes import visible_from
+from wulf.stats.cluster.levelling import error_of
+from wulf.stats.cluster.nodes import visible_from
 from wulf.stats.samples import Floats
-from wulf.stats.streams import SYNTHETIC, Stream
+from wulf.stats.series.streams import SYNTHETIC, Stream
 from wulf.workflow.node.survey import LOOKS
 
 SLOWER = 1.05

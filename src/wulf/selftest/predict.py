@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from wulf.model.forecast import USUAL_DRAWS
-from wulf.model.network import PICO, Network, scaled
-from wulf.model.network_file import Costs, Figure, NetworkFile
-from wulf.model.prediction import Prediction, Traced
+from wulf.model.foresight.forecast import USUAL_DRAWS
+from wulf.model.foresight.prediction import Prediction, Traced
+from wulf.model.network.figures import PICO, Network, scaled
+from wulf.model.network.file import Costs, Figure, NetworkFile
 from wulf.stats.claims import Claim, Size, Step
 from wulf.workflow.foresight.predict import predict
 from wulf.workflow.foresight.replaying import Replay

@@ -30,12 +30,12 @@ from wulf.selftest import (
     search,
     tune,
 )
-from wulf.stats.changes import change_points
 from wulf.stats.claims import FULL, QUICK, Claim, Size, Step
+from wulf.stats.cluster.levelling import figures
+from wulf.stats.cluster.nodes import Screening, screen
 from wulf.stats.comparison import PairedRule
-from wulf.stats.levelling import figures
-from wulf.stats.nodes import Screening, screen
 from wulf.stats.samples import Floats
+from wulf.stats.series.changes import change_points
 
 SEED = 20261120
 

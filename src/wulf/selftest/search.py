@@ -11,13 +11,13 @@ from math import exp, log
 import numpy as np
 
 from wulf.search.journal import drive
-from wulf.search.path import changed_names
 from wulf.search.plan import Plan
 from wulf.search.space import Config, Knob, Space
+from wulf.search.stages.path import changed_names
 from wulf.search.strategy import Found
 from wulf.search.trial import CUT, OK, Outcome, Run, Trial
 from wulf.stats.claims import Claim, Size, Step
-from wulf.stats.streams import SYNTHETIC, Stream
+from wulf.stats.series.streams import SYNTHETIC, Stream
 
 SIZES, RUNGS = (500.0, 1000.0, 2000.0), (8, 6, 4)
 """Fewer configurations than the command looks at: what is claimed of them is what fresh runs say, however many."""

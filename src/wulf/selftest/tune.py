@@ -9,11 +9,11 @@ from statistics import fmean
 
 import numpy as np
 
-from wulf.selftest.campaigns import Effect, Held, Planned, held
-from wulf.selftest.noise import CV, over
+from wulf.selftest.simulated.campaigns import Effect, Held, Planned, held
+from wulf.selftest.simulated.noise import CV, over
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.samples import Floats
-from wulf.stats.streams import SYNTHETIC, Stream
+from wulf.stats.series.streams import SYNTHETIC, Stream
 
 KNOBS = "abcdefgh"
 """As many as a campaign may well have: 20 configurations in 11 blocks."""

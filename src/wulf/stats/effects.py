@@ -3,7 +3,7 @@
 Times and rates are analysed as logarithms, so that effects are ratios. All effects and the drift are estimated together
 by least squares; the noise is what the model leaves over (Montgomery, Design and Analysis of Experiments, 8th ed.,
 chapters 6 and 10). Interactions of three and more are taken to be nothing, which is why nothing that is kept depends on
-these effects: what each knob is worth, `wulf.tune.contrasts` takes from configurations that were measured.
+these effects: what each knob is worth, `wulf.tune.campaign.contrasts` takes from configurations that were measured.
 """
 
 from __future__ import annotations

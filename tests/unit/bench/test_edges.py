@@ -10,10 +10,10 @@ from bench.docs import BEGIN, END
 
 from wulf.core.records import Record, Verdict
 from wulf.measure.node.edges import edge_records
-from wulf.stats import edge_curves as curves
 from wulf.stats.claims import Claim
-from wulf.stats.piecewise import Interval
-from wulf.stats.sigma_peak import Peak
+from wulf.stats.curves import edge_curves as curves
+from wulf.stats.curves.piecewise import Interval
+from wulf.stats.curves.sigma_peak import Peak
 
 AT = "2026-11-21T12:00:00+00:00"
 

@@ -7,7 +7,7 @@ from bench.foresight import ordered
 from bench.public import KERNELS, SETTINGS, TRACED, Foretold, Spread, expression, foretold, ladder, summary
 
 from tests.wording import lacking
-from wulf.model.network import split_expression
+from wulf.model.network.figures import split_expression
 
 
 def row(program: str, setting: str, predicted: float, *runs: float, width: float = 0.1) -> Spread:

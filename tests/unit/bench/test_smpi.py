@@ -11,8 +11,8 @@ from bench.errors import BenchError
 from bench.smpi import PLATFORMS, Row
 
 from tests.wording import lacking
-from wulf.model.network import Network, Values, nominal, scaled
-from wulf.model.network_file import parse_network
+from wulf.model.network.figures import Network, Values, nominal, scaled
+from wulf.model.network.file import parse_network
 
 VALUES: Values = {
     "latency": 10e-6, "send": 0.5e-6, "receive": 0.25e-6, "gap": 0.0, "byte": 0.8e-9, "send_byte": 0.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wulf.findings.explained import Explained
-from wulf.stats.outliers import Outlier, Way
+from wulf.stats.cluster.outliers import Outlier, Way
 
 
 def test_a_sender_explains_what_it_sends_and_round_trips() -> None:

@@ -12,7 +12,7 @@ from tests.unit.report.make_history import TCP, line, write_run, write_weeks
 from wulf.core.errors import UsageError
 from wulf.findings.history import WINDOW, explain, fact_changes, history, settled
 from wulf.report.compare.history import FactChange
-from wulf.stats.changes import Change
+from wulf.stats.series.changes import Change
 from wulf.store.history import Collection, Point, Series, Source, collect, metrics_of
 
 

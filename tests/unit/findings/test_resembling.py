@@ -10,7 +10,7 @@ from wulf.core.findings import Severity
 from wulf.core.records import Record
 from wulf.findings.node.deviating import node_findings
 from wulf.findings.resembling import resembling
-from wulf.stats.streams import ar1
+from wulf.stats.series.streams import ar1
 
 ROW = "os.syscall.null"
 

@@ -11,7 +11,7 @@ from wulf.core.errors import FOUND, OK
 from wulf.findings.audit import audit_findings
 from wulf.report.tune.audit import audit_of
 from wulf.store.run import Run
-from wulf.tune.audited import audited
+from wulf.tune.audit.audited import audited
 
 
 def audit_run(nodes: int = 4, odd: dict[str, Any] | None = None, roles: dict[str, str] | None = None) -> Run:

@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from tests.wording import lacking
-from wulf.model.loggp import Calls, fit_loggp
+from wulf.model.network.loggp import Calls, fit_loggp
 from wulf.model.roofline import Ceiling, Roof
-from wulf.model.speedup import Study, study
+from wulf.model.speedup.study import Study, study
 from wulf.report.kit.page import render_model
 from wulf.report.kit.terminal import print_view
 from wulf.report.kit.view import View
@@ -21,7 +21,7 @@ from wulf.report.model.brown import brown_object, brown_view
 from wulf.report.model.loggp import loggp_object, loggp_view
 from wulf.report.model.roofline import roofline_object, roofline_view
 from wulf.report.model.speedup import limit_of, speedup_object, speedup_view
-from wulf.stats.piecewise import Interval
+from wulf.stats.curves.piecewise import Interval
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
 

@@ -26,10 +26,11 @@ KNOWN = {"net": ("wulf.cli.net.command", {}), "mpi": ("wulf.cli.mpi.command", {"
 TEXTS = {
     "wulf.model": "",
     "wulf.model.top500": 'FILE = "top500.csv"',
-    "wulf.model.network": 'FOLDER = "networks"',
-    "wulf.report": "",
+    "wulf.model.network": "",
+    "wulf.model.network.file": 'FOLDER = "known"',
+    "wulf.report.kit": "",
     "wulf.report.kit.html": 'page("report.html.j2")',
-    "wulf.cli": 'NAME = "networks"',
+    "wulf.cli": 'NAME = "known"',
     "tests.unit.test_mtu": 'SETTING = "nic.mtu"',
 }
 NINJA = (
@@ -155,13 +156,14 @@ class TestData:
         ("path", "modules"),
         [
             ("src/wulf/model/top500.csv", {"wulf.model.top500"}),
-            ("src/wulf/model/networks/gbe.toml", {"wulf.model.network"}),
+            ("src/wulf/model/network/known/gbe.toml", {"wulf.model.network.file"}),
+            ("src/wulf/model/network/other.toml", {"wulf.model.network.file"}),
             ("src/wulf/model/other.toml", {"wulf.model.top500", "wulf.model.network"}),
-            ("src/wulf/report/report.css", {"wulf.report.kit.html"}),
+            ("src/wulf/report/kit/report.css", {"wulf.report.kit.html"}),
             ("src/wulf/elsewhere/nic.mtu.toml", {"tests.unit.test_mtu"}),
             ("pyproject.toml", {"tests.conftest"}),
             ("LICENSE", set()),
-            ("native/networks/a.cpp", set()),
+            ("native/known/a.cpp", set()),
         ],
     )
     def test_who_reads_it(self, path: str, modules: set[str]) -> None:

@@ -83,4 +83,4 @@ def test_a_file_stays_on_one_worker_but_for_lab_tests_that_share_nothing_of_it()
     shares, alone = "tests/lab/test_lab_audit.py", "tests/lab/test_lab_commands.py"
     assert together(f"{shares}::test_a") == shares
     assert together(f"{alone}::test_a[b]") == f"{alone}::test_a[b]"
-    assert together("tests/unit/stats/test_edges.py::test_a") == "tests/unit/stats/test_edges.py"
+    assert together("tests/unit/stats/curves/test_edges.py::test_a") == "tests/unit/stats/curves/test_edges.py"

@@ -10,8 +10,8 @@ import pytest
 from wulf.core.errors import UsageError
 from wulf.search.expression import Expression
 from wulf.search.own import own_of, read_own
-from wulf.search.screening import screening_runs
 from wulf.search.space import Knob, Space, configuration_text
+from wulf.search.stages.screening import screening_runs
 
 GOOD = {
     "command": "./solve --block {block} -n {n}",

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from wulf.selftest import cells, comparisons, histories
-from wulf.selftest.noise import CV
+from wulf.selftest.simulated.noise import CV
 from wulf.stats.claims import Size
 from wulf.stats.comparison import versus_rule
-from wulf.stats.streams import DEPENDENT, SYNTHETIC, TICKS, drifting, quantised
+from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, TICKS, drifting, quantised
 from wulf.workflow.engine.measuring import LOOKS, QUICK_LOOKS
 from wulf.workflow.node.survey import LOOKS as NODE_LOOKS
 

@@ -7,7 +7,7 @@ import pytest
 
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.selftest.blame import accused, found, surveyed
-from wulf.selftest.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
+from wulf.selftest.simulated.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
 from wulf.stats.claims import Size
 
 STREAM = NOISES[0.02][0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wulf.model.forms import FORMS, Form
+from wulf.model.speedup.forms import FORMS, Form
 from wulf.selftest import loggp
 from wulf.selftest.models import PLANTED, chosen, harder, plan, planted, recovered, truths
 from wulf.stats.claims import Size

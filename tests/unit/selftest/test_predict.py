@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wulf.cli.foresight.predict import command
-from wulf.model.forecast import LEAST_DRAWS, USUAL_DRAWS
+from wulf.model.foresight.forecast import LEAST_DRAWS, USUAL_DRAWS
 from wulf.selftest import predict
 from wulf.stats.claims import Size
 

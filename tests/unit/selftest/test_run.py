@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from wulf.selftest import comparisons, nodes
-from wulf.selftest.clusters import GAUSSIAN
-from wulf.selftest.noise import recording
+from wulf.selftest.simulated.clusters import GAUSSIAN
+from wulf.selftest.simulated.noise import recording
 from wulf.stats.claims import Claim, Size
-from wulf.stats.streams import SYNTHETIC
+from wulf.stats.series.streams import SYNTHETIC
 
 
 def test_the_same_seed_gives_the_same_table() -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from wulf.selftest import tune
-from wulf.selftest.campaigns import Planned, held
+from wulf.selftest.simulated.campaigns import Planned, held
 from wulf.stats.claims import Size
-from wulf.stats.streams import SYNTHETIC
-from wulf.tune import deciding
-from wulf.tune.contrasts import _least_squares
+from wulf.stats.series.streams import SYNTHETIC
+from wulf.tune.campaign import deciding
+from wulf.tune.campaign.contrasts import _least_squares
 
 QUIET = SYNTHETIC[0]
 

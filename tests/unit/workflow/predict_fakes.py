@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from wulf.cluster.session import RequestError
-from wulf.model.network import Network
-from wulf.model.network_file import parse_network
+from wulf.model.network.figures import Network
+from wulf.model.network.file import parse_network
 
 COMPUTE, LATENCIES, MESSAGES, BYTES = 1_000_000_000_000, 10_000, 10_000, 10_000_000
 """Of the program: 1 s, and how many of each lie on its critical path."""

@@ -20,8 +20,8 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def listed(as_json: bool) -> int:
     """All of them: latency, overheads, bandwidth, and how many of the figures are estimates."""
-    from wulf.model.network import Network
-    from wulf.model.network_file import network_names, shipped_network
+    from wulf.model.network.figures import Network
+    from wulf.model.network.file import network_names, shipped_network
     from wulf.report.foresight.networks import network_details, networks_view
 
     networks = [Network(shipped_network(name)) for name in network_names()]
@@ -38,7 +38,7 @@ def listed(as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def show(name: str, directory: Path | None, as_toml: bool, as_json: bool) -> int:
     """One of them, a TOML, or a run of `wulf model loggp`: every figure, its interval, its source, its price."""
-    from wulf.model.network_file import network_names, network_text
+    from wulf.model.network.file import network_names, network_text
     from wulf.report.foresight.networks import network_details, network_view, written
     from wulf.workflow.model.networks import find_network
 
@@ -54,7 +54,7 @@ def show(name: str, directory: Path | None, as_toml: bool, as_json: bool) -> int
 @command.command(epilog="Example: wulf networks schema > network.schema.json")
 def schema() -> int:
     """The JSON schema of a network's TOML."""
-    from wulf.model.network_file import network_schema
+    from wulf.model.network.file import network_schema
 
     click.echo(json.dumps(network_schema(), indent=2, ensure_ascii=False))
     return OK

@@ -14,8 +14,8 @@ from wulf.core.errors import OK, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wulf.model.network import Network
-    from wulf.model.prediction import Prediction
+    from wulf.model.foresight.prediction import Prediction
+    from wulf.model.network.figures import Network
     from wulf.workflow.foresight.scene import Wanted
 
 ABOVE_ZERO = NumberIn(min=0, min_open=True)

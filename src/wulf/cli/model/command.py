@@ -88,7 +88,7 @@ def speedup(
 
     Says what can't be told apart, where the program is fastest and what limits it.
     """
-    from wulf.model.speedup import study
+    from wulf.model.speedup.study import study
     from wulf.report.model.speedup import speedup_object, speedup_view
 
     if brown:

@@ -16,7 +16,7 @@ from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
     from wulf.store.run import Run
-    from wulf.tune.audited import Audited
+    from wulf.tune.audit.audited import Audited
     from wulf.tune.setting import Setting
 
 AIMS = ("latency", "throughput", "quiet")
@@ -122,7 +122,7 @@ def _tell(run: Run, as_json: bool) -> None:
         print_report(run, colour_console())
         return
     from wulf.report.tune.audit import audit_of
-    from wulf.tune.audited import as_json as objects
+    from wulf.tune.audit.audited import as_json as objects
 
     found = audit_of(run)
     for each in objects(found) if found else ():
@@ -160,7 +160,7 @@ def _named(name: str) -> Setting:
 
 
 def _explain_json(setting: Setting, found: Audited | None) -> None:
-    from wulf.tune.audited import as_json as objects
+    from wulf.tune.audit.audited import as_json as objects
 
     states = [each for each in objects(found) if each["object"] == "setting"] if found else []
     click.echo(json.dumps({"object": "entry", **setting.model_dump(mode="json"), "states": states}))

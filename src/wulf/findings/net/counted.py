@@ -8,7 +8,7 @@ from typing import Any
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record
 from wulf.findings.net.bottlenecks import verdicts_of
-from wulf.stats.outliers import Way
+from wulf.stats.cluster.outliers import Way
 
 Said = frozenset[tuple[int, str]]
 """(identity of a record, rule) of verdicts that are told with what stands out."""

@@ -14,9 +14,9 @@ from wulf.findings.net.standing_out import NAMES
 from wulf.findings.node.deviating import doubt
 from wulf.measure.comparing import percent
 from wulf.measure.mpi.probes import carrier
+from wulf.stats.cluster.nodes import LEAST_NODES, MARGIN, Deviation, Screening, screen
+from wulf.stats.cluster.outliers import Link, node_reach
 from wulf.stats.intervals import Estimate
-from wulf.stats.nodes import LEAST_NODES, MARGIN, Deviation, Screening, screen
-from wulf.stats.outliers import Link, node_reach
 from wulf.store.run import Facts
 
 CLASS_FACTS = ("cpu.model", "cpu.threads", "memory.size", "system.product")
@@ -43,7 +43,7 @@ def deviating(
 ) -> list[Finding]:
     """Nodes that are worse than their like, beyond chance and margin; and how little could have been seen.
 
-    Over what each node reaches on its better links, all metrics together (`wulf.stats.nodes`).
+    Over what each node reaches on its better links, all metrics together (`wulf.stats.cluster.nodes`).
     """
     reaches, ticks = [], []
     for (transport, pattern), (_, metric, lower) in NAMES.items():

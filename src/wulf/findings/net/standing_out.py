@@ -11,10 +11,10 @@ from wulf.findings.explained import Explained
 from wulf.findings.net.unmeasurable import unmeasurable
 from wulf.findings.standing_words import Metric, group_finding, link_finding, node_finding
 from wulf.measure.mpi.probes import carrier
-from wulf.stats.blame import Blame, blame
-from wulf.stats.groups import Group
+from wulf.stats.cluster.blame import Blame, blame
+from wulf.stats.cluster.groups import Group
+from wulf.stats.cluster.outliers import Link, Outlier, Way
 from wulf.stats.intervals import Estimate
-from wulf.stats.outliers import Link, Outlier, Way
 from wulf.store.run import Facts
 
 NAMES = {

@@ -12,8 +12,8 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import show
 from wulf.findings.explained import Explained
 from wulf.findings.standing_words import Metric, named
-from wulf.stats.outliers import Link, Way
-from wulf.stats.parties import LEAST_PARTNERS
+from wulf.stats.cluster.outliers import Link, Way
+from wulf.stats.cluster.parties import LEAST_PARTNERS
 
 LEAST_TRIED = 3
 """Replicates that other links have: whoever has none then was tried as often, and gave no answer."""

@@ -17,8 +17,8 @@ from wulf.findings.resembling import resembling
 from wulf.measure.comparing import percent
 from wulf.measure.node.rows import Row, rows_of, table
 from wulf.measure.node.shape import BEYOND, NotHereError, shape_of
-from wulf.stats.nodes import LEAST_NODES, MARGIN, Deviation, Screening, screen
-from wulf.stats.outliers import LEAST_RATIO
+from wulf.stats.cluster.nodes import LEAST_NODES, MARGIN, Deviation, Screening, screen
+from wulf.stats.cluster.outliers import LEAST_RATIO
 from wulf.store.run import Facts
 
 CLASS_FACTS = ("cpu.model", "system.product")

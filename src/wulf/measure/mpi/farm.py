@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wulf.model.farm_study import Point
+from wulf.model.farm.study import Point
 
 FARM, METG = "farm", "metg"
 """Phases: the designed table, and the search for the smallest useful unit."""

@@ -18,8 +18,8 @@ from wulf.measure.net.drops import losses, worst_drop
 from wulf.measure.net.mtu import mtu_mismatch, path_mtu
 from wulf.measure.net.situation import End, Situation, situation_of
 from wulf.measure.net.windows import receiver_says, window_share
-from wulf.stats.outliers import LEAST_RATIO
-from wulf.stats.periods import joined, period_of
+from wulf.stats.cluster.outliers import LEAST_RATIO
+from wulf.stats.series.periods import joined, period_of
 from wulf.store.run import Facts
 
 SHAPERS = ("tbf", "htb", "hfsc", "cake", "netem", "cbs")

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from wulf.core.records import Param, Provenance, Record, Verdict
-from wulf.stats.edges import Edge, find
-from wulf.stats.sigma_peak import Peak, find_sigma_peaks, marks
+from wulf.stats.curves.edges import Edge, find
+from wulf.stats.curves.sigma_peak import Peak, find_sigma_peaks, marks
 
 LEVELS = {"l1": "cpu.l1d", "l2": "cpu.l2", "l3": "cpu.l3"}
 """Level → the facts that report its size."""

@@ -16,7 +16,7 @@ from wulf.core.records import Record
 from wulf.core.units import scale_for, show_in
 from wulf.report.kit.figures import cell_name, metric_name
 from wulf.report.kit.names import plural, printable, subject_text
-from wulf.stats.changes import Change
+from wulf.stats.series.changes import Change
 from wulf.store.history import Series, Source
 
 MAX_CHANGED = 20

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from wulf.core.units import show, show_interval
-from wulf.model.network import Network, class_object, nominal
-from wulf.model.network_file import Costs, Figure, NetworkFile
+from wulf.model.network.figures import Network, class_object, nominal
+from wulf.model.network.file import Costs, Figure, NetworkFile
 from wulf.report.kit.view import Columns, Section, View
 
 TITLES = {

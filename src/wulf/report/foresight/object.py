@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wulf.model.forecast import Forecast
-from wulf.model.foresight import Candidate, Piecewise, Tolerance, best_of
-from wulf.model.prediction import Differences, Path, Prediction, Scaling, TraceFit
+from wulf.model.foresight.forecast import Forecast
+from wulf.model.foresight.prediction import Differences, Path, Prediction, Scaling, TraceFit
+from wulf.model.foresight.worth import Candidate, Piecewise, Tolerance, best_of
 from wulf.report.kit.view import interval_object
-from wulf.stats.piecewise import Interval
+from wulf.stats.curves.piecewise import Interval
 
 MOST_KINDS = 40
 """Kinds of calls that differ from the traced run, the largest differences first."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from wulf.core.units import scale_for, show
-from wulf.model.prediction import TIMELINE, Prediction, Step, Timeline
-from wulf.model.prediction import Path as CriticalPath
+from wulf.model.foresight.prediction import TIMELINE, Prediction, Step, Timeline
+from wulf.model.foresight.prediction import Path as CriticalPath
 from wulf.report.foresight.predict import predict_view
 from wulf.report.kit.charts import hover, label
 from wulf.report.kit.html import write_page

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from wulf.model.foresight import Piecewise
-from wulf.model.prediction import Prediction
+from wulf.model.foresight.prediction import Prediction
+from wulf.model.foresight.worth import Piecewise
 from wulf.report.kit.view import Curve, Plot
 
 LEAST_SHARE = 1e-3

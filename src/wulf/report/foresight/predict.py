@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from wulf.core.units import scale_for, show, show_in, show_interval
-from wulf.model.forecast import PARTS, Forecast
-from wulf.model.foresight import LARGEST_MISS, Candidate, Tolerance, best_of, said_gain
-from wulf.model.prediction import MET, Prediction, Scaling
+from wulf.model.foresight.forecast import PARTS, Forecast
+from wulf.model.foresight.prediction import MET, Prediction, Scaling
+from wulf.model.foresight.worth import LARGEST_MISS, Candidate, Tolerance, best_of, said_gain
 from wulf.report.foresight.plots import curve_plots, sensitivity_plot
 from wulf.report.kit.view import Columns, Section, View
-from wulf.stats.piecewise import Interval
+from wulf.stats.curves.piecewise import Interval
 
 MOST_ROWS = 12
 """Of a table whose length the trace decides."""

@@ -53,7 +53,7 @@ def _code(text: str) -> Any:
 
 
 def template(name: str) -> str:
-    return (files("wulf.report") / "templates" / name).read_text(encoding="utf-8")
+    return (files("wulf.report.kit") / "templates" / name).read_text(encoding="utf-8")
 
 
 def drawing_script(*names: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wulf.stats.piecewise import Interval
+from wulf.stats.curves.piecewise import Interval
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wulf.core.units import show
-from wulf.model.brown import FIGURES, GOING_PARALLEL, SERIAL, WORK, Figure
+from wulf.model.speedup.brown import FIGURES, GOING_PARALLEL, SERIAL, WORK, Figure
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View
 
 MOST = 1000

@@ -22,7 +22,7 @@ from wulf.model.cost import (
 from wulf.model.draws import Uncertain
 from wulf.model.top500 import LAST_PLACE, History, List, Standing, law_source, source
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View
-from wulf.stats.piecewise import Interval
+from wulf.stats.curves.piecewise import Interval
 
 MOST_LISTS = 10
 """Lists that the terminal shows a line of; the page shows all."""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from wulf.core.units import scale_for, show
-from wulf.model.loggp import BOTH_WAYS, Check, LogGP
+from wulf.model.network.loggp import BOTH_WAYS, Check, LogGP
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
-from wulf.stats.piecewise import Curve as Lines
-from wulf.stats.piecewise import Interval
+from wulf.stats.curves.piecewise import Curve as Lines
+from wulf.stats.curves.piecewise import Interval
 
 NAMES = {
     "latency": "L, latency", "send": "o, overhead of sending", "receive": "o, overhead of receiving",

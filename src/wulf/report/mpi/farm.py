@@ -14,10 +14,10 @@ from rich.text import Text
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.measure.mpi.farm import FARM, METG, points_of
 from wulf.model.draws import Uncertain
-from wulf.model.farm import MasterCost, Tables, refuted
-from wulf.model.farm_study import FarmStudy, farm_study
-from wulf.model.pelikan import published
-from wulf.stats.piecewise import Interval
+from wulf.model.farm.costs import MasterCost, Tables, refuted
+from wulf.model.farm.pelikan import published
+from wulf.model.farm.study import FarmStudy, farm_study
+from wulf.stats.curves.piecewise import Interval
 from wulf.store.run import Run
 
 Figure = Callable[[Tables, int, int], float | None]

@@ -11,7 +11,7 @@ from wulf.core.records import Record
 from wulf.core.units import show, show_interval
 from wulf.measure.mpi.farm import FARM, METG, points_of
 from wulf.model.draws import combine, mean_of
-from wulf.model.farm_study import Point
+from wulf.model.farm.study import Point
 from wulf.report.kit.charts import Chart, decade_ticks, hover, label
 from wulf.report.kit.figures import interval_text, metric_name, phase, verdict_text
 from wulf.report.kit.names import printable

@@ -18,7 +18,7 @@ from wulf.report.node.machines import Beside, beside, footnote, machine_charts, 
 from wulf.report.node.matrices import matrices, matrix_chart, matrix_text
 from wulf.report.node.noise import noise_section
 from wulf.report.node.sweeps import bandwidth_chart, edge_lines, latency_chart, of_node, sweep_table, unresolved_edges
-from wulf.stats.nodes import LEAST_NODES
+from wulf.stats.cluster.nodes import LEAST_NODES
 from wulf.store.run import Facts, Run
 
 MOST_NODES = 24

@@ -14,7 +14,7 @@ from wulf.report.kit.figures import MARKS, MEANINGS, main_records, phase
 from wulf.report.kit.matrices import Matrix, Sweep, pair_matrices, run_nodes, sweeps, verdict_counts
 from wulf.report.kit.names import plural
 from wulf.report.run.facts import reported_link_speeds
-from wulf.stats.outliers import LEAST_RATIO, LEAST_SIGMAS
+from wulf.stats.cluster.outliers import LEAST_RATIO, LEAST_SIGMAS
 from wulf.store.run import Run
 
 

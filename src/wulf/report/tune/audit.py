@@ -13,11 +13,11 @@ from rich.text import Text
 from wulf.core.findings import Severity
 from wulf.report.kit.names import fold, fold_places, natural, plural, printable
 from wulf.store.run import Run
-from wulf.tune.answers import Answer, Said, is_on
-from wulf.tune.audited import Audited, advised, audited, remarks
-from wulf.tune.auditing import Mark, State, advice
+from wulf.tune.audit.answers import Answer, Said, is_on
+from wulf.tune.audit.audited import Audited, advised, audited, remarks
+from wulf.tune.audit.checklist import QUESTIONS
+from wulf.tune.audit.judging import Mark, State, advice
 from wulf.tune.catalogue import catalogue
-from wulf.tune.checklist import QUESTIONS
 from wulf.tune.readings import shown
 
 MOST_COLUMNS = 8

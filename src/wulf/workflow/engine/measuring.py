@@ -16,8 +16,8 @@ from wulf.measure.engine.plan import APP, MPI, NODE, Cell, Plan
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.starts import clock_steps
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
+from wulf.stats.cluster.nodes import MARGIN
 from wulf.stats.comparison import PairedRule
-from wulf.stats.nodes import MARGIN
 from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.engine.baseline import IDLE_SECONDS, Baseline, background_findings, idle_seconds

@@ -11,7 +11,7 @@ from wulf.measure.engine.plan import Plan
 from wulf.measure.net.layers import PHASE, DifferenceRule, differences
 from wulf.measure.net.rules import explainer
 from wulf.measure.node.rows import rows_of
-from wulf.stats.nodes import MARGIN
+from wulf.stats.cluster.nodes import MARGIN
 from wulf.store.run import Run, read_run
 from wulf.workflow.engine.baseline import joined
 

@@ -13,7 +13,7 @@ from wulf.findings.net.anchors import anchor_sizes, drift_finding, drifts, phase
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
-from wulf.stats.piecewise import LEAST_SIZES, Curve, Interval, Line, fit, next_sizes, unexplained
+from wulf.stats.curves.piecewise import LEAST_SIZES, Curve, Interval, Line, fit, next_sizes, unexplained
 from wulf.store.run import RunWriter, utc_now
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.measuring import Effort, Outcome, measure
@@ -187,7 +187,7 @@ def sweep(
 ) -> Outcome:
     """Measure one pair's ping-pong over sizes 1 B … `most`, closer where it bends.
 
-    Half the round trip over the size is divided into straight lines (`wulf.stats.piecewise`). They have to predict
+    Half the round trip over the size is divided into straight lines (`wulf.stats.curves.piecewise`). They have to predict
     sizes that they were not fitted to: as long as one lies farther off than the wish, the sizes are refined. Each
     round measures a few sizes of the first again (`wulf.findings.net.anchors`).
     """

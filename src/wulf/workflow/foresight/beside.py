@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import UsageError
-from wulf.model.network import host_numbers
-from wulf.model.prediction import Beside, Program, Traced
+from wulf.model.foresight.prediction import Beside, Program, Traced
+from wulf.model.network.figures import host_numbers
 from wulf.workflow.foresight.engine import TIMED
 from wulf.workflow.foresight.replaying import Replay
 from wulf.workflow.foresight.traced import read_traced

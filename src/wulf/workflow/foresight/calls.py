@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from wulf.model.prediction import Path as CriticalPath
-from wulf.model.prediction import Step
+from wulf.model.foresight.prediction import Path as CriticalPath
+from wulf.model.foresight.prediction import Step
 from wulf.trace.errors import TraceError
 from wulf.trace.reader import RankFile
 

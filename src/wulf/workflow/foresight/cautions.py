@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wulf.core.units import show
-from wulf.model.forecast import RUNS_FREEDOM, Calibration, Forecast
-from wulf.model.network import COPY_BYTE, Network
-from wulf.model.prediction import Program
+from wulf.model.foresight.forecast import RUNS_FREEDOM, Calibration, Forecast
+from wulf.model.foresight.prediction import Program
+from wulf.model.network.figures import COPY_BYTE, Network
 from wulf.workflow.foresight.engine import ORDERED, turned
 
 

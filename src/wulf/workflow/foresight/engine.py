@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wulf.model.prediction import Program
+from wulf.model.foresight.prediction import Program
 from wulf.workflow.foresight.replaying import Replay
 
 AUTO, ORDERED, TIMED = "auto", "a", "b"

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import UsageError
-from wulf.model.network import Network, Values, nominal
-from wulf.model.network_file import EITHER, Costs, Figure, NetworkFile
-from wulf.model.prediction import CallKind, Differences, Program, TraceFit
-from wulf.model.trace_fit import FITTED, Kinds, fit
-from wulf.stats.piecewise import Interval
+from wulf.model.foresight.prediction import CallKind, Differences, Program, TraceFit
+from wulf.model.network.figures import Network, Values, nominal
+from wulf.model.network.file import EITHER, Costs, Figure, NetworkFile
+from wulf.model.network.trace_fit import FITTED, Kinds, fit
+from wulf.stats.curves.piecewise import Interval
 from wulf.workflow.foresight.replaying import Replay
 
 MOST_OPERATIONS = 20_000_000

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from wulf.core.errors import UsageError
-from wulf.model.forecast import Forecast, gain_of
-from wulf.model.foresight import Doubts, Offer, candidate
-from wulf.model.network import Network, nominal, scaled
-from wulf.model.network_file import shipped_network
-from wulf.model.prediction import Change, Differences, Prediction, Traced, TraceFit
-from wulf.model.prediction import Path as CriticalPath
+from wulf.model.foresight.forecast import Forecast, gain_of
+from wulf.model.foresight.prediction import Change, Differences, Prediction, Traced, TraceFit
+from wulf.model.foresight.prediction import Path as CriticalPath
+from wulf.model.foresight.worth import Doubts, Offer, candidate
+from wulf.model.network.figures import Network, nominal, scaled
+from wulf.model.network.file import shipped_network
 from wulf.workflow.foresight.cautions import cautions, of_one_run
 from wulf.workflow.foresight.engine import engine_for
 from wulf.workflow.foresight.fit import FIRST, MOST_OPERATIONS, fitted_network

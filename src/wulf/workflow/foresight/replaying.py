@@ -14,11 +14,11 @@ from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import find_program
 from wulf.cluster.session import RequestError
 from wulf.core.errors import UsageError, WulfError
-from wulf.model.forecast import PARTS, Forecast
-from wulf.model.foresight import Piecewise, Tolerance
-from wulf.model.network import FRACTION_BITS, PICO
-from wulf.model.prediction import TIMELINE, CallKind, Differences, LeftOut, Program, Step, Timeline
-from wulf.model.prediction import Path as CriticalPath
+from wulf.model.foresight.forecast import PARTS, Forecast
+from wulf.model.foresight.prediction import TIMELINE, CallKind, Differences, LeftOut, Program, Step, Timeline
+from wulf.model.foresight.prediction import Path as CriticalPath
+from wulf.model.foresight.worth import Piecewise, Tolerance
+from wulf.model.network.figures import FRACTION_BITS, PICO
 
 PROGRAM = "wulf-replay"
 
@@ -113,7 +113,7 @@ class Replay:
         collectives
             What it may hold is in docs/replay-lowering.md.
         own
-            What a rank's messages to itself cost (`wulf.model.network.copy_object`).
+            What a rank's messages to itself cost (`wulf.model.network.figures.copy_object`).
         connect
             By how much longer the first messages between two ranks take [s].
         """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from wulf.core.errors import UsageError
-from wulf.model.prediction import Scaling
-from wulf.model.speedup import study
+from wulf.model.foresight.prediction import Scaling
+from wulf.model.speedup.study import study
 
 LEAST_COUNTS = 3
 """Numbers of ranks: a form of two parameters through two points fits always, and nothing is left to hold out."""

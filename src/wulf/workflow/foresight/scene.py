@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 from wulf.core.errors import UsageError
-from wulf.model.forecast import USUAL_DRAWS, Calibration, Forecast, calibrated
-from wulf.model.foresight import Piecewise, Tolerance
-from wulf.model.network import (
+from wulf.model.foresight.forecast import USUAL_DRAWS, Calibration, Forecast, calibrated
+from wulf.model.foresight.prediction import Beside, Differences, Program, Timeline, Traced
+from wulf.model.foresight.prediction import Path as CriticalPath
+from wulf.model.foresight.worth import Piecewise, Tolerance
+from wulf.model.network.figures import (
     FOREVER,
     Network,
     Values,
@@ -22,8 +24,6 @@ from wulf.model.network import (
     network_object,
     nominal,
 )
-from wulf.model.prediction import Beside, Differences, Program, Timeline, Traced
-from wulf.model.prediction import Path as CriticalPath
 from wulf.workflow.foresight.beside import beside, jobs_of
 from wulf.workflow.foresight.calls import named
 from wulf.workflow.foresight.engine import AUTO

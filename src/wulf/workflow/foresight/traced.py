@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wulf.core.errors import UsageError
-from wulf.model.prediction import Traced
+from wulf.model.foresight.prediction import Traced
 from wulf.store.run import find_run
 from wulf.trace.errors import TraceError
 from wulf.trace.manifest import NAME, SCHEDULE, read_manifest

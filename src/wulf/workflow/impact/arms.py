@@ -17,7 +17,7 @@ from wulf.lab.emulation import OPTIONS, parse
 from wulf.lab.rates import show as show_rate
 from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.model.impact import AFTER, ARMS, BEFORE
-from wulf.tune.arms import Arm, Stage, Step
+from wulf.tune.campaign.arms import Arm, Stage, Step
 from wulf.tune.values import Level
 from wulf.workflow.tune.campaign import Conductor, Measure, Told
 from wulf.workflow.tune.nodes import Leftover

@@ -8,7 +8,7 @@ from typing import Any
 
 from wulf.model.impact import ARMS, BEFORE, Impact, Row
 from wulf.model.mpi_share import MpiShare
-from wulf.tune.wording import comparison_object
+from wulf.tune.campaign.wording import comparison_object
 from wulf.workflow.impact.profile import Profiled
 from wulf.workflow.tune.campaign import Told
 

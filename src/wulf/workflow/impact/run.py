@@ -23,7 +23,7 @@ from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import folded
 from wulf.model.impact import BEFORE, Quantity, impact_of
 from wulf.store.run import RunWriter
-from wulf.tune.campaign import CONFIRM_SECONDS, DELTA
+from wulf.tune.campaign.plan import CONFIRM_SECONDS, DELTA
 from wulf.tune.setting import Aim
 from wulf.workflow.app.run import Request as Application
 from wulf.workflow.app.run import run_once

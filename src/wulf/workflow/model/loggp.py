@@ -12,10 +12,10 @@ from wulf.measure.engine.plan import MPI, NET, Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import mpi_probe
-from wulf.model.loggp import LEAST_REPLICATES, Calls, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
+from wulf.model.network.loggp import LEAST_REPLICATES, Calls, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
 from wulf.report.kit.figures import usable
 from wulf.report.kit.names import fold
-from wulf.stats.piecewise import fit
+from wulf.stats.curves.piecewise import fit
 from wulf.store.run import Run, RunWriter
 from wulf.workflow.engine.measuring import Effort, Outcome
 from wulf.workflow.mpi.launching import Launch

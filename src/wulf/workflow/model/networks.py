@@ -8,8 +8,8 @@ from pathlib import Path
 
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, text_of
-from wulf.model.network import BadExpressionError, Network, edited, from_loggp, split_expression
-from wulf.model.network_file import NetworkFile, network_names, parse_network, shipped_network
+from wulf.model.network.figures import BadExpressionError, Network, edited, from_loggp, split_expression
+from wulf.model.network.file import NetworkFile, network_names, parse_network, shipped_network
 from wulf.store.reading import StoreError
 from wulf.store.run import Run, find_run, list_runs, read_meta
 from wulf.workflow.engine.recover import load

@@ -13,7 +13,7 @@ from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.farm import FARM, METG, PROBE, Design, points_of
 from wulf.measure.mpi.probes import mpi_probe
-from wulf.model.farm import next_spin
+from wulf.model.farm.costs import next_spin
 from wulf.report.mpi.farm import study_lines
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.engine.measuring import Effort, Outcome

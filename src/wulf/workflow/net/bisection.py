@@ -15,9 +15,9 @@ from wulf.findings.standing_words import Metric, node_finding
 from wulf.measure.engine.plan import Cell, Pair
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
-from wulf.stats.blame import blame
+from wulf.stats.cluster.blame import blame
+from wulf.stats.cluster.outliers import LEAST_RATIO
 from wulf.stats.intervals import Estimate, few_mean_interval
-from wulf.stats.outliers import LEAST_RATIO
 from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html

@@ -14,8 +14,8 @@ from wulf.core.units import show, show_interval
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
+from wulf.stats.cluster.outliers import LEAST_RATIO, odd_ones
 from wulf.stats.intervals import Estimate
-from wulf.stats.outliers import LEAST_RATIO, odd_ones
 from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from wulf.search.claims import Proof
-from wulf.search.comparing import Blocks
 from wulf.search.history import COMPARED
-from wulf.search.path import changed_names
 from wulf.search.space import Config
+from wulf.search.stages.claims import Proof
+from wulf.search.stages.comparing import Blocks
+from wulf.search.stages.path import changed_names
 from wulf.search.strategy import Found
 from wulf.search.trial import CUT, OK
 from wulf.stats.comparison import Comparison

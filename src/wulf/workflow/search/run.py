@@ -18,10 +18,10 @@ from wulf.core.errors import OK as FINE
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.measure.mpi.probes import folded
-from wulf.search.claims import blocks_for
 from wulf.search.history import History
 from wulf.search.journal import NAME, Journal, conduct
 from wulf.search.plan import LEAST_BLOCKS, Plan
+from wulf.search.stages.claims import blocks_for
 from wulf.search.strategy import Found
 from wulf.search.trial import CUT, FAILED, Outcome, Trial
 from wulf.store.run import Facts, RunWriter, utc_now

@@ -18,11 +18,11 @@ from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.search.space import Space
 from wulf.search.trial import FAILED, Outcome, Trial
 from wulf.store.run import RunWriter
-from wulf.tune.arms import Arm
-from wulf.tune.campaign import CONFIRM_SECONDS, risks
-from wulf.tune.deciding import CLAMPED, REFUSED
-from wulf.tune.deciding import Outcome as Written
-from wulf.tune.selecting import SO_ALREADY, Factor
+from wulf.tune.campaign.arms import Arm
+from wulf.tune.campaign.deciding import CLAMPED, REFUSED
+from wulf.tune.campaign.deciding import Outcome as Written
+from wulf.tune.campaign.plan import CONFIRM_SECONDS, risks
+from wulf.tune.campaign.selecting import SO_ALREADY, Factor
 from wulf.tune.setting import Aim, Value
 from wulf.tune.values import Level, value_text
 from wulf.workflow.tune.campaign import Conductor

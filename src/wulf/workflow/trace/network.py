@@ -11,8 +11,8 @@ from wulf.cluster.mpi.spec import WorldSpec
 from wulf.core.errors import WulfError
 from wulf.core.files import replace_file
 from wulf.measure.engine.watcher import Watcher
-from wulf.model.network import from_loggp
-from wulf.model.network_file import NetworkFile
+from wulf.model.network.figures import from_loggp
+from wulf.model.network.file import NetworkFile
 from wulf.report.foresight.networks import written
 from wulf.store.run import RunWriter
 from wulf.workflow.engine.measuring import Effort

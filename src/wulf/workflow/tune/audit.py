@@ -26,9 +26,9 @@ from wulf.findings.run import find
 from wulf.report.tune.audit import AUDIT
 from wulf.store.reading import StoreError
 from wulf.store.run import Facts, RunWriter, read_run, utc_now
-from wulf.tune.audited import Audited, audited
+from wulf.tune.audit.audited import Audited, audited
+from wulf.tune.audit.drift import changes, unlike
 from wulf.tune.catalogue import catalogue
-from wulf.tune.drift import changes, unlike
 from wulf.tune.readings import Readings, wanted
 from wulf.tune.setting import Aim, Setting
 from wulf.workflow.engine.measuring import Outcome, write_html

@@ -16,9 +16,8 @@ from wulf.core.errors import WulfError
 from wulf.core.records import Param
 from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.stats.comparison import Comparison
-from wulf.tune.arms import Arm, Stage, Step, confirm_stage, estimate_stage, main_stage, sweep_stage
-from wulf.tune.campaign import Campaign, change_of, fresh_visits, stages_of, texts_of
-from wulf.tune.deciding import (
+from wulf.tune.campaign.arms import Arm, Stage, Step, confirm_stage, estimate_stage, main_stage, sweep_stage
+from wulf.tune.campaign.deciding import (
     APPLIED,
     INERT,
     REFUSED,
@@ -33,7 +32,8 @@ from wulf.tune.deciding import (
     rows_of,
     rule_for,
 )
-from wulf.tune.selecting import Factor, Places, is_inert
+from wulf.tune.campaign.plan import Campaign, change_of, fresh_visits, stages_of, texts_of
+from wulf.tune.campaign.selecting import Factor, Places, is_inert
 from wulf.tune.values import Catalogue, Level, level_text, request_of, same
 from wulf.workflow.tune.nodes import Leftover, NotReachedError
 from wulf.workflow.tune.outcomes import KeptSetting, kept_of, outcome_of, stays, truth_of

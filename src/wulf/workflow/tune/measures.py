@@ -22,7 +22,7 @@ from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.runner import Runner
 from wulf.store.run import RunWriter, utc_now
-from wulf.tune.deciding import Metric
+from wulf.tune.campaign.deciding import Metric
 from wulf.tune.setting import Aim
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.mpi.probes import Ranks

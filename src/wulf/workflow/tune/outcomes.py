@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from wulf.core.records import Param
-from wulf.tune.deciding import APPLIED, CLAMPED, INERT, REFUSED, Finding, Outcome
-from wulf.tune.selecting import Places
+from wulf.tune.campaign.deciding import APPLIED, CLAMPED, INERT, REFUSED, Finding, Outcome
+from wulf.tune.campaign.selecting import Places
 from wulf.tune.values import Catalogue, same, value_text
 
 

@@ -13,8 +13,9 @@ from typing import Any, Literal
 from wulf.agent.settings import mechanisms
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import NodeError
-from wulf.tune.arms import DesignName
-from wulf.tune.campaign import (
+from wulf.tune.campaign.arms import DesignName
+from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.plan import (
     CONFIRM_SECONDS,
     Campaign,
     Planned,
@@ -28,9 +29,8 @@ from wulf.tune.campaign import (
     seconds_of,
     stages_of,
 )
+from wulf.tune.campaign.selecting import Places, Wish, relevant, select
 from wulf.tune.catalogue import catalogue
-from wulf.tune.deciding import Metric
-from wulf.tune.selecting import Places, Wish, relevant, select
 from wulf.tune.setting import Aim, Setting, Value
 from wulf.tune.values import Catalogue, parse_settings, request_of, with_networks
 from wulf.workflow.engine.connect import Connected

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from wulf.tune.campaign import Campaign, folded
-from wulf.tune.deciding import Finding, Row, alarms, holm_of_rows
+from wulf.tune.campaign.deciding import Finding, Row, alarms, holm_of_rows
+from wulf.tune.campaign.plan import Campaign, folded
+from wulf.tune.campaign.wording import comparison_object, row_verdict, verdict
 from wulf.tune.kept import CONFIRMED
 from wulf.tune.values import Catalogue, level_text
-from wulf.tune.wording import comparison_object, row_verdict, verdict
 from wulf.workflow.tune.campaign import Told
 from wulf.workflow.tune.outcomes import KeptSetting
 

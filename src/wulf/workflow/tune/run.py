@@ -18,7 +18,7 @@ from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import EACH, mpi_probe
 from wulf.store.run import RunWriter
-from wulf.tune.campaign import lease_of
+from wulf.tune.campaign.plan import lease_of
 from wulf.workflow.engine.connect import Connected, connect
 from wulf.workflow.engine.done import Done
 from wulf.workflow.mpi.probes import Ranks

@@ -7,7 +7,7 @@ import pytest
 
 from wulf.core.errors import UsageError
 from wulf.store.run import RunWriter, read_run
-from wulf.tune.deciding import Metric
+from wulf.tune.campaign.deciding import Metric
 from wulf.workflow.tune.measures import AppMeasure
 
 PATIENCE = 60.0

@@ -14,7 +14,7 @@ from tests.wording import lacking
 from wulf.cli.foresight import networks
 from wulf.cli.foresight.predict import command
 from wulf.core.errors import UsageError
-from wulf.model.network_file import network_schema, network_text, parse_network, shipped_network
+from wulf.model.network.file import network_schema, network_text, parse_network, shipped_network
 from wulf.workflow.foresight import replaying
 
 

@@ -22,7 +22,7 @@ from wulf.findings.facts.causes import (
 )
 from wulf.findings.facts.differing import effects_of, fact_findings, with_causes
 from wulf.findings.net.bottlenecks import bottleneck_findings
-from wulf.selftest.planted import healthy
+from wulf.selftest.simulated.planted import healthy
 from wulf.tune.catalogue import catalogue
 from wulf.workflow.tune.measures import neighbours
 

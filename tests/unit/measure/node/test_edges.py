@@ -13,10 +13,10 @@ import pytest
 from tests.machines import tree
 from wulf.core.records import Provenance, Record, Verdict
 from wulf.measure.node.edges import assign, edge_records, reported_sizes, sigma_peaks
-from wulf.stats import edge_curves as curves
-from wulf.stats.edge_curves import KIB, LAPTOP, MIB, SERVER, Machine
-from wulf.stats.edges import Edge
-from wulf.stats.piecewise import Interval
+from wulf.stats.curves import edge_curves as curves
+from wulf.stats.curves.edge_curves import KIB, LAPTOP, MIB, SERVER, Machine
+from wulf.stats.curves.edges import Edge
+from wulf.stats.curves.piecewise import Interval
 
 AT = "2026-11-21T12:00:00+00:00"
 FACTS: dict[str, dict[str, Any]] = {

@@ -33,7 +33,7 @@ from wulf.report.compare.history import (
     sparkline,
 )  # fmt: skip
 from wulf.report.compare.history_page import MAX_POINTS, chart, charts_of, render_history, write_history
-from wulf.stats.changes import Change
+from wulf.stats.series.changes import Change
 from wulf.store.history import Point, Series, Source
 from wulf.store.reading import StoreError
 

@@ -12,17 +12,17 @@ import pytest
 from tests.unit.workflow.predict_fakes import FakeReplay, make_trace, this
 from tests.wording import Wording, lacking
 from wulf.core.units import show
-from wulf.model.network import Network, scaled
-from wulf.model.network_file import parse_network, shipped_network
-from wulf.model.prediction import CallKind, Differences, Prediction, Step, TraceFit
-from wulf.model.prediction import Path as CriticalPath
+from wulf.model.foresight.prediction import CallKind, Differences, Prediction, Step, TraceFit
+from wulf.model.foresight.prediction import Path as CriticalPath
+from wulf.model.network.figures import Network, scaled
+from wulf.model.network.file import parse_network, shipped_network
 from wulf.report.foresight.networks import network_details, network_view, networks_view, written
 from wulf.report.foresight.object import predict_object
 from wulf.report.foresight.page import FULL, render_predict, timeline_chart, write_predict
 from wulf.report.foresight.plots import curve_plots, sensitivity_plot
 from wulf.report.foresight.predict import MOST_ROWS, headline, predict_view
 from wulf.report.kit.view import Section, View
-from wulf.stats.piecewise import Interval
+from wulf.stats.curves.piecewise import Interval
 from wulf.store.reading import StoreError
 from wulf.workflow.foresight.predict import predict
 from wulf.workflow.foresight.replaying import Replay

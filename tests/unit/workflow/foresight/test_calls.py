@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from wulf.model.prediction import Path as CriticalPath
-from wulf.model.prediction import Step
+from wulf.model.foresight.prediction import Path as CriticalPath
+from wulf.model.foresight.prediction import Step
 from wulf.trace.record import Record
 from wulf.trace.writer import RankWriter
 from wulf.workflow.foresight import calls as predict_calls

@@ -11,9 +11,9 @@ import pytest
 from tests.unit.workflow.predict_fakes import LATENCIES, OWN, SECONDS, FakeReplay, make_trace, rank_file, this
 from tests.wording import Wording, lacking
 from wulf.core.errors import UsageError
-from wulf.model.network import Network, scaled
-from wulf.model.network_file import shipped_network
-from wulf.model.prediction import Prediction
+from wulf.model.foresight.prediction import Prediction
+from wulf.model.network.figures import Network, scaled
+from wulf.model.network.file import shipped_network
 from wulf.trace.record import UNTIMED, Record
 from wulf.trace.writer import RankWriter
 from wulf.workflow.foresight import engine as predict_engine

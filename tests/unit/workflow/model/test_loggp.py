@@ -16,8 +16,8 @@ from tests.unit.workflow.simulating import simulator
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure.mpi import probes as measuring
-from wulf.model.loggp import BOTH_WAYS, fit_loggp
-from wulf.model.network import eager_limit, from_loggp
+from wulf.model.network.figures import eager_limit, from_loggp
+from wulf.model.network.loggp import BOTH_WAYS, fit_loggp
 from wulf.store.run import Run
 from wulf.workflow.engine.measuring import Outcome
 from wulf.workflow.model.loggp import (

@@ -11,8 +11,8 @@ import pytest
 from tests.unit.workflow.predict_fakes import THIS, this
 from tests.wording import lacking
 from wulf.core.errors import UsageError
-from wulf.model.network import Network
-from wulf.model.network_file import shipped_network
+from wulf.model.network.figures import Network
+from wulf.model.network.file import shipped_network
 from wulf.workflow.model.networks import find_network, this_network, with_memory
 
 

@@ -13,8 +13,8 @@ from tests.unit.workflow.simulating import simulator
 from wulf.cluster.simulated import Refusal
 from wulf.core.errors import FOUND, INCOMPLETE, OK
 from wulf.selftest.blame import SIZES, surveyed
-from wulf.selftest.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
-from wulf.stats.streams import Stream
+from wulf.selftest.simulated.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
+from wulf.stats.series.streams import Stream
 from wulf.workflow.engine import measuring
 from wulf.workflow.engine.measuring import Outcome
 from wulf.workflow.net import survey as surveying

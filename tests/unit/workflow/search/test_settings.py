@@ -7,9 +7,9 @@ import pytest
 from tests.unit.workflow.tune_fakes import FakeCluster, FakeNode, setting
 from wulf.core.errors import WulfError
 from wulf.search.trial import OK, Outcome
-from wulf.tune.campaign import Campaign
-from wulf.tune.deciding import Metric
-from wulf.tune.selecting import Selection
+from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.plan import Campaign
+from wulf.tune.campaign.selecting import Selection
 from wulf.tune.setting import Aim
 from wulf.workflow.search.settings import SettingKnobs
 from wulf.workflow.tune.nodes import Nodes

@@ -14,7 +14,7 @@ from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.mpi.spec import WorldSpec
 from wulf.core.errors import NodeError
 from wulf.measure.engine.watcher import UNWATCHED
-from wulf.model.network_file import parse_network
+from wulf.model.network.file import parse_network
 from wulf.store.run import RunWriter, list_runs
 from wulf.workflow.model.networks import OWN_FILE
 from wulf.workflow.mpi.launching import Launch

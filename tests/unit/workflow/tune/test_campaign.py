@@ -11,11 +11,11 @@ import pytest
 from tests.unit.workflow.tune_fakes import FakeCluster, FakeNode, Truth, setting
 from tests.wording import Wording, lacking
 from wulf.core.errors import NodeError
-from wulf.tune.campaign import Campaign
-from wulf.tune.deciding import Metric
-from wulf.tune.selecting import Wish, select
+from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.plan import Campaign
+from wulf.tune.campaign.selecting import Wish, select
+from wulf.tune.campaign.wording import verdict
 from wulf.tune.setting import Aim, Setting
-from wulf.tune.wording import verdict
 from wulf.workflow.tune.campaign import Conductor, Told
 from wulf.workflow.tune.nodes import Nodes
 from wulf.workflow.tune.result import kept_object

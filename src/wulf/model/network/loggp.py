@@ -1,0 +1,317 @@
+"""LogGP of a pair: L, o, g and G, and where the protocol changes.
+
+LogGP (Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995) says that a message of s bytes takes L + 2o + (s-1)·G,
+that a sender and a receiver are busy for o each, and that messages follow each other at least g + (s-1)·G apart. Gaps
+are found as Netgauge does (Hoefler, Lichei and Rehm, IPDPS 2007), from PRTT(n, d, s): n messages of s bytes with d
+seconds between them, and one answer to the last. Overheads are not: a difference of two times of milliseconds is no
+measure of a call of microseconds where others take the CPU. They are what the calls take by themselves:
+
+- gap(s) = (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n-1), which is g + (s-1)·G: straight lines over s, one a protocol.
+- o(s) of the sender: a call that sends, a pause after the one before; of the receiver: one that takes a message that is
+  there, of trains that have come while it did something else.
+- L = PRTT(1, 0, s)/2 less both, of the smallest s.
+
+The lines are found by `wulf.stats.curves.piecewise`; every third size is held out of them and predicted. So is a pattern that
+is in none of them: two messages that cross, each of which should take as long as one alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from wulf.stats.curves.piecewise import LEAST_SIZES, Curve, Interval, Line, fit
+from wulf.stats.samples import Floats, check_confidence, checked
+
+DRAWS = 999
+
+HELD_OUT = 3
+"""Every so-manieth size is not shown to the lines; never the first or the last, beyond which nothing is predicted."""
+
+LEAST_REPLICATES = 6
+"""Of a size: L's interval at 95 % covers it in 60 % of campaigns with two, in 83 % with three, in 94 % with six."""
+
+LEAST_MESSAGES = 2
+
+BOTH_WAYS = "both ways"
+"""Of a check: two messages that cross."""
+
+Times = Mapping[float, Sequence[float]]
+"""Bytes → replicates in seconds."""
+
+
+class TooFewReplicatesError(ValueError):
+    """So few that no interval would cover."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What calls take by themselves, for messages of one size: each replicate's seconds."""
+
+    bytes: float
+    send: Sequence[float]
+    receive: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A size that was held out: what the lines say, what was measured, and how far they are apart, relatively.
+
+    At an edge, between two lines, it is not known which of them a size is on: what is predicted there is a guess.
+    """
+
+    what: str
+    bytes: float
+    predicted: float
+    measured: Interval
+    error: Interval
+    at_edge: bool = False
+
+
+@dataclass(frozen=True)
+class LogGP:
+    """The parameters, in seconds and seconds a byte; None where they can't be had, and why in `reasons`.
+
+    Attributes
+    ----------
+    latency, send, receive, gap
+        L; o of the sender and of the receiver, of the smallest message; g.
+    overheads
+        Both o(s) by bytes.
+    times, gaps
+        The lines of PRTT(1, 0, s)/2, and of gap(s): a line's β is G.
+    checks
+        Of the sizes held out.
+    """
+
+    latency: Interval | None
+    send: Interval | None
+    receive: Interval | None
+    gap: Interval | None
+    overheads: Mapping[float, tuple[Interval, Interval]]
+    times: Curve
+    gaps: Curve | None
+    checks: Sequence[Check]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def per_byte(self) -> Interval:
+        """G of large messages: the last line of the gaps, or where there are none of the times."""
+        return (self.gaps or self.times).lines[-1].beta
+
+    def missed(self, *, by_byte: bool) -> float:
+        """Share of its time by which the lines surely miss a pattern that they were not made of, at worst.
+
+        Parameters
+        ----------
+        by_byte
+            Of sizes whose time is mostly their bytes'; else of the others.
+        """
+        found = [
+            max(0.0, one.error.low, -one.error.high)
+            for one in self.checks
+            if one.what == BOTH_WAYS and (2 * line_of(self.times, one.bytes).alpha.value < one.predicted) == by_byte
+        ]
+        return max(found, default=0.0)
+
+    @property
+    def edges(self) -> Sequence[tuple[float, float]]:
+        """Between which sizes the protocol changes: eager to rendezvous is one of them."""
+        return self.times.switches
+
+    def time(self, size: float) -> float:
+        """Seconds of one message of so many bytes."""
+        return self.times.at(size)
+
+
+def fit_loggp(
+    round_trips: Times,
+    trains: Times | None = None,
+    calls: Sequence[Calls] = (),
+    crossings: Times | None = None,
+    *,
+    messages: int = 1,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> LogGP:
+    """Fit LogGP.
+
+    Parameters
+    ----------
+    round_trips
+        PRTT(1, 0, s): at least four sizes of `LEAST_REPLICATES` or more; sizes of fewer are left out, and that is said.
+    trains
+        PRTT(n, 0, s), with `messages` n; None where only round trips were measured (TCP's sweep): no o and no g then.
+    calls
+        Of some of the sizes.
+    crossings
+        Seconds of two messages that cross, of some sizes.
+
+    Raises
+    ------
+    TooFewReplicatesError
+        A ValueError: too few sizes are left.
+    ValueError
+        Too few sizes, a time is not above zero, or trains of fewer than two messages.
+    """
+    if trains and messages < LEAST_MESSAGES:
+        raise ValueError(f"a train of {messages} message has no gap: at least {LEAST_MESSAGES} are needed")
+    boot = _Bootstrap(confidence, seed)
+    reasons: dict[str, str] = {}
+    round_trips, trains, calls = _enough(round_trips, trains, calls, reasons)
+    half = {size: (checked(values) / 2).tolist() for size, values in round_trips.items()}
+    times, checks = boot.lines(half, "time")
+    checks += [
+        boot.check(BOTH_WAYS, size, times, values)
+        for size, values in sorted((crossings or {}).items())
+        if len(values) >= LEAST_REPLICATES
+    ]
+    gaps, gap = None, None
+    if trains:
+        own = _gaps(round_trips, trains, messages, reasons)
+        if own:
+            gaps, more = boot.lines(own, "gap")
+            gap, checks = boot.median(own[min(own)]), checks + more
+    else:
+        reasons.setdefault("gap", "only round trips were measured: no messages followed each other")
+    smallest = min(calls, key=lambda one: one.bytes, default=None)
+    if smallest is None:
+        for name in ("send", "receive"):
+            reasons.setdefault(name, "only round trips were measured: o is part of them, and can't be told from L")
+        reasons["latency"] = "it can't be told from 2o: the first line's α is L + 2o"
+        return LogGP(None, None, None, gap, {}, times, gaps, checks, reasons)
+    latency = _latency(smallest, round_trips, boot)
+    if latency.value <= 0:
+        reasons["latency"] = (
+            "not identifiable: sending and receiving take as long as the whole way, and nothing is left for the wire; "
+            "a CPU of its own for each rank would tell it"
+        )
+    found = {one.bytes: (boot.median(one.send), boot.median(one.receive)) for one in calls}
+    known = latency if latency.value > 0 else None
+    return LogGP(known, *found[smallest.bytes], gap, found, times, gaps, checks, reasons)
+
+
+class _Bootstrap:
+    """Intervals of medians and of what is made of them."""
+
+    def __init__(self, confidence: float, seed: int) -> None:
+        check_confidence(confidence)
+        self._confidence, self._seed = confidence, seed
+        self._random = np.random.default_rng(seed)
+
+    def draw(self, values: Floats) -> Floats:
+        """Medians of resamples, shape (draws,), widened by √(n/(n-1)) for the few values that there are."""
+        drawn = np.median(self._random.choice(values, (DRAWS, values.size)), axis=1)
+        middle = np.median(values)
+        wider = middle + (drawn - middle) * (values.size / (values.size - 1)) ** 0.5
+        result: Floats = np.clip(wider, values.min(), values.max())
+        return result
+
+    def interval(self, value: float, drawn: Floats) -> Interval:
+        """The value with the quantiles of its draws."""
+        low, high = np.quantile(drawn, [(1 - self._confidence) / 2, (1 + self._confidence) / 2])
+        return Interval(value, min(float(low), value), max(float(high), value))
+
+    def median(self, samples: Sequence[float]) -> Interval:
+        """The median with its interval."""
+        return self.interval(float(np.median(samples)), self.draw(checked(samples)))
+
+    def lines(self, samples: Times, what: str) -> tuple[Curve, list[Check]]:
+        """The lines through all sizes; and how those through two of three predict the third ones.
+
+        Where too few sizes would be left none is held out.
+        """
+        sizes = sorted(samples)
+        out = sizes[HELD_OUT - 1 : -1 : HELD_OUT]
+        checks: list[Check] = []
+        if len(sizes) - len(out) > LEAST_SIZES:
+            shown = {size: samples[size] for size in sizes if size not in out}
+            partial = fit(shown, confidence=self._confidence, seed=self._seed)
+            checks = [self.check(what, size, partial, samples[size]) for size in out]
+        return fit(samples, confidence=self._confidence, seed=self._seed), checks
+
+    def check(self, what: str, size: float, curve: Curve, samples: Sequence[float]) -> Check:
+        """What lines say of a size that is not among theirs, or of another pattern."""
+        drawn = self.draw(checked(samples))
+        measured, predicted = self.interval(float(np.median(samples)), drawn), curve.at(size)
+        error = self.interval(predicted / measured.value - 1, predicted / drawn - 1)
+        on_a_line = any(line.first <= size <= line.last for line in curve.lines)
+        return Check(what, size, predicted, measured, error, not on_a_line)
+
+
+def _enough(
+    round_trips: Times, trains: Times | None, calls: Sequence[Calls], reasons: dict[str, str]
+) -> tuple[Times, Times | None, Sequence[Calls]]:
+    """What has replicates enough for an interval that covers; what has not is left out, by name."""
+    trips = {size: values for size, values in round_trips.items() if len(values) >= LEAST_REPLICATES}
+    if len(trips) < min(LEAST_SIZES, len(round_trips)):
+        raise TooFewReplicatesError(
+            f"{len(trips)} of {len(round_trips)} sizes have {LEAST_REPLICATES} replicates or more; intervals of fewer "
+            f"cover too rarely, and lines need {LEAST_SIZES} sizes"
+        )
+    rows = None if trains is None else {size: row for size, row in trains.items() if len(row) >= LEAST_REPLICATES}
+    left = round_trips.keys() - trips.keys()
+    timed = [one for one in calls if min(len(one.send), len(one.receive)) >= LEAST_REPLICATES and one.bytes not in left]
+    untimed = {one.bytes for one in calls if one not in timed}
+    few = sorted(left | untimed | ((trains or {}).keys() - (rows or {}).keys()))
+    if few:
+        named = ", ".join(f"{size:g} B" for size in few)
+        reasons["left out"] = f"{named}: fewer than {LEAST_REPLICATES} replicates of what was measured there"
+    if trains and not rows:
+        reasons["gap"] = f"no train of messages has {LEAST_REPLICATES} replicates"
+    if calls and not timed:
+        reasons |= dict.fromkeys(("send", "receive"), f"no train with pauses has {LEAST_REPLICATES} replicates")
+    return trips, rows, timed
+
+
+def _gaps(round_trips: Times, trains: Times, messages: int, reasons: dict[str, str]) -> dict[float, list[float]]:
+    """gap(s) of every train, less the median round trip; one that drowns in noise is left out, and that is said."""
+    both = sorted(set(round_trips) & set(trains))
+    found = {}
+    for size in both:
+        alone = float(np.median(round_trips[size]))
+        gaps = [(train - alone) / (messages - 1) for train in trains[size]]
+        if min(gaps, default=0.0) > 0:
+            found[size] = gaps
+    if len(found) < len(both):
+        left = ", ".join(f"{size:g} B" for size in both if size not in found)
+        reasons["gaps left out"] = f"{left}: {messages} messages took no longer than one at times"
+    if len(found) < LEAST_SIZES:
+        reasons["gap"] = f"{len(found)} sizes have gaps above zero: {LEAST_SIZES} are needed"
+        return {}
+    return found
+
+
+def _latency(one: Calls, round_trips: Times, boot: _Bootstrap) -> Interval:
+    """L = PRTT(1, 0, s)/2 - o of the sender - o of the receiver."""
+    if one.bytes not in round_trips:
+        raise ValueError(f"calls for messages of {one.bytes:g} bytes were timed, but there are no round trips of them")
+    parts = [checked(values) for values in (round_trips[one.bytes], one.send, one.receive)]
+
+    def of(trip: Floats, send: Floats, receive: Floats) -> Floats:
+        result: Floats = trip / 2 - send - receive
+        return result
+
+    own = of(*(np.median(values, keepdims=True) for values in parts))
+    return boot.interval(float(own[0]), of(*(boot.draw(values) for values in parts)))
+
+
+def steepest(times: Curve) -> tuple[Line, Line] | None:
+    """The two lines between which the time of a message rises most; None where it rises nowhere."""
+    rises = [(rise(before, after), before, after) for before, after in pairwise(times.lines)]
+    most = max(rises, key=lambda one: one[0], default=None)
+    return most[1:] if most is not None and most[0] > 0 else None
+
+
+def rise(before: Line, after: Line) -> float:
+    """By how much the time of a message grows from one line to the next, in the middle between them on a log scale."""
+    middle = (before.last * after.first) ** 0.5
+    return after.at(middle) - before.at(middle)
+
+
+def line_of(curve: Curve, size: float) -> Line:
+    """The line that a size lies on: the last that begins at or below it."""
+    return next((line for line in reversed(curve.lines) if line.first <= size), curve.lines[0])

@@ -1,0 +1,41 @@
+"""The HTML report of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wulf.report.kit.html import drawing_script, fill_template, json_for_script, script_digest, template, write_page
+from wulf.report.run.page import page
+from wulf.store.run import Run
+
+
+def write_report(run: Run, path: Path) -> None:
+    """Write the report of a run, atomically: `path` is the whole report, or what it was before.
+
+    Raises
+    ------
+    StoreError
+        The disk is full, or there is no permission.
+    """
+    write_page(path, render(run), "the run itself is kept, `wulf report RUN` writes the page again")
+
+
+def render(run: Run) -> str:
+    """The report of a run as one HTML document."""
+    from plotly.offline import get_plotlyjs  # slow to import, and only reports need it
+
+    context = page(run)
+    charts = context.pop("charts")
+    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("report.js")
+    node_script = template("node.js") if context["node"] and charts else ""
+    return fill_template(
+        "report.html.j2",
+        **context,
+        charts=json_for_script(charts),
+        has_charts=bool(charts),
+        plotly=plotly,
+        script=script,
+        node_style=template("node.css") if context["node"] else "",
+        node_script=node_script,
+        script_digests=[script_digest(each) for each in [plotly, script, *([node_script] if node_script else [])]],
+    )
