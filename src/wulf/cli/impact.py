@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wulf.workflow.impact.run import Request
 
 BLOCKS = 8
-"""As `workflow.impact_arms` has it, which is not imported for `--help`."""
+"""As `workflow.impact.arms` has it, which is not imported for `--help`."""
 
 
 @click.command(

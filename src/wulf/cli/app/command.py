@@ -101,7 +101,7 @@ def measured(
     request
         What to run, once it is known over how many ranks.
     run
-        What runs it [`workflow.app.run_app`, which takes a Request].
+        What runs it [`workflow.app.run.run_app`, which takes a Request].
     """
     from wulf.workflow.app.run import run_app
     from wulf.workflow.engine.measuring import Effort

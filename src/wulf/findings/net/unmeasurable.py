@@ -109,7 +109,7 @@ def _of_culprit(link: Link, nodes: Mapping[str, Way], silence: _Silence) -> bool
 def _blamed(nodes: dict[str, Way], dead: set[Link], alive: frozenset[Link]) -> set[Link]:
     """Add to `nodes` those that explain dead links, the one that explains most first; the links that are left.
 
-    As `stats.blame` has it: a node's way is to blame when no more than a quarter of its links live.
+    As `stats.cluster.blame` has it: a node's way is to blame when no more than a quarter of its links live.
     """
     left = set(dead)
     living = Counter(party for link in alive for party in _parties(link))

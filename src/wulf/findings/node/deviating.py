@@ -59,7 +59,7 @@ def _known(facts: Facts, name: str) -> str:
 
 @dataclass(frozen=True)
 class Screened:
-    """All nodes and rows of a survey of which ratios can be taken, and what `stats.nodes.screen` says of them."""
+    """All nodes and rows of a survey of which ratios can be taken, as `stats.cluster.nodes.screen` judges them."""
 
     nodes: list[str]
     rows: list[Row]

@@ -1,4 +1,4 @@
-"""What a network is worth for a program, and whether that can be told; `wulf.model.foresight.forecast` has the run times.
+"""What a network is worth for a program, and whether that can be told; `forecast` has the run times.
 
 A gain has three doubts. The networks' figures have intervals: they are drawn, and each draw is replayed. The model
 covers a share of the trace's time; the rest could be as it was, or not be at all. And the replay of the network that

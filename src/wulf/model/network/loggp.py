@@ -11,8 +11,8 @@ measure of a call of microseconds where others take the CPU. They are what the c
   there, of trains that have come while it did something else.
 - L = PRTT(1, 0, s)/2 less both, of the smallest s.
 
-The lines are found by `wulf.stats.curves.piecewise`; every third size is held out of them and predicted. So is a pattern that
-is in none of them: two messages that cross, each of which should take as long as one alone.
+The lines are found by `wulf.stats.curves.piecewise`; every third size is held out of them and predicted. So is a
+pattern that is in none of them: two messages that cross, each of which should take as long as one alone.
 """
 
 from __future__ import annotations

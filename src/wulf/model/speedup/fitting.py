@@ -1,7 +1,7 @@
 """One form fitted to times over workers: parameters, predictions and the peak, with intervals.
 
 Weighted non-negative least squares; the weights are the means' relative variances at the fitted times: of their runs,
-and of their launches (`wulf.model.speedup.launches`). Intervals are the quantiles of a bootstrap of the runs' relative errors
+and of their launches (`launches`). Intervals are the quantiles of a bootstrap of the runs' relative errors
 and the launches' (where runs were not repeated, of normal ones as wide as the fit's residuals), as wide as Student's t
 asks, around the solution that may be negative, cut at zero: around the bounded one, a parameter at its bound would have
 an interval too narrow (Andrews, Inconsistency of the bootstrap, Econometrica 68, 2000).

@@ -1,6 +1,6 @@
 """What a campaign, a search or an impact came to: one JSON file in its run, shown as a view and as a page with a chart.
 
-The modules `tune_page`, `search_page` and `impact_page` each say what is their own of it, as `OUTCOME`.
+The modules `page` of tune, search and impact each say what is their own of it, as `OUTCOME`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The way from the default to the winner, a knob at a time; and which two knobs may do something only together.
 
 Both are what the model thinks: they say what is worth running. What is claimed of knobs is what those runs say
-(`wulf.search.stages.claims`): the model chose best and worst by the runs that it was made of, and its own intervals cover less
+(`claims`): the model chose best and worst by the runs that it was made of, and its own intervals cover less
 than they say.
 """
 

@@ -1,6 +1,6 @@
 """Whether a series stepped, or wandered so that some split of it looks like a step.
 
-The permutation test of `wulf.stats.series.changes` takes runs for exchangeable where nothing changed. Runs that drift, or that
+The permutation test of `changes` takes runs for exchangeable where nothing changed. Runs that drift, or that
 resemble their neighbours for longer than the blocks in which they are permuted, are not: a change found in them is a
 candidate, and no more.
 """

@@ -1,7 +1,7 @@
 """What a campaign's figures say of each setting, and which of them are kept. Pure functions of stages and values.
 
 Arms are compared within blocks by Wilcoxon's signed ranks (`wulf.stats.comparison`). A setting's effect is its main
-effect in each block (`wulf.tune.campaign.contrasts`): the mean of what it does alone and what it does in company of all others.
+effect in each block (`contrasts`): the mean of what it does alone and what it does in company of all others.
 A claim holds for all settings together; where the A/A arm would be claimed to differ from itself, there is none.
 """
 

@@ -187,9 +187,9 @@ def sweep(
 ) -> Outcome:
     """Measure one pair's ping-pong over sizes 1 B … `most`, closer where it bends.
 
-    Half the round trip over the size is divided into straight lines (`wulf.stats.curves.piecewise`). They have to predict
-    sizes that they were not fitted to: as long as one lies farther off than the wish, the sizes are refined. Each
-    round measures a few sizes of the first again (`wulf.findings.net.anchors`).
+    Half the round trip over the size is divided into straight lines (`wulf.stats.curves.piecewise`). They have to
+    predict sizes that they were not fitted to: as long as one lies farther off than the wish, the sizes are refined.
+    Each round measures a few sizes of the first again (`wulf.findings.net.anchors`).
     """
     under_way = Sweep(cell, effort.wish)
 

@@ -16,7 +16,7 @@ from wulf.workflow.impact.profile import Profiled, Run, Take
 
 
 class Yardstick(Protocol):
-    """A figure of the network, measured in the configuration that is there (`tune_measures.NetMeasure`)."""
+    """A figure of the network, measured in the configuration that is there (`workflow.tune.measures.NetMeasure`)."""
 
     cells: list[Cell]
 

@@ -229,7 +229,7 @@ def sweep(
     params: Mapping[str, Param] | None = None,
     watch: Watcher = UNWATCHED,
 ) -> Outcome:
-    """MPI's ping-pong over sizes 1 B … `most`, closer where it bends, as `wulf net sweep` does it (`workflow.sweep`).
+    """MPI's ping-pong over sizes 1 B … `most`, closer where it bends, as `workflow.engine.sweep` does it.
 
     Where it bends, the MPI most often goes over from sending at once (eager) to asking first (rendezvous).
     """

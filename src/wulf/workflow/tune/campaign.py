@@ -44,7 +44,7 @@ node is lost."""
 
 
 class Hands(Protocol):
-    """What a campaign asks of its nodes; `workflow.tune_nodes.Nodes` does it over sessions."""
+    """What a campaign asks of its nodes; `workflow.tune.nodes.Nodes` does it over sessions."""
 
     taken_back: set[tuple[str, str, str]]
 

@@ -16,7 +16,7 @@ from wulf.workflow.mpi.farm import FIRST_SPINS, MOST_SPINS, Search
 
 
 class FakeRanks:
-    """Makes cells as `workflow.mpi.Ranks` does."""
+    """Makes cells as `workflow.mpi.probes.Ranks` does."""
 
     def cell(self, number: int, _: Any, name: str, params: Any, phase: str, *, within: bool = False) -> Cell:
         assert within == (number > 9)  # what is found one after the other does not get a launch a replicate
