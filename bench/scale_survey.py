@@ -52,7 +52,7 @@ def command(nodes: int, out: Path, *more: str) -> int:
     from bench.scale import fingerprint
     from wulf.cli.main import cli
     from wulf.cluster.launchers import null
-    from wulf.cluster.simulated import NETWORK, SimulatedCluster
+    from wulf.cluster.simulated.cluster import NETWORK, SimulatedCluster
 
     names, slow = [f"n{i}" for i in range(1, nodes + 1)], planted(nodes)
     facts = fingerprint(names)

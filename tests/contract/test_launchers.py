@@ -11,12 +11,12 @@ import pytest
 
 from tests.processes import wait_until
 from wulf.cluster.inventory import Inventory, Node
+from wulf.cluster.launcher import Launcher
 from wulf.cluster.launchers import launcher_names, make_launcher
-from wulf.cluster.launchers.base import Launcher
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program, supervised
 from wulf.cluster.session import RequestError, SessionLost
-from wulf.cluster.simulated import Fault, SimulatedCluster
+from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
 from wulf.core.errors import LabError, NodeError
 
 from .conftest import left_running, skip_or_fail
@@ -101,7 +101,7 @@ IN_A_LAB = ("lab", "slurm")
 def slurm_job(tmp_path_factory):
     """A job on n1 to n3 of a lab with a Slurm, and that Slurm's commands in PATH."""
     from wulf import lab as labs
-    from wulf.cluster.allocation import allocation
+    from wulf.cluster.slurm.allocation import allocation
 
     try:
         lab = labs.up(nodes=3, keep=False, with_slurm=True)

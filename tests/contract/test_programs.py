@@ -11,8 +11,8 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import agent_program, find_program
 from wulf.cluster.session import RequestError
-from wulf.cluster.simulated import WULF_NET
-from wulf.cluster.simulated_node import WULF_NODE
+from wulf.cluster.simulated.cluster import WULF_NET
+from wulf.cluster.simulated.node import WULF_NODE
 from wulf.core.errors import UsageError
 from wulf.measure.engine.probes import Probe
 from wulf.measure.node.cells import Asked, drafts_of

@@ -15,9 +15,9 @@ import pytest
 
 from tests.wording import lacking
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers.ssh import SshLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.session import SessionLost
+from wulf.cluster.ssh.direct import SshLauncher
 
 from .private_sshd import ROOT
 

@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _watchdog(paired: bool) -> int:
-    from wulf.agent.changes.host import live
+    from wulf.agent.changes.live import live
     from wulf.agent.changes.twin import Twin
     from wulf.agent.changes.watchdog import settle, watch
 

@@ -244,7 +244,7 @@ def inventory_of(
             yield replace(chosen, nodes=chosen.pick(expand(nodes))) if nodes else chosen
         return
     if inventory_file is not None or hostfile is not None:
-        chosen = Inventory.from_toml(inventory_file) if inventory_file else Inventory.from_hostfile(hostfile or "")
+        chosen = _inventory_in(inventory_file, hostfile)
         if nodes is not None:
             changes["nodes"] = chosen.pick(expand(nodes))
     else:
@@ -255,6 +255,13 @@ def inventory_of(
             yield replace(chosen, job=job.id)
         return
     yield chosen
+
+
+def _inventory_in(inventory_file: Path | None, hostfile: Path | None) -> Inventory:
+    from wulf.cluster import cluster_toml
+    from wulf.cluster import hostfile as hostfiles
+
+    return cluster_toml.read(inventory_file) if inventory_file else hostfiles.read(hostfile or Path())
 
 
 @contextmanager

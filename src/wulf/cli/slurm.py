@@ -15,7 +15,7 @@ import click
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from wulf.cluster.slurm import Job
+    from wulf.cluster.slurm.jobs import Job
 
 OPTIONS, SUBMIT, ARRAY = "wulf.slurm.options", "wulf.slurm.submit", "wulf.slurm.array"
 """Where a command's context keeps them: commands need not know of them."""
@@ -78,8 +78,8 @@ def job_of(nodes: str | None, configured: Mapping[str, str]) -> Iterator[Job]:
     UsageError
         No such nodes, no Slurm. With --sbatch, click's Exit: the job has been submitted.
     """
-    from wulf.cluster.allocation import allocation
-    from wulf.cluster.slurm import current_job, parse_options
+    from wulf.cluster.slurm.allocation import allocation
+    from wulf.cluster.slurm.jobs import current_job, parse_options
 
     options = {**configured, **parse_options(_of_command(OPTIONS, ()))}
     job = current_job()
@@ -113,7 +113,7 @@ def before_program(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _submit(nodes: str, options: Mapping[str, str], argv: Sequence[str], tasks: int) -> None:
     """Submit a job that runs this very command, tell where it will be found, and end."""
-    from wulf.cluster.slurm import batch_script, resources
+    from wulf.cluster.slurm.jobs import batch_script, resources
     from wulf.store.run import new_run_id, runs_directory
 
     ctx = click.get_current_context()

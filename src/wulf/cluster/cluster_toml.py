@@ -30,9 +30,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from wulf.cluster.inventory import Node, did_you_mean, expand, parse_network
+from wulf.cluster.inventory import Inventory, Node, did_you_mean, expand, parse_network
 from wulf.cluster.launchers import launcher_names
-from wulf.cluster.slurm import check_option
+from wulf.cluster.slurm.jobs import check_option
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, text_of, toml
 
@@ -99,8 +99,8 @@ class _File(BaseModel):
     node: dict[str, _NodeTable] = {}
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The fields of an `Inventory`.
+def read(path: Path) -> Inventory:
+    """The inventory that a file holds.
 
     Raises
     ------
@@ -125,16 +125,16 @@ def read(path: Path) -> dict[str, Any]:
             faults.append((("slurm", name), error.what))
     if faults:
         raise _faults(path, text, faults)
-    return {
-        "nodes": tuple(_nodes(path, text, parsed)),
-        "launcher": parsed.launcher,
-        "network": parsed.network,
-        "ssh_config": _beside(path, text, parsed.ssh_config),
-        "slurm": parsed.slurm,
-        "gateways": tuple(parsed.gateways or ()),
-        "gateway_ssh_config": parsed.gateway_ssh_config,
-        "roles": {node: role for role, nodes in parsed.roles.items() for node in nodes},
-    }
+    return Inventory(
+        nodes=tuple(_nodes(path, text, parsed)),
+        launcher=parsed.launcher,
+        network=parsed.network,
+        ssh_config=_beside(path, text, parsed.ssh_config),
+        slurm=parsed.slurm,
+        gateways=tuple(parsed.gateways or ()),
+        gateway_ssh_config=parsed.gateway_ssh_config,
+        roles={node: role for role, nodes in parsed.roles.items() for node in nodes},
+    )
 
 
 def _role_faults(parsed: _File) -> list[tuple[Location, str]]:

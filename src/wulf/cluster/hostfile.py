@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from wulf.cluster.inventory import Node, expand
+from wulf.cluster.inventory import Inventory, Node, expand
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, text_of
 
@@ -18,8 +18,8 @@ _HOST = re.compile(r"(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9A-Fa-f:]+\]|[^:\s]+|[
 _OPTION = re.compile(r"[A-Za-z_-]+=\S+|slots|max_slots")
 
 
-def read(path: Path) -> tuple[Node, ...]:
-    """The nodes of the file, in its order, each once.
+def read(path: Path) -> Inventory:
+    """The nodes of the file, in its order, each once; reached by ssh.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def read(path: Path) -> tuple[Node, ...]:
             nodes.setdefault(node.name, node)
     if not nodes:
         raise UsageError(f"{path}: the hostfile names no host")
-    return tuple(nodes.values())
+    return Inventory(tuple(nodes.values()))
 
 
 def _nodes_of(text: str, where: str) -> list[Node]:

@@ -137,20 +137,6 @@ class Inventory:
         return cls(tuple(Node(name) for name in expand(pattern)), launcher=launcher, **fields)
 
     @classmethod
-    def from_toml(cls, path: Path | str) -> Self:
-        """From a ``cluster.toml``; its format stands in `wulf.cluster.cluster_toml`."""
-        from wulf.cluster.cluster_toml import read
-
-        return cls(**read(Path(path)))
-
-    @classmethod
-    def from_hostfile(cls, path: Path | str, launcher: str = "ssh", **fields: Any) -> Self:
-        """From an MPI hostfile; the dialects stand in `wulf.cluster.hostfile`."""
-        from wulf.cluster.hostfile import read
-
-        return cls(read(Path(path)), launcher=launcher, **fields)
-
-    @classmethod
     def from_lab(cls, lab: Lab) -> Self:
         """The nodes of a running lab. A loopback lab has no sshd: its programs are started directly."""
         return cls(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wulf.cluster.simulated import WULF_NET
+from wulf.cluster.simulated.cluster import WULF_NET
 from wulf.core.errors import NodeError
 from wulf.core.findings import Finding
 from wulf.findings.run import find

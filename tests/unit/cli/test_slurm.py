@@ -19,8 +19,8 @@ from wulf.cli import options
 from wulf.cli.main import cli
 from wulf.cli.options import inventory_of, node_options, terminable
 from wulf.cli.slurm import WULF, without
-from wulf.cluster import allocation
-from wulf.cluster.slurm import Job
+from wulf.cluster.slurm import allocation
+from wulf.cluster.slurm.jobs import Job
 from wulf.core.errors import UsageError
 from wulf.store.run import RunWriter, read_run
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wulf.cluster.cluster_toml import line_of
+from wulf.cluster.cluster_toml import line_of, read
 from wulf.cluster.inventory import Inventory, Node
 from wulf.core.errors import UsageError
 
@@ -22,7 +22,7 @@ ssh = "admin@n3.example.org"
 def load(tmp_path, text):
     path = tmp_path / "cluster.toml"
     path.write_text(text)
-    return Inventory.from_toml(path)
+    return read(path)
 
 
 def test_everything_it_can_say(tmp_path):
@@ -108,12 +108,12 @@ def test_a_document_that_ends_too_early(tmp_path):
 
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(UsageError, match=r"absent: .* inventory: No such file"):
-        Inventory.from_toml(tmp_path / "absent")
+        read(tmp_path / "absent")
     with pytest.raises(UsageError, match="can't read the inventory: Is a directory"):
-        Inventory.from_toml(tmp_path)
+        read(tmp_path)
     (tmp_path / "latin").write_bytes(b'nodes = "n\xfc1"\n')
     with pytest.raises(UsageError, match=r"latin: .* not UTF-8 text"):
-        Inventory.from_toml(tmp_path / "latin")
+        read(tmp_path / "latin")
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,15 @@
 
 import pytest
 
-from wulf.cluster.inventory import Inventory, Node
+from wulf.cluster.hostfile import read
+from wulf.cluster.inventory import Node
 from wulf.core.errors import UsageError
 
 
 def nodes(tmp_path, text):
     path = tmp_path / "hosts"
     path.write_text(text)
-    return Inventory.from_hostfile(path).nodes
+    return read(path).nodes
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_what_is_not_understood_is_named_with_its_line(tmp_path, text, message):
 
 def test_a_file_that_cannot_be_read(tmp_path):
     with pytest.raises(UsageError, match=r"absent: .* hostfile: No such file"):
-        Inventory.from_hostfile(tmp_path / "absent")
+        read(tmp_path / "absent")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="binary: can't read the hostfile: it is not UTF-8 text"):
-        Inventory.from_hostfile(tmp_path / "binary")
+        read(tmp_path / "binary")

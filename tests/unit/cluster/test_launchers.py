@@ -7,12 +7,12 @@ import pytest
 
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory
+from wulf.cluster.launcher import WINDOW, Launcher, _Collector
 from wulf.cluster.launchers import launcher_names, make_launcher
-from wulf.cluster.launchers.base import WINDOW, Launcher, _Collector
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.launchers.ssh import SshLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import SimulatedCluster
+from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.core.errors import NodeError, UsageError
 
 NET = Program("wulf-net", Path("simulated"), "")

@@ -11,7 +11,7 @@ import pytest
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import SimulatedCluster
+from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.store.run import RunWriter
 from wulf.workflow.engine import connect as connecting
 from wulf.workflow.engine.measuring import Effort, Outcome

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from wulf.agent.state import run_folder, state_folder
 
 if TYPE_CHECKING:
     from wulf.agent.machine import Machine
@@ -59,26 +56,6 @@ class Host:
     def has_state(self) -> bool:
         """Whether anything was ever changed here, as far as disk or memory know."""
         return self.folder.is_dir() or self.run.is_dir()
-
-
-def live() -> Host:
-    """The node that this process runs on."""
-    from wulf.agent.changes.arming import arm, start_watchdog
-    from wulf.agent.changes.atboot import at_boot
-    from wulf.agent.machine import Machine
-    from wulf.agent.settings import mechanisms
-
-    return Host(
-        folder=state_folder() / "changes",
-        run=run_folder(),
-        mechanisms=mechanisms(),
-        machine=Machine,
-        now=lambda: time.clock_gettime(time.CLOCK_BOOTTIME),
-        wall=time.time,
-        boot=Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip(),
-        arm=lambda host, serial: arm(host, serial, start_watchdog),
-        at_boot=at_boot,
-    )
 
 
 def same(one: Any, other: Any) -> bool:

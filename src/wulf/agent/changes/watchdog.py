@@ -17,7 +17,7 @@ import socket
 import time
 import traceback
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from wulf.agent.changes import deadlines, lock
 from wulf.agent.changes.journal import NAME, WATCHDOG, Damaged, Journal
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from wulf.agent.changes.deadlines import Deadlines
     from wulf.agent.changes.entry import Entry
     from wulf.agent.changes.host import Host
-    from wulf.agent.changes.twin import Twin
 
 SOCKET, ALONE = "watchdog.socket", "watchdog"
 OVERDUE = 15.0
@@ -43,7 +42,17 @@ LONGEST_PAUSE = 60.0
 _MCL_CURRENT = 1  # sys/mman.h
 
 
-def watch(host: Host, twin: Twin | None = None) -> None:
+class Successor(Protocol):
+    """Who goes on when this process is killed: a `twin.Twin`."""
+
+    ends: list[int]
+
+    def live(self) -> None: ...
+
+    def end(self) -> None: ...
+
+
+def watch(host: Host, twin: Successor | None = None) -> None:
     """Wait, and take back what is due, until nothing is waited for, or another one watches here.
 
     Neither a disk that is full, read-only or gone ends it, nor does it need one: see `_Seen`. A journal that can't be
@@ -59,7 +68,7 @@ def watch(host: Host, twin: Twin | None = None) -> None:
             go_on(host, twin)
 
 
-def go_on(host: Host, twin: Twin | None) -> None:
+def go_on(host: Host, twin: Successor | None) -> None:
     """As `watch`, for whoever has the lock ALONE."""
     try:
         _watch(host, twin)
@@ -69,7 +78,7 @@ def go_on(host: Host, twin: Twin | None) -> None:
         twin.end()
 
 
-def _watch(host: Host, twin: Twin | None) -> None:
+def _watch(host: Host, twin: Successor | None) -> None:
     with _listening(host) as listener, lock.opened(host, lock.GUARD) as guard:
         host.step("watching")
         seen, failed = _Seen(host), 0
@@ -189,7 +198,7 @@ def _campaign(host: Host) -> str:
     return str(next(reversed(Journal(host).changes.values()), {"campaign": ""})["campaign"])
 
 
-def _sleep(seen: _Seen, listener: socket.socket, twin: Twin | None, seconds: float) -> None:
+def _sleep(seen: _Seen, listener: socket.socket, twin: Successor | None, seconds: float) -> None:
     """Until then, or the twin's end, or until somebody connects: who is told what we know, since we read it now."""
     if listener not in select.select([listener, *(twin.ends if twin else ())], [], [], seconds)[0]:
         return

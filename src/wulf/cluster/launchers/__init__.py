@@ -1,6 +1,6 @@
 """Ways to start programs on nodes. A module of this package is a launcher of its name; `null` is the template.
 
-A launcher's module has a class `LAUNCHER`, a `wulf.cluster.launchers.base.Launcher`. Nothing else need be changed.
+A launcher's module has a class `LAUNCHER`, a `wulf.cluster.launcher.Launcher`. Nothing else need be changed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
-    from wulf.cluster.launchers.base import Launcher
+    from wulf.cluster.launcher import Launcher
 
 
 @functools.cache
 def launcher_names() -> tuple[str, ...]:
     """The names of all launchers."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base"))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 def make_launcher(inventory: Inventory) -> Launcher:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from wulf import lab
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers.base import Launcher, Opened
+from wulf.cluster.launcher import Launcher, Opened
 from wulf.cluster.launchers.local import LocalLauncher
 from wulf.cluster.launchers.ssh import LAUNCHER as SSH
-from wulf.cluster.launchers.ssh import SshLauncher
 from wulf.cluster.programs import Program
+from wulf.cluster.ssh.direct import SshLauncher
 
 MACHINES_START_S = 300.0
 """As long as an emulated processor on a busy host may take for a login, three megabytes of program, and its start."""

@@ -7,7 +7,7 @@ import platform
 import sys
 
 from wulf.cluster.inventory import Node
-from wulf.cluster.launchers.base import ProcessLauncher
+from wulf.cluster.launcher import ProcessLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Session, explain_exit
 from wulf.core.errors import NodeError

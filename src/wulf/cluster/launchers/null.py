@@ -20,10 +20,10 @@ from typing import Any
 
 from wulf.cluster.channel import Exit, Listener
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers.base import Launcher
+from wulf.cluster.launcher import Launcher
 from wulf.cluster.programs import Program
 from wulf.cluster.session import PROTOCOL, Session
-from wulf.cluster.simulated import Refusal, SimulatedCluster
+from wulf.cluster.simulated.cluster import Refusal, SimulatedCluster
 from wulf.core.errors import NodeError
 
 

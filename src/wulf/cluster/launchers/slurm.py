@@ -9,14 +9,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Sequence
 
-from wulf.cluster.cached import CachedLauncher
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers.base import Opened
+from wulf.cluster.launcher import Opened
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Explain
-from wulf.cluster.slurm import current_job
-from wulf.cluster.slurm_words import SRUN_FAILED, explain_srun
+from wulf.cluster.slurm.jobs import current_job
+from wulf.cluster.slurm.words import SRUN_FAILED, explain_srun
+from wulf.cluster.ssh.cached import CachedLauncher
 from wulf.core.errors import UsageError
 
 # Everything that the job's own options would otherwise decide (they come as SLURM_* variables) is said again.

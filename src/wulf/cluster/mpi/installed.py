@@ -9,7 +9,7 @@ from typing import Any
 from ClusterShell.NodeSet import NodeSet
 
 from wulf.cluster.inventory import Node
-from wulf.cluster.launchers.base import Launcher
+from wulf.cluster.launcher import Launcher
 from wulf.cluster.programs import agent_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError, UsageError

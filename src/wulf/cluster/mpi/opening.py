@@ -11,8 +11,8 @@ from dataclasses import replace
 from ClusterShell.NodeSet import NodeSet
 
 from wulf.cluster.inventory import Inventory, Node
+from wulf.cluster.launcher import Launcher
 from wulf.cluster.launchers import make_launcher
-from wulf.cluster.launchers.base import Launcher
 from wulf.cluster.mpi.building import Say, build, common_place, distribute, send
 from wulf.cluster.mpi.commands import Host, Site, command
 from wulf.cluster.mpi.installed import WHEEL, NodeView, agree, builder, look, prefixes_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Node
-from wulf.cluster.launchers.base import Launcher
+from wulf.cluster.launcher import Launcher
 from wulf.cluster.mpi.commands import Command
 from wulf.cluster.mpi.deaths import RankPlace, cause_of_death, not_running
 from wulf.cluster.mpi.installed import Installed

@@ -11,8 +11,8 @@ from typing import Any
 
 from wulf.cluster.addresses import data_addresses
 from wulf.cluster.inventory import Inventory
+from wulf.cluster.launcher import Launcher, Opened
 from wulf.cluster.launchers import make_launcher
-from wulf.cluster.launchers.base import Launcher, Opened
 from wulf.cluster.programs import Program, agent_program, find_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError

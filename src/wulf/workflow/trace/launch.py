@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wulf.agent.mpi.profile import mpi_of
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers.base import Launcher
+from wulf.cluster.launcher import Launcher
 from wulf.cluster.mpi.building import WULF_TRACE
 from wulf.cluster.mpi.installed import Installed, agree, look, prefixes_of
 from wulf.cluster.mpi.opening import open_agents

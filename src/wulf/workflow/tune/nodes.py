@@ -39,7 +39,7 @@ class Session(Protocol):
 
 
 class Opened(Protocol):
-    """What becomes of opening sessions (`wulf.cluster.launchers.base.Opened`)."""
+    """What becomes of opening sessions (`wulf.cluster.launcher.Opened`)."""
 
     @property
     def sessions(self) -> Mapping[str, Any]: ...

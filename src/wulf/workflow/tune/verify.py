@@ -17,7 +17,7 @@ from wulf.tune.verifying import Checked, State, requests, verified
 
 if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
-    from wulf.cluster.launchers.base import Launcher
+    from wulf.cluster.launcher import Launcher
 
 PATIENCE = 60.0
 """Seconds for all nodes together; one that hangs must not hold the others up for ever."""

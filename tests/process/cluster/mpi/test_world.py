@@ -14,8 +14,8 @@ from tests.unit.cluster.mpi import outputs
 from tests.wording import lacking
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.local import LocalLauncher
-from wulf.cluster.launchers.ssh import SshLauncher
 from wulf.cluster.mpi import WorldSpec, building, open_world, opening
+from wulf.cluster.ssh.direct import SshLauncher
 from wulf.core.errors import NodeError, UsageError
 
 HERE = Inventory.from_nodeset("n[1-3]", launcher="local")

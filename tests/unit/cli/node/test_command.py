@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from wulf.cli.node import command
-from wulf.cluster.simulated_node import WULF_NODE
+from wulf.cluster.simulated.node import WULF_NODE
 from wulf.core.errors import UsageError
 from wulf.measure.engine.probes import Probe
 from wulf.workflow.engine.measuring import Effort

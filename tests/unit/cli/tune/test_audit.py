@@ -16,7 +16,7 @@ from tests.wording import lacking
 from wulf.cli.tune import audit as command
 from wulf.cluster.launchers import null
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import SimulatedCluster
+from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.core.errors import UsageError
 from wulf.report.tune import audit as report
 from wulf.tune import catalogue as catalogues

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from tests.machines import tree
-from wulf.cluster.simulated import WULF_NET
-from wulf.cluster.simulated_node import WULF_NODE
+from wulf.cluster.simulated.cluster import WULF_NET
+from wulf.cluster.simulated.node import WULF_NODE
 from wulf.measure.engine.collect import records_of
 from wulf.measure.engine.plan import NODE, Cell, Plan, order_pass
 from wulf.measure.engine.probes import Probe

@@ -15,8 +15,8 @@ import pytest
 from plotly.offline import get_plotlyjs
 from rich.console import Console
 
-from tests.unit.report.kit.test_html import Checker
 from tests.unit.report.make_run import EVIL
+from tests.unit.report.run.test_html import Checker
 from tests.wording import Wording, lacking
 from wulf.report.compare.history import (
     FactChange,

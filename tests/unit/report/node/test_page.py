@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.report.kit.test_html import PLOTLY, Checker, chart_data, parsed
 from tests.unit.report.make_node import NODE_SHAPES, measured, node_run
 from tests.unit.report.make_run import EVIL, SHAPES, make_run
+from tests.unit.report.run.test_html import PLOTLY, Checker, chart_data, parsed
 from wulf.measure.node.machines import machines_of
 from wulf.report.kit.html import template
 from wulf.report.node.machines import beside, json_rows, machine_charts, machine_rows, print_machines, ratio_ticks

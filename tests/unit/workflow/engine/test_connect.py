@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers.base import Opened
+from wulf.cluster.launcher import Opened
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import SimulatedCluster
+from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.workflow.engine import connect as connecting
 
 

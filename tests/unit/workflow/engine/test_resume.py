@@ -13,7 +13,7 @@ from tests.wording import Wording, lacking
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import SimulatedCluster
+from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.store.run import Run, RunWriter
 from wulf.workflow.engine import connect as connecting

@@ -11,7 +11,7 @@ import pytest
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import SimulatedCluster
+from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.core.findings import Severity
 from wulf.measure.engine.plan import Cell, Metric, Plan
 from wulf.measure.engine.watcher import Unwatched

@@ -81,7 +81,7 @@ def test_senders_and_those_alone() -> None:
 
 
 def test_a_sender_that_dies_leaves_the_others(simulate: Any) -> None:
-    from wulf.cluster.simulated import Fault
+    from wulf.cluster.simulated.cluster import Fault
 
     outcome = simulate("n[1-5]", {"to": "n[1-2]"}, value=value, faults=[Fault("n4", "run", call=3, kind="die")])
     assert outcome.exit_code == 3

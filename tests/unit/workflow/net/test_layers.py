@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.wording import Wording, lacking
-from wulf.cluster import simulated
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import Fault, SimulatedCluster
+from wulf.cluster.simulated import cluster as simulated
+from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
 from wulf.core.records import Record, Verdict
 from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.probes import Probe

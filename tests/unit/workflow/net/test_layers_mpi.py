@@ -10,12 +10,12 @@ import pytest
 
 from tests.unit.workflow.mpi_fakes import FakeWorld, launcher, probes
 from tests.unit.workflow.net.test_layers import added, costs, described, of
-from wulf.cluster import simulated
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import SimulatedCluster
+from wulf.cluster.simulated import cluster as simulated
+from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.core.errors import UsageError
 from wulf.measure.mpi.probes import BLOCKS, SHARED
 from wulf.measure.net.layers import contrasts, layer_name, place

@@ -15,7 +15,7 @@ from tests.wording import lacking
 from wulf.cli.net import command as cli
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import WULF_NET, SimulatedCluster
+from wulf.cluster.simulated.cluster import WULF_NET, SimulatedCluster
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure.engine.probes import Probe

@@ -12,7 +12,7 @@ import pytest
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import Fault, SimulatedCluster
+from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
 from wulf.core.records import Verdict
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.watcher import UNWATCHED, Progress, Unwatched, Watcher

@@ -11,7 +11,7 @@ import pytest
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import Fault, SimulatedCluster
+from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
 from wulf.core.records import Verdict
 from wulf.measure.engine.plan import Plan
 from wulf.measure.net.watching import Moment, Watching

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tests.unit.workflow.simulating import simulator
 from tests.wording import Wording, lacking
-from wulf.cluster.simulated import Fault
+from wulf.cluster.simulated.cluster import Fault
 from wulf.core.errors import UsageError
 from wulf.measure.engine.watcher import Unwatched
 from wulf.measure.node.rows import rows_of, table
@@ -239,7 +239,7 @@ def test_a_thousand_nodes_are_screened_in_seconds() -> None:
 
 
 def test_one_probe_on_every_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from wulf.cluster.simulated_node import WULF_NODE
+    from wulf.cluster.simulated.node import WULF_NODE
     from wulf.measure.engine.probes import Probe
 
     run = simulator(monkeypatch, tmp_path, single)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.unit.workflow.simulating import simulator
-from wulf.cluster.simulated import Refusal
+from wulf.cluster.simulated.cluster import Refusal
 from wulf.core.errors import FOUND, INCOMPLETE, OK
 from wulf.selftest.blame import SIZES, surveyed
 from wulf.selftest.simulated.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted

@@ -14,7 +14,7 @@ from tests.wording import Wording, lacking
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import Fault, SimulatedCluster
+from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
 from wulf.core.errors import UsageError
 from wulf.core.findings import Finding
 from wulf.store.run import RunWriter

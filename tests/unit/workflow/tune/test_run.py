@@ -12,11 +12,11 @@ import pytest
 
 from tests.unit.workflow.mpi_fakes import FakeWorld, launcher, probes
 from tests.unit.workflow.tune_fakes import FakeCluster, FakeNode, FakeSession, setting
-from wulf.cluster import simulated
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.simulated import Refusal, SimulatedCluster
+from wulf.cluster.simulated import cluster as simulated
+from wulf.cluster.simulated.cluster import Refusal, SimulatedCluster
 from wulf.core.errors import NodeError, UsageError
 from wulf.store.run import RunWriter, read_run
 from wulf.tune.setting import Aim

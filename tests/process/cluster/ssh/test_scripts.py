@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from wulf.cluster import node_scripts
-from wulf.cluster.node_scripts import NodeCommand
 from wulf.cluster.programs import Program
+from wulf.cluster.ssh import scripts as node_scripts
+from wulf.cluster.ssh.scripts import NodeCommand
 
 # How sshd runs a command: the user's login shell with -c.
 LOGIN_SHELLS = ["sh", "bash", "dash", "zsh", "mksh", "tcsh", "fish"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from wulf.cluster.channel import Exit
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Explain, last_words
-from wulf.cluster.ssh_words import explain_script
+from wulf.cluster.ssh.words import explain_script
 
 SRUN_FAILED = 1
 """srun's own exit status for an error of its own; otherwise it hands on its task's (srun(1), RETURN VALUE)."""

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests.wording import lacking
-from wulf.cluster import node_scripts
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Node
 from wulf.cluster.programs import Program
-from wulf.cluster.ssh_words import explain_copy, explain_ssh
+from wulf.cluster.ssh import scripts as node_scripts
+from wulf.cluster.ssh.words import explain_copy, explain_ssh
 
 NODE = Node("n3", ssh="admin@n3.example")
 NET = Program("wulf-net", Path("/opt/wulf/programs/x86_64/wulf-net"), "d" * 64, "x86_64")

@@ -9,7 +9,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.session import RequestError, SessionLost
-from wulf.cluster.simulated import Fault, SimulatedCluster
+from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
 
 INVENTORY = Inventory.from_nodeset("n[1-3]", launcher="null")
 KEY = "00112233445566778899aabbccddeeff"

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Node
-from wulf.cluster.launchers.base import ProcessLauncher
-from wulf.cluster.node_scripts import FALLBACK, HOME, NEEDS_COPY, NO_PLACE, WRONG_ARCH, NodeCommand
+from wulf.cluster.launcher import ProcessLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Explain, Session, SessionLost
-from wulf.cluster.ssh_words import arch_of, explain_copy
+from wulf.cluster.ssh.scripts import FALLBACK, HOME, NEEDS_COPY, NO_PLACE, WRONG_ARCH, NodeCommand
+from wulf.cluster.ssh.words import arch_of, explain_copy
 from wulf.core.errors import NodeError
 
 

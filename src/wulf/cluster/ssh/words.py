@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from wulf.cluster import node_scripts
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Node
-from wulf.cluster.node_scripts import ARCH, PLACE
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Explain, last_words
+from wulf.cluster.ssh import scripts as node_scripts
+from wulf.cluster.ssh.scripts import ARCH, PLACE
 
 SSH_FAILED = 255
 """ssh's own exit status for an error of its own (ssh(1), EXIT STATUS)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from wulf.cluster import slurm
+from wulf.cluster.slurm import jobs as slurm
 
 
 def carried_out(text: str, **environ: str) -> str:

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.wording import Wording, lacking
-from wulf.cluster import slurm, slurm_words
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.launchers.slurm import SlurmLauncher
 from wulf.cluster.programs import Program
-from wulf.cluster.slurm_words import explain_srun
+from wulf.cluster.slurm import jobs as slurm
+from wulf.cluster.slurm import words as slurm_words
+from wulf.cluster.slurm.words import explain_srun
 from wulf.core.errors import UsageError
 
 PROGRAM = Program("wulf-net", Path("/x/x86_64/wulf-net"), "0" * 64, "x86_64")

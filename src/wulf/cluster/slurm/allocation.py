@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from wulf.cluster.inventory import expand
-from wulf.cluster.slurm import Job, pending_job, resources, waiting_words
+from wulf.cluster.slurm.jobs import Job, pending_job, resources, waiting_words
 from wulf.core.errors import UsageError
 
 ASK_EVERY = 3.0
@@ -56,7 +56,7 @@ def allocation(nodes: str, options: Mapping[str, str], say: Callable[[str], None
     Parameters
     ----------
     options
-        As `wulf.cluster.slurm.resources` takes them.
+        As `wulf.cluster.slurm.jobs.resources` takes them.
     say
         Told why the job waits, whenever that changes, and when it has begun.
 

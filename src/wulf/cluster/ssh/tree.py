@@ -13,13 +13,13 @@ from dataclasses import replace
 
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers.base import Opened, close_sessions, collected
-from wulf.cluster.launchers.ssh import OPTIONS, SshLauncher
-from wulf.cluster.node_scripts import FALLBACK, HOME, NO_PLACE, NodeCommand
+from wulf.cluster.launcher import Opened, close_sessions, collected
 from wulf.cluster.programs import Program, agent_program
-from wulf.cluster.relay import Gateway
 from wulf.cluster.session import Session
-from wulf.cluster.ssh_words import explain_copy
+from wulf.cluster.ssh.direct import OPTIONS, SshLauncher
+from wulf.cluster.ssh.relay import Gateway
+from wulf.cluster.ssh.scripts import FALLBACK, HOME, NO_PLACE, NodeCommand
+from wulf.cluster.ssh.words import explain_copy
 from wulf.core.errors import NodeError
 
 

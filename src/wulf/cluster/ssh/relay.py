@@ -11,7 +11,7 @@ from typing import Any
 
 from wulf.cluster.channel import Exit, Listener
 from wulf.cluster.session import Session
-from wulf.cluster.ssh_words import SSH_FAILED
+from wulf.cluster.ssh.words import SSH_FAILED
 from wulf.core.errors import NodeError
 
 BATCH = 1 << 18

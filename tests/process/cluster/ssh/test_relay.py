@@ -15,9 +15,9 @@ from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.launchers.local import LocalLauncher
 from wulf.cluster.programs import agent_program
-from wulf.cluster.relay import Gateway
 from wulf.cluster.session import RequestError, Session, SessionLost
-from wulf.cluster.tree import TreeLauncher
+from wulf.cluster.ssh.relay import Gateway
+from wulf.cluster.ssh.tree import TreeLauncher
 
 HANG = 60.0
 """Seconds that only a hang lasts."""

@@ -17,7 +17,7 @@ from ipaddress import IPv4Address
 from typing import Any, Literal
 
 from wulf.agent import dgemm
-from wulf.cluster.simulated_node import WULF_NODE, usual_value
+from wulf.cluster.simulated.node import WULF_NODE, usual_value
 
 Answer = dict[str, Any]
 

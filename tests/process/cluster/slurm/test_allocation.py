@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.processes import gone, wait_until
-from wulf.cluster import allocation
+from wulf.cluster.slurm import allocation
 from wulf.core.errors import UsageError
 
 SALLOC = """#!/bin/sh
 log() { echo "$*" >>"$LOG"; }
 if [ "$ROLE" = deaf ]; then trap 'log SIGTERM' TERM; else trap 'log SIGTERM; exit 1' TERM; fi
+case $ROLE in waiting | deaf) echo "salloc: Pending job allocation 7" >&2 ;; esac
 log "salloc $$"
 case $ROLE in
 granted)
@@ -24,7 +25,7 @@ granted)
   log "command ended"
   ;;
 refused) echo "salloc: error: Invalid node name specified" >&2; exit 1 ;;
-*) echo "salloc: Pending job allocation 7" >&2; while :; do sleep 0.1; done ;;
+*) while :; do sleep 0.1; done ;;
 esac
 """
 
@@ -40,7 +41,7 @@ fi
 
 HOLD = """
 import sys, time
-from wulf.cluster import allocation
+from wulf.cluster.slurm import allocation
 allocation.END_GRACE = float(sys.argv[2])
 with allocation.allocation("n[1-2]", {}, lambda text: print(text, flush=True)) as job:
     print(*job.nodes, flush=True)
