@@ -32,7 +32,7 @@ def mpi(tree: Path, place: Path, mpicxx: str, mpirun: str) -> None:
     from wulf import __version__
     from wulf.agent.mpi.build import mpi_build
     from wulf.agent.session import Refused
-    from wulf.core.native_source import source
+    from wulf.codegen.native_source import source
 
     data, digest = source()
     packed = place / "source.zip"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.errors import BenchError
-from wulf.agent.job import START
+from wulf.agent.jobs.job import START
 from wulf.cluster.mpi.installed import Installed
 
 ROOT = Path(__file__).parent.parent

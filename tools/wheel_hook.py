@@ -24,7 +24,7 @@ for folder in (TOOLS, SOURCES):
 from provision import elf  # noqa: E402 - the path comes first
 from provision.native import PROGRAMS  # noqa: E402
 
-from wulf.core import native_source, profile_source, trace_source  # noqa: E402 - the package is not installed yet
+from wulf.codegen import native_source, profile_source, trace_source  # noqa: E402 - the package is not installed yet
 
 # Static programs need no C library of the system, so the oldest tag that installers know serves every distribution.
 PLATFORM = "manylinux_2_17"

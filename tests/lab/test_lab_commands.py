@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from tests.lab.conftest import ssh
 from tests.process.native.mpi_session import installed
 from wulf import lab as labs
-from wulf.agent import blas
+from wulf.agent.blas import find as blas
 from wulf.cli.main import cli
 from wulf.store.run import Run, read_run
 

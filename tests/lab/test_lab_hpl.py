@@ -13,8 +13,8 @@ from tests.lab.test_lab_app import PATIENCE, wulf
 from tests.process.native.mpi_session import each_mpi
 from tests.running.tiers import first_of
 from wulf import lab as labs
-from wulf.agent import blas
-from wulf.apps.hpl_dat import HplDat
+from wulf.agent.blas import find as blas
+from wulf.apps.linpack.dat import HplDat
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(PATIENCE + 60)]
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from tests.running.reach import Edges, Texts, naming, tier
-from wulf.core import native_source, profile_source, trace_source
+from wulf.codegen import native_source, profile_source, trace_source
 
 TESTS = "wulf-native-tests"
 

@@ -6,9 +6,9 @@ import json
 import sys
 
 from wulf import __version__
-from wulf.agent.app import clear_all
-from wulf.agent.children import end_all
+from wulf.agent.jobs.app import clear_all
 from wulf.agent.operations import OPERATIONS, PROGRAM, description
+from wulf.agent.processes.children import end_all
 from wulf.agent.session import run
 
 HELP = f"""\

@@ -16,7 +16,7 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
-from wulf.agent.durable import replace
+from wulf.agent.files.durable import replace
 
 NAME = "wulf-agent"
 

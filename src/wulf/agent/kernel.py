@@ -18,14 +18,14 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent import children
 from wulf.agent.importing import IMPORTING
+from wulf.agent.processes import children
 from wulf.agent.unknown import Unknown, refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wulf.agent.netlink import Netlink
+    from wulf.agent.net.netlink import Netlink
 
 DAEMONS = {"chronyd", "ntpd", "ntpd-rs", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "irqbalance", "tuned"}
 """Daemons that facts ask about, as /proc/PID/comm has them (the kernel cuts names after 15 characters)."""
@@ -134,7 +134,7 @@ class LiveKernel:
 
     def ask_ethtool(self, topic: str, interface: str) -> dict[str, Any]:
         self._netlink_or_unknown()
-        from wulf.agent import ethtool
+        from wulf.agent.net import ethtool
 
         return ethtool.read(topic, interface)
 
@@ -161,7 +161,7 @@ class LiveKernel:
 
     def tell_ethtool(self, topic: str, interface: str, field: str, value: int) -> None:
         self._netlink_or_unknown()
-        from wulf.agent import ethtool
+        from wulf.agent.net import ethtool
 
         ethtool.write(topic, interface, field, value)
 
@@ -192,8 +192,8 @@ def output(command: Sequence[str], text: str | None = None) -> dict[str, Any]:
 def _open_netlink() -> Netlink | Unknown:
     try:
         with IMPORTING:
-            import wulf.agent.ethtool  # noqa: F401 - under the lock, too
-            from wulf.agent.netlink import Netlink
+            import wulf.agent.net.ethtool  # noqa: F401 - under the lock, too
+            from wulf.agent.net.netlink import Netlink
         return Netlink()
     except ImportError as error:
         return Unknown(f"pyroute2 can't be imported on this node: {error}")

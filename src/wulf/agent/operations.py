@@ -6,11 +6,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from wulf import __version__
-from wulf.agent import blas, dgemm, facts, settings
-from wulf.agent.app import app_clear, app_counters, app_file, app_folder, app_outputs, app_run
-from wulf.agent.app_find import app_find
-from wulf.agent.build_tree import file_digest, tree_build
+from wulf.agent import facts, settings
+from wulf.agent.blas import dgemm
+from wulf.agent.blas import find as blas
 from wulf.agent.changes.operations import OPERATIONS as CHANGES
+from wulf.agent.jobs.app import app_clear, app_counters, app_file, app_folder, app_outputs, app_run
+from wulf.agent.jobs.build_tree import file_digest, tree_build
+from wulf.agent.jobs.find import app_find
+from wulf.agent.jobs.relay import relay, relayed
 from wulf.agent.machine import Machine
 from wulf.agent.mpi.build import mpi_build, mpi_key, mpi_progress
 from wulf.agent.mpi.files import mpi_look, mpi_read, mpi_write
@@ -19,7 +22,6 @@ from wulf.agent.mpi.processes import mpi_processes, mpi_reach
 from wulf.agent.mpi.profile import profile_fits, profile_read
 from wulf.agent.mpi.trace import trace_look, trace_read
 from wulf.agent.mpi.wheel import mpi_install
-from wulf.agent.relay import relay, relayed
 from wulf.agent.session import PROTOCOL, Refused
 from wulf.agent.unknown import Unknown
 

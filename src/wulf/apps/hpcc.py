@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from wulf.apps import hpcc_files, hpl, hpl_output
+from wulf.apps import hpl
 from wulf.apps.driver import Check, Figure, Job, Reading
-from wulf.apps.hpl_dat import HplDat
+from wulf.apps.linpack import hpcc_files
+from wulf.apps.linpack import output as hpl_output
+from wulf.apps.linpack.dat import HplDat
 from wulf.core.records import Param
 
 NAME = "hpcc"

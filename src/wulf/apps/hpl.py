@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from wulf.apps import hpcc_files, hpl_output
 from wulf.apps.driver import Figure, Job, Reading
-from wulf.apps.hpl_dat import HplDat, parse
-from wulf.apps.hpl_size import grids_of
+from wulf.apps.linpack import hpcc_files
+from wulf.apps.linpack import output as hpl_output
+from wulf.apps.linpack.dat import HplDat, parse
+from wulf.apps.linpack.size import grids_of
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wulf.agent.blas import label
+from wulf.agent.blas.find import label
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure.engine.plan import AGENT

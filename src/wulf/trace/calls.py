@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wulf.core.trace_ops import OPERATIONS
+from wulf.trace.ops import OPERATIONS
 
 
 class Call(NamedTuple):

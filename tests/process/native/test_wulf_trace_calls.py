@@ -20,7 +20,7 @@ from tests.process.native.test_wulf_replay import NETWORK, asked
 from tests.process.native.test_wulf_trace import test_each_thread_waits_for_its_own_requests as waits_by_thread
 from tests.process.native.trace_reading import ABORTED, FINALIZED, Trace, read_trace
 from wulf.cluster.mpi.building import WULF_TRACE
-from wulf.core.trace_calls import read_table as read_calls
+from wulf.codegen.trace_calls import read_table as read_calls
 
 CALLS = Path(__file__).parents[3] / "native/trace/calls.txt"
 TABLE = {table.name: table for table in tables()}

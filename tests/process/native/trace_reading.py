@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wulf.core.trace_ops import OPERATIONS
+from wulf.trace.ops import OPERATIONS
 
 TOTALS = ("records", "calls", "failed_tests", "end_ns", "end_monotonic_ns", "ended", "detail", "lost_calls",
           "failed_calls", "unknown_requests", "bytes", "spare")  # fmt: skip

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wulf.agent import bootline, dropins, linkfile, networkfiles, settings
+from wulf.agent import settings
+from wulf.agent.boot import bootline, dropins, linkfile, networkfiles
 from wulf.agent.machine import Machine
 from wulf.agent.settings.sysctl import mechanism as sysctl
 from wulf.agent.unknown import Unknown

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from wulf.apps import hpcc, hpcc_files
-from wulf.apps.hpl_dat import HplDat, parse
+from wulf.apps import hpcc
+from wulf.apps.linpack import hpcc_files
+from wulf.apps.linpack.dat import HplDat, parse
 
 OUTPUT = (Path(__file__).parent / "hpccoutf.txt").read_text()
 INPUT = hpcc_files.input_text(HplDat((960,), (80,), ((1, 2),)))

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from wulf.apps import hpcc_files, hpl, hpl_output
+from wulf.apps import hpl
 from wulf.apps.driver import checked
-from wulf.apps.hpl_dat import HplDat, parse
+from wulf.apps.linpack import hpcc_files
+from wulf.apps.linpack import output as hpl_output
+from wulf.apps.linpack.dat import HplDat, parse
 from wulf.core.errors import UsageError
 
 HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from wulf.agent import app
+from wulf.agent.jobs import app
 from wulf.agent.operations import OPERATIONS
 from wulf.agent.session import Refused
 from wulf.apps.driver import Job

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from wulf.agent.files.state import run_folder, state_folder
 from wulf.agent.settings import pmqos
-from wulf.agent.state import run_folder, state_folder
 
 UNIT = Path(__file__).parents[3] / "packaging" / "systemd" / "wulf-rates.service"
 

@@ -7,17 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.running import durations, reach
-from tests.running.changed import (
-    LIMITS,
-    PER_FILE,
-    Choice,
-    Piece,
-    choose,
-    command_edges,
-    guessed,
-    pieces_of,
-    reworded,
-)
+from tests.running.changed import LIMITS, PER_FILE, Choice, Piece, choose, command_edges, guessed, pieces_of, reworded
 from tests.running.durations import Counting, Taken, defines, merged, place
 from tests.running.native_reach import built, programs_of, runs, users
 

@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wulf.stats.comparison import (
-    Judgement,
-    PairedRule,
-    benjamini_hochberg,
-    compare_samples,
-    holm,
-    judge,
-    versus_rule,
-)
+from wulf.stats.comparison import Judgement, PairedRule, benjamini_hochberg, compare_samples, holm, judge, versus_rule
 
 
 def pairs(effect: float, n: int = 40, cv: float = 0.01, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

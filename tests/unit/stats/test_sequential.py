@@ -8,12 +8,7 @@ from scipy.special import ndtri
 
 from tests.unit.stats.walks import crossing_probabilities
 from wulf.stats.ranks import signed_rank_level
-from wulf.stats.sequential import (
-    level_at,
-    levels,
-    pocock,
-    sequence_ranks,
-)
+from wulf.stats.sequential import level_at, levels, pocock, sequence_ranks
 
 
 @pytest.mark.parametrize(("looks", "error"), [(1, 0.05), (5, 0.142), (10, 0.193), (20, 0.248)])

@@ -8,16 +8,7 @@ from scipy.special import ndtri
 
 from tests.unit.stats.walks import crossing_probabilities
 from wulf.stats.sequential import level_at
-from wulf.stats.stopping import (
-    LOOKS,
-    FixedRule,
-    WatchRule,
-    WidthRule,
-    flags,
-    further_looks,
-    resolution,
-    settled_median,
-)
+from wulf.stats.stopping import LOOKS, FixedRule, WatchRule, WidthRule, flags, further_looks, resolution, settled_median
 
 NARROW = [1.0, 1.003, 1.001, 1.004, 1.002, 1.0, 1.005, 1.001]
 

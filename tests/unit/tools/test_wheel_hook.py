@@ -14,9 +14,9 @@ from provision import elf
 from provision.native import PROGRAMS
 
 from tests.unit.tools.elf_program import program
-from wulf.core.native_source import NAME
-from wulf.core.profile_source import NAME as PROFILE
-from wulf.core.trace_source import NAME as TRACE
+from wulf.codegen.native_source import NAME
+from wulf.codegen.profile_source import NAME as PROFILE
+from wulf.codegen.trace_source import NAME as TRACE
 
 ARCH = platform.machine()
 MACHINE = next(number for number, name in elf.MACHINES.items() if name == ARCH)

@@ -8,15 +8,7 @@ import pytest
 
 from tests.unit.trace.making import recv, send, wait
 from wulf.trace.record import ANY, PROC_NULL, Completion, Record
-from wulf.trace.schedules import (
-    SCHEDULES,
-    Ask,
-    Message,
-    ring_allgather,
-    ring_allreduce,
-    ring_reduce_scatter,
-    rounds_of,
-)
+from wulf.trace.schedules import SCHEDULES, Ask, Message, ring_allgather, ring_allreduce, ring_reduce_scatter, rounds_of
 from wulf.trace.steps import Calc, Communicators, Post, Step, Together, Wait, Walk, outcomes
 
 

@@ -15,7 +15,7 @@ from wulf.agent.changes.journal import Journal
 from wulf.agent.changes.preflight import check_request, foreign_value, preflight
 from wulf.agent.changes.reading import Reading, read, write
 from wulf.agent.changes.revert import is_stale, revert, survives
-from wulf.agent.process import started
+from wulf.agent.processes.process import started
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:

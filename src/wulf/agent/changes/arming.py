@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wulf.agent.changes.watchdog import SOCKET, within
-from wulf.agent.durable import replace
-from wulf.agent.process import state
+from wulf.agent.files.durable import replace
+from wulf.agent.processes.process import state
 
 if TYPE_CHECKING:
     from wulf.agent.changes.host import Host

@@ -9,7 +9,7 @@ from wulf.agent.changes.arming import agent_command, agent_in, systemd_runs
 from wulf.agent.changes.journal import WATCHDOG, Journal
 from wulf.agent.changes.lock import guard
 from wulf.agent.changes.revert import outliving, revert
-from wulf.agent.durable import make_folder, remove, replace, sync_folder
+from wulf.agent.files.durable import make_folder, remove, replace, sync_folder
 
 if TYPE_CHECKING:
     from wulf.agent.changes.host import Host

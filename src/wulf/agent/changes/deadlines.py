@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.durable import read_object, remove, replace
+from wulf.agent.files.durable import read_object, remove, replace
 
 if TYPE_CHECKING:
     from wulf.agent.changes.host import Host

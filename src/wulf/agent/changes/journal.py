@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wulf.agent.changes.entry import Entry, Key, key_of
-from wulf.agent.durable import make_folder, remove, replace, sync_folder
+from wulf.agent.files.durable import make_folder, remove, replace, sync_folder
 
 if TYPE_CHECKING:
     from wulf.agent.changes.host import Host

@@ -8,9 +8,9 @@ from pathlib import Path
 from wulf.agent.changes.arming import arm, start_watchdog
 from wulf.agent.changes.atboot import at_boot
 from wulf.agent.changes.host import Host
+from wulf.agent.files.state import run_folder, state_folder
 from wulf.agent.machine import Machine
 from wulf.agent.settings import mechanisms
-from wulf.agent.state import run_folder, state_folder
 
 
 def live() -> Host:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from wulf.agent.changes import deadlines
-from wulf.agent.durable import make_folder, read_object, remove, replace
-from wulf.agent.process import started
+from wulf.agent.files.durable import make_folder, read_object, remove, replace
+from wulf.agent.processes.process import started
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from wulf.agent.changes.entry import key_of
 from wulf.agent.changes.host import same
 from wulf.agent.changes.journal import UNKNOWN
 from wulf.agent.changes.reading import read
-from wulf.agent.durable import make_folder
+from wulf.agent.files.durable import make_folder
+from wulf.agent.files.owned import exposed
 from wulf.agent.mechanism import Mechanism
-from wulf.agent.owned import exposed
 from wulf.agent.session import Refused
 from wulf.agent.settings import check_words
 from wulf.agent.unknown import Unknown

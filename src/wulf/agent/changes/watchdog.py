@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 from wulf.agent.changes import deadlines, lock
 from wulf.agent.changes.journal import NAME, WATCHDOG, Damaged, Journal
 from wulf.agent.changes.revert import revert
-from wulf.agent.process import started
+from wulf.agent.processes.process import started
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def settle() -> None:
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
         file.write("-900")
     with contextlib.suppress(ImportError):  # a node without pyroute2
-        import wulf.agent.netlink  # noqa: F401 - loaded now: a cut network may take the disk along
+        import wulf.agent.net.netlink  # noqa: F401 - loaded now: a cut network may take the disk along
     with contextlib.suppress(OSError):
         ctypes.CDLL(None).mlockall(_MCL_CURRENT)
 

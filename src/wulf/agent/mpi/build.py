@@ -15,9 +15,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wulf.agent import children
 from wulf.agent.mpi.files import digest_of, missing_libraries, put
 from wulf.agent.mpi.find import identify, library_folders, output_of
+from wulf.agent.processes import children
 from wulf.agent.session import Refused
 
 FLAGS = ("-std=c++20", "-O2", "-DNDEBUG", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-I.")

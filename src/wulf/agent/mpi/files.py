@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from wulf.agent.durable import make_folder, replace
+from wulf.agent.files.durable import make_folder, replace
 from wulf.agent.session import Refused
 
 PART = 1 << 19

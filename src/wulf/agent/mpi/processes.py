@@ -6,7 +6,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from wulf.agent.process import state
+from wulf.agent.processes.process import state
 from wulf.agent.session import Refused
 
 WINDOW = 32

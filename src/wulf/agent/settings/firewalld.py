@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent import networks
 from wulf.agent.mechanism import Mechanism
+from wulf.agent.net import networks
 from wulf.agent.unknown import Unknown
 
 if TYPE_CHECKING:

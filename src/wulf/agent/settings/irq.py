@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.dropins import contents
+from wulf.agent.boot.dropins import contents
 from wulf.agent.interfaces import NET, interfaces
 from wulf.agent.machine import shared
 from wulf.agent.mechanism import Mechanism

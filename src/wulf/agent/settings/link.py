@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent import linkfile, networkfiles
+from wulf.agent.boot import linkfile, networkfiles
 from wulf.agent.interfaces import interfaces
 from wulf.agent.mechanism import Mechanism
 from wulf.agent.unknown import Unknown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent import bootline, dropins
+from wulf.agent.boot import bootline, dropins
 from wulf.agent.machine import shared
 from wulf.agent.mechanism import Mechanism
 from wulf.agent.unknown import Unknown

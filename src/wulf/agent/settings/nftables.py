@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent import networks
 from wulf.agent.mechanism import Mechanism
+from wulf.agent.net import networks
 from wulf.agent.packetfilter import FAMILY, TABLE, drops, expressions, foreign, objects, present, sources
 from wulf.agent.unknown import Unknown
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wulf.agent.machine import Machine
-    from wulf.agent.networks import Network
+    from wulf.agent.net.networks import Network
 
 _UNSEEN = {("ip", 6), ("ip6", 4)}
 """Family of a table, and the version of the Internet protocol whose packets it never sees."""

@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.durable import make_folder, replace
+from wulf.agent.files.durable import make_folder, replace
+from wulf.agent.files.state import run_folder
 from wulf.agent.mechanism import Mechanism
-from wulf.agent.state import run_folder
 from wulf.agent.unknown import Unknown, unreadable
 
 if TYPE_CHECKING:

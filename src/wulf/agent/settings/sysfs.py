@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent import bootline, dropins
+from wulf.agent.boot import bootline, dropins
 from wulf.agent.interfaces import NET, interfaces
 from wulf.agent.mechanism import Mechanism
 from wulf.agent.unknown import Unknown

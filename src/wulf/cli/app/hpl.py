@@ -9,7 +9,7 @@ import click
 
 from wulf.apps import hpcc as hpcc_driver
 from wulf.apps import hpl as hpl_driver
-from wulf.apps.hpl_dat import parse
+from wulf.apps.linpack.dat import parse
 from wulf.cli.app.command import measured, option_names, run_options
 from wulf.cli.mpi.options import option_of
 from wulf.core.errors import UsageError

@@ -22,10 +22,10 @@ from wulf.agent.session import Refused
 from wulf.cluster.mpi.installed import FIND_TIMEOUT, Installed, NodeView
 from wulf.cluster.packed import MOST, decoded, unpacked
 from wulf.cluster.session import RequestError, Session
+from wulf.codegen.native_source import source
+from wulf.codegen.profile_source import profile_source
+from wulf.codegen.trace_source import trace_source
 from wulf.core.errors import NodeError, UsageError
-from wulf.core.native_source import source
-from wulf.core.profile_source import profile_source
-from wulf.core.trace_source import trace_source
 
 Say = Callable[[str], None]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Any, Literal
 
-from wulf.agent import dgemm
+from wulf.agent.blas import dgemm
 from wulf.cluster.simulated.node import WULF_NODE, usual_value
 
 Answer = dict[str, Any]

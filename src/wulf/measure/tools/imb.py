@@ -6,17 +6,7 @@ from collections.abc import Callable
 
 from wulf.core.records import Param
 from wulf.measure.engine.collect import Replicate
-from wulf.measure.tool import (
-    MIDDLE,
-    WHOLE,
-    Loop,
-    Measured,
-    counted,
-    half_mean,
-    mean_of,
-    middle_of,
-    through,
-)
+from wulf.measure.tool import MIDDLE, WHOLE, Loop, Measured, counted, half_mean, mean_of, middle_of, through
 
 SIZES = (0, *(1 << n for n in range(23)))
 """0, 1, 2, 4 … 4 MiB."""

@@ -6,17 +6,7 @@ from collections.abc import Callable
 
 from wulf.core.records import Param
 from wulf.measure.engine.collect import Replicate
-from wulf.measure.tool import (
-    MIDDLE,
-    WHOLE,
-    Loop,
-    Measured,
-    counted,
-    half_mean,
-    mean_of,
-    middle_of,
-    through,
-)
+from wulf.measure.tool import MIDDLE, WHOLE, Loop, Measured, counted, half_mean, mean_of, middle_of, through
 
 VERSIONS = {"osu5": "5.9", "osu7": "7.4"}
 """The name that `--as` takes → what is printed."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.apps.hpcc import NAME, PARTS, Row
-from wulf.apps.peaks import KINDS
+from wulf.apps.linpack.peaks import KINDS
 from wulf.core.records import Record
 from wulf.report.kit.figures import interval_text, value_text, verdict_text
 from wulf.report.kit.names import printable

@@ -7,18 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wulf.core.units import show, show_in
-from wulf.model.cost import (
-    GIGA,
-    KWH,
-    MEGA,
-    Benefit,
-    JobCost,
-    Machine,
-    Sourced,
-    Tariff,
-    best_value,
-    interval_of,
-)
+from wulf.model.cost import GIGA, KWH, MEGA, Benefit, JobCost, Machine, Sourced, Tariff, best_value, interval_of
 from wulf.model.draws import Uncertain
 from wulf.model.top500 import LAST_PLACE, History, List, Standing, law_source, source
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View

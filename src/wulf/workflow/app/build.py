@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from wulf.apps import hpl_make
+from wulf.apps.linpack import make as hpl_make
 from wulf.cluster.applications import Applications
 from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.session import RequestError

@@ -9,7 +9,7 @@ from typing import Any
 
 from wulf.apps import hpl
 from wulf.apps.driver import Driver, checked
-from wulf.apps.hpl_size import size_for
+from wulf.apps.linpack.size import size_for
 from wulf.cluster.applications import Applications
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from wulf.apps.peaks import KINDS, Peak, computed, of_all
+from wulf.apps.linpack.peaks import KINDS, Peak, computed, of_all
 from wulf.core.records import Provenance, Record, Verdict
 from wulf.measure.engine.plan import NODE, Cell
 from wulf.store.run import Facts, utc_now

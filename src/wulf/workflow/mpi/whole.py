@@ -12,16 +12,7 @@ from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import MPI, Cell, Plan
 from wulf.measure.engine.probes import Pattern, Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
-from wulf.measure.mpi.guidelines import (
-    ALPHA,
-    FLOAT,
-    METRIC,
-    guideline_cells,
-    hold,
-    least_blocks,
-    times_of,
-    violations,
-)
+from wulf.measure.mpi.guidelines import ALPHA, FLOAT, METRIC, guideline_cells, hold, least_blocks, times_of, violations
 from wulf.measure.mpi.pairs import pair_records
 from wulf.measure.mpi.probes import mpi_probe
 from wulf.stats.stopping import LOOKS

@@ -8,7 +8,7 @@ from typing import Any
 
 from wulf.apps import hpl
 from wulf.apps.driver import Job
-from wulf.apps.hpl_size import grids_of, size_for
+from wulf.apps.linpack.size import grids_of, size_for
 from wulf.cluster.applications import Applications, Found, common_program
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import UsageError

@@ -12,7 +12,7 @@ from math import exp, log
 from pathlib import Path
 from typing import Any, Protocol
 
-from wulf.agent.app import app_run
+from wulf.agent.jobs.app import app_run
 from wulf.apps.command import reader
 from wulf.apps.ran import judge
 from wulf.core.errors import NodeError, UsageError, WulfError

@@ -35,12 +35,7 @@ from wulf.tune.setting import Aim, Setting, Value
 from wulf.tune.values import Catalogue, parse_settings, request_of, with_networks
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.mpi.launching import Launch
-from wulf.workflow.tune.measures import (
-    NET,
-    REPLICATES,
-    neighbours,
-    net_seconds,
-)
+from wulf.workflow.tune.measures import NET, REPLICATES, neighbours, net_seconds
 from wulf.workflow.tune.nodes import Nodes
 
 ADDRESSES_SECONDS = 30.0

@@ -23,14 +23,7 @@ from wulf.workflow.engine.connect import Connected, connect
 from wulf.workflow.engine.done import Done
 from wulf.workflow.mpi.probes import Ranks
 from wulf.workflow.tune.campaign import Conductor, Told
-from wulf.workflow.tune.measures import (
-    NET,
-    REPLICATES,
-    AppMeasure,
-    MpiMeasure,
-    NetMeasure,
-    NetReach,
-)
+from wulf.workflow.tune.measures import NET, REPLICATES, AppMeasure, MpiMeasure, NetMeasure, NetReach
 from wulf.workflow.tune.nodes import Nodes
 from wulf.workflow.tune.prepare import Prepared, Request, metric_of, prepare, read_all
 from wulf.workflow.tune.result import differences, kept_object, result_object

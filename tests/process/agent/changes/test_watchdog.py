@@ -22,7 +22,7 @@ from wulf.agent.changes.arming import NotArmed, Started
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
 from wulf.agent.changes.twin import Twin
-from wulf.agent.process import started
+from wulf.agent.processes.process import started
 
 HANGS = 60.0
 

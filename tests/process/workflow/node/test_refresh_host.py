@@ -13,10 +13,7 @@ from tests.unit.workflow.node.test_refresh_host import looks
 from tests.wording import lacking
 from wulf.workflow.node import refresh_host
 from wulf.workflow.node.refresh import Why
-from wulf.workflow.node.refresh_host import (
-    ThisHost,
-    processes,
-)
+from wulf.workflow.node.refresh_host import ThisHost, processes
 
 SLEEPER = "import subprocess, sys, time; subprocess.Popen(['sleep', '600']); time.sleep(600)"
 

@@ -11,15 +11,7 @@ from tests.unit.findings.test_run import record
 from tests.wording import Wording, lacking
 from wulf.agent.facts import find as find_fact
 from wulf.core.findings import Evidence, Finding, Severity
-from wulf.findings.facts.causes import (
-    Difference,
-    acts,
-    causes,
-    differences,
-    how_to_prove,
-    proving_nodes,
-    told_rules,
-)
+from wulf.findings.facts.causes import Difference, acts, causes, differences, how_to_prove, proving_nodes, told_rules
 from wulf.findings.facts.differing import effects_of, fact_findings, with_causes
 from wulf.findings.net.bottlenecks import bottleneck_findings
 from wulf.selftest.simulated.planted import healthy

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from wulf.apps import hpl_dat
+from wulf.apps.linpack import dat as hpl_dat
 from wulf.cluster.applications import Found
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import UsageError

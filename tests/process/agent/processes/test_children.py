@@ -1,0 +1,57 @@
+"""What an operation starts ends with the session, with all that it started itself."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.processes import gone
+from wulf.agent.processes import children
+from wulf.agent.session import Refused
+
+PATIENCE = 60.0
+
+
+@pytest.fixture(autouse=True)
+def _a_session_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "_ended", threading.Event())
+
+
+def grandchild(path: Path) -> list[str]:
+    return ["sh", "-c", f"sleep 600 & echo $! > {path}.new; mv {path}.new {path}; wait"]
+
+
+def wait_for(path: Path) -> int:
+    deadline = time.monotonic() + PATIENCE
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return int(path.read_text())
+
+
+def test_a_commands_status_and_words() -> None:
+    done = children.run(["sh", "-c", "echo out; echo err >&2; exit 3"])
+    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
+    assert children.run(["sh", "-c", "echo err >&2"], joined=True).stdout == "err\n"
+
+
+def test_the_sessions_end_ends_children_and_theirs_and_nothing_starts_any_more(tmp_path: Path) -> None:
+    done: list[subprocess.CompletedProcess[str]] = []
+    thread = threading.Thread(target=lambda: done.append(children.run(grandchild(tmp_path / "pid"))))
+    thread.start()
+    pid = wait_for(tmp_path / "pid")
+    children.end_all()
+    thread.join(PATIENCE)
+    assert done[0].returncode == -9
+    assert gone(pid)
+    with pytest.raises(Refused, match="the session is ending"):
+        children.run(["true"])
+
+
+def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.TimeoutExpired):
+        children.run(grandchild(tmp_path / "pid"), timeout=0.5)
+    assert not (tmp_path / "pid").exists() or gone(int((tmp_path / "pid").read_text()))
