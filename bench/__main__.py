@@ -71,7 +71,7 @@ LOOKS, QUICK_LOOKS = (12, 18, 27, 40, 60, 90, 135, 200), (6,)
 """Blocks after which a comparison may end: see `Effort`. What is open goes on while there is time; at a deviation of
 10 % it takes 200 blocks until a tool that is just as good is shown to be so."""
 
-WISH = 0.02
+WIDTH = 0.02
 """Relative width of a ratio's interval that ends a comparison whose goal lies within it."""
 
 SECONDS, QUICK_SECONDS = 720.0, 114.0
@@ -118,7 +118,7 @@ def _run(asked: Sequence[str], quick: bool, seed: int | None) -> None:
     drawn = secrets.randbelow(2**31) if seed is None else seed
     chosen = [name for name in PARTS if (name in asked if asked else not (quick and name in SLOW_PARTS))]
     looks, seconds = (QUICK_LOOKS, QUICK_SECONDS) if quick else (LOOKS, SECONDS)
-    effort = Effort(looks, WISH, began + seconds)
+    effort = Effort(looks, WIDTH, began + seconds)
     context = Context(quick, effort, random.Random(drawn), say)
     found = {}
     with context.stack:

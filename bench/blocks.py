@@ -61,14 +61,14 @@ class Effort:
     looks
         Numbers of blocks after which a contest may end, because its goal is met or missed, or its interval narrow;
         after the last it ends in any case. Its interval allows for all of them.
-    wish
+    width
         Relative width of a ratio's interval at which a contest ends.
     until
         No pair begins that would not end by then, on `clock`.
     """
 
     looks: tuple[int, ...]
-    wish: float
+    width: float
     until: float
     clock: Callable[[], float] = time.monotonic
 
@@ -94,14 +94,14 @@ def _is_done(contest: Contest, effort: Effort) -> bool:
     late = effort.clock() + contest.seconds > effort.until
     if late or pairs >= effort.looks[-1] or len(contest.failures) >= MOST_FAILURES:
         return True
-    return pairs in effort.looks and _is_answered(contest.row(), effort.wish)
+    return pairs in effort.looks and _is_answered(contest.row(), effort.width)
 
 
-def _is_answered(row: Row, wish: float) -> bool:
+def _is_answered(row: Row, width: float) -> bool:
     """Whether the goal is met or missed, or the interval so narrow that more pairs would hardly tell."""
     if row.ratio is None or row.low is None or row.high is None:
         return False
-    return row.verdict in (MET, MISSED) or row.high - row.low <= wish * row.ratio
+    return row.verdict in (MET, MISSED) or row.high - row.low <= width * row.ratio
 
 
 def _one_pair(contest: Contest, effort: Effort, rng: random.Random, say: Callable[[str], None]) -> None:

@@ -22,7 +22,7 @@ from wulf.core.units import show
 from wulf.measure import tools
 from wulf.measure.tool import Loop, throughput
 
-LOOKS, WISH, SECONDS = (12, 18, 27, 40), 0.02, 420.0
+LOOKS, WIDTH, SECONDS = (12, 18, 27, 40), 0.02, 420.0
 TIMED = 1.0
 """Test time of each tool [s]."""
 
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str]) -> None:
     with Pair() as pair:
         known = contests(pair, placements()[0])
         found = [contest for contest in known if contest.peer_name in (arguments[1:] or [contest.peer_name])]
-        effort = Effort(LOOKS, WISH, time.monotonic() + seconds)
+        effort = Effort(LOOKS, WIDTH, time.monotonic() + seconds)
         run_blocks(found, effort, random.Random(), say)
         for row in (contest.row() for contest in found):
             interval = f"{row.low:.3f}–{row.high:.3f}" if row.low and row.high else row.peer_name

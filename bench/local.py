@@ -18,7 +18,7 @@ SECONDS = 0.5
 BYTES = 8
 
 PART_S, QUICK_PART_S = 120.0, 20.0
-"""For the part: pipes on one CPU never get as narrow as wished for, and would take whatever time there is."""
+"""For the part: pipes on one CPU never get as narrow as requested, and would take whatever time there is."""
 
 NO_PEER = {"unix": "no packaged peer", "unixgram": "no packaged peer"}
 

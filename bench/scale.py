@@ -29,8 +29,8 @@ from wulf.core.records import Record
 from wulf.findings.net.coverage import coverage_finding
 from wulf.findings.run import find
 from wulf.measure.engine.collect import records_of
-from wulf.measure.engine.plan import Cell, Metric, Pair, Plan, order_pass
-from wulf.measure.engine.probes import Pattern, Probe
+from wulf.measure.engine.plan import Cell, Pair, Plan, order_pass
+from wulf.measure.engine.probes import Metric, Pattern, Probe
 from wulf.measure.net.pairing import SAMPLED_ROUNDS, coverage, matchings
 from wulf.report.run.html import write_report
 from wulf.report.run.terminal import print_report

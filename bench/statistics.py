@@ -117,7 +117,7 @@ def _against_itself(lab: labs.Lab, runs: Path, count: int) -> Counter[Judgement]
 
 def _slowed(lab: labs.Lab, runs: Path, before: str, after: str, expected: float, times: int) -> tuple[str, bool]:
     """One row: the same stream over a link at two known rates, two runs, one after the other, so many times."""
-    cell, effort = _cell("stream", seconds=0.2), Effort(wish=0.01)
+    cell, effort = _cell("stream", seconds=0.2), Effort(width=0.01)
     ratios, slower, inside = [], 0, 0
     for i in range(times):
         pair = []

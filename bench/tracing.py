@@ -31,7 +31,7 @@ from wulf.core.errors import USAGE, WulfError
 
 RANKS = 2
 LOOKS = (12, 18, 27, 40)
-WISH = 0.01
+WIDTH = 0.01
 """Width of a ratio's interval at which a program's blocks end."""
 
 SECONDS = 1800.0
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
                 for name in options.programs or known
             ]  # fmt: skip
-            effort = Effort(LOOKS, WISH, time.monotonic() + options.seconds)
+            effort = Effort(LOOKS, WIDTH, time.monotonic() + options.seconds)
             run_blocks(contests, effort, random.Random(options.seed), say)
         print(table([contest.row() for contest in contests]))
     except (BenchError, WulfError, OSError, KeyError, tomllib.TOMLDecodeError) as error:

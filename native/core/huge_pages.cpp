@@ -37,7 +37,7 @@ void unmap_aligned(void* place, std::size_t bytes) noexcept {
   }
 }
 
-void wish_huge_pages(void* place, std::size_t bytes, bool wanted) noexcept {
+void advise_huge_pages(void* place, std::size_t bytes, bool wanted) noexcept {
   madvise(place, whole_pages(bytes), wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 

@@ -15,8 +15,8 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 /// Returns what map_aligned gave for so many bytes; nothing for null.
 void unmap_aligned(void* place, std::size_t bytes) noexcept;
 
-/// Asks for huge pages (or for none, where `wanted` is false) under such memory. A wish: where the kernel has
+/// Asks for huge pages (or for none, where `wanted` is false) under such memory. Advice: where the kernel has
 /// none, it is refused in silence, and the memory lies on small ones.
-void wish_huge_pages(void* place, std::size_t bytes, bool wanted = true) noexcept;
+void advise_huge_pages(void* place, std::size_t bytes, bool wanted = true) noexcept;
 
 }  // namespace wulf

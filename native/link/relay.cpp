@@ -45,8 +45,8 @@ Json describe_lateness(const Histogram& late) {
 }
 
 /// Has the calling thread run when it wants to, where this user may ask for that: a frame that is due can't
-/// wait for the end of somebody's time slice. Not in real time: the kernel stops who takes a CPU for himself
-/// in it for 50 ms a second (sched(7)), and a busy link's queue overflows meanwhile.
+/// wait for the end of somebody's time slice. Not under a real-time policy: RT throttling stops a thread that
+/// takes all of a CPU for 50 ms a second (sched(7)), and a busy link's queue overflows meanwhile.
 void go_first() {
   prctl(PR_SET_TIMERSLACK, 1UL);  // 50 µs by default, by which every sleep would be longer
   constexpr int kFirst = -20;

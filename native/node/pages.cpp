@@ -55,7 +55,7 @@ Param pages_param() {
 
 Pages::Pages(std::size_t bytes, const std::string& kind) : data_(mapped(bytes)), bytes_(bytes), kind_(kind) {
   if (kind != "default") {
-    wish_huge_pages(data_, bytes, kind == "huge");  // info() tells what came of it
+    advise_huge_pages(data_, bytes, kind == "huge");  // info() tells what came of it
   }
   std::memset(data_, 1, bytes);
 }

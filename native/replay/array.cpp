@@ -68,7 +68,7 @@ void* in_huge_pages(std::size_t bytes) {
   if (place == nullptr) {
     throw std::bad_alloc();
   }
-  wish_huge_pages(place, bytes);
+  advise_huge_pages(place, bytes);
   return place;
 }
 

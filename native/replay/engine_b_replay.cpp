@@ -53,7 +53,7 @@ void TimeOrdered<Time>::drain() {
   }
 }
 
-/// Before times no longer fit: CostClasses::check() has seen to all but slow links and windows.
+/// Overflow guard (int64 ps): CostClasses::check() has seen to all but slow links and windows.
 template <typename Time>
 void TimeOrdered<Time>::check(Picoseconds now) const {
   constexpr Picoseconds kLatest = 1LL << 62U;

@@ -39,7 +39,7 @@ class TraceFolder {
 [[nodiscard]] trace::Completion done(std::int32_t request);
 [[nodiscard]] trace::Record collective(trace::Op op, std::uint64_t bytes, std::int32_t root = trace::any);
 
-/// A rank's operations as text: "calc 5000", "send 8 to 1", "recv from 0", "wait 0" (the how-manieth post).
+/// A rank's operations as text: "calc 5000", "send 8 to 1", "recv from 0", "wait 0" (index of the post).
 [[nodiscard]] std::vector<std::string> told(const Program& program, std::uint32_t rank);
 
 }  // namespace wulf::replay

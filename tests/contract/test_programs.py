@@ -15,7 +15,7 @@ from wulf.cluster.simulated.cluster import WULF_NET
 from wulf.cluster.simulated.node import WULF_NODE
 from wulf.core.errors import UsageError
 from wulf.measure.engine.probes import Probe
-from wulf.measure.node.cells import Asked, drafts_of
+from wulf.measure.node.cells import TableRequest, drafts_of
 from wulf.measure.node.rows import table
 from wulf.measure.node.shape import Shape
 
@@ -149,7 +149,7 @@ def test_every_row_and_curve_of_the_node_survey_is_offered_in_its_unit():
                   {0: [10, 20], 1: [20, 10]})  # fmt: skip
     node, net = Probe.from_describe(real), Probe.from_describe(_described("wulf-net"))
     agent = Probe.from_describe(description())
-    drafts, lacks = drafts_of(table(), shape, {"node": node, "net": net, "agent": agent}, Asked())
+    drafts, lacks = drafts_of(table(), shape, {"node": node, "net": net, "agent": agent}, TableRequest())
     assert {name for name in lacks if not name.startswith("net.")} == set()
     names = {draft.name.partition("#")[0] for draft in drafts}
     assert {part.name for part in (*table().curves, *table().grids)} <= names

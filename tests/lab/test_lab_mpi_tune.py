@@ -33,7 +33,7 @@ def tuned(lab: labs.Lab, out: Path, kind: str, rules: Path) -> Outcome:
     launch = Launch(WorldSpec(per_node=2, mpi=kind))
     with RunWriter(out, "mpi-collectives", {"seed": 1}) as writer:
         return tune_collectives(
-            Inventory.from_lab(lab), launch, Effort(wish=1.0), writer, 1, sizes=(SIZE,), ops=(OP,),
+            Inventory.from_lab(lab), launch, Effort(width=1.0), writer, 1, sizes=(SIZE,), ops=(OP,),
             params={"seconds": 0.01}, rules=rules, least=ANY_GAIN, wanted=[Call(OP, SIZE)],
         )  # fmt: skip
 

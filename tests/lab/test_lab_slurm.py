@@ -24,7 +24,7 @@ from wulf.store.run import Run, read_run
 pytestmark = pytest.mark.lab
 WULF = [sys.executable, "-m", "wulf.cli.main"]
 PING = ["net", "pingpong", "n1", "n2", "--launcher", "slurm", "--seconds", "0.05"]
-LONG = ["net", "pingpong", "n1", "n2", "--launcher", "slurm", "--seconds", "4", "--wish", "0.01%"]
+LONG = ["net", "pingpong", "n1", "n2", "--launcher", "slurm", "--seconds", "4", "--width", "0.01%"]
 """24 replicates: longer than any of these jobs lasts."""
 PATIENCE_S = 90.0
 

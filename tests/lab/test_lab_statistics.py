@@ -77,7 +77,7 @@ def test_a_link_slowed_by_a_known_rate_is_found_with_its_size(wulf: Any, pair: l
     with disturbance() as taken:
         for name, rate in (("before", "20mbit"), ("after", "15mbit")):
             assert wulf("lab", "set", "n2", "--rate", rate).returncode == 0
-            words = ("--seconds", "0.2", "--wish", "1%", "--out", str(tmp_path / name))
+            words = ("--seconds", "0.2", "--width", "1%", "--out", str(tmp_path / name))
             assert wulf("net", "stream", "n1", "n2", "--lab", *words).returncode == 0
     done = wulf("compare", "before", "after", "--json")
     assert done.returncode == 1, done.stderr
@@ -102,9 +102,9 @@ def test_the_same_twice_is_no_claim(wulf: Any, tmp_path: Path) -> None:
     assert "1 cell:" in done.stdout
 
 
-def test_a_watch_ends_with_its_wish_or_its_budget(wulf: Any, tmp_path: Path) -> None:
+def test_a_watch_ends_with_its_width_or_its_budget(wulf: Any, tmp_path: Path) -> None:
     """On a busy machine replicates may depend on each other for as long as it is watched."""
-    words = ("--watch", "--wish", "50%", "--budget", "60s", "--seconds", "0.01", "--out", str(tmp_path / "watch"))
+    words = ("--watch", "--width", "50%", "--budget", "60s", "--seconds", "0.01", "--out", str(tmp_path / "watch"))
     assert wulf("net", "pingpong", "n1", "n2", "--lab", *words).returncode == 0
     run = read_run(tmp_path / "watch")
     assert run.plan["watch"] is True

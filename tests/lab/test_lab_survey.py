@@ -179,7 +179,7 @@ def test_a_node_that_dies_in_the_middle(tmp_path: Path, lab_name: str) -> None:
             (["net", "pingpong", "n1", "n9", "--lab"], "not in the inventory: n9"),
             (["survey", "--lab", "--sweep-pair", "n1,n7"], "not in the inventory: n7"),
             (["survey", "--inventory", "absent.toml"], "absent.toml"),
-            (["survey", "--wish", "0", "--lab", "2"], "--wish"),
+            (["survey", "--width", "0", "--lab", "2"], "--width"),
             (["lab", "up", "--rate", "fast"], "fast"),
         ]
     ),

@@ -176,16 +176,20 @@ def node_options(function: F) -> F:
 
 
 def measure_options(function: F) -> F:
-    """Everywhere that something is measured: --json, --out, --quick, --watch, --seed, --wish, --budget."""
+    """Everywhere that something is measured: --json, --out, --quick, --watch, --seed, --width, --budget."""
     return _apply(
         [
             click.option("--json", "as_json", is_flag=True, help="Records as JSON Lines on stdout."),
             click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>]."),
             click.option("--quick", is_flag=True, help="Six replicates a figure, whatever their spread."),
-            click.option("--watch", is_flag=True, help="Look after every replicate, until the wish is met or Ctrl-C."),
+            click.option("--watch", is_flag=True, help="Look after every replicate, until --width or Ctrl-C."),
             click.option("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded]."),
             click.option(
-                "--wish", type=Percent(), default="5%", show_default=True, help="Width of the intervals wished for."
+                "--width",
+                type=Percent(),
+                default="5%",
+                show_default=True,
+                help="Measure until intervals are so narrow.",
             ),
             click.option("--budget", type=Seconds(), help="Stop measuring after this long: 60s, 5m."),
             click.option(

@@ -103,7 +103,7 @@ class Parameter(TypedDict):
     choices: NotRequired[list[Any]]
 
 
-class Measured(TypedDict):
+class MetricInfo(TypedDict):
     name: str
     unit: str
 
@@ -111,7 +111,7 @@ class Measured(TypedDict):
 class Probe(TypedDict):
     name: str
     params: list[Parameter]
-    metrics: list[Measured]
+    metrics: list[MetricInfo]
 
 
 class Transport(TypedDict):

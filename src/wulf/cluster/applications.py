@@ -39,7 +39,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Found:
+class Executable:
     """A program on a node: how it was found, and what it is linked with (None: none, or not known).
 
     Attributes
@@ -86,7 +86,7 @@ class Applications:
         """Whether a node's agent still answers."""
         return self._agents[node].alive
 
-    def find(self, names: Sequence[str], nodes: Sequence[str] | None = None) -> dict[str, dict[str, list[Found]]]:
+    def find(self, names: Sequence[str], nodes: Sequence[str] | None = None) -> dict[str, dict[str, list[Executable]]]:
         """Node → program's name → its places there, the best first.
 
         Raises
@@ -102,7 +102,7 @@ class Applications:
             except TimeoutError:
                 what = f"the search for {', '.join(names)} did not end within {FIND_TIMEOUT:g} s"
                 raise NodeError(node, what, "does a file system hang there?") from None
-            found[node] = {name: [Found(**row) for row in rows] for name, rows in programs.items()}
+            found[node] = {name: [Executable(**row) for row in rows] for name, rows in programs.items()}
         return found
 
     def ask(self, op: str, patience: float, nodes: Sequence[str] | None = None, **fields: Any) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Applications:
             for node in lacking:
                 send(self._agents[node], path, data)
 
-    def mpi_for(self, program: Found | None, spec: WorldSpec) -> Installed:
+    def mpi_for(self, program: Executable | None, spec: WorldSpec) -> Installed:
         """The MPI whose launcher starts this program's ranks: as the user wants, or the one that it is linked with.
 
         Raises
@@ -272,7 +272,9 @@ def open_applications(inventory: Inventory, spec: WorldSpec, say: Say = lambda _
         yield Applications(inventory, opened.sessions, opened.failed, starter=there, say=say)
 
 
-def common_program(found: Mapping[str, Mapping[str, Sequence[Found]]], names: Sequence[str], what: str) -> Found:
+def common_program(
+    found: Mapping[str, Mapping[str, Sequence[Executable]]], names: Sequence[str], what: str
+) -> Executable:
     """The first of these programs that all nodes have at one place: ranks are started by one path.
 
     Raises

@@ -16,7 +16,7 @@ class Verdict(StrEnum):
 
     OK = "ok"
     NOISY = "noisy"
-    """The interval is wider than asked."""
+    """The interval is wider than requested."""
     UNRESOLVED = "unresolved"
     """No answer: too few samples, or the probe could not tell."""
     FAILED = "failed"

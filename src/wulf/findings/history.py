@@ -11,7 +11,7 @@ from typing import Any
 from wulf.agent.facts import is_uniform
 from wulf.core.errors import UsageError
 from wulf.findings.facts.deviations import Fingerprint
-from wulf.report.compare.history import FactChange, History, Step, Told
+from wulf.report.compare.history import FactChange, History, JudgedSeries, Step
 from wulf.stats.series.changes import Change, change_points_of
 from wulf.stats.series.wandering import doubt
 from wulf.store.history import Collection, Series, Source, collect, fingerprint, metrics_of, place
@@ -80,7 +80,7 @@ def explain(
         [[point.value for point in series.points] for series in collected.series], level=level, seed=seed
     )
     told = tuple(
-        Told(
+        JudgedSeries(
             series,
             tuple(_steps(series, changes, facts_of(series.nodes))),
             doubt([point.value for point in series.points], changes),

@@ -57,7 +57,7 @@ def _failures(records: Sequence[Record], failed: Mapping[str, NodeError], told: 
 
 
 def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding]:
-    """How much of the run is wider than wished or has no answer."""
+    """How much of the run is wider than requested or has no answer."""
     primary = _of_links(records)
     noisy = [record for record in primary if record.verdict is Verdict.NOISY]
     none = [record for record in primary if record.verdict is Verdict.UNRESOLVED and id(record) not in told]
@@ -70,11 +70,11 @@ def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding
                 severity=Severity.INFO,
                 subject=widest.subject,
                 text=(
-                    f"{len(noisy)} of {len(primary)} figures have intervals wider than wished; "
+                    f"{len(noisy)} of {len(primary)} figures have intervals wider than requested; "
                     f"the widest is the {_WORDS[widest.metric]} {' → '.join(widest.nodes)} "
                     f"({show_interval(widest.low, widest.high, widest.unit)})."
                 ),
-                next_step="a longer --budget or a wider --wish; a quiet machine helps most",
+                next_step="a longer --budget or a wider --width; a quiet machine helps most",
             )
         )
     if none:

@@ -61,7 +61,7 @@ def up(
     with_slurm
         With a scheduler of its own; every node is idle there when this returns.
     say
-        Hears of what takes its time, a line each: an image that is built, machines that boot.
+        Progress callback, called with a line for each slow step: an image that is built, machines that boot.
 
     Raises
     ------

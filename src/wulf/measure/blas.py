@@ -9,7 +9,7 @@ from typing import Any
 from wulf.agent.blas.find import label
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
-from wulf.measure.engine.plan import AGENT
+from wulf.measure.engine.probes import AGENT
 
 _PRODUCT, _PEAK = "dgemm", "fma"
 """The probes of products and of the peak."""

@@ -10,7 +10,7 @@ from wulf.agent.facts import is_uniform
 from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show
-from wulf.measure.engine.plan import MPI
+from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import SHARED
 from wulf.stats.comparison import DELTA, Comparison, Judgement, benjamini_hochberg, compare_samples, holm
 from wulf.store.run import Facts, Run

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wulf.core.records import Param, Record
-from wulf.measure.engine.collect import Replicate
-from wulf.measure.engine.plan import Cell
+if TYPE_CHECKING:
+    from wulf.core.records import Param, Record
+    from wulf.measure.engine.collect import Replicate
+    from wulf.measure.engine.plan import Cell
 
 QUICK = 0.1
 """What --quick leaves of a tool's times."""
@@ -26,7 +27,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """What a tool's text is made of.
 
     Attributes
@@ -41,10 +42,10 @@ class Measured:
     replicates: Mapping[int, Sequence[Replicate]]
 
     @staticmethod
-    def of(cells: Sequence[Cell], replicates: Sequence[Replicate]) -> Measured:
+    def of(cells: Sequence[Cell], replicates: Sequence[Replicate]) -> Measurement:
         """The cells that have a good replicate, with all of those."""
         good = {cell.id: [r for r in replicates if r["cell"] == cell.id and _has_value(cell, r)] for cell in cells}
-        return Measured([cell for cell in cells if good[cell.id]], good)
+        return Measurement([cell for cell in cells if good[cell.id]], good)
 
     @property
     def cell(self) -> Cell:
@@ -102,15 +103,15 @@ class Loop:
     tool: str
     pattern: str
     transport: str
-    command: Callable[[Measured], str]
+    command: Callable[[Measurement], str]
     seconds: float
     timing: Callable[[float, float], Timing]
-    text: Callable[[Measured], str]
+    text: Callable[[Measurement], str]
     differs: str
     options: Mapping[str, Param] = field(default_factory=dict)
     figure: Callable[[Replicate], float] | None = None
     follow: Callable[[int, float, Sequence[Record]], Mapping[str, Param] | None] | None = None
-    files: Callable[[Measured], Mapping[str, str]] | None = None
+    files: Callable[[Measurement], Mapping[str, str]] | None = None
 
 
 MIDDLE = f"shown is the middle one of {LOOPS} such loops"
@@ -173,7 +174,7 @@ def mean_of(replicate: Replicate, metric: str) -> float:
     return float(replicate["metrics"][metric]["mean"])
 
 
-def middle_of(measured: Measured, cell: Cell, figure: Callable[[Replicate], float]) -> float:
+def middle_of(measured: Measurement, cell: Cell, figure: Callable[[Replicate], float]) -> float:
     """The figure of a cell's middle replicate (of an even number the lower)."""
     ordered = sorted(map(figure, measured.replicates[cell.id]))
     return ordered[(len(ordered) - 1) // 2]

@@ -15,7 +15,7 @@ from wulf.core.errors import USAGE, UsageError, WulfError
 from wulf.core.foreign import parse
 from wulf.core.given import Unreadable, contents
 from wulf.search.plan import Plan, plan_object, plan_of
-from wulf.search.strategy import Found, search
+from wulf.search.strategy import SearchOutcome, search
 from wulf.search.trial import Outcome, Run, Trial, line_of, read_line
 
 NAME = "journal.jsonl"
@@ -119,7 +119,7 @@ def _objects(path: Path, content: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def conduct(journal: Journal, run: Run) -> Found:
+def conduct(journal: Journal, run: Run) -> SearchOutcome:
     """The search, from wherever the journal left it to its end.
 
     Raises
@@ -147,11 +147,11 @@ def conduct(journal: Journal, run: Run) -> Found:
                 )
             trial = steps.send(outcome)
     except StopIteration as end:
-        found: Found = end.value
+        found: SearchOutcome = end.value
         return found
 
 
-def drive(plan: Plan, run: Run) -> Found:
+def drive(plan: Plan, run: Run) -> SearchOutcome:
     """A search in memory: nothing is written. Raises UsageError from `run`."""
     steps = search(plan)
     try:
@@ -159,7 +159,7 @@ def drive(plan: Plan, run: Run) -> Found:
         while True:
             trial = steps.send(run(trial))
     except StopIteration as end:
-        found: Found = end.value
+        found: SearchOutcome = end.value
         return found
 
 

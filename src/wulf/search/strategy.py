@@ -24,7 +24,7 @@ from wulf.stats.comparison import Comparison
 
 
 @dataclass
-class Found:
+class SearchOutcome:
     """What a search says.
 
     Attributes
@@ -51,13 +51,13 @@ class Found:
     drift: Drift | None = None
 
 
-Search = Generator[Trial, Outcome, Found]
+Search = Generator[Trial, Outcome, SearchOutcome]
 
 
 def search(plan: Plan) -> Search:
     """Find the fastest configuration: yields trials, takes outcomes, returns what it found."""
     history = History(plan)
-    found = Found(history)
+    found = SearchOutcome(history)
     pool = Pool(history)
     yield from first_rung(history, pool)
     yield from second_rung(history, pool)
@@ -81,7 +81,7 @@ def _winner(history: History) -> Config | None:
     return finalists[int(np.argmin(mean))]
 
 
-def _confirm(history: History, found: Found) -> Generator[Trial, Outcome, None]:
+def _confirm(history: History, found: SearchOutcome) -> Generator[Trial, Outcome, None]:
     """Winner and baseline on fresh runs at the full size; at a smaller one where the budget ends before."""
     plan = history.plan
     assert found.winner is not None  # noqa: S101 - asked only where there is one
@@ -103,7 +103,7 @@ def _confirm(history: History, found: Found) -> Generator[Trial, Outcome, None]:
     found.confirmation = found.confirmed.compare(rival, found.winner, plan.delta)
 
 
-def _walk(history: History, found: Found) -> Generator[Trial, Outcome, None]:
+def _walk(history: History, found: SearchOutcome) -> Generator[Trial, Outcome, None]:
     """The way from the default, the pair's corners and the other baselines beside it, at the middle size.
 
     Where the budget does not reach for it the corners are left out first.
@@ -126,7 +126,7 @@ def _walk(history: History, found: Found) -> Generator[Trial, Outcome, None]:
     history.notes.append("The budget does not reach for the path's own runs: nothing is claimed of its steps.")
 
 
-def _note(found: Found) -> None:
+def _note(found: SearchOutcome) -> None:
     history, plan = found.history, found.history.plan
     if found.winner is None:
         history.notes.append(f"No configuration gave a right answer at size {plan.full:g}: there is no winner.")

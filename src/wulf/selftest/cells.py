@@ -43,11 +43,11 @@ class Way:
     share: float = 1.0
 
 
-SURVEY = Way("survey", Effort(wish=0.02), share=0.5)
+SURVEY = Way("survey", Effort(width=0.02), share=0.5)
 NODE = Way("node", Effort(patience=NODE_LOOKS), share=0.25)
 QUICK = Way("--quick", Effort(quick=True), share=0.25)
-WATCH = Way("--watch", Effort(wish=0.02, watch=True), most=11_000, share=0.05)
-BUDGET = Way("--budget", Effort(wish=0.01, budget=60.0), most=11_000, share=0.05)
+WATCH = Way("--watch", Effort(width=0.02, watch=True), most=11_000, share=0.05)
+BUDGET = Way("--budget", Effort(width=0.01, budget=60.0), most=11_000, share=0.05)
 WAYS = (SURVEY, NODE, QUICK, WATCH, BUDGET)
 
 
@@ -63,7 +63,13 @@ def campaigns(random: np.random.Generator, stream: Stream, way: Way, count: int)
     cells = tuple(pair_cell(i, f"n{i}", f"m{i}") for i in range(count))
     steps = dict.fromkeys(noise, 1 / TICKS) if stream.name == quantised(CV).name else {}
     plan = Plan(
-        cells, 1, way.effort.wish, budget=way.effort.budget, looks=way.effort.looks, watch=way.effort.watch, steps=steps
+        cells,
+        1,
+        way.effort.width,
+        budget=way.effort.budget,
+        looks=way.effort.looks,
+        watch=way.effort.watch,
+        steps=steps,
     )
     taken = 0
 
@@ -111,7 +117,7 @@ def covered(random: np.random.Generator, size: Size, *, stream: Stream, way: Way
 def rest(random: np.random.Generator, size: Size, *, stream: Stream, total: float) -> list[Claim]:
     """A machine that drifts while a survey measures it: no figure is true of all its time, but one of a cell's own."""
     count = max(30, size.campaigns // 8)
-    records = campaigns(random, stream, Way("survey", Effort(wish=0.5)), count)
+    records = campaigns(random, stream, Way("survey", Effort(width=0.5)), count)
     ok = [record for record in records if record.verdict is Verdict.OK]
     missed = 0
     for record in ok:

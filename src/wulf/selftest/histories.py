@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from wulf.findings.history import explain
-from wulf.report.compare.history import Told
+from wulf.report.compare.history import JudgedSeries
 from wulf.selftest.simulated.noise import CV
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.samples import Floats
@@ -26,7 +26,7 @@ WANDERING = (*DEPENDENT, drifting(2.0), drifting(10.0), drifting(40.0))
 """Noise of which no single level is true, or not for long."""
 
 
-def told_of(values: Floats, seed: int) -> Told:
+def told_of(values: Floats, seed: int) -> JudgedSeries:
     """What `wulf history` says of a series of runs."""
     points = tuple(
         Point(Source(Path(f"r{i}"), f"r{i}", f"2026-01-01T{i // 60:02d}:{i % 60:02d}:00Z", "1"), float(value))

@@ -12,7 +12,8 @@ import numpy as np
 
 from wulf.core.records import Record
 from wulf.measure.comparing import compare_runs
-from wulf.measure.engine.plan import MPI, Cell, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import BLOCKS, SHARED
 from wulf.selftest.simulated.measuring import RTT, measured
 from wulf.selftest.simulated.noise import CV

@@ -10,7 +10,7 @@ import numpy as np
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Param, Record, Verdict
-from wulf.measure.engine.plan import MPI
+from wulf.measure.engine.probes import MPI
 from wulf.model.network.loggp import LEAST_REPLICATES, LogGP, line_of
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.curves.piecewise import Interval

@@ -13,7 +13,8 @@ from wulf.core.records import Record
 from wulf.findings.foreseen import BETWEEN
 from wulf.findings.net.link_deviations import deviating
 from wulf.findings.node.deviating import node_findings
-from wulf.measure.engine.plan import Cell, Metric, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import Metric
 from wulf.selftest.simulated.clusters import GAUSSIAN, SPREADS, Spread, accused, falsely, records, samples, surveyed
 from wulf.selftest.simulated.measuring import measured
 from wulf.selftest.simulated.noise import CV, everything, over

@@ -40,7 +40,7 @@ COVERED, WRONG = 0.93, 0.05
 
 
 @dataclass(frozen=True)
-class Told:
+class DrawnFigures:
     """Figures as they are told: off by chance, with the interval that is right in 95 of 100 tellings."""
 
     truth: Mapping[str, float]
@@ -58,7 +58,7 @@ class Told:
         return Figure(value=float(told), low=float(ends[0]), high=float(ends[1]), source="selftest")
 
 
-THIS, BETTER, WORSE = Told(OWN, MEASURED), Told(OFFERED, ESTIMATED), Told(SLOWER, ESTIMATED)
+THIS, BETTER, WORSE = DrawnFigures(OWN, MEASURED), DrawnFigures(OFFERED, ESTIMATED), DrawnFigures(SLOWER, ESTIMATED)
 
 
 def run_time(of: Mapping[str, float]) -> float:
@@ -128,8 +128,8 @@ def verdicts(random: np.random.Generator, size: Size) -> list[Claim]:
             grown = random.choice([0.0, 1.0, run_time(figures) / run_time(OWN), 2.0])
             gain = 1 - (run_time(figures) + grown * (base - run_time(OWN))) / base
             hits["covered"] += one.bounds.low <= gain <= one.bounds.high
-            hits["wrong"] += (one.verdict.word == "buy" and gain < one.wish) or (
-                one.verdict.word == "don't" and gain >= one.wish
+            hits["wrong"] += (one.verdict.word == "buy" and gain < one.required) or (
+                one.verdict.word == "don't" and gain >= one.required
             )
     noise = f"the model misses by {MISS:.0%}: gone there, the same, grown with the run, or twice as much"
     return [
@@ -140,16 +140,16 @@ def verdicts(random: np.random.Generator, size: Size) -> list[Claim]:
 
 
 def close(random: np.random.Generator, size: Size) -> list[Claim]:
-    """A network that saves exactly what is wished for: is it told to buy or not, where neither is surely so?"""
+    """A network that saves exactly what is required: is it told to buy or not, where neither is surely so?"""
     n, told = max(20, size.surveys // SHARE), 0
     base = run_time(OWN)
-    wish = 1 - run_time(OFFERED) / base
+    gain = 1 - run_time(OFFERED) / base
     traced = Traced("selftest", "program", "none", 4, hosts=("a", "b", "c", "d"), seconds=base)
     for number in range(n):
-        wanted = Wanted([BETTER.network(random, "better")], seed=number, wish=wish)
+        wanted = Wanted([BETTER.network(random, "better")], seed=number, gain=gain)
         [one] = predict(Replay(_Session()), traced, THIS.network(random, "own"), wanted).candidates
         told += one.verdict.word != "not resolvable"
-    what = "predict: buy or don't is said of a gain that is the wish itself"
+    what = "predict: buy or don't is said of a gain that is just what is required"
     return [Claim(what, f"figures ±{ESTIMATED:.0%}, own ±{MEASURED:.0%}", told / n, n, WRONG)]
 
 
@@ -158,5 +158,5 @@ def plan() -> list[tuple[str, Step]]:
     return [
         ("predictions, intervals", forecasts),
         ("predictions, verdicts", verdicts),
-        ("predictions, at the wish", close),
+        ("predictions, at the gain required", close),
     ]

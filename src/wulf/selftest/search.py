@@ -14,7 +14,7 @@ from wulf.search.journal import drive
 from wulf.search.plan import Plan
 from wulf.search.space import Config, Knob, Space
 from wulf.search.stages.path import changed_names
-from wulf.search.strategy import Found
+from wulf.search.strategy import SearchOutcome
 from wulf.search.trial import CUT, OK, Outcome, Run, Trial
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.series.streams import SYNTHETIC, Stream
@@ -85,7 +85,7 @@ def measurer(truth: Truth, noise: float, stream: Stream, random: np.random.Gener
     return run
 
 
-def searched(truth: Truth, noise: float, stream: Stream, random: np.random.Generator, seed: int) -> Found:
+def searched(truth: Truth, noise: float, stream: Stream, random: np.random.Generator, seed: int) -> SearchOutcome:
     """The whole search, as `wulf search` conducts it."""
     plan = Plan(SPACE, SIZES, 3.0, {"default": SPACE.default}, seed, rungs=RUNGS)
     return drive(plan, measurer(truth, noise, stream, random))
@@ -110,7 +110,7 @@ def knobs(random: np.random.Generator, size: Size, truth: Truth, noise: float, s
     return [*claims, Claim("search: an interaction is proven, and there is none", of, hits["pair"] / n, n, FALSE)]
 
 
-def _judged(found: Found, truth: Truth) -> Counter[str]:
+def _judged(found: SearchOutcome, truth: Truth) -> Counter[str]:
     """What a search claimed, held against the truth."""
     hits, plan = Counter[str](), found.history.plan
     if found.confirmation is not None and found.confirmed is not None and found.winner is not None:

@@ -81,17 +81,17 @@ def unsettled_by(odd: Mapping[str, str]) -> str | None:
     return odd.get("drift") or odd.get("cold")
 
 
-def _within(wish: float, found: Estimate, samples: Sequence[float]) -> Decision:
+def _within(requested: float, found: Estimate, samples: Sequence[float]) -> Decision:
     """Stop if the interval is narrow enough and the machine was at rest."""
     width = found.width
     if width is None:
         return Decision(False, found.reason or "no interval yet")
-    if width > wish:
-        return Decision(False, f"interval {width:.2%} wide, wished {wish:.2%}")
+    if width > requested:
+        return Decision(False, f"interval {width:.2%} wide, requested {requested:.2%}")
     unsettled = unsettled_by(flags(samples)) or found.reason
     if unsettled:
         return Decision(False, unsettled)
-    return Decision(True, f"interval {width:.2%} wide, within the wish of {wish:.2%}")
+    return Decision(True, f"interval {width:.2%} wide, within the {requested:.2%} requested")
 
 
 def resolution(samples: ArrayLike, known: float = 0.0) -> float:
@@ -160,14 +160,14 @@ def further_looks(last: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class WidthRule:
-    """Stop at the first declared look at which the interval is as narrow as wished and the machine at rest.
+    """Stop at the first declared look at which the interval is as narrow as requested and the machine at rest.
 
     Looks are declared beforehand, and the error is spent over them (Pocock-like), so that a cell that stops early
     because its interval happens to be narrow is still covered; between looks nothing is decided.
 
     Parameters
     ----------
-    wish
+    width
         Full width of the interval relative to the median: 0.05 is 5 %.
     confidence
         Of the interval, all looks together.
@@ -179,15 +179,15 @@ class WidthRule:
         Of the clock, in the samples' unit, where it is known: part of the interval.
     """
 
-    wish: float = 0.05
+    width: float = 0.05
     confidence: float = 0.95
     looks: tuple[int, ...] = field(default=LOOKS)
     beyond: tuple[int, ...] = ()
     step: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.wish > 0:
-            raise ValueError(f"wish {self.wish} must be above 0")
+        if not self.width > 0:
+            raise ValueError(f"width {self.width} must be above 0")
         if not self.looks or list(self.all_looks) != sorted(set(self.all_looks)):
             raise ValueError(f"looks {self.all_looks} must ascend")
         needed = least_samples(self.confidence)
@@ -224,14 +224,14 @@ class WidthRule:
         return found
 
     def decide(self, samples: Sequence[float]) -> Decision:
-        """Stop when the interval is within the wish at a look and nothing drifts, or at the last look.
+        """Stop when the interval is as narrow as requested at a look and nothing drifts, or at the last look.
 
         Before the last, and while there are few, a hint that replicates depend on each other is enough to go on.
         """
         n = len(samples)
         if n not in self.all_looks and n < self.most:
             return Decision(False, "between looks")
-        decision = _within(self.wish, self.estimate(samples), samples)
+        decision = _within(self.width, self.estimate(samples), samples)
         if n >= self.most and not decision.stop:
             return Decision(True, f"{decision.reason} after {n} replicates, the most")
         if decision.stop and n < min(self.most, WIDENED) and dependence(samples).p <= HINT:
@@ -277,13 +277,13 @@ class WatchRule:
     It covers the median at all times at once, so that nobody has to declare beforehand when to look.
     """
 
-    wish: float = 0.05
+    width: float = 0.05
     confidence: float = 0.95
     step: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.wish > 0:
-            raise ValueError(f"wish {self.wish} must be above 0")
+        if not self.width > 0:
+            raise ValueError(f"width {self.width} must be above 0")
 
     @property
     def least(self) -> int:
@@ -313,5 +313,5 @@ class WatchRule:
         return Estimate(value, float(ordered[rank - 1]) - step, float(ordered[n - rank]) + step, self.confidence, n)
 
     def decide(self, samples: Sequence[float]) -> Decision:
-        """Stop when the interval is within the wish and nothing drifts."""
-        return _within(self.wish, self.estimate(samples), samples)
+        """Stop when the interval is as narrow as requested and nothing drifts."""
+        return _within(self.width, self.estimate(samples), samples)

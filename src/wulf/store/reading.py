@@ -134,7 +134,7 @@ class Failed(Line):
     error: Wrong
 
 
-class Measured(Line):
+class ProbeAnswer(Line):
     """What the probe answered."""
 
     metrics: dict[str, Metric]
@@ -156,7 +156,7 @@ def replicate_of(line: bytes) -> dict[str, Any]:
     found = parse(line)
     if not isinstance(found, dict):
         raise ValueError("it is no object")
-    _held_to(Measured if found.get("ok") else Failed).validate_python(found, strict=True)
+    _held_to(ProbeAnswer if found.get("ok") else Failed).validate_python(found, strict=True)
     return found
 
 

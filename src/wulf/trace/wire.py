@@ -67,8 +67,8 @@ def _number(name: str, less: int = 0) -> tuple[Read, Write]:
     return read, write
 
 
-def _perhaps(name: str) -> tuple[Read, Write]:
-    """A field of value + 1, where 0 is none."""
+def _optional(name: str) -> tuple[Read, Write]:
+    """Varint value + 1; 0 is absent."""
 
     def read(data: bytes, at: int, record: Record) -> int:
         value, at = varint(data, at)
@@ -325,12 +325,12 @@ FIELDS: dict[str, tuple[Read, Write]] = {
     "tag2": _number("tag2", 1),
     "comm": _number("comm"),
     "window": _number("window"),
-    "newcomm": _perhaps("newcomm"),
-    "newwin": _perhaps("newwin"),
+    "newcomm": _optional("newcomm"),
+    "newwin": _optional("newwin"),
     "bytes": _number("bytes"),
     "bytes2": _number("bytes2"),
     "actual": (_read_actual, _write_actual),
-    "request": _perhaps("request"),
+    "request": _optional("request"),
     "requests": (_read_requests, _write_requests),
     "completion": (_read_completion, _write_completion),
     "given": _number("given"),

@@ -28,8 +28,8 @@ class World:
 
         return Contest(name, "tool", "s", "lower", side("ours", ours), side("peer", peer))
 
-    def effort(self, *looks, wish=0.02, until=1e9):
-        return Effort(looks or (6,), wish, until, clock=lambda: self.now)
+    def effort(self, *looks, width=0.02, until=1e9):
+        return Effort(looks or (6,), width, until, clock=lambda: self.now)
 
 
 def ignore(_text):

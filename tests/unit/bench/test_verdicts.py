@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from bench.__main__ import LOOKS, WISH
+from bench.__main__ import LOOKS, WIDTH
 from bench.blocks import Contest, Effort, run_blocks
 from bench.rows import MET, MISSED, OPEN
 
@@ -27,7 +27,7 @@ def verdicts(ratio: float, deviation: float, better: str, campaigns: int, depend
             return ratio * float(np.exp(deviation * last))
 
         contest = Contest("a", "tool", "s", better, ours, lambda: 1.0)
-        run_blocks([contest], Effort(LOOKS, WISH, 1.0, clock=lambda: 0.0), random.Random(1), lambda _: None)
+        run_blocks([contest], Effort(LOOKS, WIDTH, 1.0, clock=lambda: 0.0), random.Random(1), lambda _: None)
         found[contest.row().verdict] += 1
     return found
 

@@ -11,7 +11,7 @@ from wulf.agent.jobs import app
 from wulf.agent.operations import OPERATIONS
 from wulf.agent.session import Refused
 from wulf.apps.driver import Job
-from wulf.cluster.applications import Applications, Found, common_program
+from wulf.cluster.applications import Applications, Executable, common_program
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.mpi import Installed, WorldSpec
 from wulf.cluster.session import RequestError
@@ -83,24 +83,24 @@ def test_ssh_between_the_nodes_is_tried_once(here):
     [("mpich", None, "mpich"), ("openmpi", None, "openmpi"), (None, None, "openmpi"), (None, "mpich", "mpich")],
 )
 def test_the_launcher_is_that_of_the_mpi_that_the_program_is_linked_with(here, linked, wanted, kind):
-    program = Found("/usr/bin/solve", "PATH", linked)
+    program = Executable("/usr/bin/solve", "PATH", linked)
     assert here[0].mpi_for(program, WorldSpec(mpi=wanted)).kind == kind
 
 
 def test_another_mpis_launcher_is_refused(here):
     with pytest.raises(UsageError, match=r"/usr/bin/solve .* Open MPI: MPICH 4\.0\.2"):
-        here[0].mpi_for(Found("/usr/bin/solve", "PATH", "openmpi"), WorldSpec(mpi="mpich"))
+        here[0].mpi_for(Executable("/usr/bin/solve", "PATH", "openmpi"), WorldSpec(mpi="mpich"))
 
 
 def test_an_mpi_that_is_not_there_is_named(here):
     for agent in here[1].values():
         agent._answers["mpi_find"] = found_mpis(OPENMPI)
     with pytest.raises(UsageError, match="no MPICH is there"):
-        here[0].mpi_for(Found("/usr/bin/solve", "PATH", "mpich"), WorldSpec())
+        here[0].mpi_for(Executable("/usr/bin/solve", "PATH", "mpich"), WorldSpec())
 
 
 def places(*paths):
-    return [Found(path, "PATH", None) for path in paths]
+    return [Executable(path, "PATH", None) for path in paths]
 
 
 def test_ranks_need_one_path_on_all_nodes():

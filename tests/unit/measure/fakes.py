@@ -9,7 +9,8 @@ from typing import Any
 
 from wulf.core.errors import NodeError
 from wulf.core.records import Record
-from wulf.measure.engine.plan import Cell, Metric
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Metric
 
 RTT = (Metric("rtt", "s"), Metric("lost", "1"))
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from wulf.core.records import Record, Verdict
-from wulf.measure.engine.plan import Cell, Metric
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Metric
 from wulf.store.run import Run
 
 RTT, THROUGHPUT = Metric("rtt", "s", "lower"), Metric("throughput", "B/s", "higher")

@@ -14,7 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wulf.measure.engine.plan import Cell, Metric, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import Metric
 from wulf.measure.net.situation import Situation, situation_of
 from wulf.store.run import read_run
 from wulf.workflow.engine.baseline import joined

@@ -8,7 +8,7 @@ from tests.unit.measure.make_runs import run
 from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
 from wulf.core.records import Verdict
 from wulf.measure.comparing import ONE_LAUNCH, compare_runs, percent, sentence
-from wulf.measure.engine.plan import MPI
+from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import BLOCKS, SHARED
 from wulf.stats.comparison import Judgement, PairedRule
 

@@ -10,8 +10,9 @@ import pytest
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
 from wulf.measure import tools
-from wulf.measure.engine.plan import Cell, Metric
-from wulf.measure.tool import Loop, Measured
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Metric
+from wulf.measure.tool import Loop, Measurement
 from wulf.measure.tools import imb, netpipe, osu
 
 METRICS = {"pingpong": Metric("rtt", "s"), "pingping": Metric("time", "s")}
@@ -36,7 +37,7 @@ def answer(cell: int, metric: str, mean: float, pairs: int = 1) -> dict[str, Any
 
 
 def text(loop: Loop, cells: Sequence[Cell], replicates: Sequence[Mapping[str, Any]]) -> str:
-    measured = Measured.of(cells, replicates)
+    measured = Measurement.of(cells, replicates)
     assert loop.command(measured)
     return loop.text(measured)
 
@@ -144,7 +145,7 @@ def test_osu_message_rate_names_its_pairs() -> None:
     loop = tools.find_mpi("osu7", "message-rate")
     shown = text(loop, cells_of(loop, 8), [answer(0, "rate", 4e6, pairs=2)])
     assert shown == OSU7_MBW_MR
-    measured = Measured.of(cells_of(loop, 8), [answer(0, "rate", 4e6, pairs=2)])
+    measured = Measurement.of(cells_of(loop, 8), [answer(0, "rate", 4e6, pairs=2)])
     assert loop.command(measured) == "mpirun -n 4 osu_mbw_mr -m :8"
 
 

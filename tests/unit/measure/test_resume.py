@@ -64,8 +64,8 @@ def said(sink: Sink) -> dict[Any, Any]:
 
 
 PLANS = {
-    "alone": Plan(tuple(CELLS), seed=1, wish=0.02, looks=(6, 9, 14)),
-    "waves": Plan(tuple(Cell(**{**vars(c), "wave": 0}) for c in CELLS), seed=1, wish=0.02, looks=(6, 9)),
+    "alone": Plan(tuple(CELLS), seed=1, width=0.02, looks=(6, 9, 14)),
+    "waves": Plan(tuple(Cell(**{**vars(c), "wave": 0}) for c in CELLS), seed=1, width=0.02, looks=(6, 9)),
     "one look": Plan(tuple(CELLS), seed=1, looks=(6,)),
 }
 

@@ -11,8 +11,9 @@ from bench import parse
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
 from wulf.measure import tools
-from wulf.measure.engine.plan import Cell, Metric
-from wulf.measure.tool import Loop, Measured
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Metric
+from wulf.measure.tool import Loop, Measurement
 from wulf.measure.tools import netpipe, sockperf
 from wulf.measure.tools.iperf3 import adaptive
 from wulf.measure.tools.qperf import scaled
@@ -52,7 +53,7 @@ def flow(rate: float, **more: Any) -> dict[str, Any]:
 
 def text(tool: str, pattern: str, transport: str, replicates: Sequence[Mapping[str, Any]], **params: Any) -> str:
     loop = tools.find(tool, pattern, transport)
-    measured = Measured.of([cell_of(loop, **params)], replicates)
+    measured = Measurement.of([cell_of(loop, **params)], replicates)
     assert loop.command(measured)
     return loop.text(measured)
 
@@ -290,7 +291,7 @@ def test_netpipe_prints_the_least_of_the_trials_without_the_estimate() -> None:
     wanted = [(1, 100), (1, 11030), (2, 11285)]
     cells = [cell_of(loop, i, bytes=size, count=count) for i, (size, count) in enumerate(wanted)]
     means = [(18e-6,), (19e-6, 17.72e-6), (17.74e-6, 30e-6)]
-    measured = Measured.of(cells, [trip(m, i) for i, trials in enumerate(means) for m in trials])
+    measured = Measurement.of(cells, [trip(m, i) for i, trials in enumerate(means) for m in trials])
     assert loop.text(measured) == NETPIPE
     assert parse.netpipe_least_mean(NETPIPE) == pytest.approx(17.72e-6)
     assert loop.files is not None
@@ -302,8 +303,8 @@ def test_what_failed_is_left_out() -> None:
     lost = trip(1e-5)
     lost["metrics"]["rtt"] = {"value": None, "reason": "all were lost"}
     failed = {"cell": 0, "ok": False, "error": {"code": "timeout", "message": "…"}}
-    assert Measured.of([cell_of(loop)], [failed, lost]).cells == []
-    assert len(Measured.of([cell_of(loop)], [failed, trip(1e-5)]).loops) == 1
+    assert Measurement.of([cell_of(loop)], [failed, lost]).cells == []
+    assert len(Measurement.of([cell_of(loop)], [failed, trip(1e-5)]).loops) == 1
 
 
 def test_each_tool_has_its_own_transport_first() -> None:

@@ -121,7 +121,7 @@ def make_run(
 ) -> Run:
     """A run with a survey's plan; `meta` goes into run.json."""
     plan = {
-        "seed": 4711, "wish": 0.05, "confidence": 0.95, "budget": 60.0, "looks": [6, 10, 16, 24, 40],
+        "seed": 4711, "width": 0.05, "confidence": 0.95, "budget": 60.0, "looks": [6, 10, 16, 24, 40],
         "hosts": dict.fromkeys(nodes, "here"), "phases": ["pairs", "sweep"], "cells": [],
         "order": "every pass measures each open cell once; a pass is rounds of disjoint pairs, nodes, rounds and cells "
         "in random order from the seed",
@@ -161,7 +161,7 @@ def troubled() -> Run:
         if each.subject == "n2>n4" and each.metric == "rtt":
             run.records[index] = record(
                 "n2>n4", "rtt", 25e-6, verdict=Verdict.NOISY,
-                reason="interval 12.1% wide after 40 replicates, wished 5.0%", phase="pairs", params=each.params,
+                reason="interval 12.1% wide after 40 replicates, requested 5.0%", phase="pairs", params=each.params,
             )  # fmt: skip
         if each.subject == "n4>n2" and each.metric == "throughput":
             run.records[index] = record(

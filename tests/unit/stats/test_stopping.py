@@ -23,19 +23,19 @@ def ar1(random: np.random.Generator, n: int, rho: float) -> np.ndarray:
 
 
 def test_stops_at_a_look_when_narrow_enough() -> None:
-    rule = WidthRule(wish=0.05)
+    rule = WidthRule(width=0.05)
     assert not rule.decide(NARROW[:7]).stop
     assert rule.decide(NARROW).stop
-    assert "within the wish" in rule.decide(NARROW).reason
+    assert "wide, within the" in rule.decide(NARROW).reason
     assert not rule.decide([*NARROW, 1.0]).stop, "nine is not a look"
 
 
 def test_wide_goes_on_until_the_last_look() -> None:
-    rule = WidthRule(wish=0.01, looks=(6, 10))
+    rule = WidthRule(width=0.01, looks=(6, 10))
     wide = [1.0, 2.0] * 5
     assert not rule.decide(wide[:6]).stop
     assert rule.decide(wide).stop
-    assert "wished 1.00% after 10 replicates, the most" in rule.decide(wide).reason
+    assert "requested 1.00% after 10 replicates, the most" in rule.decide(wide).reason
     assert (rule.least, rule.most) == (6, 10)
 
 
@@ -46,24 +46,24 @@ def test_constant_samples_stop_at_the_first_look() -> None:
 def test_a_narrow_interval_over_a_drift_is_not_enough() -> None:
     random = np.random.default_rng(4)
     rising = [1 + i / 1000 + random.normal(0, 0.003) for i in range(16)]
-    decision = WidthRule(wish=0.05).decide(rising)
+    decision = WidthRule(width=0.05).decide(rising)
     assert not decision.stop
     assert "drifts by +" in decision.reason
-    last = WidthRule(wish=0.05, looks=(8, 16)).decide(rising)
+    last = WidthRule(width=0.05, looks=(8, 16)).decide(rising)
     assert last.stop
     assert "drifts" in last.reason
 
 
 def test_a_cold_start_is_waited_out() -> None:
     cold = [9.0, *NARROW, *NARROW[:-1]]
-    decision = WidthRule(wish=10.0).decide(cold)
+    decision = WidthRule(width=10.0).decide(cold)
     assert not decision.stop
     assert "not warmed up" in decision.reason
 
 
-@pytest.mark.parametrize("arguments", [{"wish": 0.0}, {"looks": ()}, {"looks": (10, 6)}, {"looks": (3,)}])
+@pytest.mark.parametrize("arguments", [{"width": 0.0}, {"looks": ()}, {"looks": (10, 6)}, {"looks": (3,)}])
 def test_nonsense_is_refused(arguments: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"wish|looks|replicates"):
+    with pytest.raises(ValueError, match=r"width|looks|replicates"):
         WidthRule(**arguments)  # type: ignore[arg-type]
 
 
@@ -107,7 +107,7 @@ def test_dependent_samples_get_a_wider_interval_or_none() -> None:
 
 def test_coverage_with_the_rule_over_independent_and_dependent_samples() -> None:
     random = np.random.default_rng(5)
-    rule = WidthRule(wish=0.04, looks=(*LOOKS, 40))
+    rule = WidthRule(width=0.04, looks=(*LOOKS, 40))
     for rho in (0.0, 0.5):
         hits, resolved = 0, 0
         for _ in range(400):
@@ -129,7 +129,7 @@ def test_flags_name_what_is_odd() -> None:
 
 
 def test_a_watch_looks_at_every_replicate() -> None:
-    rule = WatchRule(wish=0.05)
+    rule = WatchRule(width=0.05)
     assert rule.most is None
     assert not rule.decide(NARROW).stop, "a confidence sequence needs more than eight"
     assert rule.decide(NARROW * 3).stop
@@ -162,7 +162,7 @@ def test_a_hint_of_dependence_keeps_a_cell_from_ending_early() -> None:
     assert not decision.stop
     assert "may depend on each other" in decision.reason
     assert WidthRule(looks=(8,)).decide(slow).stop
-    assert "within the wish" in WidthRule(looks=(8,)).decide(slow).reason
+    assert "wide, within the" in WidthRule(looks=(8,)).decide(slow).reason
 
 
 def test_the_clocks_step_is_part_of_the_interval() -> None:

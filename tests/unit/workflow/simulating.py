@@ -16,7 +16,7 @@ from wulf.store.run import RunWriter
 from wulf.workflow.engine import connect as connecting
 from wulf.workflow.engine.measuring import Effort, Outcome
 
-QUICK = Effort(wish=0.5, quick=True)
+QUICK = Effort(width=0.5, quick=True)
 
 
 def simulator(monkeypatch: pytest.MonkeyPatch, folder: Path, measure: Callable[..., Outcome]) -> Callable[..., Outcome]:

@@ -150,7 +150,7 @@ class Opened:
 
 
 class FakeCluster:
-    """Nodes by name; `faults` are (node, op, how-manieth call) → what happens there instead."""
+    """Nodes by name; `faults` are (node, op, number of the call) → what happens there instead."""
 
     def __init__(self, nodes: Mapping[str, FakeNode]) -> None:
         self.nodes = dict(nodes)
@@ -182,7 +182,7 @@ class Truth:
     seed: int = 1
     abouts: list[dict[str, Any]] = field(default_factory=list)
     at: dict[int, Callable[[], float | None]] = field(default_factory=dict)
-    """What happens instead at the how-manieth measurement."""
+    """What happens instead at the n-th measurement."""
 
     def __post_init__(self) -> None:
         self._random = np.random.default_rng(self.seed)

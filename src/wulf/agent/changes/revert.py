@@ -69,7 +69,7 @@ def revert(host: Host, journal: Journal, chosen: Iterable[Entry], by: str, force
 
 
 def settle_boot(host: Host, journal: Journal) -> None:
-    """The next boot has nothing to take back, where nothing is open that it would keep against our wish."""
+    """The next boot has nothing to take back, where nothing is open that it would keep against our will."""
     if not outliving(host, journal):
         with suppress(OSError):  # it will find nothing to do, and go
             host.at_boot(host, False)

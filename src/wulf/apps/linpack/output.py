@@ -161,8 +161,8 @@ def _residual_check(row: Row, threshold: float | None) -> Check:
 def _input_check(row: Row, asked: Mapping[str, int]) -> Check:
     ran = {name: getattr(row, name) for name in asked}
     said = ", ".join(f"{name.upper()} {value}" for name, value in ran.items())
-    wish = "" if ran == dict(asked) else f", not {', '.join(f'{k.upper()} {v}' for k, v in asked.items())}"
-    return Check("configuration", ran == dict(asked), f"it ran {said}{wish}")
+    instead = "" if ran == dict(asked) else f", not {', '.join(f'{k.upper()} {v}' for k, v in asked.items())}"
+    return Check("configuration", ran == dict(asked), f"it ran {said}{instead}")
 
 
 def _facts(output: Output, row: Row | None) -> dict[str, str | float]:

@@ -43,7 +43,7 @@ def blas(rows: int, blocks: tuple[int, ...], libraries: tuple[str, ...], runs: i
     from wulf.workflow.engine.measuring import Effort
 
     as_json, out, seed = (options.pop(name) for name in ("as_json", "out", "seed"))
-    effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")}, replicates=runs)
+    effort = Effort(**{key: options.pop(key) for key in ("width", "budget", "quick", "watch")}, replicates=runs)
     wanted = Wanted(rows, blocks, libraries)
     with mpi_inventory(options) as inventory:
         nodes = [node.name for node in inventory.nodes]

@@ -109,7 +109,7 @@ def measured(
     launch = taken(options)
     as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
     effort = Effort(
-        **{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")}, replicates=options.pop("runs")
+        **{key: options.pop(key) for key in ("width", "budget", "quick", "watch")}, replicates=options.pop("runs")
     )
     with mpi_inventory(options) as inventory:
         nodes = [node.name for node in inventory.nodes]

@@ -57,7 +57,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 )
 @click.option("--price", "prices", type=Pair(), multiple=True, metavar="NAME=TOTAL", help="All that a candidate costs.")
 @click.option("--machine-price", type=ABOVE_ZERO, help="What the machine costs: a network must then pay for itself.")
-@click.option("--wish", type=Percent(), help="Least share of the run time saved [5%, or what the prices say].")
+@click.option("--gain", type=Percent(), help="Least share of the run time saved [5%, or what the prices say].")
 @click.option("--collectives", type=Pair(), multiple=True, metavar="OP=ALGORITHM", help="As the MPI runs them.")
 @click.option("--compute", type=NumberIn(min=0), default=1.0, show_default=True, help="Factor of computing.")
 @click.option(
@@ -145,7 +145,7 @@ def _wanted(candidates: Sequence[Network], origin: str, options: dict[str, Any],
             "--beside needs --topology: without one, jobs share nothing", "describe the network's switches"
         )
     return Wanted(
-        candidates, _prices(options["prices"], names), options["machine_price"], options["wish"],
+        candidates, _prices(options["prices"], names), options["machine_price"], options["gain"],
         dict(options["collectives"]), options["compute"], options["engine"], options["draws"], options["seed"],
         timeline=page, fit=options["fit"], asked=options["asked"],
         beside=[find_trace(name, options["directory"]) for name in options["neighbors"]], origin=origin,

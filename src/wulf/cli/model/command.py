@@ -207,7 +207,7 @@ def _measured(seconds: float, options: dict[str, Any]) -> tuple[Run, int]:
 
     launch = taken(options)
     _, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
-    effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")})
+    effort = Effort(**{key: options.pop(key) for key in ("width", "budget", "quick", "watch")})
     with mpi_inventory(options) as inventory:
         nodes = [node.name for node in inventory.nodes]
         with measuring("model-loggp", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):

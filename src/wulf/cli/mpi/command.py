@@ -82,7 +82,7 @@ def _like(tool: str, pattern: Pattern, params: dict[str, Any], options: dict[str
 
     launch = taken(options, SHARED)  # as that tool does
     measuring_options = {name: options.pop(name) for name in ("as_json", "out", "quick", "watch", "seed")}
-    measuring_options |= {name: options.pop(name) for name in ("wish", "budget")}
+    measuring_options |= {name: options.pop(name) for name in ("width", "budget")}
     return run_like(
         tool, pattern.name, mpi_probe(), mpi_inventory(options), params,
         transport=None, most=params.pop("bytes", 0), client="", server="", options=measuring_options,
@@ -124,7 +124,7 @@ def measured(
 
     launch = taken(options, usual)
     as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
-    efforts = {key: options.pop(key) for key in ("wish", "budget", "quick", "watch")}
+    efforts = {key: options.pop(key) for key in ("width", "budget", "quick", "watch")}
     effort = Effort(**efforts, replicates=options.pop("runs", None))
     with mpi_inventory(options) as inventory:
         nodes = [node.name for node in inventory.nodes]

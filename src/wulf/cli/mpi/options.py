@@ -111,7 +111,7 @@ TAKEN = frozenset(
             "network",
             "ssh_config",
         ),
-        *("as_json", "json", "out", "quick", "watch", "seed", "wish", "budget", "like"),
+        *("as_json", "json", "out", "quick", "watch", "seed", "width", "budget", "like"),
         *("mpi", "ranks", "per_node", "starter", "launch"),
     }
 )

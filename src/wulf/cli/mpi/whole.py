@@ -112,7 +112,7 @@ def onesided(sizes: tuple[int, ...], seconds: float, **options: Any) -> int:
     return measured("onesided", options, partial(mpi_whole.onesided, sizes=sizes, params={"seconds": seconds}))
 
 
-@click.command(epilog="Example: wulf mpi sweep n1 n2 --most 1048576 --wish 5%")
+@click.command(epilog="Example: wulf mpi sweep n1 n2 --most 1048576 --width 5%")
 @_nodes
 @node_options
 @launch_options

@@ -21,7 +21,7 @@ def _run(name: str, measure: Callable[..., Outcome], options: dict[str, Any]) ->
     from wulf.workflow.engine.measuring import Effort
 
     as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
-    effort = Effort(**{key: options.pop(key) for key in ("wish", "budget", "quick", "watch")})
+    effort = Effort(**{key: options.pop(key) for key in ("width", "budget", "quick", "watch")})
     own = {key: options.pop(key) for key in list(options) if key not in _WHERE}
     with inventory_of(**options) as inventory:
         nodes = [node.name for node in inventory.nodes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,10 +25,11 @@ from wulf.cli.options import (
     node_options,
 )
 from wulf.core.errors import UsageError
-from wulf.core.params import ParamSpec
-from wulf.core.records import Param
-from wulf.measure.engine.plan import Cell
-from wulf.measure.engine.probes import Pattern, Probe
+
+if TYPE_CHECKING:
+    from wulf.core.params import ParamSpec
+    from wulf.core.records import Param
+    from wulf.measure.engine.probes import Pattern, Probe
 
 WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")
 """The options that say where the nodes are."""
@@ -153,13 +154,14 @@ def _measure(
     quick: bool,
     watch: bool,
     seed: int | None,
-    wish: float,
+    width: float,
     budget: float | None,
     versus: str | None,
     delta: float,
     **where: Any,
 ) -> int:
-    """One cell, measured to its wish, or two against each other; printed and kept as a run."""
+    """One cell, measured until its interval is narrow enough, or two against each other; printed and kept as a run."""
+    from wulf.measure.engine.plan import Cell
     from wulf.report.run.terminal import print_records
     from wulf.stats.comparison import versus_rule
     from wulf.workflow.engine.measuring import Effort
@@ -170,7 +172,7 @@ def _measure(
     with _pair(client, server, where) as chosen:
         nodes = [node.name for node in chosen.nodes]
         with measuring(f"net-{pattern.name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            effort = Effort(wish, budget, quick, watch)
+            effort = Effort(width, budget, quick, watch)
             cell = Cell(0, client, server, transport, pattern.name, params, pattern.metrics)
             if versus is None:
                 outcome = survey.single(chosen, cell, effort, writer, drawn, watch=line)
@@ -192,7 +194,7 @@ def _measure(
     return outcome.exit_code
 
 
-@click.command(epilog="Example: wulf net sweep n1 n2 --most 1048576 --wish 5%")
+@click.command(epilog="Example: wulf net sweep n1 n2 --most 1048576 --width 5%")
 @click.argument("client")
 @click.argument("server")
 @node_options
@@ -215,15 +217,16 @@ def sweep(
     quick: bool,
     watch: bool,
     seed: int | None,
-    wish: float,
+    width: float,
     budget: float | None,
     **where: Any,
 ) -> int:
     """Latency and bandwidth over message size, as straight lines.
 
     Measures 1 B, 2 B, 4 B …, looks closer where the curve bends, and goes on until the lines predict sizes that were
-    held out to within the wish: latency, bandwidth, half size and switch points with intervals.
+    held out to within --width: latency, bandwidth, half size and switch points with intervals.
     """
+    from wulf.measure.engine.plan import Cell
     from wulf.report.run.terminal import print_report
     from wulf.workflow.engine import sweep as sweeping
     from wulf.workflow.engine.measuring import Effort, write_html
@@ -233,7 +236,7 @@ def sweep(
         return _like(
             like, "sweep", probe, {"seconds": seconds}, client=client, server=server, transport=transport,
             most=most if given("most") else 0, as_json=as_json, out=out, quick=quick, watch=watch, seed=seed,
-            wish=wish, budget=budget, **where,
+            width=width, budget=budget, **where,
         )  # fmt: skip
     pattern = probe.pattern("pingpong")
     most = min(most, probe.max_bytes[transport])
@@ -243,7 +246,7 @@ def sweep(
         with measuring("net-sweep", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
             outcome = sweeping.sweep(
                 chosen, Cell(0, client, server, transport, "pingpong", params, pattern.metrics, "sweep"),
-                Effort(wish, budget, quick, watch), writer, drawn, most=most, watch=line,
+                Effort(width, budget, quick, watch), writer, drawn, most=most, watch=line,
             )  # fmt: skip
             write_html(outcome.run)
     if as_json:

@@ -23,7 +23,7 @@ SECONDS = 0.05
 """Of one replicate: as in the survey, hundreds of round trips of the slowest layer."""
 
 
-@click.command(epilog="Example: wulf net layers n1 n2 --bytes 1 --wish 5%")
+@click.command(epilog="Example: wulf net layers n1 n2 --bytes 1 --width 5%")
 @click.argument("client")
 @click.argument("server", required=False)
 @node_options
@@ -46,7 +46,7 @@ def layers(
     quick: bool,
     watch: bool,
     seed: int | None,
-    wish: float,
+    width: float,
     budget: float | None,
     **where: Any,
 ) -> int:
@@ -69,7 +69,7 @@ def layers(
         nodes = [node.name for node in chosen.nodes]
         with measuring("net-layers", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
             wanted = layering.Layers(client, server, params, mpi=_mpi_layer(mpi, chosen, client, server, how, line.say))
-            effort = Effort(wish, budget, quick, watch)
+            effort = Effort(width, budget, quick, watch)
             outcome = layering.layers(chosen, wanted, effort, writer, drawn, watch=line)
     if as_json:
         echo_records(outcome.run.records)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wulf.cluster.inventory import Inventory
     from wulf.measure.engine.probes import Probe
-    from wulf.measure.tool import Loop, Measured
+    from wulf.measure.tool import Loop, Measurement
     from wulf.store.run import Run
     from wulf.workflow.mpi.probes import Ranks
 
@@ -85,7 +85,7 @@ def run_like(
     timing = loop.timing(loop.seconds if seconds is None else seconds, 1.0)
     probe.check(exchange.name, "" if ranks else loop.transport, {**loop.options, **timing.params, **params})
     cell = Cell(0, client, server, loop.transport, exchange.name, {}, exchange.metrics)
-    effort = Effort(options["wish"], options["budget"], options["quick"])
+    effort = Effort(options["width"], options["budget"], options["quick"])
     with pair as chosen:
         nodes = [node.name for node in chosen.nodes]
         command = f"{'mpi' if ranks else 'net'}-{pattern}"
@@ -106,7 +106,7 @@ def run_like(
     return outcome.exit_code
 
 
-def _explain(loop: Loop, found: Measured, run: Run, *, quick: bool) -> None:
+def _explain(loop: Loop, found: Measurement, run: Run, *, quick: bool) -> None:
     """What is not as in the original, and what wulf found, on stderr."""
     from wulf.report.kit.figures import confidence_text, interval_text, value_text, verdict_text
 

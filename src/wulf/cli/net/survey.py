@@ -41,7 +41,7 @@ def command(
     quick: bool,
     watch: bool,
     seed: int | None,
-    wish: float,
+    width: float,
     budget: float | None,
     margin: float,
     sweep_pair: str | None,
@@ -63,7 +63,7 @@ def command(
         with measuring("survey", out, seed, argv=sys.argv[1:], nodes=names, margin=margin) as (writer, drawn, line):
             outcome = survey(
                 inventory,
-                Effort(wish, budget, quick, watch, margin=margin),
+                Effort(width, budget, quick, watch, margin=margin),
                 writer,
                 drawn,
                 sweep_pair=pair,

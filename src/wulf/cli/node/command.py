@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,9 +18,11 @@ from wulf.cli.options import (
     node_options,
 )
 from wulf.core.errors import UsageError
-from wulf.core.params import ParamSpec
-from wulf.core.records import Param
 from wulf.measure.engine.probes import Probe
+
+if TYPE_CHECKING:
+    from wulf.core.params import ParamSpec
+    from wulf.core.records import Param
 
 
 def node_probe() -> Probe:
@@ -118,7 +120,7 @@ _WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "
 def _effort(options: dict[str, Any]) -> Any:
     from wulf.workflow.engine.measuring import Effort
 
-    return Effort(**{key: options[key] for key in ("wish", "budget", "quick", "watch", "margin")})
+    return Effort(**{key: options[key] for key in ("width", "budget", "quick", "watch", "margin")})
 
 
 def _all(only: str | None, options: dict[str, Any]) -> int:

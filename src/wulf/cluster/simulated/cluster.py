@@ -51,7 +51,7 @@ class Fault:
     op
         The operation at which it happens.
     call
-        At the how-manieth call of that operation on that node, from 1.
+        Which call of that operation on that node, counted from 1.
     program
         Calls of this program alone count; None: of whichever.
     kind

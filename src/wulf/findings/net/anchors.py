@@ -62,9 +62,9 @@ def round_of(record: Record) -> int | None:
 
 
 def drifts(
-    first: Mapping[int, Sequence[float]], later: Mapping[int, Mapping[int, Sequence[float]]], wish: float
+    first: Mapping[int, Sequence[float]], later: Mapping[int, Mapping[int, Sequence[float]]], tolerance: float
 ) -> list[Drift]:
-    """The anchors whose whole interval lies farther from the first round than the wish.
+    """The anchors whose whole interval lies farther from the first round than the tolerance.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def drifts(
         Size → times in the first round.
     later
         Round → size → times.
-    wish
+    tolerance
         Relative; what lies within it does not matter to the sweep.
 
     Returns
@@ -86,12 +86,12 @@ def drifts(
     for number, size in pairs:
         shift = rank_sum_shift(logs(first[size]), logs(later[number][size]), LEVEL / len(pairs))
         low, high = exp(shift.low), exp(min(shift.high, 700.0))
-        if low > 1 + wish or high < 1 - wish:
+        if low > 1 + tolerance or high < 1 - tolerance:
             found.append(Drift(number, size, exp(shift.value), low, high))
     return found
 
 
-def drift_finding(subject: str, found: Sequence[Drift], wish: float) -> Finding | None:
+def drift_finding(subject: str, found: Sequence[Drift], tolerance: float) -> Finding | None:
     """What a sweep says of its drift; None where no anchor moved."""
     if not found:
         return None
@@ -105,7 +105,7 @@ def drift_finding(subject: str, found: Sequence[Drift], wish: float) -> Finding 
         text=(
             f"The machine drifted between the rounds of this sweep: measured again in round {worst.round}, "
             f"{show(worst.size, 'B')} took {worst.ratio:.2f} ({worst.low:.2f}–{worst.high:.2f}) times as long as in "
-            f"the first, which is beyond the wish of {wish:.0%}. The sizes of {told} "
+            f"the first, which is beyond the tolerance of {tolerance:.0%}. The sizes of {told} "
             "belong to another state than the rest: bends and held-out sizes among them may be the drift's."
         ),
         next_step="sweep again when the machine is at rest (see the idle seconds in baseline.json)",

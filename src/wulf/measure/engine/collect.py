@@ -9,7 +9,8 @@ import numpy as np
 
 from wulf.core.records import Provenance, Record, Verdict
 from wulf.measure.engine.disturbance import disturbances
-from wulf.measure.engine.plan import APP, NODE, Cell, Metric, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import APP, NODE, Metric
 from wulf.stats.intervals import Estimate
 from wulf.stats.stopping import flags, unsettled_by
 
@@ -109,17 +110,23 @@ def _first_reason(metric: str, replicates: Sequence[Replicate]) -> str | None:
 
 
 def _verdict(
-    estimate: Estimate, *, primary: bool, wish: float, odd: Mapping[str, str], failure: str | None, why_none: str | None
+    estimate: Estimate,
+    *,
+    primary: bool,
+    width: float,
+    odd: Mapping[str, str],
+    failure: str | None,
+    why_none: str | None,
 ) -> tuple[Verdict, str | None]:
-    """Verdict and reason of one record; only the primary metric is held to the wish."""
+    """Verdict and reason of one record; only the primary metric is held to the width requested."""
     if failure:
         return Verdict.FAILED, failure
     if estimate.value is None:
         if estimate.n == 0 and why_none:
             return Verdict.UNRESOLVED, why_none
         return Verdict.UNRESOLVED, estimate.reason
-    if primary and estimate.width is not None and estimate.width > wish:
-        return Verdict.NOISY, f"interval {estimate.width:.1%} wide after {estimate.n} replicates, wished {wish:.1%}"
+    if primary and estimate.width is not None and estimate.width > width:
+        return Verdict.NOISY, f"interval {estimate.width:.1%} wide after {estimate.n} replicates, requested {width:.1%}"
     unsettled = unsettled_by(odd) or estimate.reason
     if primary and unsettled:
         return Verdict.NOISY, unsettled
@@ -178,7 +185,7 @@ def records_of(
         verdict, reason = _verdict(
             estimate,
             primary=primary,
-            wish=plan.wish if cell.wave is None else float("inf"),  # of a wave, the sum is held to it
+            width=plan.width if cell.wave is None else float("inf"),  # of a wave, the sum is held to it
             odd=odd if cell.wave is None else {},
             failure=failure,
             why_none=_first_reason(metric.name, replicates),

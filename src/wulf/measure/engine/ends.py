@@ -10,7 +10,8 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, NoReturn, Protocol
 
 from wulf.core.errors import NodeError
-from wulf.measure.engine.plan import NET, Cell
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import NET
 from wulf.measure.engine.starts import Start
 
 PEER_GRACE = 2.0

@@ -13,23 +13,12 @@ from pydantic import TypeAdapter, ValidationError
 from wulf.core.errors import UsageError
 from wulf.core.given import first_fault
 from wulf.core.records import Param
+from wulf.measure.engine.probes import NET, Metric
 from wulf.stats.comparison import PairedRule
 from wulf.stats.intervals import least_samples
 from wulf.stats.stopping import LOOKS, FixedRule, StoppingRule, WatchRule, WidthRule, further_looks
 
 Pair = tuple[str, str]
-
-NET, NODE, AGENT, MPI, APP = "net", "node", "agent", "mpi", "app"
-"""Programs, as records name them."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """What a probe's --describe says of one quantity it measures."""
-
-    name: str
-    unit: str
-    better: str = "lower"
 
 
 @dataclass(frozen=True)
@@ -51,7 +40,7 @@ class Cell:
     phase
         The part of the command that wanted it: 'pairs', 'sweep', 'single'.
     every
-        Measured in every so-manieth pass only.
+        Measured in every n-th pass only.
     wave
         Cells with one number are measured at the same time, whatever they share, and end together; None: a cell of
         its own.
@@ -120,13 +109,13 @@ class Plan:
 
     Attributes
     ----------
-    wish
+    width
         Full width of each interval relative to its value.
     budget
-        Seconds of measuring; None = until all wishes are met or the last look. With one, a cell whose wish is not met
-        at the last of several looks goes on, and is looked at ever more rarely (`further_looks`).
+        Seconds of measuring; None = until all intervals are narrow enough, or the last look. With one, a cell whose
+        interval is not at the last of several looks goes on, and is looked at ever more rarely (`further_looks`).
     looks
-        Numbers of replicates at which to look whether the wish is met.
+        Numbers of replicates at which to look whether the interval is narrow enough.
     hosts
         Node → machine it lives on: nodes that share one are never measured at the same time.
     watch
@@ -145,7 +134,7 @@ class Plan:
 
     cells: tuple[Cell, ...]
     seed: int
-    wish: float = 0.05
+    width: float = 0.05
     confidence: float = 0.95
     budget: float | None = None
     looks: tuple[int, ...] = LOOKS
@@ -166,10 +155,10 @@ class Plan:
     def rule(self) -> StoppingRule:
         """When a cell has been measured long enough, and the interval it then has."""
         if self.watch or self.endless:
-            return WatchRule(self.wish, self.confidence)
+            return WatchRule(self.width, self.confidence)
         if self.looks[-1] < least_samples(self.confidence):
             return FixedRule(self.looks[-1], self.confidence)
-        return WidthRule(self.wish, self.confidence, self.looks, self._beyond)
+        return WidthRule(self.width, self.confidence, self.looks, self._beyond)
 
     @property
     def _beyond(self) -> tuple[int, ...]:
@@ -197,7 +186,7 @@ class Plan:
         """What plan.json holds."""
         return {
             "seed": self.seed,
-            "wish": self.wish,
+            "width": self.width,
             "confidence": self.confidence,
             "budget": self.budget,
             "looks": list(self.looks),

@@ -7,12 +7,25 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec, check_params
-from wulf.core.records import Param
-from wulf.measure.engine.plan import Metric
+
+if TYPE_CHECKING:
+    from wulf.core.records import Param
+
+NET, NODE, AGENT, MPI, APP = "net", "node", "agent", "mpi", "app"
+"""Programs, as records name them."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a probe's --describe says of one quantity it measures."""
+
+    name: str
+    unit: str
+    better: str = "lower"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ from wulf.measure.engine.collect import (
     unexplained,
 )
 from wulf.measure.engine.ends import Ends, Servers, Session, no_second_session
-from wulf.measure.engine.plan import NET, Cell, Plan, order_pass
+from wulf.measure.engine.plan import Cell, Plan, order_pass
+from wulf.measure.engine.probes import NET
 from wulf.measure.engine.starts import Starter, report
 from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.stats.comparison import Comparison

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from wulf.measure.engine.plan import Cell
+if TYPE_CHECKING:
+    from wulf.measure.engine.plan import Cell
 
 
 @dataclass(frozen=True)

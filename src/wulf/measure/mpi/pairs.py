@@ -9,7 +9,8 @@ from typing import Any
 
 from wulf.core.records import Provenance, Record, Verdict
 from wulf.measure.engine.collect import Replicate
-from wulf.measure.engine.plan import MPI, Cell, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import MPI
 
 PHASE, METRIC = "pairs", "rtt"
 
@@ -52,8 +53,8 @@ def pair_records(
 
 def _record(cell: Cell, pair: Pair, samples: Sequence[float], plan: Plan, *, run: str, at: str) -> Record:
     found = plan.rule.estimate(samples)
-    wide = found.width is not None and found.width > plan.wish
-    noisy = f"interval {found.width:.1%} wide after {found.n} replicates, wished {plan.wish:.1%}" if wide else None
+    wide = found.width is not None and found.width > plan.width
+    noisy = f"interval {found.width:.1%} wide after {found.n} replicates, requested {plan.width:.1%}" if wide else None
     content: Mapping[str, Any] = {
         "run": run, "subject": ">".join(pair), "probe": MPI, "metric": METRIC, "unit": "s",
         "params": {"pattern": "pingpong", **cell.params, **cell.about},

@@ -10,12 +10,13 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wulf import __version__
-from wulf.core.records import Param, Record
-from wulf.measure.engine.plan import MPI
-from wulf.measure.engine.probes import Pattern, Probe
+from wulf.measure.engine.probes import MPI, Pattern, Probe
+
+if TYPE_CHECKING:
+    from wulf.core.records import Param, Record
 
 DATA = "probes.json"
 

@@ -23,7 +23,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Found:
+class Diagnosis:
     """That a rule fits.
 
     Attributes
@@ -43,7 +43,7 @@ class Found:
 
 
 Limits = Mapping[str, float]
-Judge = Callable[[Situation, Limits], Found | None]
+Judge = Callable[[Situation, Limits], Diagnosis | None]
 
 
 @dataclass(frozen=True)

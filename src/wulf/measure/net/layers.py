@@ -15,7 +15,7 @@ import numpy as np
 
 from wulf.core.records import Record, Verdict
 from wulf.measure.engine.collect import in_common
-from wulf.measure.engine.plan import MPI
+from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import carrier
 from wulf.stats.comparison import least_visible
 from wulf.stats.intervals import Estimate

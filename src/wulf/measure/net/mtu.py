@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from wulf.core.units import show
-from wulf.measure.net.bottleneck import Found, Limits, figure
+from wulf.measure.net.bottleneck import Diagnosis, Limits, figure
 from wulf.measure.net.situation import End, Situation
 
 
-def mtu_mismatch(s: Situation, _: Limits) -> Found | None:
+def mtu_mismatch(s: Situation, _: Limits) -> Diagnosis | None:
     """The ends, or the path between them, do not agree on the largest packet."""
     sizes = {end.node: end.nic_fact("mtu") for end in (s.client, s.server)}
     if None in sizes.values() or len(sizes) < 2:
@@ -16,12 +16,12 @@ def mtu_mismatch(s: Situation, _: Limits) -> Found | None:
         told = " and ".join(f"{node} has {size} B" for node, size in sizes.items())
         small = min(sizes, key=lambda node: sizes[node])
         text = f"The MTUs differ: {told}: large datagrams get lost at {small}, and TCP is held to the smaller."
-        return Found(small, text, [figure(node, "MTU", float(size), "B") for node, size in sizes.items()])
+        return Diagnosis(small, text, [figure(node, "MTU", float(size), "B") for node, size in sizes.items()])
     path, own = s.client.tcp_gauge("pmtu", "min"), float(sizes[s.client.node])
     if path is None or path >= own:
         return None
     text = f"A hop between the two carries only {path:.0f} B, where both ends have an MTU of {own:.0f} B."
-    return Found(s.subject, text, [figure(s.subject, "path MTU", path, "B", own)])
+    return Diagnosis(s.subject, text, [figure(s.subject, "path MTU", path, "B", own)])
 
 
 def _largest_packet(end: End) -> float | None:
@@ -32,7 +32,7 @@ def _largest_packet(end: End) -> float | None:
     return min(sizes, default=None)
 
 
-def path_mtu(s: Situation, at: Limits) -> Found | None:
+def path_mtu(s: Situation, at: Limits) -> Diagnosis | None:
     """Full packets vanish on the way, and no ICMP message says so; the small ones that open a channel pass.
 
     Of a stream over TCP every packet is full, whatever its calls write.
@@ -60,4 +60,4 @@ def path_mtu(s: Situation, at: Limits) -> Found | None:
         evidence.append(figure(s.subject, "attempts that stood still", float(s.stalls), "1", at["stalls"]))
     else:
         evidence.append(figure(s.subject, "datagrams lost", s.loss, "1", at["lost"]))
-    return Found(s.subject, text, evidence)
+    return Diagnosis(s.subject, text, evidence)

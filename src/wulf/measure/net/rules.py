@@ -11,8 +11,9 @@ from typing import Any
 from wulf.core.findings import Severity
 from wulf.core.units import show, show_interval
 from wulf.measure.engine.collect import Explain, Replicate
-from wulf.measure.engine.plan import NET, Cell
-from wulf.measure.net.bottleneck import Bottleneck, Found, Limits, Rule, Threshold, figure
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import NET
+from wulf.measure.net.bottleneck import Bottleneck, Diagnosis, Limits, Rule, Threshold, figure
 from wulf.measure.net.bottleneck import judge as ask
 from wulf.measure.net.drops import losses, worst_drop
 from wulf.measure.net.mtu import mtu_mismatch, path_mtu
@@ -26,16 +27,16 @@ SHAPERS = ("tbf", "htb", "hfsc", "cake", "netem", "cbs")
 """Queueing disciplines that hold traffic back on purpose."""
 
 
-def asked_rate(s: Situation, at: Limits) -> Found | None:
+def asked_rate(s: Situation, at: Limits) -> Diagnosis | None:
     """The senders were told how fast to be, and were."""
     rate, value = s.params.get("rate"), s.value
     if not s.streams or not isinstance(rate, int | float) or value is None or value < at["share"] * rate:
         return None
     text = f"It runs at the rate that was asked for ({show(float(rate), 'B/s')}): nothing else limits it."
-    return Found(s.subject, text, [figure(s.subject, "throughput / rate", value / rate, "1", at["share"])])
+    return Diagnosis(s.subject, text, [figure(s.subject, "throughput / rate", value / rate, "1", at["share"])])
 
 
-def link_bound(s: Situation, at: Limits) -> Found | None:
+def link_bound(s: Situation, at: Limits) -> Diagnosis | None:
     """The wire is full."""
     speed, value = s.speed, s.value
     if not s.streams or speed is None or value is None:
@@ -47,16 +48,16 @@ def link_bound(s: Situation, at: Limits) -> Found | None:
         f"The link is full: {show(value, 'B/s')} of the {show(room, 'B/s')} that {show(speed, 'B/s')} on the wire "
         f"leaves for data."
     )
-    return Found(s.subject, text, [figure(s.subject, "throughput / line rate", value / room, "1", at["share"])])
+    return Diagnosis(s.subject, text, [figure(s.subject, "throughput / line rate", value / room, "1", at["share"])])
 
 
-def duplex_mismatch(s: Situation, at: Limits) -> Found | None:
+def duplex_mismatch(s: Situation, at: Limits) -> Diagnosis | None:
     """One end sends while it hears, the other must not; or a link is half duplex at all."""
     modes = {end.node: end.nic_fact("duplex") for end in (s.client, s.server)}
     half = [node for node, mode in modes.items() if mode == "half"]
     if half:
         told = " and ".join(f"{node} says {mode or 'nothing'}" for node, mode in modes.items())
-        return Found(
+        return Diagnosis(
             half[0], f"Duplex: {told}; a half-duplex end drops what arrives while it sends.",
             [figure(node, "duplex", mode, "") for node, mode in modes.items()],
         )  # fmt: skip
@@ -67,7 +68,7 @@ def duplex_mismatch(s: Situation, at: Limits) -> Found | None:
                 f"Duplex mismatch: {one.node} saw {late:.0f} collisions, {other.node} received {broken:.0f} broken "
                 f"frames: {one.node} works at half, {other.node} at full duplex."
             )
-            return Found(one.node, text, [
+            return Diagnosis(one.node, text, [
                 figure(one.node, "collisions", late, "1", at["collisions"]),
                 figure(other.node, "broken frames", broken, "1", at["frames"]),
             ])  # fmt: skip
@@ -84,7 +85,7 @@ def _shaper(s: Situation) -> tuple[End, str] | None:
     return None
 
 
-def shaped(s: Situation, at: Limits) -> Found | None:
+def shaped(s: Situation, at: Limits) -> Diagnosis | None:
     """Something on the path holds it at a rate below the link's: a shaper, or a slower hop."""
     value, rtt, least = s.value, s.client.tcp_gauge("rtt"), s.client.tcp_gauge("min_rtt", "min")
     if not s.streams or value is None:
@@ -100,14 +101,14 @@ def shaped(s: Situation, at: Limits) -> Found | None:
         f"{where} holds it at {show(value, 'B/s')}: the rate is steady within {spread:.1%}, and a queue stands before "
         f"it: the round trip grows from {show(least, 's')} to {show(rtt, 's')}."
     )
-    return Found(known[0].node if known else s.subject, text[0].upper() + text[1:] if not known else text, [
+    return Diagnosis(known[0].node if known else s.subject, text[0].upper() + text[1:] if not known else text, [
         figure(s.subject, "round trip under load / at rest", (rtt or 0) / (least or 1), "1", at["growth"]),
         figure(s.subject, "queue", (rtt or 0) - (least or 0), "s", at["queue"]),
         figure(s.subject, "spread of the throughput", spread, "1", at["spread"]),
     ])  # fmt: skip
 
 
-def cpu_bound(s: Situation, at: Limits) -> Found | None:
+def cpu_bound(s: Situation, at: Limits) -> Diagnosis | None:
     """One core at one end has no time left."""
     for end, cpu in s.cpus():
         before = cpu.before or 0.0
@@ -117,7 +118,7 @@ def cpu_bound(s: Situation, at: Limits) -> Found | None:
         stolen = f", {cpu.steal:.0%} stolen by the hypervisor" if cpu.steal >= at["steal"] else ""
         other = f" It was {before:.0%} busy before, with something else." if before >= at["before"] else ""
         text = f"CPU {cpu.name} of {end.node} is {cpu.used:.0%} used ({parts}{stolen}): one core is the limit.{other}"
-        return Found(end.node, text, [
+        return Diagnosis(end.node, text, [
             figure(end.node, f"CPU {cpu.name} used", cpu.used, "1", at["used"]),
             figure(end.node, f"CPU {cpu.name} {cpu.main}", cpu.kinds[cpu.main], "1"),
             figure(end.node, f"CPU {cpu.name} used by more than before", cpu.own, "1", at["own"]),
@@ -126,7 +127,7 @@ def cpu_bound(s: Situation, at: Limits) -> Found | None:
     return None
 
 
-def window_bound(s: Situation, at: Limits) -> Found | None:
+def window_bound(s: Situation, at: Limits) -> Diagnosis | None:
     """TCP had data and room in the network, but not in a buffer."""
     share, name = window_share(s)
     if not s.streams or share < at["share"] or s.value is None:
@@ -141,10 +142,10 @@ def window_bound(s: Situation, at: Limits) -> Found | None:
     if s.params.get(option) is not None:
         text += f" (--{option} {s.params[option]} was asked for)"
         step = f"leave --{option} to the system"
-    return Found(end.node, f"{text}.", evidence, step)
+    return Diagnosis(end.node, f"{text}.", evidence, step)
 
 
-def drop_bound(s: Situation, at: Limits) -> Found | None:
+def drop_bound(s: Situation, at: Limits) -> Diagnosis | None:
     """Messages are lost on the way, and where is counted."""
     share, words = losses(s)
     if share < at["share"]:
@@ -155,15 +156,15 @@ def drop_bound(s: Situation, at: Limits) -> Found | None:
         queue = s.client.nic_fact("qdisc")
         first = f"{s.client.node}'s own queue ({queue})" if queue else f"{s.client.node}'s own queue"
         text = f"{share:.2%} of {words}, and neither end counts a drop: {first}, a switch or the wire loses them."
-        return Found(s.subject, text, evidence, "look at `tc -s qdisc` and the switch ports' counters")
+        return Diagnosis(s.subject, text, evidence, "look at `tc -s qdisc` and the switch ports' counters")
     count, end, place = dropped
     evidence.append(figure(end.node, ".".join(place.path), count, "1"))
     where = place.words.format(queue=f" ({end.nic_fact('qdisc')})" if end.nic_fact("qdisc") else "")
     text = f"{share:.2%} of {words}: {where} at {end.node} ({count:.0f} times)."
-    return Found(end.node, text, evidence, place.step)
+    return Diagnosis(end.node, text, evidence, place.step)
 
 
-def path_drops(s: Situation, at: Limits) -> Found | None:
+def path_drops(s: Situation, at: Limits) -> Diagnosis | None:
     """As `drop_bound`, where a full link or a shaper makes losses by right: only drops that an end counts."""
     found = drop_bound(s, at)
     return found if found is not None and len(found.evidence) > 1 else None
@@ -182,7 +183,7 @@ def _steps(peaks: Sequence[Mapping[str, float]], at: Limits, *, free: bool) -> t
     return (period, len(modes)) if period is not None and covered and period >= at["period"] else None
 
 
-def interrupt_moderated(s: Situation, at: Limits) -> Found | None:
+def interrupt_moderated(s: Situation, at: Limits) -> Diagnosis | None:
     """Round trips wait for a timer of an interface, not for the wire."""
     if s.streams or s.value is None:
         return None
@@ -192,7 +193,7 @@ def interrupt_moderated(s: Situation, at: Limits) -> Found | None:
         period, modes = sorted(periods)[len(periods) // 2]
         steps = f"Round trips come in steps of {show(period, 's')} ({modes} modes at its multiples)"
         text = f"{steps}: an interface gathers interrupts."
-        return Found(s.subject, text, [figure(s.subject, "period of the round trips", period, "s", at["period"])])
+        return Diagnosis(s.subject, text, [figure(s.subject, "period of the round trips", period, "s", at["period"])])
     if not free or not s.value:
         return None
     waits = [(end, delay) for end in (s.client, s.server)
@@ -204,7 +205,7 @@ def interrupt_moderated(s: Situation, at: Limits) -> Found | None:
         f"{end.node}'s interface may hold an interrupt back for {show(delay, 's')}; that is most of the round trip "
         f"of {show(s.value, 's')}, while the CPUs have time left."
     )
-    return Found(end.node, text, [figure(end.node, "delay / round trip", delay / s.value, "1", at["delay"])])
+    return Diagnosis(end.node, text, [figure(end.node, "delay / round trip", delay / s.value, "1", at["delay"])])
 
 
 def _moderation(end: End) -> float:
@@ -213,14 +214,14 @@ def _moderation(end: End) -> float:
     return max(float(end.nic_fact("coalescing.rx_delay") or 0.0), float(timer or 0.0))
 
 
-def asymmetric(s: Situation, at: Limits) -> Found | None:
+def asymmetric(s: Situation, at: Limits) -> Diagnosis | None:
     """The way back is slower, with its whole interval."""
     if s.interval is None or s.back is None or s.interval[0] < at["ratio"] * s.back[1]:
         return None
     a, b = s.client.node, s.server.node
     text = f"{a} → {b} carries {show_interval(*s.interval, 'B/s')}, the way back only {show_interval(*s.back, 'B/s')}."
     ratio = figure(s.subject, "slowest there / fastest back", s.interval[0] / s.back[1], "1", at["ratio"])
-    return Found(f"{b}>{a}", text, [ratio])
+    return Diagnosis(f"{b}>{a}", text, [ratio])
 
 
 _LOSS = Threshold(

@@ -8,8 +8,8 @@ from itertools import combinations, product
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Param
-from wulf.measure.engine.plan import NET, NODE, Cell, Metric
-from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import NET, NODE, Metric, Probe
 from wulf.measure.node.rows import CURVE, MATRIX, ROW, Curve, Grid, Row, Table, table
 from wulf.measure.node.shape import ARRAYS, NotHereError, Shape
 
@@ -72,7 +72,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableRequest:
     """What of the table is wanted.
 
     Attributes
@@ -100,7 +100,7 @@ class Asked:
 
 
 def drafts_of(
-    whole: Table, shape: Shape, probes: Mapping[str, Probe], asked: Asked
+    whole: Table, shape: Shape, probes: Mapping[str, Probe], asked: TableRequest
 ) -> tuple[list[Draft], dict[str, str]]:
     """The cells of a node of this shape, and the rows it lacks: name → reason.
 
@@ -131,7 +131,7 @@ def drafts_of(
     return list(found.values()), lacks
 
 
-def _row_draft(row: Row, shape: Shape, probes: Mapping[str, Probe], asked: Asked) -> Draft:
+def _row_draft(row: Row, shape: Shape, probes: Mapping[str, Probe], asked: TableRequest) -> Draft:
     least = (row.quick_seconds or QUICK_SECONDS) if asked.quick else (row.seconds or SECONDS)
     seconds: dict[str, Param] = {"seconds": least * asked.longer}
     warmup: dict[str, Param] = {"warmup_seconds": WARMUP_SECONDS} if row.program == NET else {}
@@ -146,7 +146,9 @@ def _row_draft(row: Row, shape: Shape, probes: Mapping[str, Probe], asked: Asked
     )
 
 
-def _series_drafts(part: Curve | Grid, shape: Shape, probes: Mapping[str, Probe], asked: Asked) -> Iterator[Draft]:
+def _series_drafts(
+    part: Curve | Grid, shape: Shape, probes: Mapping[str, Probe], asked: TableRequest
+) -> Iterator[Draft]:
     """The points of a curve or matrix; none where the node or the program has nothing of the kind: its rows say why."""
     least = QUICK_POINT_SECONDS if asked.quick else POINT_SECONDS
     seconds: dict[str, Param] = {"seconds": least * asked.longer}
@@ -247,7 +249,7 @@ def cells_of(
     nodes: Sequence[str],
     shapes: Mapping[str, Shape],
     probes: Mapping[str, Probe],
-    asked: Asked,
+    asked: TableRequest,
     *,
     place: Place,
     without: Mapping[str, Mapping[str, str]] | None = None,

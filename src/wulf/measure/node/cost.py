@@ -8,7 +8,7 @@ from math import floor
 
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
-from wulf.measure.node.cells import ELEMENT_SECONDS, Asked, Draft, drafts_of
+from wulf.measure.node.cells import ELEMENT_SECONDS, Draft, TableRequest, drafts_of
 from wulf.measure.node.rows import table
 from wulf.measure.node.shape import Shape
 
@@ -55,7 +55,7 @@ def _seconds(cell: Cell | Draft) -> float:
     return sum(float(cell.params.get(name) or 0.0) for name in ("seconds", "warmup_seconds"))
 
 
-def fitted(shape: Shape, probes: Mapping[str, Probe], asked: Asked, replicates: int, seconds: float) -> Shape:
+def fitted(shape: Shape, probes: Mapping[str, Probe], asked: TableRequest, replicates: int, seconds: float) -> Shape:
     """The shape with working sets so small that a node of it is measured within `seconds`, remote rows at both ends.
 
     Large caches ask for large sets, and many CPUs for many pairs: what both cost together is known beforehand.
@@ -72,7 +72,9 @@ MOST_LONGER = 8.0
 """A replicate is made no longer than that many times the least: the noise rows then take 0.8 s."""
 
 
-def longer_within(shape: Shape, probes: Mapping[str, Probe], asked: Asked, replicates: int, seconds: float) -> float:
+def longer_within(
+    shape: Shape, probes: Mapping[str, Probe], asked: TableRequest, replicates: int, seconds: float
+) -> float:
     """How many times as long replicates may be for a node of this shape to be measured within `seconds`; at least 1.
 
     Time that setting up leaves is measured in, to a hundredth of it.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.core.records import Provenance, Record, Verdict
-from wulf.measure.engine.plan import NODE
+from wulf.measure.engine.probes import NODE
 from wulf.measure.node.cells import Lack
 from wulf.measure.node.edges import edge_records
 from wulf.measure.node.rows import ROW, Row, curves_of, rows_of, table

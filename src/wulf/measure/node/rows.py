@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 from wulf.core.records import Param, Record
-from wulf.measure.engine.plan import NODE
+from wulf.measure.engine.probes import NODE
 
 GROUPS = ("cpu", "memory", "os", "net", "noise", "power")
 """What `--only` takes."""

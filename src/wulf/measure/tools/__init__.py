@@ -8,9 +8,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from wulf.core.errors import UsageError
-from wulf.measure.tool import Loop
+
+if TYPE_CHECKING:
+    from wulf.measure.tool import Loop
 
 
 def _all(attribute: str) -> tuple[Loop, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wulf.core.records import Param
-from wulf.measure.engine.collect import Replicate
-from wulf.measure.tool import Loop, Measured, Timing, mean, throughput, value
+from wulf.measure.tool import Loop, Measurement, Timing, mean, throughput, value
+
+if TYPE_CHECKING:
+    from wulf.core.records import Param
+    from wulf.measure.engine.collect import Replicate
 
 REPEATS = 10
 MESSAGE = 64 << 10
@@ -56,7 +58,7 @@ def _ends(info: Mapping[str, Any], name: str, show: Callable[[Any], object] = la
     return f"client: {show(info.get(name))}  server: {show(info.get('server', {}).get(name))}"
 
 
-def _tcp_head(measured: Measured) -> list[str]:
+def _tcp_head(measured: Measurement) -> list[str]:
     cell, middle = measured.cell, measured.middle(throughput)
     info, piece = middle["info"], int(cell.params["bytes"] or PIECE)
     message = max(MESSAGE, piece)
@@ -87,7 +89,7 @@ _TCP_COLUMNS = (
 )
 
 
-def _tcp_text(measured: Measured) -> str:
+def _tcp_text(measured: Measurement) -> str:
     rates = [_mbps(throughput(loop)) for loop in measured.loops]
     rows = [
         "{:<4d}{:12.3f}{:12.2f}{:13.2f}{:12.2f}{:13.2f}{:13.2f}{:12.2f}".format(i, rate, *_cpu_columns(loop))
@@ -108,7 +110,7 @@ def _tcp_text(measured: Measured) -> str:
     )
 
 
-def _udp_head(measured: Measured) -> list[str]:
+def _udp_head(measured: Measurement) -> list[str]:
     cell, info = measured.cell, measured.middle(throughput)["info"]
     size = cell.params["bytes"]
     both = {"Client": info, "Server": info.get("server", {})}
@@ -138,7 +140,7 @@ def _udp_row(number: int, loop: Replicate, size: int) -> str:
     return f"{number:<3d}{rates}{packets}{sent - received:10d}{loss['value']:10.3f}"
 
 
-def _udp_text(measured: Measured) -> str:
+def _udp_text(measured: Measurement) -> str:
     loops, size = measured.loops, int(measured.cell.params["bytes"] or DATAGRAM)
     network = [_mbps(throughput(loop)) for loop in loops]
     local = [_mbps(value(loop, "sent")) for loop in loops]
@@ -155,7 +157,7 @@ def _udp_text(measured: Measured) -> str:
     return "\n".join([*done, "Test done!", *(f"# {h}" for h in _udp_head(measured)), "", columns, *rows, "", *sums])
 
 
-def _rtt_text(measured: Measured) -> str:
+def _rtt_text(measured: Measurement) -> str:
     name, size = measured.cell.transport.upper(), measured.cell.params["bytes"]
     times = [mean(loop) * 1e6 for loop in measured.loops]
     scale, unit = (1000.0, "msec") if sum(times) / len(times) > 1000 else (1.0, "usec")
@@ -176,7 +178,7 @@ def _rtt_timing(seconds: float, scale: float) -> Timing:
     return Timing({"seconds": seconds * scale, "warmup_seconds": seconds * scale}, REPEATS)
 
 
-def _command(measured: Measured) -> str:
+def _command(measured: Measurement) -> str:
     cell = measured.cell
     test, size, timed = f"{cell.transport}test", cell.params["bytes"], float(cell.params["seconds"] or 0.0)
     if cell.pattern == "pingpong":
@@ -184,7 +186,7 @@ def _command(measured: Measured) -> str:
     return f"{test} -h {cell.server} -t {timed:.3g} {'-l' if cell.transport == 'udp' else '-d'} {size}"
 
 
-def _loop(transport: str, pattern: str, seconds: float, text: Callable[[Measured], str], differs: str) -> Loop:
+def _loop(transport: str, pattern: str, seconds: float, text: Callable[[Measurement], str], differs: str) -> Loop:
     streams = pattern == "stream"
     size = (PIECE if transport == "tcp" else DATAGRAM) if streams else ROUND_TRIP
     own: dict[str, Param] = {"gather": False} if streams else {}

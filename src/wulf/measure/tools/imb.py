@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from wulf.core.records import Param
-from wulf.measure.engine.collect import Replicate
-from wulf.measure.tool import MIDDLE, WHOLE, Loop, Measured, counted, half_mean, mean_of, middle_of, through
+from wulf.measure.tool import MIDDLE, WHOLE, Loop, Measurement, counted, half_mean, mean_of, middle_of, through
+
+if TYPE_CHECKING:
+    from wulf.core.records import Param
+    from wulf.measure.engine.collect import Replicate
 
 SIZES = (0, *(1 << n for n in range(23)))
 """0, 1, 2, 4 … 4 MiB."""
@@ -52,10 +55,10 @@ def _row(size: Param, count: Param, *figures: float) -> str:
     return f"{size:13d}{count:13d}" + "".join(f"{figure:13.2f}" for figure in figures)
 
 
-def _times(benchmark: str, figure: Callable[[Replicate], float]) -> Callable[[Measured], str]:
+def _times(benchmark: str, figure: Callable[[Replicate], float]) -> Callable[[Measurement], str]:
     """Microseconds, and 10⁶ B/s."""
 
-    def text(measured: Measured) -> str:
+    def text(measured: Measurement) -> str:
         lines = _head(benchmark, "       #bytes #repetitions      t[usec]   Mbytes/sec")
         for cell in measured.cells:
             usec = middle_of(measured, cell, figure) * 1e6
@@ -66,10 +69,10 @@ def _times(benchmark: str, figure: Callable[[Replicate], float]) -> Callable[[Me
     return text
 
 
-def _rates(benchmark: str) -> Callable[[Measured], str]:
+def _rates(benchmark: str) -> Callable[[Measurement], str]:
     """10⁶ B/s, and messages a second."""
 
-    def text(measured: Measured) -> str:
+    def text(measured: Measurement) -> str:
         lines = _head(benchmark, "       #bytes #repetitions   Mbytes/sec      Msg/sec")
         for cell in measured.cells:
             rate, size = middle_of(measured, cell, stream_rate), cell.params["bytes"]
@@ -80,14 +83,14 @@ def _rates(benchmark: str) -> Callable[[Measured], str]:
     return text
 
 
-def _command(benchmark: str) -> Callable[[Measured], str]:
+def _command(benchmark: str) -> Callable[[Measurement], str]:
     return lambda _: f"mpirun -n 2 IMB-MPI1 {benchmark}"
 
 
 def _loop(
     benchmark: str,
     probe: str,
-    text: Callable[[Measured], str],
+    text: Callable[[Measurement], str],
     figure: Callable[[Replicate], float] | None,
     differs: str,
     **options: Param,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from math import ceil
+from typing import TYPE_CHECKING
 
-from wulf.measure.engine.collect import Replicate
-from wulf.measure.engine.plan import Cell
-from wulf.measure.tool import Loop, Measured, Timing, throughput, value
+from wulf.measure.tool import Loop, Measurement, Timing, throughput, value
+
+if TYPE_CHECKING:
+    from wulf.measure.engine.collect import Replicate
+    from wulf.measure.engine.plan import Cell
 
 INTERVAL_S = 1.0
 LEAST = 6
@@ -70,12 +73,12 @@ def _interval(cell: Cell, loop: Replicate, start: float, end: float) -> list[str
     ]
 
 
-def _average(measured: Measured, rates: list[float]) -> float:
+def _average(measured: Measurement, rates: list[float]) -> float:
     """Over all replicates, each as long as the others."""
     return sum(rates) / len(measured.loops)
 
 
-def _totals(measured: Measured, end: float) -> list[str]:
+def _totals(measured: Measurement, end: float) -> list[str]:
     """The sums over all intervals."""
     loops, names = measured.loops, _names(measured.cell)
     retr = sum(value(loop, "retransmits") or 0 for loop in loops)
@@ -91,7 +94,7 @@ def _totals(measured: Measured, end: float) -> list[str]:
     return [*each, *(text.replace("[   ]", "[SUM]") for text in (sender, receiver))]
 
 
-def _datagrams(measured: Measured, end: float) -> list[str]:
+def _datagrams(measured: Measurement, end: float) -> list[str]:
     """The sums over all intervals, of datagrams; the time between them is not measured."""
     loops, name = measured.loops, _names(measured.cell)[0]
     sent = sum(loop["metrics"]["loss"]["sent"] for loop in loops)
@@ -104,7 +107,7 @@ def _datagrams(measured: Measured, end: float) -> list[str]:
     ]
 
 
-def _text(measured: Measured) -> str:
+def _text(measured: Measurement) -> str:
     cell, each = measured.cell, float(measured.cell.params["seconds"] or 0.0)
     udp = cell.transport == "udp"
     lines = [f"Connecting to host {cell.server}"]
@@ -121,7 +124,7 @@ def _text(measured: Measured) -> str:
     return "\n".join([*lines, *(_datagrams if udp else _totals)(measured, end), "", "iperf Done."])
 
 
-def _command(measured: Measured) -> str:
+def _command(measured: Measurement) -> str:
     params = measured.cell.params
     each = float(params["seconds"] or 0.0)
     streams = f" -P {params['streams']}" if int(params.get("streams") or 1) > 1 else ""

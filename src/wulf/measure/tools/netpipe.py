@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from wulf.core.records import Param, Record
-from wulf.measure.engine.plan import Cell
 from wulf.measure.tool import LOOPS as TRIALS
-from wulf.measure.tool import Loop, Measured, Timing, half_mean
+from wulf.measure.tool import Loop, Measurement, Timing, half_mean
+
+if TYPE_CHECKING:
+    from wulf.core.records import Param, Record
+    from wulf.measure.engine.plan import Cell
 
 TRIAL_S = 0.25
 """What a trial should take one way, when built as upstream releases it (netpipe.h, FINAL)."""
@@ -76,7 +79,7 @@ def follow(most: int, trial: float, records: Sequence[Record]) -> Mapping[str, P
     return {"bytes": sizes[done].bytes, "count": count_for(before, sizes[done].apart, one_way, trial)}
 
 
-def _points(measured: Measured) -> list[tuple[Cell, float]]:
+def _points(measured: Measurement) -> list[tuple[Cell, float]]:
     """Each size with the least of its trials' means [s, one way]; without the estimate."""
     return [(cell, min(map(half_mean, measured.replicates[cell.id]))) for cell in measured.cells if cell.id > 0]
 
@@ -91,7 +94,7 @@ def _mbps(size: Param, seconds: float) -> float:
     return float(size or 0) * 8 / seconds / 2**20
 
 
-def _text(measured: Measured) -> str:
+def _text(measured: Measurement) -> str:
     return "\n".join(
         f"{number:3d}: {cell.params['bytes']:7d} bytes {_count(cell):6d} times --> "
         f" {_mbps(cell.params['bytes'], seconds):8.2f} Mbps in {seconds * 1e6:10.2f} usec"
@@ -99,7 +102,7 @@ def _text(measured: Measured) -> str:
     )
 
 
-def _files(measured: Measured) -> dict[str, str]:
+def _files(measured: Measurement) -> dict[str, str]:
     lines = (
         f"{cell.params['bytes']:8d} {_mbps(cell.params['bytes'], seconds):f} {seconds:12.8f}\n"
         for cell, seconds in _points(measured)
@@ -107,7 +110,7 @@ def _files(measured: Measured) -> dict[str, str]:
     return {"np.out": "".join(lines)}
 
 
-def _command(measured: Measured) -> str:
+def _command(measured: Measurement) -> str:
     return f"NPtcp -h {measured.cell.server} -u {measured.cells[-1].params['bytes']}"
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from wulf.core.records import Param
-from wulf.measure.engine.collect import Replicate
-from wulf.measure.tool import MIDDLE, WHOLE, Loop, Measured, counted, half_mean, mean_of, middle_of, through
+from wulf.measure.tool import MIDDLE, WHOLE, Loop, Measurement, counted, half_mean, mean_of, middle_of, through
+
+if TYPE_CHECKING:
+    from wulf.core.records import Param
+    from wulf.measure.engine.collect import Replicate
 
 VERSIONS = {"osu5": "5.9", "osu7": "7.4"}
 """The name that `--as` takes → what is printed."""
@@ -43,10 +46,10 @@ def _head(tool: str, title: str, columns: str) -> list[str]:
     return [f"# OSU MPI {title} Test v{VERSIONS[tool]}", *datatype, columns]
 
 
-def _latency_text(tool: str) -> Callable[[Measured], str]:
+def _latency_text(tool: str) -> Callable[[Measurement], str]:
     columns = "# Size       Avg Latency(us)" if tool == "osu7" else "# Size          Latency (us)"
 
-    def text(measured: Measured) -> str:
+    def text(measured: Measurement) -> str:
         rows = [
             f"{cell.params['bytes']:<10d}{middle_of(measured, cell, half_mean) * 1e6:18.2f}" for cell in measured.cells
         ]
@@ -55,8 +58,8 @@ def _latency_text(tool: str) -> Callable[[Measured], str]:
     return text
 
 
-def _bandwidth_text(tool: str, title: str) -> Callable[[Measured], str]:
-    def text(measured: Measured) -> str:
+def _bandwidth_text(tool: str, title: str) -> Callable[[Measurement], str]:
+    def text(measured: Measurement) -> str:
         rows = []
         for cell in measured.cells:
             size = int(cell.params["bytes"] or 0)
@@ -66,8 +69,8 @@ def _bandwidth_text(tool: str, title: str) -> Callable[[Measured], str]:
     return text
 
 
-def _rate_text(tool: str) -> Callable[[Measured], str]:
-    def text(measured: Measured) -> str:
+def _rate_text(tool: str) -> Callable[[Measurement], str]:
+    def text(measured: Measurement) -> str:
         pairs = len(measured.loops[0]["info"]["pairs"])
         head = _head(tool, "Multiple Bandwidth / Message Rate", "# Size                  MB/s        Messages/s")
         head.insert(-1, f"# [ pairs: {pairs} ] [ window size: {WINDOW} ]")
@@ -80,8 +83,8 @@ def _rate_text(tool: str) -> Callable[[Measured], str]:
     return text
 
 
-def _command(program: str) -> Callable[[Measured], str]:
-    def command(measured: Measured) -> str:
+def _command(program: str) -> Callable[[Measurement], str]:
+    def command(measured: Measurement) -> str:
         ranks = 2 * len(measured.loops[0].get("info", {}).get("pairs", [None]))
         return f"mpirun -n {ranks} {program} -m :{measured.cells[-1].params['bytes']}"
 
@@ -98,7 +101,9 @@ def _latency(tool: str) -> Loop:
     )  # fmt: skip
 
 
-def _windows(tool: str, program: str, probe: str, text: Callable[[Measured], str], differs: str, **more: Param) -> Loop:
+def _windows(
+    tool: str, program: str, probe: str, text: Callable[[Measurement], str], differs: str, **more: Param
+) -> Loop:
     return Loop(
         tool=tool, pattern=probe, transport="", command=_command(program), seconds=WHOLE,
         timing=counted(bandwidth_repeats(SIZES[0])), options={"bytes": SIZES[0], "window": WINDOW, **more}, text=text,

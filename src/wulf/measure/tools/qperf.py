@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from wulf.measure.engine.collect import Replicate
-from wulf.measure.tool import MIDDLE, Loop, Measured, half_mean, steady, throughput, value
+from wulf.measure.tool import MIDDLE, Loop, Measurement, half_mean, steady, throughput, value
+
+if TYPE_CHECKING:
+    from wulf.measure.engine.collect import Replicate
 
 DIGITS = 3
 """Significant digits; those before the decimal point are all printed."""
@@ -32,12 +35,12 @@ def _table(test: str, rows: dict[str, tuple[str, str]]) -> str:
     return "\n".join([f"{test}:", *lines])
 
 
-def _latency(measured: Measured) -> str:
+def _latency(measured: Measurement) -> str:
     seconds = half_mean(measured.middle(half_mean))
     return _table(f"{measured.cell.transport}_lat", {"latency": scaled(seconds * 1e9, _TIMES)})
 
 
-def _bandwidth(measured: Measured) -> str:
+def _bandwidth(measured: Measurement) -> str:
     loop: Replicate = measured.middle(throughput)
     received = scaled(throughput(loop), _RATES)
     if measured.cell.transport == "tcp":
@@ -45,8 +48,8 @@ def _bandwidth(measured: Measured) -> str:
     return _table("udp_bw", {"send_bw": scaled(float(value(loop, "sent") or 0.0), _RATES), "recv_bw": received})
 
 
-def _command(test: str) -> Callable[[Measured], str]:
-    def command(measured: Measured) -> str:
+def _command(test: str) -> Callable[[Measurement], str]:
+    def command(measured: Measurement) -> str:
         cell = measured.cell
         return f"qperf {cell.server} -t {float(cell.params['seconds'] or 0):.3g} -m {cell.params['bytes']} {test}"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wulf.core.errors import UsageError
-from wulf.measure.engine.collect import Replicate
-from wulf.measure.tool import MIDDLE, Loop, Measured, Timing, half_mean, value
+from wulf.measure.tool import MIDDLE, Loop, Measurement, Timing, half_mean, value
+
+if TYPE_CHECKING:
+    from wulf.measure.engine.collect import Replicate
 
 BYTES = 14
 """The length of its header, and so the least and the default."""
@@ -28,7 +30,7 @@ def _timing(seconds: float, scale: float) -> Timing:
     return Timing({"warmup_seconds": HEAD_S * scale, "seconds": kept * scale})
 
 
-def _command(measured: Measured) -> str:
+def _command(measured: Measurement) -> str:
     cell = measured.cell
     tcp = " --tcp" if cell.transport == "tcp" else ""
     timed = float(cell.params["seconds"] or 0) + float(cell.params["warmup_seconds"] or 0) + TAIL_S
@@ -48,7 +50,7 @@ def _strays(replicate: Replicate) -> str:
     return f"# dropped messages = {lost}; # duplicated messages = {twice}; # out-of-order messages = {late}"
 
 
-def _text(measured: Measured) -> str:
+def _text(measured: Measurement) -> str:
     """The summary of the loop in the middle. A percentile beyond the last sample is the maximum, as there."""
     loop = measured.middle(half_mean)
     rtt: dict[str, Any] = loop["metrics"]["rtt"]

@@ -17,7 +17,7 @@ import numpy as np
 from wulf.model.foresight.forecast import Forecast, gain_of
 from wulf.stats.curves.piecewise import Interval
 
-USUAL_WISH = 0.05
+USUAL_GAIN = 0.05
 """Share of the run time that must be saved for a network to be worth it, where neither a person nor a price says so."""
 
 LARGEST_MISS = 0.15
@@ -80,7 +80,7 @@ class Candidate:
         Share of the run time saved, with the interval of the networks' figures; negative where it takes longer.
     bounds
         The same with all doubts.
-    wish
+    required
         The gain that it must have.
     estimates
         Its figures that are estimates.
@@ -89,7 +89,7 @@ class Candidate:
     forecast: Forecast
     gain: Interval
     bounds: Interval
-    wish: float
+    required: float
     offer: Offer
     verdict: Verdict
     estimates: Sequence[str] = ()
@@ -114,21 +114,21 @@ def widened(gain: Interval, doubts: Doubts) -> Interval:
     return Interval(gain.value, gain.low + low - doubts.uncovered, min(1.0, gain.high + high + doubts.uncovered))
 
 
-def judge(gain: Interval, doubts: Doubts, wish: float) -> Verdict:
-    """Whether the gain is surely as large as wished for, surely not, or can't be told; then by what it can't."""
+def judge(gain: Interval, doubts: Doubts, required: float) -> Verdict:
+    """Whether the gain is surely as large as required, surely not, or can't be told; then by what it can't."""
     if doubts.miss is not None and doubts.miss > LARGEST_MISS:
         what, next_step = _model_cause(doubts.miss)
         return Verdict("not resolvable", f"{what}: too far for anything to follow", next_step)
     bounds = widened(gain, doubts)
-    said = f"it {said_gain(bounds)} of the run time, {_percent(wish)} are wished for"
+    said = f"it {said_gain(bounds)} of the run time, {_percent(required)} are required"
     if doubts.miss is None:
         what = "nothing measured stands beside the model: the trace does not say how long the program took"
         return Verdict("not resolvable", what, "trace it again, to its end")
-    if bounds.low >= wish:
+    if bounds.low >= required:
         return Verdict("buy", said)
-    if bounds.high < wish:
+    if bounds.high < required:
         return Verdict("don't", said)
-    cause, next_step = _cause(gain, doubts, wish)
+    cause, next_step = _cause(gain, doubts, required)
     return Verdict("not resolvable", f"{said}: {cause}", next_step)
 
 
@@ -140,7 +140,7 @@ def said_gain(gain: Interval) -> str:
     return f"adds {high} to {low}" if gain.high <= 0 else f"adds up to {low} or saves up to {high}"
 
 
-def _cause(gain: Interval, doubts: Doubts, wish: float) -> tuple[str, str]:
+def _cause(gain: Interval, doubts: Doubts, required: float) -> tuple[str, str]:
     """Which doubt keeps a gain from being told; the one without which it could be, else the widest."""
     miss = doubts.miss or 0.0
     figures = (
@@ -154,9 +154,9 @@ def _cause(gain: Interval, doubts: Doubts, wish: float) -> tuple[str, str]:
     model = _model_cause(miss)
     exact = Interval(gain.value, gain.value, gain.value)
     without = {
-        figures: _resolved(widened(exact, doubts), wish),
-        coverage: _resolved(widened(gain, Doubts(0.0, miss)), wish),
-        model: _resolved(widened(gain, Doubts(doubts.uncovered, 0.0)), wish),
+        figures: _resolved(widened(exact, doubts), required),
+        coverage: _resolved(widened(gain, Doubts(0.0, miss)), required),
+        model: _resolved(widened(gain, Doubts(doubts.uncovered, 0.0)), required),
     }
     sizes = {figures: gain.high - gain.low, coverage: 2 * doubts.uncovered, model: 2 * miss}
     return max(without, key=lambda each: (without[each], sizes[each]))
@@ -170,15 +170,15 @@ def _model_cause(miss: float) -> tuple[str, str]:
     )
 
 
-def _resolved(bounds: Interval, wish: float) -> bool:
-    return bounds.low >= wish or bounds.high < wish
+def _resolved(bounds: Interval, required: float) -> bool:
+    return bounds.low >= required or bounds.high < required
 
 
-def wish_of(offer: Offer, asked: float | None) -> float:
+def required_gain(offer: Offer, asked: float | None) -> float:
     """The gain that a network must have: as asked, or where it pays for itself, or the usual."""
     if asked is not None:
         return asked
-    return USUAL_WISH if offer.break_even is None else offer.break_even
+    return USUAL_GAIN if offer.break_even is None else offer.break_even
 
 
 def candidate(
@@ -191,9 +191,9 @@ def candidate(
     estimates: Sequence[str] = (),
 ) -> Candidate:
     """A network held against the baseline."""
-    gain, wish = gain_of(baseline, other), wish_of(offer, asked)
-    verdict = judge(gain, doubts, wish)
-    return Candidate(other, gain, widened(gain, doubts), wish, offer, verdict, tuple(estimates))
+    gain, required = gain_of(baseline, other), required_gain(offer, asked)
+    verdict = judge(gain, doubts, required)
+    return Candidate(other, gain, widened(gain, doubts), required, offer, verdict, tuple(estimates))
 
 
 def best_of(candidates: Sequence[Candidate]) -> Candidate | None:

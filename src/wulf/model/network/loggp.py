@@ -29,7 +29,7 @@ from wulf.stats.samples import Floats, check_confidence, checked
 DRAWS = 999
 
 HELD_OUT = 3
-"""Every so-manieth size is not shown to the lines; never the first or the last, beyond which nothing is predicted."""
+"""Every n-th size is held out of the fit; never the first or the last, beyond which nothing is predicted."""
 
 LEAST_REPLICATES = 6
 """Of a size: L's interval at 95 % covers it in 60 % of campaigns with two, in 83 % with three, in 94 % with six."""

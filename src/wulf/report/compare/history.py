@@ -60,7 +60,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Told:
+class JudgedSeries:
     """A series with what is to be said of it.
 
     Attributes
@@ -112,21 +112,21 @@ class History:
     """
 
     metric: str
-    told: tuple[Told, ...]
+    told: tuple[JudgedSeries, ...]
     runs: int
     level: float
     unread: tuple[tuple[str, str], ...] = ()
     torn: tuple[tuple[str, int], ...] = ()
 
     @property
-    def changed(self) -> list[Told]:
+    def changed(self) -> list[JudgedSeries]:
         """Series with changes: those that are worse now first, then those that changed last, candidates last of all."""
         found = [told for told in self.told if told.steps]
         found.sort(key=lambda told: told.first_run(told.steps[-1]).started, reverse=True)
         return sorted(found, key=lambda told: (not told.worse_now, told.doubt is not None))
 
     @property
-    def worse_now(self) -> list[Told]:
+    def worse_now(self) -> list[JudgedSeries]:
         """Series whose latest segment is worse than the one before it."""
         return [told for told in self.told if told.worse_now]
 
@@ -323,7 +323,7 @@ def _title(series: Series) -> Text:
     return Text.assemble((series_name(series), "bold"), (f"  {count}{left}", "dim"))
 
 
-def _print_series(told: Told, console: Console) -> None:
+def _print_series(told: JudgedSeries, console: Console) -> None:
     _say(console, _title(told.series))
     _print_bars(told, console, indent=2)
     for number, step in list(enumerate(told.steps, 1))[-MAX_CHANGES:]:
@@ -353,7 +353,7 @@ def _rest_of_facts(count: int, console: Console) -> None:
         _say(console, f"and {plural(count, 'more fact')}", indent=4)
 
 
-def _print_bars(told: Told, console: Console, indent: int) -> None:
+def _print_bars(told: JudgedSeries, console: Console, indent: int) -> None:
     values = [point.value for point in told.series.points]
     if not values:
         _say(console, Text("no usable value", style="dim"), indent=indent)
@@ -373,7 +373,7 @@ def as_objects(history: History) -> list[Mapping[str, Any]]:
     return [_as_object(history, told) for told in history.told]
 
 
-def _as_object(history: History, told: Told) -> Mapping[str, Any]:
+def _as_object(history: History, told: JudgedSeries) -> Mapping[str, Any]:
     series = told.series
     return {
         "metric": series.metric,
@@ -390,7 +390,7 @@ def _as_object(history: History, told: Told) -> Mapping[str, Any]:
     }
 
 
-def _change_object(told: Told, step: Step) -> Mapping[str, Any]:
+def _change_object(told: JudgedSeries, step: Step) -> Mapping[str, Any]:
     change, run = step.change, told.first_run(step)
     points = told.series.points
     return {

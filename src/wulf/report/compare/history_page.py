@@ -12,7 +12,7 @@ import numpy as np
 from wulf.core.units import scale_for, show, show_interval
 from wulf.report.compare.history import (
     History,
-    Told,
+    JudgedSeries,
     amount,
     fact_texts,
     headline,
@@ -104,7 +104,7 @@ def _header(history: History) -> list[tuple[str, str]]:
     ]
 
 
-def _section(told: Told, key: str) -> dict[str, Any]:
+def _section(told: JudgedSeries, key: str) -> dict[str, Any]:
     series = told.series
     left = f", {series.left_out:,} without a value left out" if series.left_out else ""
     changes = plural(len(told.steps), "change") if told.steps else "no change"
@@ -137,7 +137,7 @@ def _unbroken(text: str) -> str:
     return text.replace(" %", "\u00a0%").replace(" to ", "\u00a0to\u00a0").replace(" → ", "\u00a0→\u00a0")
 
 
-def _row(told: Told) -> dict[str, Any]:
+def _row(told: JudgedSeries) -> dict[str, Any]:
     series = told.series
     values = [point.value for point in series.points]
     last = told.steps[-1] if told.steps else None
@@ -153,19 +153,19 @@ def _row(told: Told) -> dict[str, Any]:
     }
 
 
-def ends_apart(told: Told) -> bool:
+def ends_apart(told: JudgedSeries) -> bool:
     """Whether the end of the series is too narrow to be seen in the whole."""
     count = len(told.series.points)
     return count > 3 * ENDING and bool(told.steps) and told.steps[-1].change.at > count - ENDING
 
 
-def charts_of(told: Told, key: str) -> list[dict[str, Any]]:
+def charts_of(told: JudgedSeries, key: str) -> list[dict[str, Any]]:
     """The whole series, and its end where that must be seen apart."""
     first = len(told.series.points) - ENDING
     return [chart(told, key), *([chart(told, f"{key}-end", first)] if ends_apart(told) else [])]
 
 
-def chart(told: Told, key: str, first: int = 0) -> dict[str, Any]:
+def chart(told: JudgedSeries, key: str, first: int = 0) -> dict[str, Any]:
     """A series for history.js: points over the number of the run, the medians of the segments, the changes.
 
     Parameters

@@ -101,7 +101,7 @@ def _forecast(one: Forecast) -> dict[str, Any]:
 def _candidate(one: Candidate) -> dict[str, Any]:
     return {
         **_forecast(one.forecast), "saved": _interval(one.gain), "saved_with_doubts": _interval(one.bounds),
-        "wish": one.wish, "price": one.offer.price, "price_from": one.offer.source or None,
+        "required_gain": one.required, "price": one.offer.price, "price_from": one.offer.source or None,
         "saved_by_thousand": _interval(one.saved_by_thousand), "verdict": one.verdict.word, "why": one.verdict.why,
         "next_step": one.verdict.next_step or None, "estimates": list(one.estimates),
     }  # fmt: skip

@@ -115,14 +115,14 @@ def percent(share: float, digits: int = 1, *, sign: bool = False) -> str:
 def _verdicts(found: Prediction) -> Section:
     rows, lines = [], []
     for one in found.candidates:
-        rows.append([one.forecast.name, one.verdict.word, percent(one.wish), *_worth(one, found.currency)])
+        rows.append([one.forecast.name, one.verdict.word, percent(one.required), *_worth(one, found.currency)])
         estimates = f" Of its figures {', '.join(one.estimates)} are estimates." if one.estimates else ""
         step = f" Next: {one.verdict.next_step}." if one.verdict.next_step else ""
         lines.append(f"{one.forecast.name}: {one.verdict.word}. {_sentence(one.verdict.why)}{estimates}{step}")
-    heads = ["network", "verdict", "wished for", "price", "saved by 1000", "interval"]
+    heads = ["network", "verdict", "required", "price", "saved by 1000", "interval"]
     small = [f"{one.forecast.name}: price {one.offer.source}." for one in found.candidates if one.offer.source]
     if rows and not any(one.offer.price for one in found.candidates):
-        small.append("With --price NAME=TOTAL, and --machine-price, the wish is what makes a network pay for itself.")
+        small.append("With --price NAME=TOTAL and --machine-price, it is the gain at which a network pays off.")
     return Section("Is it worth it?", lines, Columns(heads, rows, 2) if rows else None, small=small)
 
 

@@ -14,8 +14,8 @@ MARKS = {Verdict.OK: "", Verdict.NOISY: "~", Verdict.UNRESOLVED: "?", Verdict.FA
 """One character a verdict, so that it is read without colour."""
 
 MEANINGS = {
-    Verdict.OK: "the interval is within the wish",
-    Verdict.NOISY: "the interval is wider than asked",
+    Verdict.OK: "the interval is as narrow as requested",
+    Verdict.NOISY: "the interval is wider than requested",
     Verdict.UNRESOLVED: "no answer: too few samples, or the probe could not tell",
     Verdict.FAILED: "the measurement failed",
 }

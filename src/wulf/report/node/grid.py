@@ -13,7 +13,7 @@ from typing import Any
 
 from wulf.core.records import Record
 from wulf.core.units import show_in
-from wulf.measure.engine.plan import NODE
+from wulf.measure.engine.probes import NODE
 from wulf.measure.node.rows import Row
 from wulf.report.kit.figures import MARKS, cell_name, record_lines
 from wulf.report.kit.names import natural, printable

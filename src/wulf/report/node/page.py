@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wulf.core.records import Record
-from wulf.measure.engine.plan import NODE
+from wulf.measure.engine.probes import NODE
 from wulf.measure.node.machines import Machine, machine
 from wulf.measure.node.rows import rows_of, table
 from wulf.report.kit.charts import Chart
@@ -37,7 +37,7 @@ Context = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Measured:
+class NodeMeasurement:
     """What the node probe measured in a run, in the units that people read.
 
     Attributes
@@ -61,13 +61,13 @@ class Measured:
     facts: Mapping[str, Facts]
 
 
-def measured(run: Run) -> Measured:
+def measured(run: Run) -> NodeMeasurement:
     """What all sections need, computed once."""
     own = [readable(record) for record in run.records if record.probe == NODE]
     rows = {node: {name: readable(one) for name, one in of.items()} for node, of in rows_of(run.records).items()}
     nodes = sorted(set(node_names(rows)) | {record.subject for record in own}, key=natural)
     marks = marks_of(run.findings, table().by_name)
-    return Measured(own, {node: rows.get(node, {}) for node in nodes}, nodes, marks, run.fingerprint)
+    return NodeMeasurement(own, {node: rows.get(node, {}) for node in nodes}, nodes, marks, run.fingerprint)
 
 
 def node_section(run: Run) -> tuple[Context | None, list[Chart]]:
@@ -102,7 +102,7 @@ def titles() -> dict[str, str]:
     return {row.name: f"{row.title}, {row.block[0].lower()}{row.block[1:]}" for row in table().rows}
 
 
-def _table(found: Measured) -> Context:
+def _table(found: NodeMeasurement) -> Context:
     shown = most_odd(found.nodes, found.marks, MOST_NODES)
     blocks, reasons = grid(found.rows, table().rows, shown, found.marks)
     count = sum(len(block["rows"]) for block in blocks)
@@ -120,7 +120,7 @@ def _table(found: Measured) -> Context:
     }
 
 
-def _sweeps(found: Measured) -> tuple[Context, list[Chart]]:
+def _sweeps(found: NodeMeasurement) -> tuple[Context, list[Chart]]:
     own = of_node(found.records)
     with_sweeps = [node for node in found.nodes if sweep_table(own.get(node, []))]
     charts: list[Chart] = []
@@ -140,7 +140,7 @@ def _sweeps(found: Measured) -> tuple[Context, list[Chart]]:
     return {"nodes": parts, "left_out": len(with_sweeps) - len(parts)}, charts
 
 
-def _matrices(found: Measured) -> tuple[list[Context], list[Chart]]:
+def _matrices(found: NodeMeasurement) -> tuple[list[Context], list[Chart]]:
     own = of_node(found.records)
     texts, charts = [], []
     for number, node in enumerate(most_odd(found.nodes, found.marks, MOST_SWEEPS)):

@@ -28,7 +28,7 @@ MAX_REASONS = 24
 
 _STYLES = {WORSE: "bold red", BETTER: "cyan", ODD: "yellow"}
 _DOUBTS = {
-    Verdict.NOISY: "noisy: wider than wished, or disturbed",
+    Verdict.NOISY: "noisy: wider than requested, or disturbed",
     Verdict.UNRESOLVED: "unresolved: not told apart",
     Verdict.FAILED: "failed",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wulf.core.records import Record
-from wulf.measure.engine.plan import NODE
+from wulf.measure.engine.probes import NODE
 from wulf.measure.net.layers import METRIC as DIFFERENCE
 from wulf.report.kit.figures import MARKS, MEANINGS, main_records, phase
 from wulf.report.kit.matrices import Matrix, Sweep, pair_matrices, run_nodes, sweeps, verdict_counts
@@ -108,15 +108,15 @@ def _differences(records: list[Record]) -> str:
 
 
 def _stopping(run: Run) -> str:
-    wish, budget, looks = run.plan.get("wish"), run.plan.get("budget"), run.plan.get("looks")
+    width, budget, looks = run.plan.get("width"), run.plan.get("budget"), run.plan.get("looks")
     parts = []
     if run.plan.get("endless"):
         return (
             "Nothing in the figures ended it: somebody did, or the budget. Intervals are confidence sequences, which "
             "cover at all times at once, however often one looks."
         )
-    if isinstance(wish, int | float):
-        parts.append(f"A cell is measured until its interval is at most {wish * 100:.3g} % of its value wide")
+    if isinstance(width, int | float):
+        parts.append(f"A cell is measured until its interval is at most {width * 100:.3g} % of its value wide")
         if run.plan.get("watch"):
             parts.append(", checked after every replicate (a confidence sequence)")
         elif isinstance(looks, list) and looks:

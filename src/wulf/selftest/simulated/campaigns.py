@@ -21,9 +21,9 @@ from wulf.stats.series.streams import Stream
 from wulf.tune.campaign.arms import DesignName
 from wulf.tune.campaign.deciding import Metric
 from wulf.tune.campaign.plan import ALPHA, Campaign, blocks_wanted, stages_of
-from wulf.tune.campaign.selecting import Wish, select
+from wulf.tune.campaign.selecting import Criteria, select
 from wulf.tune.setting import Aim, Setting
-from wulf.workflow.tune.campaign import Conductor, Told
+from wulf.workflow.tune.campaign import CampaignState, Conductor
 from wulf.workflow.tune.nodes import Leftover
 from wulf.workflow.tune.result import result_object
 
@@ -59,7 +59,7 @@ class Planned:
 class Held:
     """A campaign that was held, and its outcome as campaign.json has it."""
 
-    told: Told
+    told: CampaignState
     result: Mapping[str, Any]
 
     @property
@@ -82,7 +82,7 @@ def held(planned: Planned, random: np.random.Generator) -> Held:
     """One campaign, from the plan to what it keeps."""
     known = _catalogue(planned.knobs)
     readings = {NODE: {name: {"": {"value": 0}} for name in known}}
-    selection = select(known, Wish(Aim.LATENCY, dict.fromkeys(known, ())), readings)
+    selection = select(known, Criteria(Aim.LATENCY, dict.fromkeys(known, ())), readings)
     campaign = Campaign(
         Aim.LATENCY, (NODE,), selection, Metric("rtt", "s"), "a truth that is known", 0.1,
         blocks_wanted(planned.blocks, selection, ALPHA), int(random.integers(2**31)), design=planned.design,

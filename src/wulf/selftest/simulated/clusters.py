@@ -10,7 +10,8 @@ import numpy as np
 from wulf.core.findings import Finding
 from wulf.core.records import Record, Verdict
 from wulf.findings.foreseen import BETWEEN
-from wulf.measure.engine.plan import NODE, Cell, Metric, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import NODE, Metric
 from wulf.measure.node.rows import ROW, Row, table
 from wulf.selftest.simulated.measuring import measured
 from wulf.selftest.simulated.noise import CV

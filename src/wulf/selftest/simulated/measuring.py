@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from wulf.core.records import Record
-from wulf.measure.engine.plan import NET, Cell, Metric, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import NET, Metric
 from wulf.measure.engine.runner import Runner
 from wulf.stats.comparison import Comparison
 
@@ -17,7 +18,7 @@ Figure = Callable[[str, str, str], float | None]
 
 
 @dataclass
-class Measured:
+class SimulatedRun:
     """What a simulated run kept, as a run's directory would."""
 
     records: list[Record]
@@ -28,7 +29,7 @@ class Measured:
 @dataclass
 class _Sink:
     id: str
-    kept: Measured
+    kept: SimulatedRun
 
     def append(self, record: Record) -> None:
         self.kept.records.append(record)
@@ -62,7 +63,7 @@ class _Session:
         return {"ok": True, "metrics": {metric.name: answer}, "counters": {}, "info": {}, "seconds": 0.0}
 
 
-def measured(plan: Plan, figure: Figure, **options: Any) -> Measured:
+def measured(plan: Plan, figure: Figure, **options: Any) -> SimulatedRun:
     """Run a plan to its end by the product's runner, over sessions that answer with `figure`.
 
     Parameters
@@ -76,7 +77,7 @@ def measured(plan: Plan, figure: Figure, **options: Any) -> Measured:
     nodes = dict.fromkeys(node for cell in plan.cells for node in (cell.client, cell.server))
     sessions = {node: _Session(node, metrics, figure) for node in nodes}
     others = {cell.program: sessions for cell in plan.cells if cell.program != NET} | options.pop("others", {})
-    kept = Measured([], [])
+    kept = SimulatedRun([], [])
     addresses = {node: node for node in nodes}  # so that whoever is asked knows whom it measures
     runner = Runner(plan, sessions, addresses, _Sink("selftest", kept), others=others, **options)
     runner.run()

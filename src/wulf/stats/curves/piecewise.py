@@ -238,15 +238,15 @@ def _curve(
     return Curve(lines, tuple(switches))
 
 
-def unexplained(curve: Curve, held_out: Mapping[float, tuple[float, float]], wish: float) -> list[float]:
-    """Of sizes that were held out, with the intervals of their times: those farther from the curve than the wish.
+def unexplained(curve: Curve, held_out: Mapping[float, tuple[float, float]], tolerance: float) -> list[float]:
+    """Of sizes that were held out, with the intervals of their times: those farther from the curve than the tolerance.
 
     Relatively, and with the whole interval: what noise may have done is not held against the curve.
     """
     return [
         size
         for size, (low, high) in sorted(held_out.items())
-        if low > curve.at(size) * (1 + wish) or high < curve.at(size) * (1 - wish)
+        if low > curve.at(size) * (1 + tolerance) or high < curve.at(size) * (1 - tolerance)
     ]
 
 

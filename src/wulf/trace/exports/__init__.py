@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from wulf.trace.reader import Trace
+if TYPE_CHECKING:
+    from wulf.trace.reader import Trace
 
 NAMES = ("perfetto", "goal", "simgrid")
 

@@ -69,7 +69,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Wish:
+class Criteria:
     """What was asked for.
 
     Attributes
@@ -110,7 +110,7 @@ def nic_of(place: str) -> str:
     return place.rpartition(" of ")[2]
 
 
-def select(catalogue: Catalogue, wish: Wish, readings: Readings) -> Selection:
+def select(catalogue: Catalogue, criteria: Criteria, readings: Readings) -> Selection:
     """The factors of a campaign.
 
     Parameters
@@ -118,15 +118,16 @@ def select(catalogue: Catalogue, wish: Wish, readings: Readings) -> Selection:
     readings
         What the settings are now, `relevant` places alone.
     """
-    names = list(wish.named) if wish.named is not None else [n for n, s in catalogue.items() if _values(s, wish)]
-    reasons = {name: _against(catalogue[name], wish, readings) for name in names}
+    named = criteria.named
+    names = list(named) if named is not None else [n for n, s in catalogue.items() if _values(s, criteria)]
+    reasons = {name: _against(catalogue[name], criteria, readings) for name in names}
     chosen = [name for name in names if not reasons[name]]
     factors, omitted = [], [Omitted(name, reason) for name, reason in reasons.items() if reason]
     for group in together(catalogue, chosen):
-        levels = tuple(_levels(catalogue, wish, group, readings))
+        levels = tuple(_levels(catalogue, criteria, group, readings))
         if levels:
             changed = tuple(name for name in group if any(name == one for level in levels for one, _ in level.writes))
-            inert = all(is_inert(catalogue[name], wish.kernels) for name in changed)
+            inert = all(is_inert(catalogue[name], criteria.kernels) for name in changed)
             factors.append(Factor(" + ".join(changed), changed, levels, inert))
             omitted += [Omitted(name, SO_ALREADY) for name in group if name not in changed]
         else:
@@ -134,16 +135,18 @@ def select(catalogue: Catalogue, wish: Wish, readings: Readings) -> Selection:
     return Selection(tuple(factors), tuple(omitted), tuple(_notes(catalogue, factors, readings)))
 
 
-def _values(setting: Setting, wish: Wish) -> tuple[Value, ...]:
+def _values(setting: Setting, criteria: Criteria) -> tuple[Value, ...]:
     """What to try: named values, else the recommended ones."""
-    named = (wish.named or {}).get(setting.name, ())
-    advice = setting.advice.get(wish.aim, Advice(why=""))
+    named = (criteria.named or {}).get(setting.name, ())
+    advice = setting.advice.get(criteria.aim, Advice(why=""))
     return named or advice.sweep or (() if advice.value is None else (advice.value,))
 
 
-def _against(setting: Setting, wish: Wish, readings: Readings) -> str:
+def _against(setting: Setting, criteria: Criteria, readings: Readings) -> str:
     """Why a setting is not changed; empty where nothing speaks against it."""
-    return next(filter(None, (_by_nature(setting), _by_caution(setting, wish), _by_state(setting, wish, readings))), "")
+    return next(
+        filter(None, (_by_nature(setting), _by_caution(setting, criteria), _by_state(setting, criteria, readings))), ""
+    )
 
 
 def _by_nature(setting: Setting) -> str:
@@ -156,21 +159,21 @@ def _by_nature(setting: Setting) -> str:
     return "takes effect only after a reboot: not done here" if setting.reboot else ""
 
 
-def _by_caution(setting: Setting, wish: Wish) -> str:
-    if wish.shared and (setting.scope not in OWN_IN_A_LAB or setting.global_in_netns):
+def _by_caution(setting: Setting, criteria: Criteria) -> str:
+    if criteria.shared and (setting.scope not in OWN_IN_A_LAB or setting.global_in_netns):
         return "would change the machine that these nodes share"
-    if wish.named is None and setting.security == "weakens":
+    if criteria.named is None and setting.security == "weakens":
         return "weakens security: changed only where --settings names it"
-    if wish.named is None and setting.confounds:
+    if criteria.named is None and setting.confounds:
         return "changes what all others do: tried only where --settings names it"
-    if wish.named is None and is_inert(setting, wish.kernels):
+    if criteria.named is None and is_inert(setting, criteria.kernels):
         return f"has no effect since Linux {setting.kernels.inert_since}"
     return ""
 
 
-def _by_state(setting: Setting, wish: Wish, readings: Readings) -> str:
-    if not _values(setting, wish):
-        return f"no value is recommended for {wish.aim}: name one, {setting.name}=VALUE"
+def _by_state(setting: Setting, criteria: Criteria, readings: Readings) -> str:
+    if not _values(setting, criteria):
+        return f"no value is recommended for {criteria.aim}: name one, {setting.name}=VALUE"
     found = [reading for node in readings.values() for reading in node.get(setting.name, {}).values()]
     if any(reading.get("value") is not None for reading in found):
         return ""
@@ -189,12 +192,12 @@ def version(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts if part.isdigit())
 
 
-def _levels(catalogue: Catalogue, wish: Wish, group: Sequence[str], readings: Readings) -> list[Level]:
+def _levels(catalogue: Catalogue, criteria: Criteria, group: Sequence[str], readings: Readings) -> list[Level]:
     """All values of a group together that change something, and in which no change is masked."""
     now = {name: _now(readings, name) for name in group}
     alone = len(group) == 1
     choices = [
-        [*([] if alone else now[name]), *_new(_values(catalogue[name], wish), now[name], alone)] for name in group
+        [*([] if alone else now[name]), *_new(_values(catalogue[name], criteria), now[name], alone)] for name in group
     ]
     found = []
     for values in product(*choices):

@@ -17,8 +17,8 @@ from wulf.cluster.session import Session
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.records import Param
 from wulf.measure.blas import Found, Table, path_of, table_of
-from wulf.measure.engine.plan import AGENT, NODE, Cell, Metric
-from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import AGENT, NODE, Metric, Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.app.peaks import peak_cells
@@ -51,7 +51,7 @@ class Wanted:
 def compare_blas(
     inventory: Inventory, wanted: Wanted, effort: Effort, writer: RunWriter, seed: int, *, watch: Watcher = UNWATCHED
 ) -> tuple[Outcome, Table]:
-    """Measure every library of every node with every NB until the intervals are as narrow as wished; report included.
+    """Measure every library of every node with every NB until the intervals are narrow enough; report included.
 
     Raises
     ------

@@ -18,8 +18,8 @@ from wulf.core.errors import UsageError
 from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
 from wulf.measure.blas import common_path
-from wulf.measure.engine.plan import NODE, Cell
-from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import NODE, Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.app.build import Source, build_hpl
@@ -35,7 +35,7 @@ FIND_BLAS = 60.0
 
 
 @dataclass(frozen=True)
-class Asked:
+class HplRequest:
     """What to run.
 
     Attributes
@@ -64,9 +64,9 @@ class Asked:
 
 
 def run_hpl(
-    inventory: Inventory, asked: Asked, effort: Effort, writer: RunWriter, seed: int, *, watch: Watcher = UNWATCHED
+    inventory: Inventory, asked: HplRequest, effort: Effort, writer: RunWriter, seed: int, *, watch: Watcher = UNWATCHED
 ) -> Outcome:
-    """Run every configuration until its figure is known as well as was wished, in random order; report included.
+    """Run every configuration until its figure is known as well as was requested, in random order; report included.
 
     Raises
     ------
@@ -101,7 +101,9 @@ def run_hpl(
     return outcome
 
 
-def completed(given: Mapping[str, Param], asked: Asked, connected: Connected, apps: Applications) -> dict[str, Param]:
+def completed(
+    given: Mapping[str, Param], asked: HplRequest, connected: Connected, apps: Applications
+) -> dict[str, Param]:
     """A configuration's parameters with N and the grid filled in, once they are known to fit the nodes.
 
     Raises

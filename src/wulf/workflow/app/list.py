@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wulf.apps import drivers
-from wulf.cluster.applications import Found, open_applications
+from wulf.cluster.applications import Executable, open_applications
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import NodeError
@@ -19,7 +19,7 @@ class Row:
 
     driver: str
     nodes: tuple[str, ...]
-    program: Found | None
+    program: Executable | None
     wanted: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -43,12 +43,12 @@ def look(inventory: Inventory) -> tuple[list[Row], dict[str, NodeError]]:
 
 
 def rows(
-    wanted: Mapping[str, Sequence[str]], found: Mapping[str, Mapping[str, Sequence[Found]]]
+    wanted: Mapping[str, Sequence[str]], found: Mapping[str, Mapping[str, Sequence[Executable]]]
 ) -> list[Row]:  # fmt: skip
     """One row a driver and program, the nodes that have the same one together."""
     made = []
     for driver, names in wanted.items():
-        groups: dict[Found | None, list[str]] = {}
+        groups: dict[Executable | None, list[str]] = {}
         for node, programs in found.items():
             best = next((places[0] for name in names if (places := programs.get(name, []))), None)
             groups.setdefault(best, []).append(node)

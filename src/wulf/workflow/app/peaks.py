@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from wulf.apps.linpack.peaks import KINDS, Peak, computed, of_all
 from wulf.core.records import Provenance, Record, Verdict
-from wulf.measure.engine.plan import NODE, Cell
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import NODE
 from wulf.store.run import Facts, utc_now
 from wulf.workflow.engine.connect import Connected
 

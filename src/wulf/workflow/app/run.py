@@ -13,7 +13,7 @@ from typing import Any
 
 from wulf.apps.driver import Driver, Job, checked, programs_for
 from wulf.apps.ran import OK, Ran, Read, judge
-from wulf.cluster.applications import Applications, Found, common_program, open_applications
+from wulf.cluster.applications import Applications, Executable, common_program, open_applications
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import Installed, WorldSpec
 from wulf.cluster.mpi.spec import layout
@@ -21,8 +21,8 @@ from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError, WulfError
 from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
-from wulf.measure.engine.plan import APP, Cell, Metric
-from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import APP, Metric, Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import EACH, folded
 from wulf.store.run import RunWriter
@@ -236,7 +236,7 @@ class Apps:
             runs = self._runs_of(apps, program.path if program else "", len(places), node=node)
             self._add(connected, node, own, runs)
 
-    def _find(self, connected: Connected, apps: Applications) -> dict[str, Found | None]:
+    def _find(self, connected: Connected, apps: Applications) -> dict[str, Executable | None]:
         """Each node's program; one that lacks it has failed, and the others go on."""
         names = self._request.programs
         if not names:
@@ -250,14 +250,14 @@ class Apps:
             common_program(found, names, self._request.name)  # says so
         return {node: places[0] for node, places in best.items() if places}
 
-    def _common(self, apps: Applications, programs: Mapping[str, Found | None]) -> Found | None:
+    def _common(self, apps: Applications, programs: Mapping[str, Executable | None]) -> Executable | None:
         """Ranks need one program at one place on all nodes."""
         if not self._request.programs:
             return None
         return common_program(apps.find(self._request.programs, list(apps.nodes)), self._request.programs, "it")
 
     def _over_ranks(
-        self, connected: Connected, apps: Applications, job: Job, program: Found | None, places: Sequence[str]
+        self, connected: Connected, apps: Applications, job: Job, program: Executable | None, places: Sequence[str]
     ) -> None:
         spec = self._request.spec
         if program is not None:
@@ -313,7 +313,7 @@ class Apps:
 def run_app(
     inventory: Inventory, request: Request, effort: Effort, writer: RunWriter, seed: int, *, watch: Watcher = UNWATCHED
 ) -> Outcome:
-    """Run an application until its figure is known as well as was wished; report included.
+    """Run an application until its figure is known as well as was requested; report included.
 
     Raises
     ------

@@ -19,8 +19,7 @@ from wulf.core.errors import NodeError
 from wulf.core.records import Param
 from wulf.measure.engine.ends import Session as Measuring
 from wulf.measure.engine.ends import no_second_session
-from wulf.measure.engine.plan import AGENT
-from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.probes import AGENT, Probe
 from wulf.store.run import Facts
 
 ABREAST = 256

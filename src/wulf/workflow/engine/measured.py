@@ -20,7 +20,7 @@ from wulf.workflow.engine.connect import Connected
 
 
 @dataclass
-class Measured:
+class Measurements:
     """What runners have found so far."""
 
     records: list[Record] = field(default_factory=list)
@@ -45,7 +45,7 @@ def measure_all(
     baseline: Baseline,
     extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None,
     watch: Watcher,
-    measured: Measured,
+    measured: Measurements,
 ) -> None:
     """Measure the plan, and what it is extended by; what there is stands in `measured`, even after an interrupt."""
     began, cells = time.monotonic(), plan.cells

@@ -12,8 +12,8 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.findings.run import comparison_finding, find
-from wulf.measure.engine.plan import APP, MPI, NODE, Cell, Plan
-from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import APP, MPI, NODE, Probe
 from wulf.measure.engine.starts import clock_steps
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.stats.cluster.nodes import MARGIN
@@ -22,7 +22,7 @@ from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run, RunWriter, read_run
 from wulf.workflow.engine.baseline import IDLE_SECONDS, Baseline, background_findings, idle_seconds
 from wulf.workflow.engine.connect import Connected, connect
-from wulf.workflow.engine.measured import Measured, measure_all
+from wulf.workflow.engine.measured import Measurements, measure_all
 from wulf.workflow.engine.resume import gone_on_with, remembered
 from wulf.workflow.engine.time_spent import TimeSpent
 
@@ -31,12 +31,12 @@ QUICK_LOOKS = (6,)
 
 @dataclass(frozen=True)
 class Effort:
-    """How long and how well: width of the intervals wished, seconds to spend, declared looks, or open-ended.
+    """How long and how well: width of the intervals requested, seconds to spend, declared looks, or open-ended.
 
-    `watch` ends when the wish is met, `endless` never by itself.
+    `watch` ends when the interval is narrow enough, `endless` never by itself.
     """
 
-    wish: float = 0.05
+    width: float = 0.05
     budget: float | None = None
     quick: bool = False
     watch: bool = False
@@ -74,7 +74,7 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
     if state == "interrupted":
         return INTERRUPTED
     main = [record for record in records if record.metric in ("rtt", "throughput") or _decides(record)]
-    primary = [record for record in main if record.supported and not _cut_by_wish(record)]
+    primary = [record for record in main if record.supported and not _cut_by_width(record)]
     failed = any(finding.kind == "failed" for finding in findings)
     if failed or any(record.verdict in (Verdict.FAILED, Verdict.UNRESOLVED) for record in primary):
         return INCOMPLETE
@@ -86,7 +86,7 @@ def _decides(record: Record) -> bool:
     return record.probe == NODE or (record.probe in (MPI, APP) and "stopped" in (record.model_extra or {}))
 
 
-def _cut_by_wish(record: Record) -> bool:
+def _cut_by_width(record: Record) -> bool:
     """A watch that was ended before it had an interval is what its user wanted; one in which all failed is not."""
     extra = record.model_extra or {}
     all_failed = not record.replicates and extra.get("failed_replicates")
@@ -181,7 +181,7 @@ def measure(
     watch
         Told what happens, for people.
     """
-    measured, spent = Measured(), TimeSpent(watch)
+    measured, spent = Measurements(), TimeSpent(watch)
     state = "complete"
     notes: list[str] = []
     connected = None
@@ -196,7 +196,7 @@ def measure(
             notes += remembered(writer.earlier, connected)
             cells = make_cells(connected, connected.probe) if connected.probe else ()
             plan = Plan(
-                cells, seed, effort.wish, budget=effort.budget, looks=effort.looks,
+                cells, seed, effort.width, budget=effort.budget, looks=effort.looks,
                 hosts={} if side_by_side else {**connected.hosts, **connected.lanes}, watch=effort.watch,
                 versus=versus if cells else None, together=together, endless=effort.endless,
                 synchronised=synchronised, steps=clock_steps(connected.sessions) if cells else {},

@@ -31,12 +31,12 @@ class Sweep:
     ----------
     cell
         A ping-pong; its `bytes` are replaced.
-    wish
+    tolerance
         How far a held-out size may lie from the lines, relatively.
     """
 
-    def __init__(self, cell: Cell, wish: float) -> None:
-        self.cell, self._wish = cell, wish
+    def __init__(self, cell: Cell, tolerance: float) -> None:
+        self.cell, self._tolerance = cell, tolerance
         self._times: dict[float, list[float]] = {}
         self._anchors: list[int] = []
         self._again: dict[int, dict[int, list[float]]] = {}
@@ -59,7 +59,7 @@ class Sweep:
         self._again = _anchors_of(known)
         if self.curve is not None:
             new = {_size(r): (r.low / 2, r.high / 2) for r in usable if _size(r) in self.held_out and r.low and r.high}
-            self.missed = unexplained(self.curve, new, self._wish)
+            self.missed = unexplained(self.curve, new, self._tolerance)
         self._times = {_size(record): [sample / 2 for sample in record.samples] for record in usable}
         if len(self._times) < LEAST_SIZES:
             return ()
@@ -81,7 +81,7 @@ class Sweep:
             return [], []
         records = [record for line in self.curve.lines for record in self._records(line, measured[0].run)]
         first = {size: self._times[size] for size in self._anchors if size in self._times}
-        moved = drift_finding(self.cell.subject, drifts(first, self._again, self._wish), self._wish)
+        moved = drift_finding(self.cell.subject, drifts(first, self._again, self._tolerance), self._tolerance)
         return records, [self._finding(self.curve), *([moved] if moved else [])]
 
     def _records(self, line: Line, run: str) -> list[Record]:
@@ -121,15 +121,15 @@ class Sweep:
         if self.missed:
             shown = ", ".join(show(size, "B") for size in self.missed[:6])
             fate = f"Not all of it is understood: of {len(self.held_out)} held-out sizes, {shown} lie farther than"
-            fate += f" {self._wish:.0%} from the lines."
+            fate += f" {self._tolerance:.0%} from the lines."
         else:
-            fate = f"{held} within {self._wish:.0%} of the lines."
+            fate = f"{held} within {self._tolerance:.0%} of the lines."
         return Finding(
             kind="curve",
             severity=Severity.WARN if self.missed else Severity.INFO,
             subject=self.cell.subject,
             text=" ".join(words) + (f" It bends {bends}." if bends else " It does not bend.") + f" {fate}",
-            next_step="a longer --budget, or a wider --wish" if self.missed else "",
+            next_step="a longer --budget, or a wider --width" if self.missed else "",
             evidence=[
                 Evidence(
                     subject=f"{show(line.first, 'B')} to {show(line.last, 'B')}", metric="latency", unit="s",
@@ -188,10 +188,10 @@ def sweep(
     """Measure one pair's ping-pong over sizes 1 B … `most`, closer where it bends.
 
     Half the round trip over the size is divided into straight lines (`wulf.stats.curves.piecewise`). They have to
-    predict sizes that they were not fitted to: as long as one lies farther off than the wish, the sizes are refined.
+    predict sizes that they were not fitted to: as long as one lies farther off than the tolerance, sizes are refined.
     Each round measures a few sizes of the first again (`wulf.findings.net.anchors`).
     """
-    under_way = Sweep(cell, effort.wish)
+    under_way = Sweep(cell, effort.width)
 
     def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
         if not {cell.client, cell.server} <= set(connected.sessions):

@@ -78,7 +78,7 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
         traced, program, baseline, wanted.origin, calibration,
         tuple(
             candidate(
-                baseline, forecasts[network.name], doubts, offers[network.name], asked=wanted.wish,
+                baseline, forecasts[network.name], doubts, offers[network.name], asked=wanted.gain,
                 estimates=network.estimated,
             )
             for network in wanted.networks

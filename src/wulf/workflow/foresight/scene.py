@@ -54,7 +54,7 @@ class Wanted:
         Network's name → what all of it costs.
     machine
         What the whole machine costs.
-    wish
+    gain
         Share of the run time that must be saved.
     collectives
         Operation → algorithm by which it runs.
@@ -83,7 +83,7 @@ class Wanted:
     networks: Sequence[Network]
     prices: Mapping[str, float] = field(default_factory=dict)
     machine: float | None = None
-    wish: float | None = None
+    gain: float | None = None
     collectives: Mapping[str, str] = field(default_factory=dict)
     compute: float = 1.0
     engine: str = AUTO

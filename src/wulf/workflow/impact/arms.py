@@ -1,6 +1,6 @@
 """Before and after in interleaved, randomised blocks: what switches between them, settings of nodes or links of a lab.
 
-Both leave a `Told`: how far it came, what could not be taken back, what to know.
+Both leave a `CampaignState`: how far it came, what could not be taken back, what to know.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.model.impact import AFTER, ARMS, BEFORE
 from wulf.tune.campaign.arms import Arm, Stage, Step
 from wulf.tune.values import Level
-from wulf.workflow.tune.campaign import Conductor, Measure, Told
+from wulf.workflow.tune.campaign import CampaignState, Conductor, Measure
 from wulf.workflow.tune.nodes import Leftover
 
 LEAST_BLOCKS, BLOCKS = 6, 8
@@ -106,14 +106,14 @@ class LinkArms:
         self._lab, self._links, self._stage = lab, dict(zip(ARMS, links, strict=True)), stage
         self._clock, self._watch = clock, watch
         self._before = {node.name: node for node in lab.nodes if node.name in nodes}
-        self.told = Told()
+        self.told = CampaignState()
 
     def switch(self, arm: str) -> None:
         """Make all links those of an arm."""
         for node in self._before:
             self._lab.set_link(node, self._links[arm])
 
-    def run(self, measure: Measure) -> Told:
+    def run(self, measure: Measure) -> CampaignState:
         """All steps; every way out leaves the links as they were, or says which are not."""
         began = self._clock()
         with self.told.accounted(self.restore):

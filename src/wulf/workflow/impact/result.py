@@ -10,13 +10,13 @@ from wulf.model.impact import ARMS, BEFORE, Impact, Row
 from wulf.model.mpi_share import MpiShare
 from wulf.tune.campaign.wording import comparison_object
 from wulf.workflow.impact.profile import Profiled
-from wulf.workflow.tune.campaign import Told
+from wulf.workflow.tune.campaign import CampaignState
 
 MOST_ANSWERS, MOST_LETTERS = 5, 200
 """Of each arm: what differs is seen in a few."""
 
 
-def impact_object(found: Impact, told: Told, profiles: Mapping[str, Profiled]) -> dict[str, Any]:
+def impact_object(found: Impact, told: CampaignState, profiles: Mapping[str, Profiled]) -> dict[str, Any]:
     """What was found, what the profiles bound, and what is left."""
     return {
         "state": told.state, "claim": found.claim, "why": found.why,

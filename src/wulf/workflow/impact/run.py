@@ -10,7 +10,7 @@ from typing import Any
 
 from wulf import lab as labs
 from wulf.apps.driver import Job
-from wulf.cluster.applications import Applications, Found, common_program, open_applications
+from wulf.cluster.applications import Applications, Executable, common_program, open_applications
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import Installed
 from wulf.cluster.mpi.spec import layout
@@ -33,7 +33,7 @@ from wulf.workflow.impact.arms import BLOCKS, LinkArms, SettingsArms, stage_of
 from wulf.workflow.impact.measure import ImpactMeasure, figure_of
 from wulf.workflow.impact.profile import Profiled, Run, Take, open_profiler
 from wulf.workflow.impact.result import impact_object
-from wulf.workflow.tune.campaign import Told
+from wulf.workflow.tune.campaign import CampaignState
 from wulf.workflow.tune.measures import NET, REPLICATES, NetMeasure
 from wulf.workflow.tune.nodes import Nodes
 from wulf.workflow.tune.prepare import Prepared, prepare, read_all
@@ -136,7 +136,7 @@ def impact(inventory: Inventory, request: Request, writer: RunWriter, *, watch: 
     return Done(result | {"exit_code": code}, writer.path, code)
 
 
-def exit_code_of(told: Told, result: Mapping[str, Any]) -> int:
+def exit_code_of(told: CampaignState, result: Mapping[str, Any]) -> int:
     """0 measured and undone; 1 void, or not all as before; 3 a node was lost, or no run ended well; 130 interrupted."""
     if told.state == "interrupted":
         return INTERRUPTED
@@ -154,7 +154,7 @@ def exit_code_of(told: Told, result: Mapping[str, Any]) -> int:
 
 def _with_settings(
     inventory: Inventory, request: Request, writer: RunWriter, watch: Watcher
-) -> tuple[Told, _Stand, dict[str, Any]]:
+) -> tuple[CampaignState, _Stand, dict[str, Any]]:
     check_own_network(inventory)
     servers: Servers = {}
     with opened(inventory, writer.id, watch, CONFIRM_SECONDS, servers) as (connected, nodes):
@@ -180,7 +180,7 @@ def _with_settings(
     }  # fmt: skip
 
 
-def _read_again(nodes: Nodes, prepared: Prepared, told: Told) -> dict[str, dict[str, Any]] | None:
+def _read_again(nodes: Nodes, prepared: Prepared, told: CampaignState) -> dict[str, dict[str, Any]] | None:
     """All settings after everything was taken back; None where a node does not answer any more, which is said."""
     try:
         return read_all(nodes, prepared.catalogue)
@@ -211,7 +211,7 @@ def _check_levels(prepared: Prepared) -> None:
 
 def _with_links(
     inventory: Inventory, request: Request, writer: RunWriter, watch: Watcher
-) -> tuple[Told, _Stand, dict[str, Any]]:
+) -> tuple[CampaignState, _Stand, dict[str, Any]]:
     assert request.links is not None  # noqa: S101 - the caller has looked
     running = _lab_of(inventory)
     stage = stage_of({}, request.blocks, request.seed)
@@ -303,7 +303,7 @@ def ready_of(apps: Applications, wanted: Application) -> Ready:
     return Ready(_runner(apps, wanted, job, mpi), command, job.command[0], mpi, len(places), subject, tuple(notes))
 
 
-def _program(apps: Applications, wanted: Application, *, everywhere: bool) -> Found | None:
+def _program(apps: Applications, wanted: Application, *, everywhere: bool) -> Executable | None:
     if not wanted.programs:
         return None
     found = apps.find(wanted.programs, list(apps.nodes) if everywhere else [apps.nodes[0]])

@@ -15,7 +15,7 @@ from wulf.cluster.inventory import expand
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, toml_of
 from wulf.core.records import Record
-from wulf.measure.engine.plan import MPI, NODE
+from wulf.measure.engine.probes import MPI, NODE
 from wulf.measure.node.machines import Machine as Measured
 from wulf.measure.node.machines import machines_of
 from wulf.measure.node.rows import rows_of

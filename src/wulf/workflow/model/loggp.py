@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
 from wulf.core.records import Param, Record
-from wulf.measure.engine.plan import MPI, NET, Cell
-from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import MPI, NET, Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import mpi_probe
 from wulf.model.network.loggp import LEAST_REPLICATES, Calls, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
@@ -52,7 +52,7 @@ LONGEST_DELAY = 1.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class PairTimes:
     """What was measured of one pair, by bytes.
 
     Attributes
@@ -155,7 +155,7 @@ def _paused(size: float, trip: float, seconds: float) -> dict[str, Param]:
     }  # fmt: skip
 
 
-def measured_of(run: Run, subject: str | None = None) -> Measured:
+def measured_of(run: Run, subject: str | None = None) -> PairTimes:
     """What a run holds: PRTT, or round trips of a sweep.
 
     Parameters
@@ -210,7 +210,7 @@ def _title(record: Record) -> str:
     return f"{record.subject} {kind}".strip()
 
 
-def _of_trains(records: Iterable[Record]) -> Measured:
+def _of_trains(records: Iterable[Record]) -> PairTimes:
     trips: dict[float, list[float]] = {}
     trains: dict[float, list[float]] = {}
     paused: dict[float, dict[str, list[float]]] = {}
@@ -228,14 +228,14 @@ def _of_trains(records: Iterable[Record]) -> Measured:
     calls = tuple(
         Calls(size, both[SEND], both[RECEIVE]) for size, both in sorted(paused.items()) if {SEND, RECEIVE} <= set(both)
     )
-    return Measured(title, trips, trains, calls, crossings, messages)
+    return PairTimes(title, trips, trains, calls, crossings, messages)
 
 
-def _of_sweep(records: Sequence[Record]) -> Measured:
+def _of_sweep(records: Sequence[Record]) -> PairTimes:
     trips: dict[float, list[float]] = {}
     for one in records:
         trips.setdefault(_bytes(one), list(one.samples))
-    return Measured(_title(records[0]), trips)
+    return PairTimes(_title(records[0]), trips)
 
 
 def _bytes(record: Record) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, text_of
-from wulf.measure.engine.plan import MPI
+from wulf.measure.engine.probes import MPI
 from wulf.model.cost import Sourced
 from wulf.model.draws import known, mean_of
 from wulf.store.run import Run

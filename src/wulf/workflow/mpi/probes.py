@@ -13,8 +13,8 @@ from wulf.cluster.mpi.world import START_TIMEOUT
 from wulf.core.errors import UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
-from wulf.measure.engine.plan import MPI, Cell
-from wulf.measure.engine.probes import Pattern, Probe
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import MPI, Pattern, Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import SHARED, mpi_probe, subject_of, work_seconds
 from wulf.store.run import RunWriter

@@ -332,9 +332,9 @@ def tune_collectives(
 
     def extend(records: Sequence[Record], number: int) -> tuple[Cell, ...]:
         cells: list[Cell] = []
-        for phase, wished in tuning.next_cells(records):
-            name = wished.pop(PARAMETER)
-            cell = ranks.cell(number + len(cells), mpi_probe(), COLLECTIVE, wished, phase)
+        for phase, requested in tuning.next_cells(records):
+            name = requested.pop(PARAMETER)
+            cell = ranks.cell(number + len(cells), mpi_probe(), COLLECTIVE, requested, phase)
             patience = cell.patience + START_TIMEOUT  # the first replicate launches the ranks
             cells.append(replace(cell, params={**cell.params, PARAMETER: name}, patience=patience))
         return tuple(cells)

@@ -9,8 +9,8 @@ from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
-from wulf.measure.engine.plan import MPI, Cell, Plan
-from wulf.measure.engine.probes import Pattern, Probe
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import MPI, Pattern, Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.guidelines import ALPHA, FLOAT, METRIC, guideline_cells, hold, least_blocks, times_of, violations
 from wulf.measure.mpi.pairs import pair_records
@@ -225,7 +225,7 @@ def sweep(
     Where it bends, the MPI most often goes over from sending at once (eager) to asking first (rendezvous).
     """
     pattern = mpi_probe().pattern("pingpong")
-    under_way = Sweep(Cell(0, "", "", "", pattern.name, {}, pattern.metrics, "sweep", program=MPI), effort.wish)
+    under_way = Sweep(Cell(0, "", "", "", pattern.name, {}, pattern.metrics, "sweep", program=MPI), effort.width)
 
     def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
         under_way.cell = ranks.cell(0, probe, pattern.name, {**(params or {}), "bytes": most}, "sweep")

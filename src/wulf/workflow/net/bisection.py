@@ -180,7 +180,7 @@ class Search:
         made = [
             scribe.record(
                 CLUSTER, "bisection", "B/s", self._rule.estimate(sums[h.wave]), samples=sums[h.wave],
-                wished=True, phase="halving", halving=h.wave, kind=h.kind, ways=ways,
+                requested=True, phase="halving", halving=h.wave, kind=h.kind, ways=ways,
             )
             for h in self.halvings if h.wave in sums
         ]  # fmt: skip
@@ -303,7 +303,7 @@ def bisection(
     def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
         if not under_way:
             return [], []
-        scribe = Scribe(writer.id, {"transport": "tcp", "pattern": "bisection"}, effort.wish)
+        scribe = Scribe(writer.id, {"transport": "tcp", "pattern": "bisection"}, effort.width)
         made = under_way[0].records(records, scribe)
         return made, [*under_way[0].findings(records, made), *start_finding(records)]
 

@@ -88,12 +88,14 @@ def receiver_records(target: Target, records: Sequence[Record], scribe: Scribe, 
     senders = len(target.senders)
 
     def record(
-        metric: str, unit: str, estimate: Estimate, samples: Sequence[float] = (), wished: bool = False
+        metric: str, unit: str, estimate: Estimate, samples: Sequence[float] = (), requested: bool = False
     ) -> Record:
-        return scribe.record(target.receiver, metric, unit, estimate, samples=samples, wished=wished, senders=senders)
+        return scribe.record(
+            target.receiver, metric, unit, estimate, samples=samples, requested=requested, senders=senders
+        )
 
     return [
-        record("incast", "B/s", together, sums, wished=True),
+        record("incast", "B/s", together, sums, requested=True),
         record("single_sender", "B/s", alone),
         record("incast_ratio", "1", ratio(together, alone)),
         record("fairness", "1", rule.estimate(fairness), fairness),
@@ -213,7 +215,7 @@ def incast(
         return incast_cells(probe, targets)
 
     def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        scribe = Scribe(writer.id, {"transport": "tcp", "pattern": "incast"}, effort.wish)
+        scribe = Scribe(writer.id, {"transport": "tcp", "pattern": "incast"}, effort.width)
         made = [record for target in targets for record in receiver_records(target, records, scribe, effort)]
         return made, [*findings_of(made, targets), *start_finding(records)]
 

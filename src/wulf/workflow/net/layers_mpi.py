@@ -8,7 +8,8 @@ from contextlib import ExitStack, contextmanager
 from wulf.core.errors import WulfError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
-from wulf.measure.engine.plan import MPI, Cell
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import mpi_probe
 from wulf.store.run import utc_now
 from wulf.workflow.engine.connect import Connected

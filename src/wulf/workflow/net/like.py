@@ -12,7 +12,7 @@ from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import mpi_probe
-from wulf.measure.tool import QUICK, Loop, Measured
+from wulf.measure.tool import QUICK, Loop, Measurement
 from wulf.stats.stopping import WidthRule
 from wulf.store.run import Run, RunWriter, read_run, utc_now
 from wulf.workflow.engine.connect import Connected
@@ -83,7 +83,7 @@ def repeat(
         return () if more is None else (replace(first, id=number, params={**first.params, **more}),)
 
     def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        figures = _figures(loop, read_run(writer.path), WidthRule(effort.wish, looks=exactly.looks))
+        figures = _figures(loop, read_run(writer.path), WidthRule(effort.width, looks=exactly.looks))
         return figures, ranks.findings() if ranks else []
 
     exactly = replace(effort, replicates=timing.replicates, quick=False, watch=False)
@@ -93,10 +93,10 @@ def repeat(
     )  # fmt: skip
 
 
-def measured(run: Run) -> Measured:
+def measured(run: Run) -> Measurement:
     """A run's cells and replicates, as a tool's text wants them."""
     cells = Plan.from_json(run.plan).cells if run.plan else ()
-    return Measured.of(cells, run.replicates)
+    return Measurement.of(cells, run.replicates)
 
 
 def _figures(loop: Loop, run: Run, rule: WidthRule) -> list[Record]:
@@ -109,8 +109,8 @@ def _figures(loop: Loop, run: Run, rule: WidthRule) -> list[Record]:
 
 def _record(loop: Loop, cell: Cell, figures: list[float], run: Run, rule: WidthRule) -> Record:
     estimate = rule.estimate(figures)
-    wide = estimate.width is not None and estimate.width > rule.wish
-    noisy = f"interval {estimate.width:.1%} wide, wished {rule.wish:.1%}" if wide else None
+    wide = estimate.width is not None and estimate.width > rule.width
+    noisy = f"interval {estimate.width:.1%} wide, requested {rule.width:.1%}" if wide else None
     return Record.model_validate(
         {
             "run": run.id, "subject": cell.subject, "probe": cell.program, "metric": "latency", "unit": "s",

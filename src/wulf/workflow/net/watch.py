@@ -38,7 +38,7 @@ class WatchPlan:
     params
         Of each ping-pong.
     stream_every
-        Every so-manieth pass has a short TCP stream, too; 0: none ever has.
+        Every n-th pass has a short TCP stream, too; 0: none.
     interval
         Seconds from one replicate's start to the next one's.
     budget

@@ -23,7 +23,7 @@ CLUSTER = "cluster"
 
 def rule_of(effort: Effort) -> StoppingRule:
     """The rule by which the runner ended the waves: it describes their sums, too."""
-    return Plan((), 0, effort.wish, looks=effort.looks, watch=effort.watch).rule
+    return Plan((), 0, effort.width, looks=effort.looks, watch=effort.watch).rule
 
 
 def by_wave(records: Sequence[Record], metric: str = "throughput") -> dict[int, list[Record]]:
@@ -82,21 +82,21 @@ class Scribe:
         Identifier of the run.
     params
         What all of them have in common.
-    wish
-        Relative width of the interval that was wished for.
+    width
+        Relative width that intervals were requested to have.
     """
 
     run: str
     params: Mapping[str, Param]
-    wish: float
+    width: float
 
     def record(
         self, subject: str, metric: str, unit: str, estimate: Estimate, *, statistic: str = "median",
-        samples: Sequence[float] = (), wished: bool = False, phase: str = WHOLE, **params: Param,
+        samples: Sequence[float] = (), requested: bool = False, phase: str = WHOLE, **params: Param,
     ) -> Record:  # fmt: skip
-        """A record of an estimate; only where `wished` is its interval held to the wish."""
-        noisy = wished and estimate.width is not None and estimate.width > self.wish
-        wide = f"interval {estimate.width or 0:.1%} wide after {estimate.n} replicates, wished {self.wish:.1%}"
+        """A record of an estimate; only where `requested` is its interval held to the width."""
+        noisy = requested and estimate.width is not None and estimate.width > self.width
+        wide = f"interval {estimate.width or 0:.1%} wide after {estimate.n} replicates, requested {self.width:.1%}"
         none = estimate.value is None
         return Record.model_validate(
             {

@@ -12,10 +12,10 @@ from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
 from wulf.findings.foreseen import foreseen
 from wulf.findings.node.deviating import classes_of, node_findings
-from wulf.measure.engine.plan import AGENT, NET, NODE, Cell
-from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import AGENT, NET, NODE, Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
-from wulf.measure.node.cells import Asked, Lack, cells_of
+from wulf.measure.node.cells import Lack, TableRequest, cells_of
 from wulf.measure.node.cost import fitted, longer_within, most_seconds
 from wulf.measure.node.derived import derived_records, lacking_records
 from wulf.measure.node.rows import GROUPS, table
@@ -77,7 +77,7 @@ def rows_named(names: Collection[str]) -> frozenset[str]:
 
 
 def survey_cells(
-    connected: Connected, probe: Probe, asked: Asked, replicates: int
+    connected: Connected, probe: Probe, asked: TableRequest, replicates: int
 ) -> tuple[tuple[Cell, ...], list[Lack]]:
     """The cells of all nodes that answered, and the rows that they lack."""
     nodes = list(connected.sessions)
@@ -96,7 +96,7 @@ def survey_cells(
     return cells_of(nodes, shapes, probes, asked, place=connected.placed, without=without)
 
 
-def _promised(connected: Connected, asked: Asked) -> bool:
+def _promised(connected: Connected, asked: TableRequest) -> bool:
     """Whether the time that is left of a quick run is to be measured in: of the whole table, one node at a time."""
     shared = len(set(connected.hosts.values())) < len(connected.hosts)
     return asked.quick and not (asked.groups or asked.names or shared)
@@ -134,7 +134,7 @@ def node_survey(
     report
         Whether to write the HTML report.
     """
-    asked = Asked(groups_of(only), effort.quick, rows_named(names))
+    asked = TableRequest(groups_of(only), effort.quick, rows_named(names))
     chosen = replace(effort, patience=LOOKS)
     seen = _Seen(writer.id)
 
@@ -160,12 +160,12 @@ def node_survey(
     return outcome
 
 
-def _programs(asked: Asked) -> tuple[str, ...]:
+def _programs(asked: TableRequest) -> tuple[str, ...]:
     """What to open beside wulf-net: the agent only where a row of its is wanted."""
     return (NODE, *{AGENT for row in table().rows if row.program == AGENT and asked.wants(row)})
 
 
-def _wanted(asked: Asked) -> list[str]:
+def _wanted(asked: TableRequest) -> list[str]:
     return [row.name for row in table().rows if asked.wants(row)]
 
 

@@ -9,14 +9,14 @@ from typing import Any
 from wulf.apps import hpl
 from wulf.apps.driver import Job
 from wulf.apps.linpack.size import grids_of, size_for
-from wulf.cluster.applications import Applications, Found, common_program
+from wulf.cluster.applications import Applications, Executable, common_program
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import UsageError
 from wulf.core.params import with_defaults
 from wulf.core.records import Param
 from wulf.search.plan import Plan
 from wulf.search.space import Config, Knob, Space
-from wulf.search.strategy import Found as SearchFound
+from wulf.search.strategy import SearchOutcome as SearchFound
 from wulf.search.trial import Trial
 from wulf.store.run import Facts
 from wulf.workflow.app.hpl import memory_of
@@ -175,7 +175,7 @@ def _filling(facts: Mapping[str, Facts], apps: Applications, asked: HplAsked) ->
 
 
 def _task(
-    apps: Applications, asked: HplAsked, program: Found, plan: Plan, preflight: Mapping[str, Any] | None = None
+    apps: Applications, asked: HplAsked, program: Executable, plan: Plan, preflight: Mapping[str, Any] | None = None
 ) -> Task:
     space, cores = plan.space, _cores(apps, asked)
 
@@ -209,7 +209,7 @@ def _affordable(apps: Applications, task: Task, budget: float) -> int:
     return int(task.plan.full) if not ran.value else size_within(budget, ran.value, FULL_RUNS)
 
 
-def _program(apps: Applications, asked: HplAsked) -> Found:
+def _program(apps: Applications, asked: HplAsked) -> Executable:
     names = (asked.program,) if asked.program else hpl.PROGRAMS
     return common_program(apps.find(names), names, "HPL")
 

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from random import Random
 from typing import Any
 
-from wulf.cluster.applications import Applications, Found
+from wulf.cluster.applications import Applications, Executable
 from wulf.core.errors import NodeError
 from wulf.measure.blas import Row, common_path
 from wulf.search.preflight import Arm, Preflight, Rate, Standing, compare
@@ -47,12 +47,18 @@ class Choice:
 
     @property
     def seconds(self) -> float:
-        """That the products took."""
+        """Spent in products."""
         return float(self.about.get("seconds", 0.0))
 
 
 def choose_blas(
-    apps: Applications, wanted: Sequence[str], program: Found, sizes: Sequence[int], *, seed: int, budget: float | None
+    apps: Applications,
+    wanted: Sequence[str],
+    program: Executable,
+    sizes: Sequence[int],
+    *,
+    seed: int,
+    budget: float | None,
 ) -> Choice:
     """Measure the libraries that are wanted; those that are proven to be slower than the fastest are left out.
 

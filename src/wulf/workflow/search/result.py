@@ -11,7 +11,7 @@ from wulf.search.space import Config
 from wulf.search.stages.claims import Proof
 from wulf.search.stages.comparing import Blocks
 from wulf.search.stages.path import changed_names
-from wulf.search.strategy import Found
+from wulf.search.strategy import SearchOutcome
 from wulf.search.trial import CUT, OK
 from wulf.stats.comparison import Comparison
 from wulf.stats.intervals import Estimate
@@ -20,7 +20,7 @@ BEST = 10
 """Configurations of the table of the fastest."""
 
 
-def result_object(found: Found, name: str, figure: str, unit: str, better: str) -> dict[str, Any]:
+def result_object(found: SearchOutcome, name: str, figure: str, unit: str, better: str) -> dict[str, Any]:
     """All of it, in SI units; costs are compared, figures are shown."""
     plan, history = found.history.plan, found.history
     named = plan.space.named
@@ -63,7 +63,7 @@ def _estimate(one: Estimate) -> dict[str, Any]:
     return {"value": one.value, "low": one.low, "high": one.high, "n": one.n, "reason": one.reason}
 
 
-def _winner_value(found: Found) -> dict[str, Any] | None:
+def _winner_value(found: SearchOutcome) -> dict[str, Any] | None:
     """The winner's figure at the full size: of the fresh runs, or of those before where there are none."""
     if found.winner is None:
         return None
@@ -76,7 +76,7 @@ def _winner_value(found: Found) -> dict[str, Any] | None:
             "reason": "of the runs that chose it: no fresh ones"}  # fmt: skip
 
 
-def _path(found: Found) -> list[dict[str, Any]]:
+def _path(found: SearchOutcome) -> list[dict[str, Any]]:
     """Every step with what it changed, its figure, and how it compares with the step before and with the start."""
     space, delta = found.history.plan.space, found.history.plan.delta
     steps: list[dict[str, Any]] = []
@@ -98,14 +98,14 @@ def _proof(one: Proof) -> dict[str, Any]:
     return {**(_comparison(one.comparison) or {}), "p_corrected": one.p, "proven": one.proven}
 
 
-def _together(found: Found) -> dict[str, Any] | None:
+def _together(found: SearchOutcome) -> dict[str, Any] | None:
     """The pair of knobs that was tested, as cost of both against what they do one by one; None: none was."""
     if found.pair is None or found.proofs is None or found.proofs.pair is None:
         return None
     return {"names": list(found.pair.names), **_proof(found.proofs.pair)}
 
 
-def _others(found: Found) -> list[dict[str, Any]]:
+def _others(found: SearchOutcome) -> list[dict[str, Any]]:
     """The winner against each baseline, at the path's size."""
     if found.walked is None or found.winner is None:
         return []
@@ -117,7 +117,7 @@ def _others(found: Found) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _best(found: Found) -> list[dict[str, Any]]:
+def _best(found: SearchOutcome) -> list[dict[str, Any]]:
     """The fastest at the full size, with all runs that looked for it."""
     plan = found.history.plan
     rows: dict[Config, list[tuple[float, float]]] = {}
@@ -131,7 +131,7 @@ def _best(found: Found) -> list[dict[str, Any]]:
     ]
 
 
-def _failed(found: Found) -> list[dict[str, Any]]:
+def _failed(found: SearchOutcome) -> list[dict[str, Any]]:
     """Every configuration that failed, and why; those that were cut are no failures."""
     seen: dict[Config, tuple[str, str, float]] = {}
     for trial, outcome in found.history.lines:
@@ -144,7 +144,7 @@ def _failed(found: Found) -> list[dict[str, Any]]:
     ]
 
 
-def _cost(found: Found) -> dict[str, Any]:
+def _cost(found: SearchOutcome) -> dict[str, Any]:
     """Runs and seconds, by stage; and against all configurations at full size, each once."""
     history = found.history
     stages = Counter(trial.stage for trial, _ in history.lines)

@@ -22,7 +22,7 @@ from wulf.search.history import History
 from wulf.search.journal import NAME, Journal, conduct
 from wulf.search.plan import LEAST_BLOCKS, Plan
 from wulf.search.stages.claims import blocks_for
-from wulf.search.strategy import Found
+from wulf.search.strategy import SearchOutcome
 from wulf.search.trial import CUT, FAILED, Outcome, Trial
 from wulf.store.run import Facts, RunWriter, utc_now
 from wulf.workflow.search.result import result_object
@@ -58,7 +58,7 @@ class Task:
     better: Literal["higher", "lower"]
     spec: Callable[[Trial], WorldSpec | None] = lambda _: None
     mpi: Installed | None = None
-    files: Callable[[Found], Mapping[str, str]] = lambda _: {}
+    files: Callable[[SearchOutcome], Mapping[str, str]] = lambda _: {}
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -221,7 +221,7 @@ def _possible(task: Task, impossible: Collection[tuple[str, Param]]) -> Task:
 
 
 def _finished(
-    found: Found, task: Task, about: Mapping[str, Any], writer: RunWriter, knobs: Knobs | None = None
+    found: SearchOutcome, task: Task, about: Mapping[str, Any], writer: RunWriter, knobs: Knobs | None = None
 ) -> Searched:
     """The result, written; exit code 1 where settings of nodes are not as before."""
     result = {**about, **result_object(found, task.name, task.main, task.unit, task.better)}

@@ -38,7 +38,7 @@ STEPS = 10
 
 
 @dataclass(frozen=True)
-class Told:
+class CommandEnd:
     """How the traced command ended.
 
     Attributes
@@ -106,7 +106,7 @@ def trace_here(asked: Here, writer: RunWriter, *, watch: Watcher = UNWATCHED) ->
     if asked.network and not trouble:
         spec = WorldSpec(per_node=2, mpi=asked.mpi or mpi.kind)
         notes = measure_network(Inventory.this_machine(), spec, writer.path, folder, watch)
-    told = Told(asked.words, seconds, trouble, mpi.title, notes)
+    told = CommandEnd(asked.words, seconds, trouble, mpi.title, notes)
     return _finished(writer, told, lambda: why_none(asked.words), UNWATCHED)
 
 
@@ -133,7 +133,7 @@ def trace_nodes(
     if network and not ran.trouble:
         notes += measure_network(inventory, application.spec, writer.path, folder, watch)
     words = shlex.split(ran.command)
-    told = Told(words, ran.seconds, ran.trouble, ran.mpi.title if ran.mpi else "", notes)
+    told = CommandEnd(words, ran.seconds, ran.trouble, ran.mpi.title if ran.mpi else "", notes)
     return _finished(writer, told, lambda: why_none(words), watch)
 
 
@@ -155,7 +155,7 @@ def why_none(words: Sequence[str]) -> str:
     return "nothing that called MPI_Init was started with this MPI; is it a program of another one, or of none?"
 
 
-def _finished(writer: RunWriter, told: Told, none: Callable[[], str], watch: Watcher) -> Done:
+def _finished(writer: RunWriter, told: CommandEnd, none: Callable[[], str], watch: Watcher) -> Done:
     """Read what is there, write manifest and summary, and judge."""
     folder = writer.path / FOLDER
     faults = [Fault("program", told.trouble)] if told.trouble else []

@@ -69,7 +69,7 @@ class StageRun:
 
 
 @dataclass
-class Told:
+class CampaignState:
     """What is known of a campaign, however far it came.
 
     Attributes
@@ -138,14 +138,14 @@ class Conductor:
         self._outcomes: dict[str, Outcome] = {f.name: Outcome(INERT if f.inert else APPLIED) for f in self._factors}
         self._expected = sum(len(stage.steps) for stage in stages_of(campaign, catalogue)) + fresh_visits(campaign)
         self._done, self._began = 0, 0.0
-        self.told = Told()
+        self.told = CampaignState()
 
     @property
     def settings(self) -> list[str]:
         """All settings that the campaign changes."""
         return [name for factor in self._campaign.selection.factors for name in factor.members]
 
-    def run(self) -> Told:
+    def run(self) -> CampaignState:
         """From the canary to the last change taken back; every way out leaves the nodes accounted for."""
         self._began = self._clock()
         with self.told.accounted(self._take_back), self._nodes.renewing():

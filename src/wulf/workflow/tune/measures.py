@@ -157,7 +157,7 @@ class AppMeasure:
 
 def measured(cells: Sequence[Cell], connected: Connected, writer: RunWriter, servers: Servers) -> list[Record]:
     """The records of one measurement of each of these cells."""
-    plan = Plan(tuple(cells), secrets.randbelow(2**31), wish=1.0, looks=(REPLICATES,),
+    plan = Plan(tuple(cells), secrets.randbelow(2**31), width=1.0, looks=(REPLICATES,),
                 hosts={**connected.hosts, **connected.lanes})  # fmt: skip
     runner = Runner(
         plan, connected.sessions, connected.addresses, writer,

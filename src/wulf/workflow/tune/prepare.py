@@ -29,7 +29,7 @@ from wulf.tune.campaign.plan import (
     seconds_of,
     stages_of,
 )
-from wulf.tune.campaign.selecting import Places, Wish, relevant, select
+from wulf.tune.campaign.selecting import Criteria, Places, relevant, select
 from wulf.tune.catalogue import catalogue
 from wulf.tune.setting import Aim, Setting, Value
 from wulf.tune.values import Catalogue, parse_settings, request_of, with_networks
@@ -140,9 +140,9 @@ def prepare(inventory: Inventory, request: Request, connected: Connected, nodes:
     kernels = tuple(sorted({str(_fact(connected, node, "kernel.release")) for node in nodes.names} - {"None"}))
     wanted = request.settings
     named = parse_settings(wanted, known) if isinstance(wanted, str) else wanted
-    wish = Wish(request.aim, named, shares_a_machine(inventory, connected), kernels)
+    criteria = Criteria(request.aim, named, shares_a_machine(inventory, connected), kernels)
     readings = relevant(dump, known, {node: str(one["interface"]) for node, one in mine.items()})
-    selection = select(known, wish, readings)
+    selection = select(known, criteria, readings)
     campaign = Campaign(
         request.aim, nodes.names, selection, metric_of(request), *_measured_words(request, connected),
         blocks=1, seed=request.seed, design=request.design, keep=request.keep, delta=request.delta,

@@ -11,14 +11,14 @@ from wulf.tune.campaign.plan import Campaign, folded
 from wulf.tune.campaign.wording import comparison_object, row_verdict, verdict
 from wulf.tune.kept import CONFIRMED
 from wulf.tune.values import Catalogue, level_text
-from wulf.workflow.tune.campaign import Told
+from wulf.workflow.tune.campaign import CampaignState
 from wulf.workflow.tune.outcomes import KeptSetting
 
 Dump = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """Node → setting → place → reading."""
 
 
-def result_object(identifier: str, campaign: Campaign, catalogue: Catalogue, told: Told) -> dict[str, Any]:
+def result_object(identifier: str, campaign: Campaign, catalogue: Catalogue, told: CampaignState) -> dict[str, Any]:
     """All that a campaign found, did, and left."""
     base = default_of(told)
     lower, corrected = campaign.metric.lower_is_better, holm_of_rows(told.rows)
@@ -43,13 +43,13 @@ def result_object(identifier: str, campaign: Campaign, catalogue: Catalogue, tol
     }  # fmt: skip
 
 
-def default_of(told: Told) -> float | None:
+def default_of(told: CampaignState) -> float | None:
     """The default's mean: of the main stage, or of the first one that has one."""
     means = {row.stage: row.mean for row in told.rows if row.kind == "baseline"}
     return means.get("main", next(iter(means.values()), None))
 
 
-def design_text(told: Told) -> str:
+def design_text(told: CampaignState) -> str:
     """The main stage's design."""
     return next((str(run.stage.kind) for run in told.runs if run.stage.kind), "")
 
@@ -79,7 +79,7 @@ def _finding(found: Finding, base: float | None, campaign: Campaign, catalogue: 
     }  # fmt: skip
 
 
-def _interactions(told: Told) -> list[dict[str, Any]]:
+def _interactions(told: CampaignState) -> list[dict[str, Any]]:
     """Interactions of two that the design shows by themselves."""
     if told.result is None or told.result.analysis is None:
         return []
@@ -95,7 +95,7 @@ def _proven(p: float | None, alpha: float) -> bool:
     return p is not None and p <= alpha
 
 
-def _drift(told: Told) -> dict[str, Any] | None:
+def _drift(told: CampaignState) -> dict[str, Any] | None:
     found = told.result.analysis.drift if told.result and told.result.analysis else None
     return None if found is None else {"ratio": found.value, "low": found.low, "high": found.high, "p": found.p}
 

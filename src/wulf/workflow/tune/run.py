@@ -22,7 +22,7 @@ from wulf.tune.campaign.plan import lease_of
 from wulf.workflow.engine.connect import Connected, connect
 from wulf.workflow.engine.done import Done
 from wulf.workflow.mpi.probes import Ranks
-from wulf.workflow.tune.campaign import Conductor, Told
+from wulf.workflow.tune.campaign import CampaignState, Conductor
 from wulf.workflow.tune.measures import NET, REPLICATES, AppMeasure, MpiMeasure, NetMeasure, NetReach
 from wulf.workflow.tune.nodes import Nodes
 from wulf.workflow.tune.prepare import Prepared, Request, metric_of, prepare, read_all
@@ -72,7 +72,7 @@ def check_own_network(inventory: Inventory) -> None:
         )
 
 
-def _finished(writer: RunWriter, prepared: Prepared, told: Told, nodes: Nodes) -> Done:
+def _finished(writer: RunWriter, prepared: Prepared, told: CampaignState, nodes: Nodes) -> Done:
     """Dump the settings again, compare, and write what was found."""
     result = result_object(writer.id, prepared.campaign, prepared.catalogue, told)
     result["dumps"] = _compared(writer, prepared, told, nodes)
@@ -85,7 +85,7 @@ def _finished(writer: RunWriter, prepared: Prepared, told: Told, nodes: Nodes) -
     return Done(result | {"exit_code": code}, writer.path, code)
 
 
-def _compared(writer: RunWriter, prepared: Prepared, told: Told, nodes: Nodes) -> dict[str, Any]:
+def _compared(writer: RunWriter, prepared: Prepared, told: CampaignState, nodes: Nodes) -> dict[str, Any]:
     """Whether all settings are as they were, but for those kept; of nodes that still answer."""
     try:
         after = read_all(nodes, prepared.catalogue)
@@ -96,7 +96,7 @@ def _compared(writer: RunWriter, prepared: Prepared, told: Told, nodes: Nodes) -
     return {"same": not differ, "reason": "", "differ": differ}
 
 
-def exit_code_of(told: Told, dumps: Mapping[str, Any]) -> int:
+def exit_code_of(told: CampaignState, dumps: Mapping[str, Any]) -> int:
     """0 well; 1 settings are not as they were, and nobody kept them; 3 a node was lost; 130 interrupted."""
     if told.state == "interrupted":
         return INTERRUPTED

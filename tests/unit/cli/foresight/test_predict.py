@@ -53,7 +53,7 @@ def test_json(fake: FakeReplay, trace: Path, capsys: pytest.CaptureFixture[str])
     assert run(trace, "--network", "gbe", "--price", "gbe=100", "--machine-price", "900", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["candidates"][0]["price"] == 100
-    assert found["candidates"][0]["wish"] == pytest.approx(0.1)
+    assert found["candidates"][0]["required_gain"] == pytest.approx(0.1)
     assert found["baseline"]["from"].endswith("network.toml")
 
 

@@ -7,8 +7,7 @@ import pytest
 from wulf.cli.net.command import parse_changes
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
-from wulf.measure.engine.plan import Metric
-from wulf.measure.engine.probes import Pattern
+from wulf.measure.engine.probes import Metric, Pattern
 
 PATTERN = Pattern(
     "pingpong",

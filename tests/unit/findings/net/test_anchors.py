@@ -34,7 +34,7 @@ def test_the_anchor_and_the_round_that_moved_are_named() -> None:
     assert "The sizes of round 3 belong" in finding.text
 
 
-def test_the_whole_interval_has_to_lie_beyond_the_wish() -> None:
+def test_the_whole_interval_has_to_lie_beyond_the_tolerance() -> None:
     first = {1: [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]}
     assert drifts(first, {2: {1: [1.06] * 8}}, 0.05)
     assert not drifts(first, {2: {1: [1.04] * 8}}, 0.05)

@@ -8,7 +8,7 @@ from wulf.measure.engine.collect import add_counters, records_of, records_of_run
 from wulf.measure.engine.plan import Plan
 
 CELL = cell(3, "n1", "n2")
-PLAN = Plan((CELL,), seed=1, wish=0.05)
+PLAN = Plan((CELL,), seed=1, width=0.05)
 
 
 def replicate(rtt: float | None) -> dict:  # type: ignore[type-arg]
@@ -48,7 +48,7 @@ def test_a_wide_interval_is_noisy_and_keeps_its_value() -> None:
     rtt, _ = collect([replicate(1e-5 * (1 + i / 10)) for i in range(6)])
     assert rtt.verdict is Verdict.NOISY
     assert rtt.value is not None
-    assert "wished 5.0%" in (rtt.reason or "")
+    assert "requested 5.0%" in (rtt.reason or "")
 
 
 def test_too_few_is_unresolved_with_the_number_needed() -> None:
@@ -93,7 +93,7 @@ def test_a_record_says_why_measuring_ended() -> None:
     steady = [replicate(1e-5 + i % 3 * 1e-9) for i in range(8)]
     (rtt, _) = collect(steady)
     assert rtt.model_extra is not None
-    assert "within the wish" in rtt.model_extra["stopped"]
+    assert "wide, within the" in rtt.model_extra["stopped"]
 
 
 def test_a_record_that_lacks_a_pass_says_which_it_has() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.measure.fakes import FakeSession, cell
 from wulf.core.errors import NodeError
 from wulf.measure.engine.ends import Ends, Servers, no_second_session
-from wulf.measure.engine.plan import NET
+from wulf.measure.engine.probes import NET
 
 
 def ends(*sessions: FakeSession, servers: Servers | None = None) -> Ends:

@@ -63,7 +63,7 @@ def test_order_is_random_and_the_seed_repeats_it() -> None:
 
 
 def test_plan_survives_its_json() -> None:
-    plan = Plan(tuple(all_cells(3)), seed=5, wish=0.01, budget=60.0, hosts={"n0": "x"})
+    plan = Plan(tuple(all_cells(3)), seed=5, width=0.01, budget=60.0, hosts={"n0": "x"})
     again = Plan.from_json(json.loads(json.dumps(plan.to_json())))
     assert again == plan
 

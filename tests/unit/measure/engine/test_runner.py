@@ -245,7 +245,7 @@ def test_a_watch_goes_on_past_the_last_look() -> None:
     values = iter([1e-5 + (i * 7919 % 101) * 4e-8 for i in range(5000)])
     sessions = three()
     sessions["n1"].on_run = lambda _: answer(next(values))
-    runner, sink, _ = run([cell(0, "n1", "n2")], sessions, watch=True, wish=0.1)
+    runner, sink, _ = run([cell(0, "n1", "n2")], sessions, watch=True, width=0.1)
     records = runner.run()
     assert len(sink.replicates) > 40
     assert records[0].verdict is Verdict.OK
@@ -362,7 +362,7 @@ def test_a_watch_of_cells_that_end_together_ends_when_each_could_have() -> None:
     sessions = three()
     sessions["n1"].on_run = lambda fields: answer(next(late if fields["params"]["bytes"] == 2 else drifting))
     cells = [cell(0, "n1", "n2"), cell(1, "n1", "n2", bytes=2)]
-    runner, _, _ = run(cells, sessions, watch=True, together=True, wish=0.1)
+    runner, _, _ = run(cells, sessions, watch=True, together=True, width=0.1)
     counts = {r.replicates for r in runner.run() if r.metric == "rtt"}
     assert len(counts) == 1
     assert 40 < counts.pop() < 400
@@ -406,7 +406,7 @@ def test_a_budget_that_is_left_is_used() -> None:
         values = iter(wide)
         sessions = three()
         sessions["n1"].on_run = lambda _, values=values: answer(next(values))  # type: ignore[misc]
-        runner, _, seen = run([cell(0, "n1", "n2")], sessions, clock=Clock(step=0.5), budget=budget, wish=0.005)
+        runner, _, seen = run([cell(0, "n1", "n2")], sessions, clock=Clock(step=0.5), budget=budget, width=0.005)
         record = runner.run()[0]
         counts[budget] = record.replicates
         if budget is not None:

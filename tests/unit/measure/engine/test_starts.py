@@ -12,7 +12,8 @@ import pytest
 from tests.unit.measure.fakes import Sink
 from wulf.core.errors import NodeError
 from wulf.measure.engine.clocks import ClockOffset
-from wulf.measure.engine.plan import Cell, Metric, Plan, order_pass
+from wulf.measure.engine.plan import Cell, Plan, order_pass
+from wulf.measure.engine.probes import Metric
 from wulf.measure.engine.runner import Runner
 from wulf.measure.engine.starts import (
     LEAST_MARGIN,

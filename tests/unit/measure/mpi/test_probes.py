@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.workflow.mpi_fakes import PROBES
-from wulf.measure.engine.plan import MPI, Cell, Metric, Plan
-from wulf.measure.engine.probes import Probe
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import MPI, Metric, Probe
 from wulf.measure.mpi.pairs import node_pairs, pair_records
 from wulf.measure.mpi.probes import ends_of, folded, subject_of
 
@@ -53,7 +53,7 @@ def pairs(replicates: list[Any], places: list[str], looks: tuple[int, ...] = (6,
     cell = Cell(
         0, "n[1-3]", "n[1-3]", "", "pairs", {"bytes": 8}, (Metric("rtt", "s"),), program=MPI, about={"ranks": 3}
     )
-    return pair_records(cell, replicates, places, Plan((cell,), 1, wish=0.2, looks=looks), "run", at="now")
+    return pair_records(cell, replicates, places, Plan((cell,), 1, width=0.2, looks=looks), "run", at="now")
 
 
 def replicate(number: int, scale: float = 1.0) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.measure.fakes import answer, cell
-from wulf.measure.engine.plan import Cell, Metric
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Metric
 from wulf.measure.net.situation import End, Situation, cpu_of, situation_of
 
 

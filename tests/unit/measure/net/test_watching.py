@@ -8,7 +8,8 @@ import pytest
 
 from tests.unit.measure.fakes import answer, cell
 from wulf.measure.engine.cell_state import CellState
-from wulf.measure.engine.plan import Cell, Metric
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Metric
 from wulf.measure.net.watching import Busy, Watching, busy_of, moment_json, moment_of, retransmits_of
 
 PING = cell(0, "n1", "n2")

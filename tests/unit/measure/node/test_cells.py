@@ -16,9 +16,9 @@ from tests.machines import tree
 from wulf.cluster.simulated.cluster import WULF_NET
 from wulf.cluster.simulated.node import WULF_NODE
 from wulf.measure.engine.collect import records_of
-from wulf.measure.engine.plan import NODE, Cell, Plan, order_pass
-from wulf.measure.engine.probes import Probe
-from wulf.measure.node.cells import Asked, Lack, cells_of, drafts_of, octaves, runs_over, spread
+from wulf.measure.engine.plan import Cell, Plan, order_pass
+from wulf.measure.engine.probes import NODE, Probe
+from wulf.measure.node.cells import Lack, TableRequest, cells_of, drafts_of, octaves, runs_over, spread
 from wulf.measure.node.cost import MOST_LONGER, fitted, longer_within, most_seconds, replicate_seconds
 from wulf.measure.node.rows import table
 from wulf.measure.node.shape import Shape, shape_of
@@ -40,7 +40,7 @@ def cells(
     shape: Shape = SERVER, nodes: tuple[str, ...] = ("n1",), groups: str = "", *, quick: bool = False,
     probes: Mapping[str, Probe] = PROBES, **more: Any,
 ) -> tuple[tuple[Cell, ...], list[Lack]]:  # fmt: skip
-    asked = Asked(frozenset(groups.split()), quick)
+    asked = TableRequest(frozenset(groups.split()), quick)
     return cells_of(nodes, dict.fromkeys(nodes, shape), probes, asked, place=place, **more)
 
 
@@ -132,7 +132,7 @@ SHAPES = {name: shape_of(tree.expected(name)) for name in tree.names()} | {"serv
 @pytest.mark.parametrize("name", SHAPES)
 def test_one_node_takes_three_minutes_at_most_and_thirty_seconds_when_quick(name: str) -> None:
     for quick, replicates, seconds in ((True, 6, PLANNED * QUICK_SECONDS), (False, 8, PLANNED * FULL_SECONDS)):
-        shape = fitted(SHAPES[name], PROBES, Asked(quick=quick), replicates, seconds)
+        shape = fitted(SHAPES[name], PROBES, TableRequest(quick=quick), replicates, seconds)
         nodes = ("n1", "n2")  # each the remote end of the other
         assert most_seconds(cells(shape, nodes, quick=quick)[0], {}, replicates) <= seconds
         caches = [size for size in shape.caches.values() if isinstance(size, int)]
@@ -141,7 +141,7 @@ def test_one_node_takes_three_minutes_at_most_and_thirty_seconds_when_quick(name
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_time_that_a_quick_run_has_left_is_measured_in(name: str) -> None:
-    seconds, asked = PLANNED * QUICK_SECONDS, Asked(quick=True)
+    seconds, asked = PLANNED * QUICK_SECONDS, TableRequest(quick=True)
     shape = fitted(SHAPES[name], PROBES, asked, 6, seconds)
     longer = longer_within(shape, PROBES, asked, 6, seconds)
     drafts, _ = drafts_of(table(), shape, PROBES, replace(asked, longer=longer))

@@ -7,7 +7,7 @@ import pytest
 
 from wulf.model.foresight.forecast import Forecast
 from wulf.model.foresight.worth import (
-    USUAL_WISH,
+    USUAL_GAIN,
     Candidate,
     Doubts,
     Offer,
@@ -16,9 +16,9 @@ from wulf.model.foresight.worth import (
     best_of,
     candidate,
     judge,
+    required_gain,
     said_gain,
     widened,
-    wish_of,
 )
 from wulf.stats.curves.piecewise import Interval
 
@@ -65,13 +65,13 @@ def test_what_the_model_misses_may_be_gone_or_there_twice_and_grows_with_the_run
     assert (faster.low, faster.high) == pytest.approx((0.4, 0.6))
 
 
-def test_the_wish_is_what_makes_a_network_pay() -> None:
-    assert wish_of(Offer(), None) == USUAL_WISH
-    assert wish_of(Offer(1000, None), None) == USUAL_WISH
-    assert wish_of(Offer(1000, 9000), None) == pytest.approx(0.1)
-    assert wish_of(Offer(1000, 9000), 0.3) == 0.3
+def test_the_gain_required_is_what_makes_a_network_pay() -> None:
+    assert required_gain(Offer(), None) == USUAL_GAIN
+    assert required_gain(Offer(1000, None), None) == USUAL_GAIN
+    assert required_gain(Offer(1000, 9000), None) == pytest.approx(0.1)
+    assert required_gain(Offer(1000, 9000), 0.3) == 0.3
     # at the break-even the faster machine does as much by its price as the old one
-    share = wish_of(Offer(1000, 9000), None)
+    share = required_gain(Offer(1000, 9000), None)
     assert 1 / (1 - share) / 10000 == pytest.approx(1 / 9000)
 
 

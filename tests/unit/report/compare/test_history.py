@@ -21,8 +21,8 @@ from tests.wording import Wording, lacking
 from wulf.report.compare.history import (
     FactChange,
     History,
+    JudgedSeries,
     Step,
-    Told,
     amount,
     as_objects,
     fact_text,
@@ -45,7 +45,7 @@ FALL = replace(
 )  # fmt: skip
 
 
-def told(count: int = 60, *changes: Change, subject: str = "n1>n2", facts: tuple[FactChange, ...] = ()) -> Told:
+def told(count: int = 60, *changes: Change, subject: str = "n1>n2", facts: tuple[FactChange, ...] = ()) -> JudgedSeries:
     values = np.random.default_rng(1).lognormal(sigma=0.02, size=count) * 18.5e-6
     for each in changes:
         values[each.at :] *= each.ratio or 1.0
@@ -55,13 +55,13 @@ def told(count: int = 60, *changes: Change, subject: str = "n1>n2", facts: tuple
     )
     params = {"transport": "tcp", "pattern": "pingpong", "bytes": 1}
     series = Series(subject, "rtt", "s", params, points, 2, "lower")
-    return Told(series, tuple(Step(each, facts) for each in changes))
+    return JudgedSeries(series, tuple(Step(each, facts) for each in changes))
 
 
 KERNEL = FactChange("n1", "kernel.release", "6.1.0-28", "6.1.0-31")
 
 
-def history(*series: Told, **more: tuple[tuple[str, int], ...]) -> History:
+def history(*series: JudgedSeries, **more: tuple[tuple[str, int], ...]) -> History:
     return History("rtt", series, 60, 0.05, **more)  # type: ignore[arg-type]
 
 

@@ -23,13 +23,13 @@ from wulf.store.reading import StoreError
 from wulf.store.run import RunWriter
 from wulf.workflow.impact.profile import Profiled
 from wulf.workflow.impact.result import impact_object
-from wulf.workflow.tune.campaign import Told
+from wulf.workflow.tune.campaign import CampaignState
 from wulf.workflow.tune.nodes import Leftover
 
 NAMED = [replace(TIME, name="application, wall time"), replace(RTT, name="ping-pong, TCP round trip"), RATE]
 
 
-def outcome(effect: float = -0.2, told: Told | None = None, **after: Any) -> dict[str, Any]:
+def outcome(effect: float = -0.2, told: CampaignState | None = None, **after: Any) -> dict[str, Any]:
     seen = [
         replace(v, values={NAMED[0].name: v.values["application"], NAMED[1].name: v.values["rtt"],
                            RATE.name: v.values["stream"]})
@@ -41,7 +41,7 @@ def outcome(effect: float = -0.2, told: Told | None = None, **after: Any) -> dic
     made = {
         "run": "r", "nodes": ["n1", "n2"], "application": "solve", "ranks": 2, "mpi": "Open MPI 4.1.4", "blocks": 8,
         "kind": "links", "changes": [{"name": "links", "before": ["delay 200us"], "after": ["delay 20us"]}],
-        "notes": [], **impact_object(found, told or Told("complete"), profiles),
+        "notes": [], **impact_object(found, told or CampaignState("complete"), profiles),
     }  # fmt: skip
     return json.loads(json.dumps(made))
 
@@ -83,7 +83,9 @@ def test_no_proof_is_no_gain() -> None:
 
 
 def test_what_is_left_is_told() -> None:
-    told = Told("failed", notes=["n1: gone"], leftovers=[Leftover("n1", "link", "", "unknown", "the node is down")])
+    told = CampaignState(
+        "failed", notes=["n1: gone"], leftovers=[Leftover("n1", "link", "", "unknown", "the node is down")]
+    )
     text = text_of(impact_view(outcome(told=told)))
     assert "stopped early" in text and "NOT taken back: n1 link: the node is down" in text
     assert "are as before" not in text

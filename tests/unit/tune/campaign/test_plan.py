@@ -21,7 +21,7 @@ from wulf.tune.campaign.plan import (
     seconds_of,
     stages_of,
 )
-from wulf.tune.campaign.selecting import Wish, select
+from wulf.tune.campaign.selecting import Criteria, select
 from wulf.tune.setting import Aim
 
 CATALOGUE = {
@@ -48,7 +48,7 @@ READINGS: dict[str, Any] = {
 
 
 def campaign(named: dict[str, Any] | None = None, blocks: int = 8) -> Campaign:
-    selection = select(CATALOGUE, Wish(Aim.LATENCY, named), READINGS)
+    selection = select(CATALOGUE, Criteria(Aim.LATENCY, named), READINGS)
     return Campaign(Aim.LATENCY, ("n1", "n2"), selection, Metric("rtt", "s"), "a round trip", 0.5, blocks, 1)
 
 

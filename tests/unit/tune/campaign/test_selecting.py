@@ -9,7 +9,7 @@ import pytest
 from tests.unit.workflow.tune_fakes import setting
 from tests.wording import Wording, lacking
 from wulf.core.errors import UsageError
-from wulf.tune.campaign.selecting import Wish, relevant, select
+from wulf.tune.campaign.selecting import Criteria, relevant, select
 from wulf.tune.dependencies import order, together
 from wulf.tune.setting import Aim
 from wulf.tune.values import Level, level_text, parse_settings, same, value_text, with_networks
@@ -20,8 +20,8 @@ def readings(**values: Any) -> dict[str, Any]:
     return {"n1": {name.replace("__", "."): {"": {"value": value}} for name, value in values.items()}}
 
 
-def chosen(catalogue: dict[str, Any], values: dict[str, Any], **wish: Any) -> Any:
-    return select(catalogue, Wish(Aim.LATENCY, **wish), values)
+def chosen(catalogue: dict[str, Any], values: dict[str, Any], **criteria: Any) -> Any:
+    return select(catalogue, Criteria(Aim.LATENCY, **criteria), values)
 
 
 def test_what_is_recommended_and_not_so_already() -> None:

@@ -11,7 +11,7 @@ from wulf.apps import hpl
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
-from wulf.workflow.app.hpl import Asked, completed, memory_of, of_file, threads_note
+from wulf.workflow.app.hpl import HplRequest, completed, memory_of, of_file, threads_note
 from wulf.workflow.app.peaks import share_records
 
 
@@ -34,7 +34,7 @@ class Apps:
 def complete(given: dict[str, Any], **spec: Any) -> tuple[dict[str, Any], list[str]]:
     fingerprint = {"n1": node(8 * 10**9, "a", **{"cpu.cores": 4}), "n2": node(8 * 10**9, "b", **{"cpu.cores": 4})}
     connected = SimpleNamespace(fingerprint=fingerprint, notes=[])
-    asked = Asked(hpl, [given], WorldSpec(**spec))
+    asked = HplRequest(hpl, [given], WorldSpec(**spec))
     return dict(completed(given, asked, connected, Apps())), connected.notes  # type: ignore[arg-type]
 
 

@@ -10,9 +10,10 @@ from tests.unit.measure.fakes import Sink
 from tests.wording import Wording, lacking
 from wulf.apps.driver import Check, Figure
 from wulf.apps.ran import FAILED, NO_FIGURE, OK, TIMEOUT, WRONG, Ran
-from wulf.cluster.applications import Found
+from wulf.cluster.applications import Executable
 from wulf.core.errors import UsageError
-from wulf.measure.engine.plan import APP, Cell, Metric, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import APP, Metric
 from wulf.measure.engine.runner import Runner
 from wulf.workflow.app.list import rows
 from wulf.workflow.app.outputs import keep_output, text_of
@@ -134,7 +135,7 @@ def test_a_drivers_request_has_all_parameters_and_the_users_time() -> None:
 
 
 def test_the_list_has_nodes_alike_together_and_says_what_is_missing(wording: Wording) -> None:
-    lmp = Found("/usr/bin/lmp", "PATH", "openmpi")
+    lmp = Executable("/usr/bin/lmp", "PATH", "openmpi")
     found = {"n1": {"lmp": [lmp], "gmx": []}, "n2": {"lmp": [lmp], "gmx": []}, "n3": {"lmp": [], "gmx": []}}
     first, second, third = rows({"lammps": ("lmp",), "gromacs": ("gmx",)}, found)
     assert (first.driver, first.nodes, first.program) == ("lammps", ("n1", "n2"), lmp)

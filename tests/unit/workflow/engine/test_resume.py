@@ -24,7 +24,7 @@ from wulf.workflow.net.incast import incast
 from wulf.workflow.net.pairs import pairs
 from wulf.workflow.net.survey import survey
 
-QUICK = Effort(wish=0.5, quick=True)
+QUICK = Effort(width=0.5, quick=True)
 
 
 class Impatient(Unwatched):
@@ -106,7 +106,7 @@ def test_a_node_that_was_away_is_measured_when_it_is_back(turn: Turn) -> None:
 def test_a_run_that_its_budget_ended_goes_on_for_another(turn: Turn) -> None:
     def hasty(*args: Any, **more: Any) -> Outcome:
         inventory, _, *rest = args
-        return survey(inventory, Effort(wish=0.5, quick=True, budget=1e-9), *rest, **more)
+        return survey(inventory, Effort(width=0.5, quick=True, budget=1e-9), *rest, **more)
 
     first = turn(hasty, nodes="n[1-2]")
     assert first.run.meta["state"] == "complete"

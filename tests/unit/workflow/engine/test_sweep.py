@@ -13,7 +13,8 @@ from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.core.findings import Severity
-from wulf.measure.engine.plan import Cell, Metric, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import Metric
 from wulf.measure.engine.watcher import Unwatched
 from wulf.store.run import RunWriter
 from wulf.workflow.engine import connect as connecting
@@ -144,7 +145,7 @@ def test_drift_between_rounds_is_told_with_its_size_and_interval(simulate: Any) 
         assert evidence.low is not None and evidence.low > 1.05
 
 
-def test_drift_within_the_wish_does_not_matter(simulate: Any) -> None:
+def test_drift_within_the_tolerance_does_not_matter(simulate: Any) -> None:
     assert not [f for f in simulate(value=drifting(1.02)).run.findings if f.kind == "noise"]
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from wulf.measure.engine.plan import Cell, Metric, Plan
+from wulf.measure.engine.plan import Cell, Plan
+from wulf.measure.engine.probes import Metric
 from wulf.measure.engine.watcher import UNWATCHED
 from wulf.workflow.engine.baseline import IDLE_SECONDS, LEAST_IDLE_SECONDS, idle_seconds
 from wulf.workflow.engine.time_spent import TimeSpent

@@ -155,7 +155,7 @@ def test_prices_are_given_or_of_every_host(tmp_path: Path) -> None:
     ten, hdr, changed = (one.offer for one in found.candidates)
     assert (ten.price, hdr.price, changed.price) == (4 * 588, 5000, None)
     assert "4 × $588, 2012" in ten.source
-    assert found.candidates[1].wish == pytest.approx(0.2)  # 5000 of 25000
+    assert found.candidates[1].required == pytest.approx(0.2)  # 5000 of 25000
 
 
 @pytest.mark.parametrize("op", ["tolerance", "breakpoints", "path", "timeline"])

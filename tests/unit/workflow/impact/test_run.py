@@ -23,7 +23,7 @@ from wulf.workflow.impact.measure import ImpactMeasure
 from wulf.workflow.impact.profile import Profiled
 from wulf.workflow.impact.result import impact_object
 from wulf.workflow.impact.run import exit_code_of
-from wulf.workflow.tune.campaign import Told
+from wulf.workflow.tune.campaign import CampaignState
 
 TIME, RTT = Quantity("application, wall time", "s"), Quantity("ping-pong", "s")
 BLOCKS = 8
@@ -262,9 +262,16 @@ def test_a_link_that_can_not_be_taken_back_is_told() -> None:
 
 def test_exit_codes() -> None:
     some, none = [{"n": {BEFORE: 6, AFTER: 6}}], [{"n": {BEFORE: 0, AFTER: 0}}]
-    assert exit_code_of(Told("complete"), {"claim": "faster", "same": True, "failed": {}, "rows": some}) == 0
-    assert exit_code_of(Told("complete"), {"claim": "void", "same": True, "failed": {}, "rows": some}) == FOUND
-    assert exit_code_of(Told("complete"), {"claim": "faster", "same": False, "failed": {}, "rows": some}) == FOUND
-    assert exit_code_of(Told("complete"), {"claim": "void", "same": False, "failed": {}, "rows": none}) == FOUND
-    assert exit_code_of(Told("complete"), {"claim": "void", "same": True, "failed": {}, "rows": none}) == INCOMPLETE
-    assert exit_code_of(Told("interrupted"), {"claim": "faster", "failed": {}, "rows": some}) == 130
+    assert exit_code_of(CampaignState("complete"), {"claim": "faster", "same": True, "failed": {}, "rows": some}) == 0
+    assert exit_code_of(CampaignState("complete"), {"claim": "void", "same": True, "failed": {}, "rows": some}) == FOUND
+    assert (
+        exit_code_of(CampaignState("complete"), {"claim": "faster", "same": False, "failed": {}, "rows": some}) == FOUND
+    )
+    assert (
+        exit_code_of(CampaignState("complete"), {"claim": "void", "same": False, "failed": {}, "rows": none}) == FOUND
+    )
+    assert (
+        exit_code_of(CampaignState("complete"), {"claim": "void", "same": True, "failed": {}, "rows": none})
+        == INCOMPLETE
+    )
+    assert exit_code_of(CampaignState("interrupted"), {"claim": "faster", "failed": {}, "rows": some}) == 130

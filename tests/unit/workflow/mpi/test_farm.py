@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.unit.measure.make_farm import DESIGN, farm_run
-from wulf.measure.engine.plan import MPI, Cell
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import MPI
 from wulf.workflow.mpi import farm as mpi_farm
 from wulf.workflow.mpi.farm import FIRST_SPINS, MOST_SPINS, Search
 

@@ -237,7 +237,7 @@ def test_a_guideline_that_is_violated_is_a_finding(simulate: Run, factor: float,
         return 1e-5 * (2 * factor if params["op"] == "allreduce" else 1)
 
     def patient(inventory: Any, launch: Any, effort: Any, *more: Any, **options: Any) -> Outcome:
-        return collectives(inventory, launch, replace(effort, quick=False, wish=0.5), *more, sizes=(1024,), **options)
+        return collectives(inventory, launch, replace(effort, quick=False, width=0.5), *more, sizes=(1024,), **options)
 
     outcome, _ = simulate(patient, answer=times)
     found = [f for f in outcome.run.findings if f.kind == "guideline"]

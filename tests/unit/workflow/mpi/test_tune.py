@@ -91,7 +91,7 @@ def tune(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> Tune:
         monkeypatch.setattr(mpi_tune, "bring_file", bring)
 
         def work(inventory: Any, effort: Any, writer: Any, seed: int, **more: Any) -> Outcome:
-            effort = replace(effort, quick=quick, wish=0.5)
+            effort = replace(effort, quick=quick, width=0.5)
             given = launch or Launch(WorldSpec(per_node=2))
             return tune_collectives(inventory, given, effort, writer, seed, **{"sizes": (KIB,), **options, **more})
 

@@ -58,13 +58,13 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
     monkeypatch.setattr(simulated, "WULF_NET", described())
 
-    def run(pair: tuple[str, str] = ("n1", "n2"), size: int = 1, wish: float = 0.5, **cluster: Any) -> Outcome:
+    def run(pair: tuple[str, str] = ("n1", "n2"), size: int = 1, width: float = 0.5, **cluster: Any) -> Outcome:
         inventory = Inventory.from_nodeset(",".join(dict.fromkeys(pair)), launcher="null")
         made = SimulatedCluster(inventory.names, **{"value": costs(), **cluster})
         monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, made))
         with RunWriter(tmp_path / "run", "net-layers", {"seed": 1, "nodes": list(inventory.names)}) as writer:
             wanted = Layers(*pair, {"bytes": size, "seconds": 0.01})
-            return layers(inventory, wanted, Effort(wish=wish, quick=True), writer, 1)
+            return layers(inventory, wanted, Effort(width=width, quick=True), writer, 1)
 
     return run
 
@@ -111,7 +111,7 @@ def test_a_noisy_layer_keeps_all_together(simulate: Any) -> None:
     def value(client: str, server: str, params: Mapping[str, Any]) -> float:
         return calm(client, server, params) * (noise.choice([0.5, 2]) if params["transport"] == "pipe" else 1)
 
-    outcome = simulate(value=value, wish=0.1)
+    outcome = simulate(value=value, width=0.1)
     assert {r.replicates for r in of(outcome, "rtt")} == {6}
     noisy = {r.params["transport"]: r.verdict for r in of(outcome, "rtt") if r.verdict is not Verdict.OK}
     assert noisy == {"pipe": Verdict.NOISY}

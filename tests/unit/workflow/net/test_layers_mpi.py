@@ -57,7 +57,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> A
         with RunWriter(tmp_path / "run", "net-layers", {"seed": 1, "nodes": list(inventory.names)}) as writer:
             top = MpiLayer(Ranks(inventory, Launch(WorldSpec(ranks=2, bind="none"), how)), "n1>n2")
             wanted = Layers("n1", "n2", {"bytes": 1, "seconds": 0.01}, mpi=top)
-            return layers(inventory, wanted, Effort(wish=0.5, quick=True), writer, 1), worlds
+            return layers(inventory, wanted, Effort(width=0.5, quick=True), writer, 1), worlds
 
     return run
 

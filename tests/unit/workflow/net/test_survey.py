@@ -23,7 +23,7 @@ from wulf.workflow.engine.recover import load
 from wulf.workflow.net import survey as surveying
 from wulf.workflow.net.survey import SWEEP_SIZES, single, survey
 
-QUICK = Effort(wish=0.5, quick=True)
+QUICK = Effort(width=0.5, quick=True)
 
 
 def slowed(slow: str) -> Any:
@@ -191,7 +191,7 @@ def test_nodes_of_one_machine_are_measured_on_one_cpu_and_one_pair_at_a_time(sim
 
 
 def simulate_single(inventory: Inventory, tmp_path: Path) -> Outcome:
-    from wulf.measure.engine.plan import Metric
+    from wulf.measure.engine.probes import Metric
 
     cell = Cell(0, "n1", "n2", "tcp", "pingpong", {"bytes": 1}, (Metric("rtt", "s"),))
     with RunWriter(tmp_path / "single", "net", {"seed": 1}) as writer:

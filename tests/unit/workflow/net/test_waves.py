@@ -49,10 +49,10 @@ def test_a_ratio_is_as_unsure_as_both() -> None:
     assert ratio(Estimate(1.0, 1.0, 1.0, 0.97, 6), Estimate(5.0, 0.0, 6.0, 0.96, 9)).value is None
 
 
-def test_only_a_figure_that_was_wished_for_is_held_to_the_wish() -> None:
+def test_only_a_figure_that_was_requested_is_held_to_the_width() -> None:
     scribe = Scribe("r", {"transport": "tcp"}, 0.05)
     wide = Estimate(10.0, 8.0, 12.0, 0.97, 6)
     assert scribe.record("n1", "incast", "B/s", wide).verdict == "ok"
-    assert scribe.record("n1", "incast", "B/s", wide, wished=True).verdict == "noisy"
-    none = scribe.record("n1", "incast", "B/s", Estimate.unresolved(2, "too few"), wished=True)
+    assert scribe.record("n1", "incast", "B/s", wide, requested=True).verdict == "noisy"
+    none = scribe.record("n1", "incast", "B/s", Estimate.unresolved(2, "too few"), requested=True)
     assert (none.verdict, none.reason, none.statistic) == ("unresolved", "too few", None)

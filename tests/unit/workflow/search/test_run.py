@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from wulf.apps.linpack import dat as hpl_dat
-from wulf.cluster.applications import Found
+from wulf.cluster.applications import Executable
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import UsageError
 from wulf.report.search.found import headline, search_view
@@ -79,7 +79,9 @@ class Apps:
         return {node: {"facts": {"memory.total": {"value": self._memory}}} for node in self.nodes}
 
     def find(self, names, _nodes=None):
-        return {node: {name: [Found(f"/usr/bin/{name}", "PATH", "openmpi")] for name in names} for node in self.nodes}
+        return {
+            node: {name: [Executable(f"/usr/bin/{name}", "PATH", "openmpi")] for name in names} for node in self.nodes
+        }
 
     def mpi_for(self, _program, _spec):
         return object()
@@ -389,7 +391,7 @@ class BlasApps(Apps):
         return {"info": {"libraries": [{**found, "rate": {"value": 9e99, "n": 10}}]}}  # not the median of few
 
     def find(self, names, _nodes=None):
-        found = Found("/usr/bin/xhpl", "PATH", "openmpi", blas="/b/even")
+        found = Executable("/usr/bin/xhpl", "PATH", "openmpi", blas="/b/even")
         return {node: {name: [found] for name in names} for node in self.nodes}
 
 
@@ -439,7 +441,7 @@ def test_own_blas_is_not_measured_and_a_named_one_must_be_there(searched):
     assert "preflight" not in searched(hpl_task(asked), apps).result
     assert not apps.products
     with pytest.raises(UsageError, match="/b/none"):
-        choose_blas(NoBlas(xhpl), ("/b/none",), Found("/x", "PATH", None), (64, 128), seed=1, budget=None)
+        choose_blas(NoBlas(xhpl), ("/b/none",), Executable("/x", "PATH", None), (64, 128), seed=1, budget=None)
 
 
 class NoBlas(BlasApps):

@@ -28,7 +28,7 @@ from wulf.workflow.trace import files as trace_files
 from wulf.workflow.trace import launch as trace_launch
 from wulf.workflow.trace.files import export_trace, import_trace, show_trace, trace_at
 from wulf.workflow.trace.nodes import Tracer
-from wulf.workflow.trace.run import Told, _finished
+from wulf.workflow.trace.run import CommandEnd, _finished
 
 OPENMPI = Installed("openmpi", "4.1.4", "/usr", "/usr/bin/mpicxx", "/usr/bin/mpirun.openmpi", "g++", "system")
 MPICH = Installed("mpich", "4.0.2", "/usr", "/usr/bin/mpicxx", "/usr/bin/mpirun.mpich", "g++", "system")
@@ -136,7 +136,7 @@ def test_a_run_that_is_lost_leaves_no_folder(tmp_path: Path) -> None:
     assert agent.asked == ["app_folder", "app_clear"]
 
 
-def finished(tmp_path: Path, told: Told, *, ranks: bool = True) -> tuple[Any, Path]:
+def finished(tmp_path: Path, told: CommandEnd, *, ranks: bool = True) -> tuple[Any, Path]:
     with RunWriter(tmp_path / "run", "trace") as writer:
         (writer.path / "trace").mkdir()
         if ranks:
@@ -145,7 +145,7 @@ def finished(tmp_path: Path, told: Told, *, ranks: bool = True) -> tuple[Any, Pa
 
 
 def test_a_good_run_has_manifest_and_summary(tmp_path: Path) -> None:
-    done, path = finished(tmp_path, Told(["./a", "b c"], 2.5, mpi="Open MPI 4.1.4"))
+    done, path = finished(tmp_path, CommandEnd(["./a", "b c"], 2.5, mpi="Open MPI 4.1.4"))
     assert done.exit_code == 0 and done.result["calls"]["Send"]["count"] == 4
     manifest = read_manifest(path / "trace")
     assert (manifest["command"], manifest["ranks"], manifest["mpi"], manifest["wall_seconds"]) == (
@@ -157,14 +157,14 @@ def test_a_good_run_has_manifest_and_summary(tmp_path: Path) -> None:
 
 
 def test_a_program_that_fails_keeps_its_trace_and_is_said(tmp_path: Path) -> None:
-    done, path = finished(tmp_path, Told(["./a"], 1.0, "the command ended with status 3"))
+    done, path = finished(tmp_path, CommandEnd(["./a"], 1.0, "the command ended with status 3"))
     assert done.exit_code == FOUND and len(done.result["ranks"]) == 2
     result, code = show_trace(str(path))
     assert code == FOUND and [fault["text"] for fault in result["faults"]] == ["the command ended with status 3"]
 
 
 def test_no_trace_at_all_says_why(tmp_path: Path) -> None:
-    done, path = finished(tmp_path, Told(["./a"], 1.0), ranks=False)
+    done, path = finished(tmp_path, CommandEnd(["./a"], 1.0), ranks=False)
     assert done.exit_code == FOUND and read_run(path).meta["state"] == "failed"
     assert lacking(done.result["faults"][0]["text"], "no rank left a trace", "statically linked") == []
     result, code = show_trace(str(path))
@@ -172,7 +172,7 @@ def test_no_trace_at_all_says_why(tmp_path: Path) -> None:
 
 
 def test_traces_are_found_by_run_folder_and_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, path = finished(tmp_path, Told(["./a"], 1.0))
+    _, path = finished(tmp_path, CommandEnd(["./a"], 1.0))
     assert trace_at(str(path)) == trace_at(str(path / "trace")) == path / "trace"
     monkeypatch.setenv("WULF_RUNS", str(tmp_path))
     assert trace_at("last") == path / "trace"
@@ -181,7 +181,7 @@ def test_traces_are_found_by_run_folder_and_last(tmp_path: Path, monkeypatch: py
 
 
 def test_an_export_needs_a_place(tmp_path: Path) -> None:
-    _, path = finished(tmp_path, Told(["./a"], 1.0))
+    _, path = finished(tmp_path, CommandEnd(["./a"], 1.0))
     for place, why in ((tmp_path, "is a folder"), (tmp_path / "no/p.goal", "there is no folder")):
         with pytest.raises(UsageError, match=why):
             export_trace(str(path), "goal", place)

@@ -13,10 +13,10 @@ from tests.wording import Wording, lacking
 from wulf.core.errors import NodeError
 from wulf.tune.campaign.deciding import Metric
 from wulf.tune.campaign.plan import Campaign
-from wulf.tune.campaign.selecting import Wish, select
+from wulf.tune.campaign.selecting import Criteria, select
 from wulf.tune.campaign.wording import verdict
 from wulf.tune.setting import Aim, Setting
-from wulf.workflow.tune.campaign import Conductor, Told
+from wulf.workflow.tune.campaign import CampaignState, Conductor
 from wulf.workflow.tune.nodes import Nodes
 from wulf.workflow.tune.result import kept_object
 
@@ -55,9 +55,9 @@ class Lab:
         self.before = self.cluster.state()
         self.truth = Truth(self.cluster, **{"effects": EFFECTS, **truth})
         readings = {n: {one: {"": {"value": 0}} for one in catalogue} for n in NAMES}
-        wish = Wish(Aim.LATENCY, dict.fromkeys(named or catalogue, ()), kernels=("6.1.0",))
+        criteria = Criteria(Aim.LATENCY, dict.fromkeys(named or catalogue, ()), kernels=("6.1.0",))
         self.campaign = Campaign(
-            Aim.LATENCY, NAMES, select(catalogue, wish, readings), METRIC, "a fake", 0.1, blocks, seed, keep=keep
+            Aim.LATENCY, NAMES, select(catalogue, criteria, readings), METRIC, "a fake", 0.1, blocks, seed, keep=keep
         )
         self.now = 0.0
         self.silent: list[dict[str, str]] = []
@@ -80,11 +80,11 @@ class Lab:
     def _sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def run(self) -> Told:
+    def run(self) -> CampaignState:
         return self.conductor.run()
 
 
-def found(told: Told) -> dict[str, Any]:
+def found(told: CampaignState) -> dict[str, Any]:
     return {one.name: one for one in told.findings}
 
 
@@ -329,7 +329,7 @@ def test_what_somebody_else_changed_meanwhile_is_left_and_said(wording: Wording)
 
 
 def _arm_of(number: int) -> str:
-    """Which arm the how-manieth measurement of such a campaign is."""
+    """The arm of such a campaign's n-th measurement."""
     if not _ARMS:
         lab = Lab()
         lab.run()
