@@ -227,18 +227,18 @@ def measured_words(repetitions: Sequence[Repetition], here: dict[str, Any]) -> l
 
 
 def _edge_words(record: Record) -> str:
-    more = record.model_extra or {}
     level = record.params["level"] or "other"
-    reported = "–" if more.get("reported") is None else f"{more['reported'] / KIB:,.0f}"
+    reported = "–" if record.reported is None else f"{record.reported / KIB:,.0f}"
     if record.value is None or record.low is None or record.high is None:
         return f"{level} | {reported} | – | – | – | {record.verdict}: {record.reason} | – | –"
-    half = more["half_rise"]
-    agrees = {True: "yes", False: "no", None: "–"}[more["agrees"]]
+    half = record.half_rise or {}
+    agrees = {True: "yes", False: "no", None: "–"}[record.agrees]
+    halfway = _size(*(half[end] or 0.0 for end in ("value", "low", "high")))
+    plateaus = f"{(record.before or 0) * 1e9:.3g}, {(record.after or 0) * 1e9:.3g}"
     return (
-        f"{level} | {reported} | {_size(record.value, record.low, record.high)} | "
-        f"{_size(half['value'], half['low'], half['high'])} | {more['before'] * 1e9:.3g}, {more['after'] * 1e9:.3g} | "
+        f"{level} | {reported} | {_size(record.value, record.low, record.high)} | {halfway} | {plateaus} | "
         f"{record.verdict}{f': {record.reason}' if record.reason else ''} | {agrees} | "
-        f"{'yes' if more['sigma_peak'] else 'no'}"
+        f"{'yes' if record.sigma_peak else 'no'}"
     )
 
 

@@ -53,7 +53,7 @@ def blamed(run: Run) -> dict[str, Finding]:
 
 
 def way(finding: Finding) -> str:
-    return str((finding.evidence[0].model_extra or {})["way"])
+    return str(finding.evidence[0].way)
 
 
 @pytest.mark.parametrize("lab", [None], indirect=True)

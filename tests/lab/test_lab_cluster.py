@@ -50,7 +50,7 @@ def blamed(run: Run) -> set[str]:
 
 
 def whole(run: Run) -> dict[tuple[str, str], Any]:
-    return {(r.subject, r.metric): r for r in run.records if (r.model_extra or {}).get("phase") == "whole"}
+    return {(r.subject, r.metric): r for r in run.records if r.phase == "whole"}
 
 
 @pytest.mark.alone

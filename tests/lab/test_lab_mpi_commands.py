@@ -76,7 +76,7 @@ def test_all_pairs_are_one_launch(two: labs.Lab, tmp_path: Path, kind: str) -> N
     assert "MPI round trip" in done.stdout
     assert max(len(line) for line in done.stdout.splitlines() if "report:" not in line) <= 80
     (pair,) = [r for r in read_run(tmp_path / "run").records if r.subject == "n1>n2" and r.replicates == 6 and r.samples
-               and (r.model_extra or {})["phase"] == "pairs"]  # fmt: skip
+               and r.phase == "pairs"]  # fmt: skip
     assert pair.value is not None
 
 

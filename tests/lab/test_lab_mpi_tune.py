@@ -48,10 +48,10 @@ def test_algorithms_are_measured_and_kept_and_measured_through_the_file(
     rules = tmp_path / NAMES[choice.file]
     outcome = tuned(two_nodes, tmp_path / "run", kind, rules)
     records = [record for record in outcome.run.records if record.metric == "time"]
-    tried = {r.params["algorithm"] for r in records if (r.model_extra or {})["phase"] == "algorithms"}
+    tried = {r.params["algorithm"] for r in records if r.phase == "algorithms"}
     assert tried == {"default", *(one.name for one in choice.candidates(OP, RANKS))}
     assert all(record.value for record in records), [record.reason for record in records]
-    through = [r for r in records if (r.model_extra or {})["phase"] == "through the file"]
+    through = [r for r in records if r.phase == "through the file"]
     assert {record.params["algorithm"] for record in through} == {"default", "file"}
     assert {record.params["ranks"] for record in records} == {RANKS}
     (finding,) = [finding for finding in outcome.run.findings if finding.kind == "tuned"]

@@ -59,7 +59,7 @@ def test_a_real_difference_is_found_in_a_few_blocks(wulf: Any, tmp_path: Path) -
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("B is slower: B / A is +")
     run = read_run(tmp_path / "ab")
-    assert [record.model_extra["phase"] for record in run.records if record.metric == "rtt"] == ["A", "B"]  # type: ignore[index]
+    assert [record.phase for record in run.records if record.metric == "rtt"] == ["A", "B"]
     blocks = [(replicate["block"], replicate["cell"]) for replicate in run.replicates]
     assert len(blocks) == 16
     assert len(set(blocks)) == 16

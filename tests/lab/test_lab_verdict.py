@@ -48,7 +48,7 @@ def measure(made: labs.Lab, out: Path, *words: str, where: tuple[str, ...] = ("-
 
 def verdicts(run: Run) -> dict[str, dict[str, Any]]:
     """Rule → verdict, of the run's one primary record."""
-    (held,) = [(r.model_extra or {})["bottleneck"] for r in run.records if "bottleneck" in (r.model_extra or {})]
+    (held,) = [r.bottleneck for r in run.records if r.bottleneck]
     return {one["rule"]: one for one in held}
 
 

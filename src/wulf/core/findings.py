@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from wulf.core.records import filled, optional
 
 
 class Severity(StrEnum):
@@ -21,7 +24,7 @@ class Severity(StrEnum):
 class Evidence(BaseModel):
     """One figure behind a finding, beside what was expected of it."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="ignore")
 
     subject: str
     metric: str
@@ -30,12 +33,23 @@ class Evidence(BaseModel):
     low: float | None = None
     high: float | None = None
     expected: float | str | None = Field(default=None, description="The peers' figure, in the same unit.")
+    p: float | None = optional(default=None, description="The chance of this where nothing is the matter.")
+    threshold: float | None = optional(default=None, description="The limit of the rule that it belongs to.")
+    way: str | None = optional(default=None, description="'send', 'receive' or 'both', of a node or link.")
+    measured: str | None = optional(default=None, description="What was measured, in words.")
+    effect: str | None = optional(default=None, description="As the table of causes calls it.")
+    row: str | None = optional(default=None, description="The row of the node survey's table.")
+    nodes: list[str] = filled(default_factory=list, description="Of a group: those that something cuts off.")
+    others: list[str] = filled(default_factory=list, description="Those that they are cut off from.")
+    judgement: str | None = optional(default=None, description="Of a comparison: 'faster', 'slower', ….")
+    pairs: int | None = optional(default=None, description="Pairs of samples behind it.")
+    least_visible: float | None = optional(default=None, description="The least change that would have been seen.")
 
 
 class Finding(BaseModel):
     """What stands out, about whom, how sure, and what to do next."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="ignore")
 
     kind: str = Field(
         description="'comparison', 'curve', 'layers', 'node', 'link', 'incast', 'bisection', 'coverage', 'deviation', "
@@ -47,3 +61,4 @@ class Finding(BaseModel):
     text: str = Field(description="One or two sentences for a person, with figure and interval.")
     next_step: str = ""
     evidence: list[Evidence] = Field(default_factory=list)
+    about: dict[str, Any] = filled(default_factory=dict, description="More for programs: of a guideline the call.")

@@ -6,6 +6,8 @@ Fields may be added, never renamed: runs written by older versions stay readable
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
+from operator import is_, not_
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -35,6 +37,12 @@ class Provenance(StrEnum):
 
 Param = str | int | float | bool | None
 
+optional = partial(Field, exclude_if=partial(is_, None))
+"""A field that JSON holds where it has a value."""
+
+filled = partial(Field, exclude_if=not_)
+"""A text, list or table that JSON holds where it has any content."""
+
 
 class Record(BaseModel):
     """One measured quantity. Units are SI base units; what could not be measured is null with a reason, never 0."""
@@ -63,6 +71,41 @@ class Record(BaseModel):
     counters: dict[str, Any] = Field(default_factory=dict, description="Counter deltas of both ends, summed.")
     samples: list[float] = Field(default_factory=list, description="One value a replicate, in the order measured.")
     at: str = Field(description="When the record was complete: ISO 8601, UTC.")
+    better: str | None = optional(default=None, description="'higher' or 'lower', where the metric does not say so.")
+    supported: bool = Field(
+        default=True,
+        exclude_if=bool,
+        description="Whether a figure was to be had: what the host has nothing of is no gap in a run.",
+    )
+
+    phase: str | None = optional(default=None, description="The part of the command: 'pairs', 'sweep', 'row'.")
+    row: str | None = optional(default=None, description="The row of the node survey's table.")
+    curve: str | None = optional(default=None, description="The curve of that table that this is a point of.")
+    matrix: str | None = optional(default=None, description="The matrix of that table that this is an entry of.")
+
+    stopped: str | None = optional(default=None, description="Why measuring ended; of a cell's primary metric alone.")
+    failed_replicates: int | None = optional(default=None, description="Executions that gave no value.")
+    blocks: list[int] = filled(default_factory=list, description="The pass of each sample, where it is not 0, 1, 2, ….")
+    flags: dict[str, str] = filled(default_factory=dict, description="What is odd about the samples: drift, steal, ….")
+    info: dict[str, Any] = filled(default_factory=dict, description="What the probe said of its last replicate.")
+    bottleneck: list[dict[str, Any]] = filled(default_factory=list, description="What limits it, the strongest first.")
+
+    together: int | None = optional(default=None, description="Cells that began at one moment.")
+    overlap: float | None = optional(default=None, description="Least share of the time that all of them measured.")
+    late: float | None = optional(default=None, description="How late the latest of them began [s].")
+    start_bound: float | None = optional(default=None, description="To which their clocks' offsets are known [s].")
+
+    seen: bool | None = optional(default=None, description="Of a difference: whether its interval lies clear of 0.")
+    least_visible: float | None = optional(default=None, description="The least one that would have been seen.")
+
+    reported: float | None = optional(default=None, description="Of a cache's edge: the size that the system reports.")
+    reported_reason: str | None = optional(default=None, description="Why it reports none.")
+    agrees: bool | None = optional(default=None, description="Whether the two agree.")
+    half_rise: dict[str, float | None] | None = optional(default=None, description="Where latency is halfway up.")
+    before: float | None = optional(default=None, description="Latency on the plateau before the edge [s].")
+    after: float | None = optional(default=None, description="Latency on the plateau behind it [s].")
+    support: float | None = optional(default=None, description="Share of the replicates that have the edge.")
+    sigma_peak: dict[str, float | None] | None = optional(default=None, description="Where the scatter peaks.")
 
     @model_validator(mode="after")
     def _null_needs_a_reason(self) -> Record:
@@ -71,11 +114,6 @@ class Record(BaseModel):
         if self.verdict in (Verdict.UNRESOLVED, Verdict.FAILED) and not self.reason:
             raise ValueError(f"record {self.subject} {self.metric}: verdict {self.verdict} needs a reason")
         return self
-
-    @property
-    def supported(self) -> bool:
-        """Whether a figure was to be had: where the host has nothing of the kind, its lack is no gap in a run."""
-        return bool((self.model_extra or {}).get("supported", True))
 
     @property
     def nodes(self) -> tuple[str, ...]:

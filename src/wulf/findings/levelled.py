@@ -21,7 +21,7 @@ def usable(record: Record | None) -> bool:
 
 def passes_of(record: Record) -> Sequence[int]:
     """The pass over all cells in which each sample was taken; all from the first on, where a record does not say."""
-    blocks: Sequence[int] = (record.model_extra or {}).get("blocks") or range(len(record.samples))
+    blocks: Sequence[int] = record.blocks or range(len(record.samples))
     return blocks
 
 

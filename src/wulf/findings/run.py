@@ -96,30 +96,25 @@ def _uncertain(records: Sequence[Record], told: Collection[int]) -> list[Finding
 def _of_links(records: Sequence[Record]) -> list[Record]:
     """The figures that a survey is for; the node survey judges its own."""
     own = (ROW, CURVE, MATRIX)
-    return [r for r in records if r.metric in _WORDS and (r.model_extra or {}).get("phase") not in own]
+    return [r for r in records if r.metric in _WORDS and r.phase not in own]
 
 
 def _judged(records: Sequence[Record]) -> list[Record]:
     """Of all pairs: those whose figures say who stands out."""
-    return [record for record in records if (record.model_extra or {}).get("phase") == "pairs"]
+    return [record for record in records if record.phase == "pairs"]
 
 
 def comparison_finding(record: Record, comparison: Comparison) -> Finding:
     """The verdict of a run that compared two configurations."""
     slower = comparison.judgement is Judgement.SLOWER
     return Finding(
-        kind="comparison",
-        severity=Severity.BAD if slower else Severity.INFO,
-        subject=record.subject,
+        kind="comparison", severity=Severity.BAD if slower else Severity.INFO, subject=record.subject,
         text=sentence(comparison),
         evidence=[
-            Evidence.model_validate(
-                {
-                    "subject": record.subject, "metric": f"{record.metric} B/A", "unit": "1", "expected": 1.0,
-                    "value": comparison.ratio, "low": comparison.low, "high": comparison.high,
-                    "judgement": str(comparison.judgement), "p": comparison.p, "pairs": comparison.n,
-                    "least_visible": comparison.least_visible,
-                }
+            Evidence(
+                subject=record.subject, metric=f"{record.metric} B/A", unit="1", expected=1.0,
+                value=comparison.ratio, low=comparison.low, high=comparison.high, p=comparison.p, pairs=comparison.n,
+                judgement=str(comparison.judgement), least_visible=comparison.least_visible,
             )
         ],
     )  # fmt: skip

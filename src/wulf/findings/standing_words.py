@@ -61,11 +61,9 @@ def times(ratio: float) -> str:
 
 def evidence(subject: str, metric: Metric, one: Outlier | Group) -> Evidence:
     """The figure beside what the others reach, and which way it was measured."""
-    return Evidence.model_validate(
-        {
-            "subject": subject, "metric": metric.name, "unit": metric.unit, "value": one.value, "low": one.low,
-            "high": one.high, "expected": one.expected, "measured": metric.words, "way": str(one.way),
-        }
+    return Evidence(
+        subject=subject, metric=metric.name, unit=metric.unit, value=one.value, low=one.low, high=one.high,
+        expected=one.expected, measured=metric.words, way=str(one.way),
     )  # fmt: skip
 
 
@@ -117,8 +115,9 @@ def group_finding(told: Sequence[tuple[Metric, Group]]) -> Finding:
         ),
         next_step="look at the uplink between their switches: its speed, its errors, and how many share it",
         evidence=[
-            Evidence.model_validate({**evidence(">".join(named(side) for side in (inside, rest)), metric, group)
-                                     .model_dump(), "nodes": list(inside), "others": list(rest)})
+            evidence(">".join(named(side) for side in (inside, rest)), metric, group).model_copy(
+                update={"nodes": list(inside), "others": list(rest)}
+            )
             for metric, group in told
         ],
     )  # fmt: skip

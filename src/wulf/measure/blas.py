@@ -31,7 +31,7 @@ class Row:
     @property
     def plain(self) -> bool:
         """Whether programs can use it: the libraries of NumPy's and SciPy's wheels give their functions other names."""
-        infos = ((record.model_extra or {}).get("info") or {} for record in self.rates.values())
+        infos = (record.info for record in self.rates.values())
         return all(library.get("plain", True) for info in infos for library in info.get("libraries", ()))
 
     @property

@@ -105,7 +105,7 @@ class RunComparison:
 
 
 def _key(record: Record) -> Key:
-    phase = str((record.model_extra or {}).get("phase") or "")
+    phase = str(record.phase or "")
     return record.subject, record.probe, record.metric, phase, str(sorted(record.params.items(), key=str))
 
 

@@ -11,6 +11,9 @@ from wulf.search.space import Config
 OK, WRONG, CUT, TIMEOUT, FAILED, NO_FIGURE = "ok", "wrong", "cut", "timeout", "failed", "no-figure"
 """Verdicts of an outcome. A cut trial was ended on purpose: it was slower than the best of its size by the margin."""
 
+TRIAL = ("size", "stage", "outcome")
+"""What the parameters of a trial's record hold besides its configuration."""
+
 
 @dataclass(frozen=True)
 class Trial:

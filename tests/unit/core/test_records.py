@@ -36,6 +36,15 @@ def test_fields_of_newer_versions_survive() -> None:
     assert Record.model_validate_json(line).model_extra == {"colour": "blue"}
 
 
+def test_json_holds_no_field_without_anything_to_say() -> None:
+    line = json.loads(make(phase="pairs", blocks=[], flags={}, supported=True).model_dump_json())
+    assert line["phase"] == "pairs"
+    assert not {"blocks", "flags", "supported", "row", "bottleneck"} & set(line)
+    assert json.loads(make(supported=False, failed_replicates=0).model_dump_json()).keys() >= {
+        "supported", "failed_replicates", "value", "reason",
+    }  # fmt: skip
+
+
 def test_nodes_of_a_pair_and_of_a_node() -> None:
     assert make().nodes == ("n1", "n2")
     assert make(subject="n1").nodes == ("n1",)

@@ -132,7 +132,7 @@ def test_what_failed_before_gets_new_attempts() -> None:
     sink = turn(nodes, plan, failed)
     mine = [r for r in sink.records if r.subject == "n1>n2" and r.metric == "rtt"]
     assert [(r.verdict is Verdict.FAILED, r.replicates) for r in mine] == [(False, 6)]
-    assert (mine[0].model_extra or {})["failed_replicates"] == 3
+    assert mine[0].failed_replicates == 3
 
 
 def test_a_node_that_is_gone_fails_only_what_it_still_owes() -> None:

@@ -169,7 +169,7 @@ def troubled() -> Run:
                 phase="pairs", params=each.params,
             )  # fmt: skip
     run.records = [each for each in run.records if each.subject not in ("n3>n4", "n4>n3")]
-    swept = [i for i, each in enumerate(run.records) if (each.model_extra or {}).get("phase") == "sweep"]
+    swept = [i for i, each in enumerate(run.records) if each.phase == "sweep"]
     middle = run.records[swept[len(swept) // 2]]
     run.records[swept[len(swept) // 2]] = failed(
         middle.subject, "rtt", "no answer from n2 within 15 s", phase="sweep", params=middle.params
@@ -191,7 +191,7 @@ def dead() -> Run:
     run = survey(slow=None, exit_code=3)
     reason = "n2: wulf-net ended unexpectedly: killed by SIGKILL"
     run.records = [
-        failed(r.subject, r.metric, reason, params=r.params, **(r.model_extra or {})) if "n2" in r.nodes else r
+        failed(r.subject, r.metric, reason, params=r.params, phase=r.phase) if "n2" in r.nodes else r
         for r in run.records
     ]
     text = "n2: died while it was measured. It was not measured; the others were."

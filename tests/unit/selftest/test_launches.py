@@ -33,4 +33,4 @@ def test_two_runs_of_the_same_are_told_apart_in_no_more_than_one_of_twenty(how: 
 def test_a_replicate_of_its_own_launch_is_one_run() -> None:
     _, record = figure(np.random.default_rng(5), EACH, 0.01)
     assert record.replicates >= 8
-    assert (record.model_extra or {}).get("info") is None
+    assert record.info == {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from wulf.core.findings import Evidence, Finding, Severity
@@ -95,10 +95,8 @@ def effects_of(finding: Finding) -> list[str]:
     """What stands out, as the table of causes calls it."""
     effects = []
     for one in finding.evidence:
-        extra: Mapping[str, Any] = one.model_extra or {}
         metric = one.metric if one.metric in ("rtt", "throughput") else _in_words(one.metric)
-        way = extra.get("way")
-        effects.append(extra.get("effect") or (f"{metric}/{way}" if way in ("send", "receive") else metric))
+        effects.append(one.effect or (f"{metric}/{one.way}" if one.way in ("send", "receive") else metric))
     return list(dict.fromkeys(effects))
 
 

@@ -23,7 +23,7 @@ _SEVERE = {str(Severity.WARN): Severity.WARN}
 def verdicts_of(record: Record) -> list[Mapping[str, Any]]:
     """What the record says limits it: the strongest, and whatever else is worth a look."""
     held = [
-        one for one in (record.model_extra or {}).get("bottleneck", [])
+        one for one in record.bottleneck
         if one["rule"] != UNDETERMINED and not (one["rule"] == CPU_BOUND and _on_one_cpu(record))
     ]  # fmt: skip
     return [*held[:1], *(one for one in held[1:] if one["severity"] in _SEVERE)]
@@ -82,8 +82,7 @@ def bottleneck_findings(
     held: dict[str, list[tuple[Record, Mapping[str, Any]]]] = {}
     judged = 0
     for record in records:
-        extra = record.model_extra or {}
-        if "bottleneck" not in extra or extra.get("phase") == "sweep" or round_of(record) is not None:
+        if not record.bottleneck or record.phase == "sweep" or round_of(record) is not None:
             continue
         judged += 1
         for one in verdicts_of(record):

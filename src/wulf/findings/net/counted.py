@@ -57,7 +57,7 @@ def _whom(subject: str, record: Record, about: Mapping[str, Finding]) -> Finding
 
 
 def _way(finding: Finding) -> str:
-    return str((finding.evidence[0].model_extra or {}).get("way", Way.BOTH)) if finding.evidence else str(Way.BOTH)
+    return (finding.evidence[0].way if finding.evidence else None) or str(Way.BOTH)
 
 
 def _with(finding: Finding, held: _Held) -> Finding:

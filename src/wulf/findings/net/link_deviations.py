@@ -74,7 +74,7 @@ def _links(
         (one.nodes[0], one.nodes[1]): one
         for one in records
         if (carrier(one), one.params.get("pattern"), one.metric) == kind
-        and (one.model_extra or {}).get("phase") == "pairs"
+        and one.phase == "pairs"
         and usable(one)
         and not blamed.intersection(one.nodes)
     }
@@ -99,20 +99,14 @@ def _figure(reach: Estimate | None) -> tuple[float, float]:
 
 def _deviation(node: str, words: str, found: Deviation, margin: float) -> Finding:
     return Finding(
-        kind="deviation",
-        severity=Severity.WARN,
-        subject=node,
-        text=(
-            f"{node} deviates: {words} over its better links is {percent(found.ratio)} of its like "
-            f"({percent(found.low)} to {percent(found.high)}). {doubt([found], margin)}"
-        ),
+        kind="deviation", severity=Severity.WARN, subject=node,
+        text=f"{node} deviates: {words} over its better links is {percent(found.ratio)} of its like "
+        f"({percent(found.low)} to {percent(found.high)}). {doubt([found], margin)}",
         next_step=f"compare {node}'s facts with its like's: clock rate, governor, temperature, slot of the card",
         evidence=[
-            Evidence.model_validate(
-                {
-                    "subject": node, "metric": f"{words}, node / its like", "unit": "1", "value": found.ratio,
-                    "low": found.low, "high": found.high, "expected": 1.0, "p": found.p,
-                }
+            Evidence(
+                subject=node, metric=f"{words}, node / its like", unit="1", value=found.ratio,
+                low=found.low, high=found.high, expected=1.0, p=found.p,
             )
         ],
     )  # fmt: skip

@@ -32,9 +32,8 @@ def estimate_of(record: Record) -> Estimate:
 
 def _compared(record: Record, transport: str, pattern: str, metric: str) -> bool:
     """Whether a record is one metric's over the pairs phase."""
-    return (carrier(record), record.params.get("pattern"), record.metric) == (transport, pattern, metric) and (
-        record.model_extra or {}
-    ).get("phase") == "pairs"
+    same = (carrier(record), record.params.get("pattern"), record.metric) == (transport, pattern, metric)
+    return same and record.phase == "pairs"
 
 
 @dataclass(frozen=True)

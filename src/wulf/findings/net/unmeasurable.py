@@ -194,9 +194,7 @@ def _link_finding(link: Link, silence: _Silence, *, both: bool) -> Finding:
 
 
 def _evidence(subject: str, metric: Metric, way: Way, silence: _Silence) -> Evidence:
-    return Evidence.model_validate(
-        {
-            "subject": subject, "metric": metric.name, "unit": metric.unit, "value": None,
-            "expected": silence.expected[metric], "measured": metric.words, "way": str(way), "effect": BLOCKED,
-        }
+    return Evidence(
+        subject=subject, metric=metric.name, unit=metric.unit, value=None, expected=silence.expected[metric],
+        measured=metric.words, way=str(way), effect=BLOCKED,
     )  # fmt: skip

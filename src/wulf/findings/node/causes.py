@@ -101,7 +101,7 @@ def _shown(value: Any) -> str:
 def _stolen(node: str, rows: Sequence[str], records: Mapping[str, Mapping[str, Record]]) -> list[Likely]:
     for row in rows:
         record = records.get(node, {}).get(row)
-        words = ((record.model_extra or {}).get("flags") or {}).get("steal") if record else None
+        words = record.flags.get("steal") if record else None
         if words:
             return [Likely(str(words), "ask who else runs on the machine beneath; measure again when it is quiet")]
     return []

@@ -146,17 +146,13 @@ def _finding(
         kind="deviation",
         severity=Severity.BAD if any(_harmful(one, rows[name]) for name, one in deviations.items()) else Severity.WARN,
         subject=node,
-        text=(
-            f"{node} deviates from the {others} others of its kind in {len(deviations)} of {len(found)} "
-            f"figures: {'; '.join(named)}{more}. {doubt(deviations.values(), margin)}{why}"
-        ),
+        text=f"{node} deviates from the {others} others of its kind in {len(deviations)} of {len(found)} "
+        f"figures: {'; '.join(named)}{more}. {doubt(deviations.values(), margin)}{why}",
         next_step=causes[0].step if causes else f"compare {node}'s facts, slots and temperature with its like's",
         evidence=[
-            Evidence.model_validate(
-                {
-                    "subject": node, "metric": f"{name}, node / its like", "unit": "1", "value": one.ratio,
-                    "low": one.low, "high": one.high, "expected": 1.0, "p": one.p, "row": name,
-                }
+            Evidence(
+                subject=node, metric=f"{name}, node / its like", unit="1", value=one.ratio,
+                low=one.low, high=one.high, expected=1.0, p=one.p, row=name,
             )
             for name, one in deviations.items()
         ],
@@ -217,7 +213,7 @@ def _disturbed(found: Rows) -> list[Finding]:
 
 
 def _flags(record: Record) -> dict[str, str]:
-    return (record.model_extra or {}).get("flags") or {}
+    return record.flags
 
 
 def _within_caches(found: Rows, fingerprint: Mapping[str, Facts]) -> list[Finding]:

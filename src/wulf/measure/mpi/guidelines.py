@@ -198,26 +198,20 @@ def hold(times: Mapping[Call, Blocks], ranks: int, alpha: float = ALPHA) -> list
 
 def _violation(subject: str, held: Held, p: float) -> Finding:
     value, low, high = held.ratio
-    return Finding.model_validate(
-        {
-            "kind": KIND,
-            "severity": Severity.WARN,
-            "subject": subject,
-            "text": f"Guideline violated: {held.guideline.left.text} takes {show(value, '')} × "
-            f"({show(low, '')}–{show(high, '')}) {held.guideline.right_text}, which do its work.",
-            "next_step": "Have the MPI choose another algorithm at this size (`wulf mpi collectives --tune` tries "
-            "them), or make the other calls in its place.",
-            "evidence": [
-                Evidence(
-                    subject=subject, metric=f"{held.guideline.left.text} / {held.guideline.right_text}", unit="1",
-                    value=value, low=low, high=high, expected=1.0,
-                ),
-                Evidence(
-                    subject=subject, metric=METRIC, unit="s", value=held.left, expected=held.right,
-                ),
-            ],
-            "p": p, "op": held.guideline.left.op, "bytes": held.guideline.left.bytes,
-        }
+    return Finding(
+        kind=KIND, severity=Severity.WARN, subject=subject,
+        text=f"Guideline violated: {held.guideline.left.text} takes {show(value, '')} × "
+        f"({show(low, '')}–{show(high, '')}) {held.guideline.right_text}, which do its work.",
+        next_step="Have the MPI choose another algorithm at this size (`wulf mpi collectives --tune` tries "
+        "them), or make the other calls in its place.",
+        evidence=[
+            Evidence(
+                subject=subject, metric=f"{held.guideline.left.text} / {held.guideline.right_text}", unit="1",
+                value=value, low=low, high=high, expected=1.0,
+            ),
+            Evidence(subject=subject, metric=METRIC, unit="s", value=held.left, expected=held.right),
+        ],
+        about={"p": p, "op": held.guideline.left.op, "bytes": held.guideline.left.bytes},
     )  # fmt: skip
 
 
@@ -237,9 +231,7 @@ def times_of(records: Iterable[Record]) -> dict[Call, dict[int, float]]:
     return {
         Call(str(record.params["op"]), int(record.params["bytes"] or 0)): dict(zip(blocks, record.samples, strict=True))
         for record in records
-        if record.metric == METRIC
-        and record.params.get("pattern") == PATTERN
-        and (blocks := (record.model_extra or {}).get("blocks"))
+        if record.metric == METRIC and record.params.get("pattern") == PATTERN and (blocks := record.blocks)
     }
 
 

@@ -58,7 +58,7 @@ class Gain:
 def violated_calls(records: Sequence[Record]) -> list[Call]:
     """The calls on the left of a violated guideline."""
     untried = [one for one in records if PARAMETER not in one.params]
-    found = [finding.model_extra or {} for finding in violations(untried)]
+    found = [finding.about for finding in violations(untried)]
     return sorted({Call(str(one["op"]), int(one["bytes"])) for one in found})
 
 
@@ -66,7 +66,7 @@ def _arms(records: Sequence[Record], phase: str) -> dict[str, Times]:
     """Algorithm → call → block → seconds, of a phase."""
     found: dict[str, list[Record]] = {}
     for record in records:
-        if (record.model_extra or {}).get("phase") == phase and PARAMETER in record.params:
+        if record.phase == phase and PARAMETER in record.params:
             found.setdefault(str(record.params[PARAMETER]), []).append(record)
     return {name: times_of(group) for name, group in found.items()}
 
@@ -185,11 +185,9 @@ def _finding(subject: str, text: str, one: Gain | None, path: str) -> Finding:
         low, high = one.gain.low, one.gain.high if isfinite(one.gain.high) else None
         evidence = [Evidence(subject=subject, metric=f"{one.call.text}, {one.algorithm}: gain", unit="1",
                              value=one.gain.value, low=low, high=high, expected=0.0)]  # fmt: skip
-    return Finding.model_validate(
-        {
-            "kind": KIND, "severity": Severity.INFO, "subject": subject, "text": text, "evidence": evidence,
-            "next_step": f"It stands in {path}." if path else "",
-        }
+    return Finding(
+        kind=KIND, severity=Severity.INFO, subject=subject, text=text, evidence=evidence,
+        next_step=f"It stands in {path}." if path else "",
     )  # fmt: skip
 
 

@@ -104,9 +104,7 @@ class Bottleneck:
 
 def figure(subject: str, metric: str, value: float | str | None, unit: str, threshold: float | None = None) -> Evidence:
     """One piece of evidence; the threshold is in the figure's unit."""
-    return Evidence.model_validate(
-        {"subject": subject, "metric": metric, "value": value, "unit": unit, "threshold": threshold}
-    )
+    return Evidence(subject=subject, metric=metric, value=value, unit=unit, threshold=threshold)
 
 
 def judge(situation: Situation, rules: Sequence[Rule]) -> list[Bottleneck]:

@@ -71,7 +71,7 @@ class Layer:
     @property
     def blocks(self) -> dict[int, float]:
         """Block → round trip."""
-        return dict(zip((self.record.model_extra or {}).get("blocks") or (), self.record.samples, strict=True))
+        return dict(zip(self.record.blocks, self.record.samples, strict=True))
 
 
 def _name_of(record: Record) -> str:
@@ -81,11 +81,7 @@ def _name_of(record: Record) -> str:
 
 def layers_of(records: Sequence[Record]) -> list[Layer]:
     """The layers among the records, bottom up."""
-    found = [
-        Layer(_name_of(record), record)
-        for record in records
-        if record.metric == "rtt" and (record.model_extra or {}).get("phase") == PHASE
-    ]
+    found = [Layer(_name_of(record), record) for record in records if record.metric == "rtt" and record.phase == PHASE]
     return sorted(found, key=lambda layer: place(layer.name))
 
 
@@ -155,16 +151,11 @@ def _difference(upper: Layer, lower: Layer, rule: DifferenceRule) -> Record:
     found, visible = rule.estimate(samples)
     base = upper.record
     seen = found.low is not None and found.high is not None and not found.low <= 0 <= found.high
-    return Record.model_validate(
-        {
-            "run": base.run, "subject": base.subject, "probe": base.probe, "metric": METRIC, "unit": base.unit,
-            "params": {
-                "pattern": base.params["pattern"], "bytes": base.params["bytes"],
-                "layer": upper.name, "over": lower.name,
-            },
-            "value": found.value, "low": found.low, "high": found.high, "confidence": found.confidence,
-            "statistic": rule.statistic if found.value is not None else None, "replicates": len(samples),
-            "verdict": Verdict.UNRESOLVED if found.value is None else Verdict.OK, "reason": found.reason,
-            "samples": samples, "at": base.at, "phase": PHASE, "seen": seen, "least_visible": visible,
-        }
+    return Record(
+        run=base.run, subject=base.subject, probe=base.probe, metric=METRIC, unit=base.unit,
+        params={name: base.params[name] for name in ("pattern", "bytes")} | {"layer": upper.name, "over": lower.name},
+        value=found.value, low=found.low, high=found.high, confidence=found.confidence,
+        statistic=rule.statistic if found.value is not None else None, replicates=len(samples),
+        verdict=Verdict.UNRESOLVED if found.value is None else Verdict.OK, reason=found.reason, samples=samples,
+        at=base.at, phase=PHASE, seen=seen, least_visible=visible,
     )  # fmt: skip

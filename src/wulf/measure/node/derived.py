@@ -33,7 +33,7 @@ def _sizes(records: Sequence[Record], fingerprint: Mapping[str, Facts], run: str
         more: dict[str, Any] = {"row": row} if row in names else {}
         if record.verdict is Verdict.UNRESOLVED:
             more |= {"supported": False}  # that no edge is told apart is an answer, and no gap in the run
-        found.append(Record.model_validate(record.model_dump() | {"phase": ROW} | more))
+        found.append(record.model_copy(update={"phase": ROW} | more))
     return found
 
 
@@ -41,9 +41,8 @@ def _clocks(records: Sequence[Record], run: str) -> list[Record]:
     """The median over a node's cells of the rate found before each: what programs had while all this was measured."""
     rates: dict[str, list[float]] = {}
     for record in records:
-        extra: dict[str, Any] = record.model_extra or {}
-        before = ((extra.get("info") or {}).get("clock_rate") or {}).get("before")
-        if record.probe == NODE and "stopped" in extra and before:  # a cell's other metrics tell the same again
+        before = (record.info.get("clock_rate") or {}).get("before")
+        if record.probe == NODE and record.stopped is not None and before:  # a cell's other metrics tell the same again
             rates.setdefault(record.subject, []).append(float(before))
     row = table().by_name[CLOCK]
     found = []

@@ -98,7 +98,7 @@ def clock_of(records: Iterable[Record]) -> float | None:
     """The clock rate in Hz that wulf-node measured before and after its samples: the median over the records."""
     seen = []
     for record in records:
-        rate = ((record.model_extra or {}).get("info") or {}).get("clock_rate")
+        rate = record.info.get("clock_rate")
         ends = [rate.get(end) for end in ("before", "after")] if isinstance(rate, Mapping) else []
         known = [float(end) for end in ends if isinstance(end, int | float) and isfinite(end) and end > 0]
         if known:

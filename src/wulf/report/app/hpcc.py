@@ -86,7 +86,7 @@ def _share(name: str, record: Record, peak: float | None) -> str:
 
 def _peak(record: Record | None) -> float | None:
     """flop/s of all nodes, as the record of a share has it."""
-    info = (record.model_extra or {}).get("info") or {} if record is not None else {}
+    info = record.info if record is not None else {}
     peak = info.get("peak")
     return None if peak is None else float(peak)
 

@@ -52,7 +52,7 @@ class Application:
     @property
     def info(self) -> Mapping[str, Any]:
         """What its last good run said."""
-        return (self.main.model_extra or {}).get("info") or {}
+        return self.main.info
 
     @property
     def name(self) -> str:

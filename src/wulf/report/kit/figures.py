@@ -50,13 +50,13 @@ def main_records(records: Sequence[Record]) -> list[Record]:
 
     A stream's loss over TCP, say, has no answer by right, and makes no run incomplete; nor does what a node lacks.
     """
-    main = [r for r in records if r.supported and (r.metric in MAIN_METRICS or (r.model_extra or {}).get("row"))]
+    main = [r for r in records if r.supported and (r.metric in MAIN_METRICS or r.row)]
     return main or list(records)
 
 
 def phase(record: Record) -> str:
     """The record's role in its run: `pairs`, `sweep` or `single`; empty where none is recorded."""
-    return str((record.model_extra or {}).get("phase") or "")
+    return str(record.phase or "")
 
 
 def metric_name(metric: str) -> str:
@@ -96,7 +96,7 @@ def confidence_text(record: Record) -> str:
 def verdict_text(record: Record) -> str:
     """The verdict, with its reason where there is one (`noisy: interval 12 % wide, 5 % asked`), and what is odd."""
     verdict = f"{record.verdict}: {record.reason}" if record.reason else str(record.verdict)
-    flags = (record.model_extra or {}).get("flags") or {}
+    flags = record.flags
     odd = [text for name, text in flags.items() if name in ODD and text not in (record.reason or "")]
     return "; ".join([verdict, *odd])
 
@@ -142,5 +142,5 @@ def counters_of_interest(record: Record, limit: int = 8) -> list[tuple[str, floa
 
 def limits(record: Record) -> list[tuple[str, str, str]]:
     """What limits the figure, the strongest first, as `(rule, sentence, next step)`."""
-    held = (record.model_extra or {}).get("bottleneck") or []
+    held = record.bottleneck
     return [(str(one["rule"]), str(one["text"]), str(one["next_step"])) for one in held]

@@ -96,7 +96,7 @@ def grids(run: Run) -> list[Grid]:
 
 def _decides(rows: Mapping[str, Mapping[int, Record]]) -> bool:
     """Whether these records are of the metric that ends the measuring."""
-    return any("stopped" in (record.model_extra or {}) for row in rows.values() for record in row.values())
+    return any(record.stopped is not None for row in rows.values() for record in row.values())
 
 
 def main_grids(run: Run) -> list[Grid]:
@@ -151,7 +151,7 @@ def mpi_section(run: Run) -> tuple[dict[str, Any] | None, list[Chart]]:
         return None, []
     charts = [*(chart for grid in shown for chart in _charts(grid)), *farm_charts(run)]
     records = [(grid, name, record) for grid in shown for name, row in grid.rows.items() for record in row.values()]
-    places = (launch.model_extra or {}).get("places") or () if launch else ()
+    places = launch.about.get("places", ()) if launch else ()
     nodes = _nodes(places)
     return {
         "words": printable(launch.text) if launch else "",

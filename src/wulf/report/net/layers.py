@@ -61,7 +61,7 @@ def layer_table(run: Run) -> LayerTable | None:
 
 def seen(record: Record) -> bool:
     """Whether the interval of a difference lies clear of 0."""
-    return bool((record.model_extra or {}).get("seen"))
+    return bool(record.seen)
 
 
 def signed(value: float | None) -> str:
@@ -90,7 +90,7 @@ def unseen(table: LayerTable) -> list[str]:
         if record.value is None:
             without.setdefault(record.reason or "", []).append(head)
         elif not seen(record):
-            visible = show((record.model_extra or {}).get("least_visible"), "s")
+            visible = show(record.least_visible, "s")
             lines.append(f"{head}: no difference seen; least visible {visible}")
     return lines + [f"{_together(heads, 'difference')}: {reason}" for reason, heads in without.items()]
 

@@ -36,7 +36,7 @@ def marks_of(findings: Sequence[Finding], rows: Mapping[str, Row]) -> dict[tuple
 
 
 def _row(evidence: Evidence) -> str:
-    return str((evidence.model_extra or {}).get("row") or "")
+    return str(evidence.row or "")
 
 
 def _mark(row: Row, ratio: float) -> str:

@@ -63,7 +63,7 @@ def numa_cells(records: Sequence[Record], metric: str, places: Mapping[int, str]
 
 def _cpu(record: Record) -> int:
     """The CPU that measured: as asked for, else as the probe chose it; -1 where neither is known."""
-    info = (record.model_extra or {}).get("info") or {}
+    info = record.info
     cpu = record.params.get("cpu", info.get("cpu"))
     return cpu if isinstance(cpu, int) else -1
 

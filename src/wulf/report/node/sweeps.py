@@ -115,9 +115,9 @@ def marks(records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]) -> 
         if record.metric != "edge":
             continue
         name = edge_name(record)
-        said = (record.model_extra or {}).get("reported")
-        if isinstance(said, int | float) and said > 0:
-            reported[name] = float(said)
+        said = record.reported
+        if said is not None and said > 0:
+            reported[name] = said
         if record.value:
             found.append(Mark(name, record.value, record.low, record.high, True, printable(_edge_text(name, record))))
     told = [
@@ -133,9 +133,8 @@ def _edge_text(name: str, record: Record) -> str:
     text = f"{what} at {show(record.value, 'B')}"
     if record.low and record.high:
         text += f" ({show_interval(record.low, record.high, 'B')})"
-    for key, words in (("half_rise", "halfway up at"), ("sigma_peak", "σ of cpu-rate peaks at")):
-        beside = (record.model_extra or {}).get(key)
-        if isinstance(beside, Mapping) and beside.get("value"):
+    for beside, words in ((record.half_rise, "halfway up at"), (record.sigma_peak, "σ of cpu-rate peaks at")):
+        if beside and beside.get("value"):
             text += f", {words} {show(beside['value'], 'B')}"
     return text if record.verdict is Verdict.OK else f"{text}; {record.verdict}: {record.reason}"
 
@@ -181,17 +180,8 @@ def _series(curve: Curve, style: str, *, dashed: bool = False, colour: int = 0) 
         "low": [record.low if record else None for record in drawn],
         "high": [record.high if record else None for record in drawn],
         "noisy": [record.verdict is Verdict.NOISY for _, record in curve.points],
-        "hover": [
-            hover(f"{show(size, 'B')}, {curve.name}", [*record_lines(record), *_traffic(record)])
-            for size, record in curve.points
-        ],
+        "hover": [hover(f"{show(size, 'B')}, {curve.name}", record_lines(record)) for size, record in curve.points],
     }
-
-
-def _traffic(record: Record) -> list[str]:
-    """What a bandwidth moved truly, where the record says: with what is read before it is written."""
-    true = (record.model_extra or {}).get("traffic")
-    return [f"true traffic {show(true, record.unit)}"] if isinstance(true, int | float) else []
 
 
 def _panels(title: str, unit: str, series: Sequence[Chart], share: float = 1.0) -> list[Chart]:

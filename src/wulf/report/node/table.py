@@ -200,7 +200,7 @@ def _print_matrices(run: Run, console: Console) -> None:
     titles = {grid.name: grid for grid in table().grids}
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in run.records:
-        grid = titles.get(str((record.model_extra or {}).get("matrix")))
+        grid = titles.get(str(record.matrix))
         if grid is not None and record.metric == grid.metric and record.value is not None:
             groups.setdefault((grid.name, record.nodes[0]), []).append(record)
     for (name, node), records in list(groups.items())[:MAX_NODES]:

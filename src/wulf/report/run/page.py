@@ -140,7 +140,7 @@ def _finding(finding: Finding) -> Context:
         "text": printable(finding.text),
         "next_step": printable(finding.next_step),
         "is_fact": finding.kind in LIKE_FACTS,
-        "by_threshold": any("threshold" in (one.model_extra or {}) for one in finding.evidence),
+        "by_threshold": any(one.threshold is not None for one in finding.evidence),
         "evidence": rows[:MAX_EVIDENCE],
         "more": max(0, len(rows) - MAX_EVIDENCE),
     }
@@ -155,7 +155,7 @@ def _evidence(evidence: Evidence) -> Context:
         "value": _figure(evidence.value, evidence.unit),
         "interval": show_interval(evidence.low, evidence.high, evidence.unit) if numeric else "–",
         "expected": _figure(evidence.expected, evidence.unit),
-        "threshold": _figure((evidence.model_extra or {}).get("threshold"), evidence.unit),
+        "threshold": _figure(evidence.threshold, evidence.unit),
         "times": f"{times:.3g} ×" if times else "–",
     }
 

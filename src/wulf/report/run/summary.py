@@ -115,7 +115,7 @@ def _all_well(run: Run) -> str:
         return f"{whole[-1].removesuffix('.').split('. ')[0]}."
     if any(phase(record) == "pairs" for record in run.records):
         return "No node and no link stands out."
-    if any((record.model_extra or {}).get("row") for record in run.records):
+    if any(record.row for record in run.records):
         nodes = len(run_nodes(run))
         return f"The figures of {plural(nodes, 'node')} were measured{'; none deviates' if nodes > 1 else ''}."
     layers = next((finding for finding in run.findings if finding.kind == "layers"), None)

@@ -93,12 +93,9 @@ def records(values: Floats) -> list[Record]:
     """Records of one row as the runner leaves them, without the flags that cost most of its time."""
     of, medians = row(), np.median(values, axis=1).tolist()
     return [
-        Record.model_validate(
-            {
-                "run": "selftest", "subject": f"n{node}", "probe": NODE, "metric": of.metric, "unit": of.unit,
-                "value": value, "replicates": REPLICATES, "samples": own, "verdict": Verdict.OK, "at": "",
-                "phase": ROW, "row": of.name,
-            }
+        Record(
+            run="selftest", subject=f"n{node}", probe=NODE, metric=of.metric, unit=of.unit, value=value,
+            replicates=REPLICATES, samples=own, verdict=Verdict.OK, at="", phase=ROW, row=of.name,
         )
         for node, (value, own) in enumerate(zip(medians, values.tolist(), strict=True))
     ]  # fmt: skip

@@ -164,8 +164,7 @@ def mistakes(fault: Planted, findings: Sequence[Finding]) -> list[str]:
 def _matches(wanted: Mapping[str, Any], finding: Finding) -> bool:
     if finding.kind != wanted["kind"]:
         return False
-    extra: Mapping[str, Any] = (finding.evidence[0].model_extra or {}) if finding.evidence else {}
-    if "way" in wanted and extra.get("way") != wanted["way"]:
+    if "way" in wanted and (finding.evidence[0].way if finding.evidence else None) != wanted["way"]:
         return False
     if "group" in wanted:
         return frozenset(wanted["group"]) in _sides(finding)
@@ -174,8 +173,8 @@ def _matches(wanted: Mapping[str, Any], finding: Finding) -> bool:
 
 def _sides(finding: Finding) -> set[frozenset[str]]:
     """The nodes on either side of what cuts a group off."""
-    extra: Mapping[str, Any] = (finding.evidence[0].model_extra or {}) if finding.evidence else {}
-    return {frozenset(extra[side]) for side in ("nodes", "others") if side in extra}
+    first = finding.evidence[:1]
+    return {frozenset(side) for one in first for side in (one.nodes, one.others) if side}
 
 
 def _caused(wanted: Mapping[str, Any], finding: Finding) -> bool:

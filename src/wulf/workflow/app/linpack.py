@@ -149,7 +149,7 @@ def solved_finding(infos: Sequence[Mapping[str, Any]], why: str) -> Finding:
         f"{residual:.2g}, below {last['threshold']:g}: right. BLAS {last['blas']} ({why}). "
         f"Time of rank 0: {spent}."
     )
-    return Finding.model_validate(
-        {"kind": LINPACK, "severity": Severity.INFO, "subject": "", "text": text, "residual": residual,
-         "blas": last["blas"], "blas_version": last["blas_version"], "label": last["label"]}
+    return Finding(
+        kind=LINPACK, severity=Severity.INFO, subject="", text=text,
+        about={"residual": residual, **{name: last[name] for name in ("blas", "blas_version", "label")}},
     )  # fmt: skip

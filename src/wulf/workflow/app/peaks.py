@@ -111,4 +111,4 @@ def _share(record: Record, kind: str, peak: Peak, measured: Record | None, run: 
         verdict=Verdict.OK if value is not None else Verdict.UNRESOLVED, reason=reason,
         provenance=Provenance.MEASURED, at=utc_now(), phase="app", better="higher", supported=value is not None,
         info={"peak": peak.value, "how": peak.how},
-    )  # type: ignore[call-arg]  # fmt: skip
+    )  # fmt: skip

@@ -83,14 +83,13 @@ def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: 
 
 def _decides(record: Record) -> bool:
     """All that a node's own probes measure; of MPI's and of applications the metric that ends the measuring."""
-    return record.probe == NODE or (record.probe in (MPI, APP) and "stopped" in (record.model_extra or {}))
+    return record.probe == NODE or (record.probe in (MPI, APP) and record.stopped is not None)
 
 
 def _cut_by_width(record: Record) -> bool:
     """A watch that was ended before it had an interval is what its user wanted; one in which all failed is not."""
-    extra = record.model_extra or {}
-    all_failed = not record.replicates and extra.get("failed_replicates")
-    return extra.get("phase") == "watch" and record.verdict is Verdict.UNRESOLVED and not all_failed
+    all_failed = not record.replicates and record.failed_replicates
+    return record.phase == "watch" and record.verdict is Verdict.UNRESOLVED and not all_failed
 
 
 ALONE = "pairs on one machine were measured one at a time, both ends on one CPU unless another was asked for"

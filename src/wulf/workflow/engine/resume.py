@@ -22,7 +22,7 @@ def lacks_nothing(run: Run) -> bool:
 
 
 def _owes(record: Record) -> bool:
-    stopped = str((record.model_extra or {}).get("stopped") or "")
+    stopped = str(record.stopped or "")
     return record.verdict is Verdict.FAILED or stopped.startswith("the budget of ")
 
 

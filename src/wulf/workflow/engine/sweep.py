@@ -94,16 +94,13 @@ class Sweep:
         replicates = sum(len(times) for size, times in self._times.items() if line.first <= size <= line.last)
 
         def record(metric: str, unit: str, value: float | None, interval: Interval | None, why: str | None) -> Record:
-            return Record.model_validate(
-                {
-                    "run": run, "subject": self.cell.subject, "probe": self.cell.program, "metric": metric,
-                    "unit": unit,
-                    "params": params, "value": value, "low": interval and interval.low,
-                    "high": interval and interval.high, "confidence": interval and 0.95,
-                    "statistic": "line through the medians" if value is not None else None, "reason": why,
-                    "replicates": replicates, "verdict": Verdict.UNRESOLVED if value is None else Verdict.OK,
-                    "at": utc_now(), "phase": "curve",
-                }
+            return Record(
+                run=run, subject=self.cell.subject, probe=self.cell.program, metric=metric, unit=unit, params=params,
+                value=value, low=interval.low if interval else None, high=interval.high if interval else None,
+                confidence=0.95 if interval else None,
+                statistic="line through the medians" if value is not None else None,
+                reason=why, replicates=replicates, verdict=Verdict.UNRESOLVED if value is None else Verdict.OK,
+                at=utc_now(), phase="curve",
             )  # fmt: skip
 
         rate, half = _bandwidth(line), line.half_size

@@ -14,7 +14,7 @@ import numpy as np
 from wulf.cluster.inventory import expand
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, toml_of
-from wulf.core.records import Record
+from wulf.core.records import Param, Record
 from wulf.measure.engine.probes import MPI, NODE
 from wulf.measure.node.machines import Machine as Measured
 from wulf.measure.node.machines import machines_of
@@ -23,6 +23,7 @@ from wulf.model.cost import GIGA, Candidate, Machine, Sourced, from_interval, to
 from wulf.model.draws import Uncertain, combine, known, mean_of
 from wulf.report.kit.figures import usable
 from wulf.search.history import CONFIRM
+from wulf.search.trial import TRIAL
 from wulf.store.run import Run
 
 APPLICATION = "app"
@@ -88,15 +89,20 @@ def _metric(run: Run, names: Sequence[str], wanted: str | None) -> str:
 
 def _of_search(run: Run, confirmed: Sequence[Record], random: np.random.Generator) -> Sourced:
     """Of a search the winner's fresh runs: the fastest of all runs was chosen for being lucky, too."""
-    found: dict[str, list[float]] = {}
+    found: dict[frozenset[tuple[str, Param]], list[float]] = {}
     for one in confirmed:
         if usable(one) and one.value:
-            found.setdefault(str((one.model_extra or {}).get("configuration")), []).append(one.value)
+            found.setdefault(_configuration(one), []).append(one.value)
     several = {name: values for name, values in found.items() if len(values) > 1}
     if not several:
         raise UsageError(f"run {run.id}: the search confirmed nothing by two runs or more", "resume it")
     values = max(several.values(), key=median)
     return Sourced(mean_of(values, random), f"run {run.id}: the search's winner, mean of {len(values)} fresh runs")
+
+
+def _configuration(record: Record) -> frozenset[tuple[str, Param]]:
+    """What was chosen for a trial of a search."""
+    return frozenset((name, value) for name, value in record.params.items() if name not in TRIAL)
 
 
 def _figure(record: Record, random: np.random.Generator) -> Uncertain:
@@ -108,7 +114,7 @@ def watts_of(run: Run, random: np.random.Generator) -> Sourced | None:
     records = [one for one in run.records if one.unit == WATTS and one.probe == APPLICATION and usable(one)]
     if not records:
         return None
-    meters = sorted({str((one.model_extra or {}).get("meter") or one.metric) for one in records})
+    meters = sorted({one.metric for one in records})
     drawn = total([_figure(one, random) for one in records])
     nodes = len({one.subject for one in records})
     return Sourced(drawn, f"run {run.id}: {', '.join(meters)}, {nodes} node{'s' if nodes != 1 else ''}")
@@ -122,7 +128,7 @@ def peaks_of(run: Run, random: np.random.Generator) -> dict[str, Sourced]:
     shares = [one for one in run.records if one.metric.startswith(SHARE) and one.probe == APPLICATION]
     found: dict[str, Sourced] = {}
     for one in shares:
-        info = (one.model_extra or {}).get("info") or {}
+        info = one.info
         name = f"{one.metric.removeprefix(SHARE)} peak"
         if info.get("peak") and name not in found:
             found[name] = Sourced(known(float(info["peak"])), str(info.get("how") or f"run {run.id}"))

@@ -213,12 +213,10 @@ def launch_finding(version: str, places: Sequence[str], launches: int, *, how: s
     else:
         what = "replicate" if how == EACH else "block of replicates"
         told = f"Every {what} had a launch of its own ({launches}): intervals hold what changes between launches."
-    return Finding.model_validate(
-        {
-            "kind": "launch", "severity": Severity.INFO, "subject": "",
-            "text": f"{version}: {len(places)} {'rank' if len(places) == 1 else 'ranks'}, {ranks_text(places)}. {told}",
-            "places": list(places), "mpi": version, "launch": how, "launches": launches,
-        }
+    return Finding(
+        kind="launch", severity=Severity.INFO, subject="",
+        text=f"{version}: {len(places)} {'rank' if len(places) == 1 else 'ranks'}, {ranks_text(places)}. {told}",
+        about={"places": list(places), "mpi": version, "launch": how, "launches": launches},
     )  # fmt: skip
 
 

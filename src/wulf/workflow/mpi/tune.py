@@ -184,11 +184,11 @@ class Tuning:
         """Phase and parameters of what is to be measured next; nothing when all is done."""
         if self.choice is None:
             return []
-        tried = {str(one.params["op"]) for one in records if (one.model_extra or {}).get("phase") == TRIED}
+        tried = {str(one.params["op"]) for one in records if one.phase == TRIED}
         waiting = [call for call in self.calls(records) if call.op not in tried]
         if waiting:
             return [(TRIED, cell) for cell in self._trials(waiting[0].op, records)]
-        done = any((one.model_extra or {}).get("phase") == THROUGH for one in records)
+        done = any(one.phase == THROUGH for one in records)
         chosen = [] if done else self.chosen(records)
         if chosen:
             self.write(chosen, records)

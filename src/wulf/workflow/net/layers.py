@@ -97,12 +97,11 @@ def layer_ends(probe: Probe, client: str, server: str) -> Iterator[tuple[str, st
 
 def added(record: Record) -> str:
     """What one layer adds, in words: `shm adds 0.4 µs (0.38–0.42 µs) to null`."""
-    extra = record.model_extra or {}
     layer, over = record.params["layer"], record.params["over"]
     if record.value is None:
         return f"{layer} over {over}: {record.reason}"
-    if not extra["seen"]:
-        return f"no difference seen between {layer} and {over}; least visible {show(extra['least_visible'], 's')}"
+    if not record.seen:
+        return f"no difference seen between {layer} and {over}; least visible {show(record.least_visible, 's')}"
     if record.value < 0 and record.low is not None and record.high is not None:
         interval = show_interval(-record.high, -record.low, "s")
         return f"{layer} takes {show(-record.value, 's')} ({interval}) less than {over}"

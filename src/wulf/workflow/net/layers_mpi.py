@@ -83,12 +83,10 @@ class MpiLayer:
         if not self.lacking or not records:
             return []
         return [
-            Record.model_validate(
-                {
-                    "run": run, "subject": self._subject, "probe": MPI, "metric": "rtt", "unit": "s",
-                    "params": {"pattern": PATTERN, "bytes": params["bytes"]}, "value": None, "reason": self.lacking,
-                    "verdict": Verdict.UNRESOLVED, "at": utc_now(), "phase": phase, "supported": False,
-                }
+            Record(
+                run=run, subject=self._subject, probe=MPI, metric="rtt", unit="s",
+                params={"pattern": PATTERN, "bytes": params["bytes"]}, value=None, reason=self.lacking,
+                verdict=Verdict.UNRESOLVED, at=utc_now(), phase=phase, supported=False,
             )
         ]  # fmt: skip
 

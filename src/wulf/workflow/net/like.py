@@ -111,16 +111,14 @@ def _record(loop: Loop, cell: Cell, figures: list[float], run: Run, rule: WidthR
     estimate = rule.estimate(figures)
     wide = estimate.width is not None and estimate.width > rule.width
     noisy = f"interval {estimate.width:.1%} wide, requested {rule.width:.1%}" if wide else None
-    return Record.model_validate(
-        {
-            "run": run.id, "subject": cell.subject, "probe": cell.program, "metric": "latency", "unit": "s",
-            "params": {
-                "as": loop.tool, **({"transport": cell.transport} if cell.transport else {}),
-                "pattern": cell.pattern, **cell.params, **cell.about,
-            },
-            "value": estimate.value, "low": estimate.low, "high": estimate.high, "confidence": estimate.confidence,
-            "statistic": "median" if estimate.value is not None else None, "replicates": estimate.n,
-            "verdict": Verdict.UNRESOLVED if estimate.value is None else Verdict.NOISY if wide else Verdict.OK,
-            "reason": estimate.reason or noisy, "samples": figures, "at": utc_now(), "phase": cell.phase,
-        }
+    return Record(
+        run=run.id, subject=cell.subject, probe=cell.program, metric="latency", unit="s",
+        params={
+            "as": loop.tool, **({"transport": cell.transport} if cell.transport else {}),
+            "pattern": cell.pattern, **cell.params, **cell.about,
+        },
+        value=estimate.value, low=estimate.low, high=estimate.high, confidence=estimate.confidence,
+        statistic="median" if estimate.value is not None else None, replicates=estimate.n,
+        verdict=Verdict.UNRESOLVED if estimate.value is None else Verdict.NOISY if wide else Verdict.OK,
+        reason=estimate.reason or noisy, samples=figures, at=utc_now(), phase=cell.phase,
     )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -97,14 +96,12 @@ def pair_cells(
 
 def start_finding(records: Sequence[Record]) -> list[Finding]:
     """How well the pairs of a wave were held together; nothing where each was alone."""
-    extras: list[dict[str, Any]] = [record.model_extra or {} for record in records]
-    told = [extra for extra in extras if extra.get("overlap") is not None]
-    if not told:
+    overlaps = sorted(record.overlap for record in records if record.overlap is not None)
+    if not overlaps:
         return []
-    overlaps = sorted(extra["overlap"] for extra in told)
-    bound = max(extra["start_bound"] for extra in told)
-    late = max(extra["late"] for extra in told)
-    most = max(extra["together"] for extra in told)
+    bound = max(record.start_bound or 0.0 for record in records)
+    late = max(record.late or 0.0 for record in records)
+    most = max(record.together or 0 for record in records)
     text = (
         f"Up to {most:,} measurements began at one moment: their measured times overlap by "
         f"{overlaps[len(overlaps) // 2]:.0%} (median) and {overlaps[0]:.0%} at least; the clocks' offsets are known to "

@@ -38,9 +38,7 @@ def by_wave(records: Sequence[Record], metric: str = "throughput") -> dict[int, 
 
 def shares(members: Sequence[Record]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Shape (blocks, cells): each cell's value in the blocks in which all have one."""
-    values = [
-        dict(zip((member.model_extra or {}).get("blocks", []), member.samples, strict=False)) for member in members
-    ]
+    values = [dict(zip(member.blocks, member.samples, strict=False)) for member in members]
     common = sorted(set(values[0]).intersection(*values[1:])) if values else []
     return np.array([[value[block] for value in values] for block in common], dtype=float).reshape(
         len(common), len(values)
@@ -98,15 +96,12 @@ class Scribe:
         noisy = requested and estimate.width is not None and estimate.width > self.width
         wide = f"interval {estimate.width or 0:.1%} wide after {estimate.n} replicates, requested {self.width:.1%}"
         none = estimate.value is None
-        return Record.model_validate(
-            {
-                "run": self.run, "subject": subject, "probe": "net", "metric": metric, "unit": unit,
-                "params": {**self.params, **params}, "value": estimate.value, "low": estimate.low,
-                "high": estimate.high, "confidence": estimate.confidence, "statistic": None if none else statistic,
-                "replicates": estimate.n, "samples": list(samples), "at": utc_now(), "phase": phase,
-                "verdict": Verdict.UNRESOLVED if none else Verdict.NOISY if noisy else Verdict.OK,
-                "reason": estimate.reason if none else wide if noisy else None,
-            }
+        return Record(
+            run=self.run, subject=subject, probe="net", metric=metric, unit=unit, params={**self.params, **params},
+            value=estimate.value, low=estimate.low, high=estimate.high, confidence=estimate.confidence,
+            statistic=None if none else statistic, replicates=estimate.n, samples=list(samples), at=utc_now(),
+            phase=phase, verdict=Verdict.UNRESOLVED if none else Verdict.NOISY if noisy else Verdict.OK,
+            reason=estimate.reason if none else wide if noisy else None,
         )  # fmt: skip
 
 

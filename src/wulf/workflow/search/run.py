@@ -23,7 +23,7 @@ from wulf.search.journal import NAME, Journal, conduct
 from wulf.search.plan import LEAST_BLOCKS, Plan
 from wulf.search.stages.claims import blocks_for
 from wulf.search.strategy import SearchOutcome
-from wulf.search.trial import CUT, FAILED, Outcome, Trial
+from wulf.search.trial import CUT, FAILED, TRIAL, Outcome, Trial
 from wulf.store.run import Facts, RunWriter, utc_now
 from wulf.workflow.search.result import result_object
 
@@ -144,12 +144,8 @@ class Runner:
 
     def _record(self, trial: Trial, outcome: Outcome) -> Record:
         task = self._task
-        params: dict[str, Param] = {
-            "size": trial.size,
-            "stage": trial.stage,
-            "outcome": outcome.verdict,
-            **task.plan.space.named(trial.config),
-        }
+        of_trial: tuple[Param, ...] = (trial.size, trial.stage, outcome.verdict)
+        params = dict(zip(TRIAL, of_trial, strict=True)) | task.plan.space.named(trial.config)
         value = outcome.figure
         return Record(
             run=self._writer.id, subject=self._subject, probe="app", metric=f"{task.name} {task.main}", unit=task.unit,

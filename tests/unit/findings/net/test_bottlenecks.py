@@ -30,7 +30,7 @@ def test_one_finding_a_rule_with_the_number_of_its_cases(wording: Wording) -> No
     assert " 3 more of 4 figures" in found.text
     wording(found.text)
     assert found.next_step == "spread"
-    assert (found.evidence[0].model_extra or {})["threshold"] == 0.95
+    assert found.evidence[0].threshold == 0.95
     (alone,) = bottleneck_findings(records[:1])
     assert (alone.subject, "The same holds" in alone.text) == ("n2", False)
 

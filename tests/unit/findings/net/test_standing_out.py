@@ -72,7 +72,7 @@ def test_a_slow_receiver(wording: Wording) -> None:
 def test_several_metrics_are_one_finding(wording: Wording) -> None:
     trips = {pair: 2.0 for pair in itertools.combinations(NODES, 2) if "n3" in pair}
     finding = only(survey(leaving("n3", 0.3), trips))
-    assert [(e.metric, (e.model_extra or {})["way"]) for e in finding.evidence] == [
+    assert [(e.metric, e.way) for e in finding.evidence] == [
         ("throughput", "send"),
         ("rtt", "both"),
     ]

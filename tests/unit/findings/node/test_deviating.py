@@ -52,7 +52,7 @@ def test_the_chance_that_it_is_not_so_and_what_could_have_been_seen_are_told(wor
     (evidence,) = deviation.evidence
     assert evidence.low is not None
     assert evidence.low > 1.03
-    assert (evidence.model_extra or {})["p"] < 1e-3
+    assert evidence.p < 1e-3
     wording(deviation.text)
     wording(note.text)
 

@@ -34,7 +34,7 @@ def test_a_narrow_cell_is_ok() -> None:
     assert rtt.value == pytest.approx(1.00025e-5)
     assert rtt.quantiles["0.99"] == pytest.approx(2.0005e-5)
     assert rtt.params == {"transport": "tcp", "pattern": "pingpong", "bytes": 1, "seconds": 0.01}
-    assert (rtt.model_extra or {})["phase"] == "pairs"
+    assert rtt.phase == "pairs"
     assert (lost.value, lost.low, lost.high, lost.verdict) == (0, 0, 0, Verdict.OK)
 
 
@@ -67,7 +67,7 @@ def test_no_answer_gives_the_probes_own_reason() -> None:
 def test_a_failed_cell_keeps_what_it_had() -> None:
     rtt, _ = collect([replicate(1e-5)] * 6 + [FAILED], failure="n2: power cut")
     assert (rtt.verdict, rtt.reason, rtt.value) == (Verdict.FAILED, "n2: power cut", 1e-5)
-    assert (rtt.model_extra or {})["failed_replicates"] == 1
+    assert rtt.failed_replicates == 1
 
 
 def test_a_run_is_collected_from_its_replicates_alone() -> None:
@@ -92,12 +92,11 @@ def test_a_secondary_metric_that_no_answer_holds_does_not_apply() -> None:
 def test_a_record_says_why_measuring_ended() -> None:
     steady = [replicate(1e-5 + i % 3 * 1e-9) for i in range(8)]
     (rtt, _) = collect(steady)
-    assert rtt.model_extra is not None
-    assert "wide, within the" in rtt.model_extra["stopped"]
+    assert "wide, within the" in rtt.stopped
 
 
 def test_a_record_that_lacks_a_pass_says_which_it_has() -> None:
     complete, _ = collect([replicate(1e-5)] * 8)
-    assert "blocks" not in (complete.model_extra or {}), "all from the first on"
+    assert not complete.blocks, "all from the first on"
     gap, _ = collect([replicate(1e-5), FAILED, *[replicate(1e-5)] * 6])
-    assert (gap.model_extra or {})["blocks"] == [0, 2, 3, 4, 5, 6, 7]
+    assert gap.blocks == [0, 2, 3, 4, 5, 6, 7]

@@ -131,7 +131,7 @@ def test_a_single_failure_is_forgiven_and_counted() -> None:
     sessions["n1"].on_run = sometimes
     records = run([cell(0, "n1", "n2")], sessions)[0].run()
     assert records[0].verdict is Verdict.OK
-    assert (records[0].model_extra or {})["failed_replicates"] == 1
+    assert records[0].failed_replicates == 1
 
 
 def test_a_node_without_a_session_fails_its_cells() -> None:
@@ -204,7 +204,7 @@ def test_two_configurations_are_measured_in_blocks_until_the_verdict_is_clear() 
     assert runner.comparison is not None
     assert runner.comparison.judgement is Judgement.SLOWER
     assert runner.comparison.ratio == pytest.approx(2)
-    assert [r.model_extra["phase"] for r in records if r.metric == "rtt"] == ["A", "B"]  # type: ignore[index]
+    assert [r.phase for r in records if r.metric == "rtt"] == ["A", "B"]
 
 
 def test_a_block_in_which_one_failed_is_no_pair() -> None:
@@ -331,7 +331,7 @@ def test_cells_that_end_together_end_when_all_are_narrow() -> None:
     runner, _, _ = run(cells, sessions, looks=(6, 8, 40), together=True)
     records = [r for r in runner.run() if r.metric == "rtt"]
     assert [r.replicates for r in records] == [40, 40], "the calm one goes on as long as the noisy one"
-    assert [(r.model_extra or {})["blocks"] for r in records] == [list(range(40))] * 2
+    assert [r.blocks for r in records] == [list(range(40))] * 2
 
 
 def test_cells_that_end_together_look_at_the_blocks_they_share() -> None:
@@ -382,8 +382,8 @@ def test_what_limits_a_cell_is_asked_when_it_is_closed_and_kept_beside_its_figur
     Runner(Plan(cells, seed=1), sessions, {"n1": "a", "n2": "b"}, sink, clock=Clock(), explain=explain).run()
     assert asked == [8]
     rtt, lost = sink.records
-    assert (rtt.model_extra or {})["bottleneck"] == [{"rule": "cpu-bound", "subject": "n1"}]
-    assert "bottleneck" not in (lost.model_extra or {})
+    assert rtt.bottleneck == [{"rule": "cpu-bound", "subject": "n1"}]
+    assert not lost.bottleneck
     assert sink.replicates[0]["during"] == {"client": {"samples": 2}}
 
 

@@ -148,10 +148,9 @@ def test_replicates_and_records_hold_the_overlap() -> None:
     sink, _, measuring = runner(3, lambda number, time: 1e9, round=0)
     records = measuring.run()
     assert all(replicate["start"]["overlap"] == pytest.approx(1.0, abs=1e-3) for replicate in sink.replicates)
-    extra = records[0].model_extra or {}
-    assert extra["together"] == 3
-    assert extra["overlap"] == pytest.approx(1.0, abs=1e-3)
-    assert extra["start_bound"] < 1e-4
+    assert records[0].together == 3
+    assert records[0].overlap == pytest.approx(1.0, abs=1e-3)
+    assert records[0].start_bound < 1e-4
 
 
 def test_a_wave_ends_when_its_sum_is_known_though_its_parts_are_not() -> None:
@@ -160,8 +159,8 @@ def test_a_wave_ends_when_its_sum_is_known_though_its_parts_are_not() -> None:
     records = measuring.run()
     assert {record.replicates for record in records} == {6}
     assert {record.verdict for record in records} == {"ok"}
-    assert all((record.model_extra or {})["blocks"] == list(range(6)) for record in records)
-    assert all("their sum" in (record.model_extra or {})["stopped"] for record in records)
+    assert all(record.blocks == list(range(6)) for record in records)
+    assert all("their sum" in record.stopped for record in records)
 
 
 def test_a_wave_of_which_one_dies_ends() -> None:

@@ -55,7 +55,7 @@ def test_a_difference_is_taken_within_blocks() -> None:
     assert found.value == pytest.approx(1e-6)
     assert (found.low, found.high) == (pytest.approx(1e-6), pytest.approx(1e-6))
     assert found.replicates == 8
-    assert (found.model_extra or {})["seen"] is True
+    assert found.seen is True
 
 
 def test_only_blocks_that_both_have_are_subtracted() -> None:
@@ -69,13 +69,12 @@ def test_no_difference_says_what_would_have_been_seen() -> None:
     below = record("shm", [1e-5] * 8)
     above = record("pipe", [1e-5 + (-1) ** i * 1e-7 * (i + 1) for i in range(8)])
     (found,) = differences([below, above], RULE)
-    extra = found.model_extra or {}
-    assert extra["seen"] is False
+    assert found.seen is False
     assert found.verdict is Verdict.OK
     assert found.low is not None
     assert found.high is not None
     assert found.low < 0 < found.high
-    assert extra["least_visible"] > (found.high - found.low) / 2
+    assert found.least_visible > (found.high - found.low) / 2
 
 
 def test_too_few_blocks_have_no_answer() -> None:
@@ -98,6 +97,5 @@ def test_a_watch_gets_the_median_with_a_confidence_sequence() -> None:
 
 def test_records_of_other_commands_are_no_layers() -> None:
     other = record("tcp", [1.0] * 8)
-    assert other.model_extra is not None
-    other.model_extra["phase"] = "pairs"
+    other.phase = "pairs"
     assert layers_of([other]) == []

@@ -49,21 +49,20 @@ def test_each_level_gets_its_edge_beside_what_is_reported() -> None:
     found = edge_records(swept(Machine("server", SERVER)), {"n1": FACTS}, "r")
     assert [entry.params["level"] for entry in found] == ["l1", "l2", "l3"]
     for entry, size in zip(found, SERVER, strict=True):
-        extra = entry.model_extra or {}
         assert (entry.probe, entry.metric, entry.unit, entry.subject, entry.at) == ("node", "edge", "B", "n1", AT)
         assert (entry.verdict, entry.provenance, entry.reason) == (Verdict.OK, Provenance.MEASURED, None)
         assert entry.low is not None and entry.value is not None and entry.high is not None
         assert entry.low <= entry.value <= entry.high
-        assert extra["reported"] == size
-        assert extra["agrees"] is True
-        assert extra["row"] == f"mem.{entry.params['level']}.size"
-        assert extra["half_rise"]["high"] >= entry.low
-        assert extra["before"] < extra["after"]
+        assert entry.reported == size
+        assert entry.agrees is True
+        assert entry.row == f"mem.{entry.params['level']}.size"
+        assert entry.half_rise["high"] >= entry.low
+        assert entry.before < entry.after
 
 
 def test_a_cache_of_which_half_can_be_used_does_not_agree() -> None:
     found = by_level(edge_records(swept(Machine("shared", (32 * KIB, MIB, 12 * MIB))), {"n1": FACTS}, "r"))
-    assert (found["l3"].model_extra or {})["agrees"] is False
+    assert found["l3"].agrees is False
     assert found["l3"].verdict is Verdict.OK
     assert found["l3"].value == pytest.approx(12 * MIB, rel=0.2)
 
@@ -72,7 +71,7 @@ def test_a_level_without_an_edge_is_null_with_the_reason() -> None:
     found = by_level(edge_records(swept(Machine("no third", (32 * KIB, MIB)), most=4 * MIB), {"n1": FACTS}, "r"))
     assert found["l3"].value is None
     assert "the sweep ends at 4194304 B" in str(found["l3"].reason)
-    assert (found["l3"].model_extra or {})["reported"] == 32 << 20
+    assert found["l3"].reported == 32 << 20
 
 
 def test_a_level_that_the_kernel_does_not_have_has_no_record_but_its_edge_has() -> None:
@@ -82,16 +81,15 @@ def test_a_level_that_the_kernel_does_not_have_has_no_record_but_its_edge_has() 
     }
     found = edge_records(swept(Machine("server", SERVER)), {"n1": facts}, "r")
     assert [entry.params["level"] for entry in found] == ["l1", "l2", None]
-    assert "row" not in (found[2].model_extra or {})
-    assert (found[2].model_extra or {})["reported"] is None
+    assert not found[2].row
+    assert found[2].reported is None
 
 
 def test_without_facts_edges_are_named_by_their_order() -> None:
     found = by_level(edge_records(swept(Machine("server", SERVER)), {}, "r"))
     assert found["l2"].value == pytest.approx(MIB, rel=0.2)
-    extra = found["l2"].model_extra or {}
-    assert (extra["agrees"], extra["reported"]) == (None, None)
-    assert "lack cpu.l2_size" in extra["reported_reason"]
+    assert (found["l2"].agrees, found["l2"].reported) == (None, None)
+    assert "lack cpu.l2_size" in found["l2"].reported_reason
 
 
 def test_huge_pages_are_taken_where_they_reach_as_far() -> None:
@@ -101,7 +99,7 @@ def test_huge_pages_are_taken_where_they_reach_as_far() -> None:
     short = swept(server, most=2 * MIB)
     found = edge_records([*small, *short], {"n1": FACTS}, "r")
     assert {entry.params["pages"] for entry in found} == {"small"}
-    assert all((entry.model_extra or {})["agrees"] for entry in found)
+    assert all(entry.agrees for entry in found)
 
 
 def test_strides_chains_and_other_nodes_are_no_part_of_a_sweep() -> None:
@@ -132,7 +130,7 @@ def test_the_caches_of_a_hybrid_processor_are_all_its_sizes() -> None:
     assert reported_sizes(laptop, "cpu.l2") == ([5 << 18, 2 << 20], None)
     sizes = (48 * KIB, 1.25 * MIB, 24 * MIB)
     found = by_level(edge_records(swept(Machine("hybrid", sizes)), {"n1": laptop}, "r"))
-    assert [(found[level].model_extra or {})["reported"] for level in ("l1", "l2", "l3")] == list(sizes)
+    assert [found[level].reported for level in ("l1", "l2", "l3")] == list(sizes)
 
 
 def edge(size: float, unresolved: str | None = None) -> Edge:
@@ -170,8 +168,8 @@ def test_the_peak_of_the_scatter_stands_beside_the_edge() -> None:
         rates += [record([1e-9] * 8, metric="time", **params), record(sigma.tolist(), metric="deviation", **params)]
     assert len(sigma_peaks(rates)) == 1
     found = by_level(edge_records([*chase, *rates], {"n1": FACTS}, "r"))
-    assert (found["l2"].model_extra or {})["sigma_peak"]["value"] == pytest.approx(MIB, rel=0.2)
-    assert (found["l1"].model_extra or {})["sigma_peak"] is None
+    assert found["l2"].sigma_peak["value"] == pytest.approx(MIB, rel=0.2)
+    assert found["l1"].sigma_peak is None
 
 
 def test_a_recorded_sweep_of_a_guest_whose_neighbours_take_the_last_cache() -> None:
@@ -180,11 +178,11 @@ def test_a_recorded_sweep_of_a_guest_whose_neighbours_take_the_last_cache() -> N
     times = json.loads((Path(__file__).parents[1] / "recorded_sweeps/shared_last_cache.json").read_text())
     chase = [record(values, bytes=int(size), pages="huge") for size, values in times.items()]
     found = by_level(edge_records(chase, {"n1": FACTS}, "r"))
-    assert (found["l1"].verdict, (found["l1"].model_extra or {})["agrees"]) == (Verdict.OK, True)
+    assert (found["l1"].verdict, found["l1"].agrees) == (Verdict.OK, True)
     assert found["l1"].value == pytest.approx(32 * KIB, rel=0.1)
     assert found["l2"].verdict is Verdict.UNRESOLVED
     assert "without a plateau: several edges" in str(found["l2"].reason)
-    assert (found["l2"].model_extra or {})["agrees"] is None
+    assert found["l2"].agrees is None
     assert found["l3"].value is None
     assert "no edge of its own" in str(found["l3"].reason)
 
@@ -202,5 +200,5 @@ def test_a_vague_edge_is_marked_by_no_peak() -> None:
     found = by_level(edge_records([*chase, *rates], {"n1": facts}, "r"))["l2"]
     assert peak.resolved
     assert found.verdict is Verdict.UNRESOLVED
-    assert found.low is not None and found.low < peak.size.value < (found.model_extra or {})["half_rise"]["high"]
-    assert (found.model_extra or {})["sigma_peak"] is None
+    assert found.low is not None and found.low < peak.size.value < found.half_rise["high"]
+    assert found.sigma_peak is None

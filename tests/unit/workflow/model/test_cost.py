@@ -64,11 +64,11 @@ def test_hpl_is_what_hpcc_is_known_by() -> None:
 
 
 def test_of_a_search_the_winners_fresh_runs_count() -> None:
-    def trial(stage: str, name: str, value: float) -> Record:
-        return app("hpl rate", "flop/s", value, params={"stage": stage, "size": 1000}, configuration=name)
+    def trial(stage: str, nb: int, value: float) -> Record:
+        return app("hpl rate", "flop/s", value, params={"stage": stage, "size": 1000, "outcome": "ok", "nb": nb})
 
-    lucky = trial("full size", "a", 99e9)
-    fresh = [trial("confirmation", name, rate) for name, rate in (("a", 14e9), ("b", 12e9), ("a", 15e9), ("b", 13e9))]
+    lucky = trial("full size", 192, 99e9)
+    fresh = [trial("confirmation", nb, rate) for nb, rate in ((192, 14e9), (64, 12e9), (192, 15e9), (64, 13e9))]
     found = rate_of(a_run(lucky, *fresh), RANDOM)
     assert found.figure.value == pytest.approx(14.5e9)
     assert "mean of 2 fresh runs" in found.source
@@ -95,13 +95,13 @@ def test_a_wrong_answer_has_no_cost() -> None:
 
 def test_meters_of_all_nodes_are_added_up() -> None:
     run = a_run(
-        app("power", "W", 100.0, "n1", meter="RAPL"), app("power", "W", 120.0, "n2", meter="RAPL"),
+        app("power", "W", 100.0, "n1"), app("power", "W", 120.0, "n2"),
         app("rate", "flop/s", 14e9),
     )  # fmt: skip
     found = watts_of(run, RANDOM)
     assert found is not None
     assert found.figure.value == 220.0
-    assert found.source.endswith("RAPL, 2 nodes")
+    assert found.source.endswith("power, 2 nodes")
     assert watts_of(a_run(app("rate", "flop/s", 14e9)), RANDOM) is None
 
 

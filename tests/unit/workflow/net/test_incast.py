@@ -31,7 +31,7 @@ def value(client: str, server: str, params: Mapping[str, Any]) -> float:
 
 def test_each_node_in_turn(simulate: Any) -> None:
     outcome = simulate("n[1-4]", value=value)
-    whole = {(r.subject, r.metric): r for r in outcome.run.records if (r.model_extra or {})["phase"] == "whole"}
+    whole = {(r.subject, r.metric): r for r in outcome.run.records if r.phase == "whole"}
     assert {subject for subject, _ in whole} == {"n1", "n2", "n3", "n4"}
     assert whole["n1", "incast"].value == pytest.approx(4e8)
     assert whole["n2", "incast"].value == pytest.approx(4e8)
@@ -43,7 +43,7 @@ def test_each_node_in_turn(simulate: Any) -> None:
     assert outcome.exit_code == 1
     assert {f.subject for f in outcome.run.findings if "unevenly" in f.text} == {"n2", "n3", "n4"}
     cells = [r for r in outcome.run.records if r.metric == "throughput" and r.params["wave"] in (0, 4, 8, 12)]
-    assert {(r.model_extra or {})["together"] for r in cells} == {3}
+    assert {r.together for r in cells} == {3}
 
 
 def test_where_together_they_reach_less_than_one_it_has_collapsed(

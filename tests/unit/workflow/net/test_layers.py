@@ -88,8 +88,8 @@ def test_what_each_layer_adds_is_found(simulate: Any) -> None:
     ]  # fmt: skip
     assert found["pipe", "shm"].value == pytest.approx(5.6e-6, rel=0.02)
     assert found["wire tcp", "loopback tcp"].value == pytest.approx(4e-6, rel=0.05)
-    assert all((r.model_extra or {})["seen"] for names, r in found.items() if names != ("unixgram", "unix"))
-    assert not (found["unixgram", "unix"].model_extra or {})["seen"]
+    assert all(r.seen for names, r in found.items() if names != ("unixgram", "unix"))
+    assert not found["unixgram", "unix"].seen
     (finding,) = [f for f in outcome.run.findings if f.kind == "layers"]
     assert lacking(finding.text, "No difference seen between unixgram and unix", "least visible") == []
     assert finding.text.startswith("A round trip of 1 B takes 19 µs")

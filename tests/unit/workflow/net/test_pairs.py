@@ -35,9 +35,9 @@ def test_all_pairs_of_a_small_cluster(simulate: Any) -> None:
     assert outcome.exit_code == 0
     assert len({r.subject for r in outcome.run.records if r.metric == "rtt"}) == 6
     assert len({r.subject for r in outcome.run.records if r.metric == "throughput"}) == 12
-    extras = [r.model_extra or {} for r in outcome.run.records if r.metric == "throughput"]
-    assert all(extra["together"] == 2 for extra in extras)
-    assert all(0 < extra["start_bound"] < 1 for extra in extras)
+    rates = [r for r in outcome.run.records if r.metric == "throughput"]
+    assert all(rate.together == 2 for rate in rates)
+    assert all(0 < rate.start_bound < 1 for rate in rates)
     covered = next(f for f in outcome.run.findings if f.kind == "coverage")
     assert covered.text.startswith("All 6 pairs of 4 nodes, in 3 rounds")
     assert [e.value for e in covered.evidence] == [0.0, 0.0]

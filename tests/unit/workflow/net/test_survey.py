@@ -56,10 +56,10 @@ def test_a_healthy_cluster(simulate: Any) -> None:
     run = outcome.run
     assert run.meta["state"] == "complete"
     assert {r.verdict for r in run.records} == {Verdict.OK}
-    pairs = [r for r in run.records if (r.model_extra or {})["phase"] == "pairs"]
+    pairs = [r for r in run.records if r.phase == "pairs"]
     assert len([r for r in pairs if r.metric == "rtt"]) == 2 * 6
     assert len({r.subject for r in pairs if r.metric == "throughput"}) == 12
-    sweep = [r for r in run.records if (r.model_extra or {})["phase"] == "sweep" and r.metric == "rtt"]
+    sweep = [r for r in run.records if r.phase == "sweep" and r.metric == "rtt"]
     assert [r.params["bytes"] for r in sorted(sweep, key=lambda r: int(r.params["bytes"] or 0))] == list(SWEEP_SIZES)
     assert (run.path / "report.html").stat().st_size > 1_000_000
     assert set(run.fingerprint) == {"n1", "n2", "n3", "n4"}
@@ -173,7 +173,7 @@ def test_one_cell(simulate: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 def test_of_a_large_cluster_a_sample_is_surveyed_and_says_so(simulate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(surveying, "ALL_NODES", 7)
     outcome = simulate("n[1-8]", value=slowed("n3"))
-    pairs = {r.subject for r in outcome.run.records if (r.model_extra or {})["phase"] == "pairs" and r.metric == "rtt"}
+    pairs = {r.subject for r in outcome.run.records if r.phase == "pairs" and r.metric == "rtt"}
     assert len(pairs) == 4 * 4
     assert [f.subject for f in outcome.run.findings if f.kind in ("node", "link")] == ["n3"]
     (covered,) = [f for f in outcome.run.findings if f.kind == "coverage"]

@@ -72,7 +72,7 @@ def test_it_goes_on_until_it_is_interrupted_and_keeps_all(simulate: Any) -> None
     rtt = next(r for r in outcome.run.records if r.metric == "rtt")
     assert rtt.verdict is Verdict.OK
     assert rtt.replicates >= 56
-    assert (rtt.model_extra or {})["phase"] == "watch"
+    assert rtt.phase == "watch"
 
 
 def test_replicates_keep_their_pace(simulate: Any) -> None:
@@ -88,7 +88,7 @@ def test_failures_do_not_end_it(simulate: Any) -> None:
     assert len(seen) == 60
     assert sum("no route" in moment.error for moment in seen) == 10
     rtt = next(r for r in outcome.run.records if r.metric == "rtt")
-    assert (rtt.model_extra or {})["failed_replicates"] == 10
+    assert rtt.failed_replicates == 10
 
 
 def test_a_budget_ends_it_well_however_few_there_are(simulate: Any) -> None:

@@ -100,7 +100,7 @@ def test_a_slow_node_is_found_with_the_fact_that_differs(simulate: Any) -> None:
     assert outcome.exit_code == 1
     (finding,) = (f for f in outcome.run.findings if f.kind == "deviation")
     assert finding.subject == "n3"
-    assert {one.model_extra["row"] for one in finding.evidence} == {"os.signal.install", "os.signal.self"}
+    assert {one.row for one in finding.evidence} == {"os.signal.install", "os.signal.self"}
     assert lacking(finding.text, "frequency governor", "(cpu.governor: powersave, the others performance)") == []
     assert finding.next_step == "cpupower frequency-set -g performance"
     assert outcome.run.meta["exit_code"] == 1
