@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
-from bench import machine
+from bench import edge_curves, machine, scatter_curves
 from bench.calm import stolen_share
 from bench.docs import rewritten
 from bench.errors import BenchError
@@ -37,7 +37,6 @@ from wulf.measure.node.edges import edge_records, sigma_peaks
 from wulf.report.kit.names import plural
 from wulf.report.selftest import markdown
 from wulf.stats.claims import Claim
-from wulf.stats.curves import edge_curves, scatter_curves
 from wulf.stats.curves.sigma_peak import Peak
 
 PAGE = Path(__file__).parent.parent / "docs" / "cache-edges.md"

@@ -2,8 +2,9 @@
 
     python -m bench.search [--grid tiles] [--replays 1000] [--noise 0.1] [--peers PYTHON]
 
-Every replay draws the noise of each run anew from the recorded ones (see `wulf.search.replay`). Regret: how much slower
-the configuration chosen is than the grid's best. Cost: seconds of all runs, over those of the whole grid at full size.
+Every replay draws the noise of each run anew from the recorded ones (see `bench.search_replay`). Regret: how much
+slower the configuration chosen is than the grid's best. Cost: seconds of all runs, over those of the whole grid at full
+size.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.search_recorded import GRIDS, Scene, scene
-from wulf.search.replay import replay
+from bench.search_replay import replay
 from wulf.search.space import Config
 
 LIMIT, SHARE, COST = 0.01, 0.95, 0.10

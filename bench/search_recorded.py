@@ -13,9 +13,9 @@ import numpy as np
 
 from bench import search_grid as hpl
 from bench import search_tiles as tiles
+from bench.search_replay import Recorded
 from wulf.cli.search.command import REPEATS, THOROUGH
 from wulf.search.plan import Plan
-from wulf.search.replay import Recorded
 from wulf.search.space import Config, Knob, Space
 
 NEAR = 5

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from wulf.cli.slurm import array_option, job_of, sbatch_option, slurm_option
+from wulf.cluster.launchers import offered_launchers
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def node_options(function: F) -> F:
             click.option("--hostfile", type=click.Path(path_type=Path), help="An MPI hostfile."),
             click.option(
                 "--launcher",
-                type=click.Choice(["local", "ssh", "slurm"]),
+                type=click.Choice(offered_launchers()),
                 default=None,
                 help="How nodes are reached [ssh].",
             ),

@@ -1,1 +1,1 @@
-"""Search for the fastest configuration: spaces, surrogate, strategy, journal, replay. Pure: no node is touched."""
+"""Search for the fastest configuration: spaces, surrogate, strategy, journal. Pure: no node is touched."""

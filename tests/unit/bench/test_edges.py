@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from bench import edge_curves as curves
 from bench import edges, machine
 from bench.docs import BEGIN, END
 
 from wulf.core.records import Record, Verdict
 from wulf.measure.node.edges import edge_records
 from wulf.stats.claims import Claim
-from wulf.stats.curves import edge_curves as curves
 from wulf.stats.curves.piecewise import Interval
 from wulf.stats.curves.sigma_peak import Peak
 

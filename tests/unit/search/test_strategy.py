@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from bench.search_replay import Recorded, replay
 
 from tests.unit.search.synthetic import SIZES, SPACE, best, plan, regret, runner, truth
 from wulf.cli.search.command import THOROUGH
@@ -13,7 +14,6 @@ from wulf.core.errors import UsageError
 from wulf.search.history import ANCHOR, CONFIRM, FINAL, PATH, SCREEN
 from wulf.search.journal import drive
 from wulf.search.plan import Plan, plan_object, plan_of
-from wulf.search.replay import Recorded, replay
 from wulf.search.space import Knob, Space
 from wulf.search.stages.claims import blocks_for
 from wulf.search.stages.path import changed_names

@@ -10,13 +10,12 @@ import click
 
 from wulf.cli.options import colour_console, inventory_of, node_options
 from wulf.core.errors import UsageError
+from wulf.tune.export.formats import format_names
 
 if TYPE_CHECKING:
     from wulf.tune.export import Exported
     from wulf.tune.export.entry import Source
     from wulf.workflow.tune.verify import Verified
-
-FORMATS = ("ansible", "tuned", "sysctl", "warewulf", "shell")
 
 _runs = click.option(
     "--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS]."
@@ -25,7 +24,9 @@ _runs = click.option(
 
 @click.command(epilog="Example: wulf tune export last --format sysctl --out /tmp/wulf")
 @click.argument("run", default="last")
-@click.option("--format", "form", type=click.Choice(FORMATS), required=True, help="What is to bring the settings back.")
+@click.option(
+    "--format", "form", type=click.Choice(format_names()), required=True, help="What brings the settings back."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Where to write the files [RUN/export/FORMAT].")
 @_runs
 @click.option("--json", "as_json", is_flag=True, help="What was written, and what could not be, as one JSON object.")

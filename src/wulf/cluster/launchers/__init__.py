@@ -24,6 +24,15 @@ def launcher_names() -> tuple[str, ...]:
     return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
+INTERNAL = ("lab", "null")
+"""Launchers that nobody chooses: --lab has its own, and `null` is the template."""
+
+
+def offered_launchers() -> list[str]:
+    """The names that --launcher takes."""
+    return [name for name in launcher_names() if name not in INTERNAL]
+
+
 def make_launcher(inventory: Inventory) -> Launcher:
     """The launcher that the inventory names.
 

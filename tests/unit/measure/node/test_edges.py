@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench import edge_curves as curves
+from bench.edge_curves import KIB, LAPTOP, MIB, SERVER, Machine
 
 from tests.machines import tree
 from wulf.core.records import Provenance, Record, Verdict
 from wulf.measure.node.edges import assign, edge_records, reported_sizes, sigma_peaks
-from wulf.stats.curves import edge_curves as curves
-from wulf.stats.curves.edge_curves import KIB, LAPTOP, MIB, SERVER, Machine
 from wulf.stats.curves.edges import Edge
 from wulf.stats.curves.piecewise import Interval
 

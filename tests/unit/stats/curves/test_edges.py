@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from bench import edge_curves as curves
+from bench.edge_curves import KIB, LAPTOP, MIB, SERVER, Machine, grid, sweep
 
-from wulf.stats.curves import edge_curves as curves
-from wulf.stats.curves.edge_curves import KIB, LAPTOP, MIB, SERVER, Machine, grid, sweep
 from wulf.stats.curves.edges import LEFT, Edge, Profile, find
 from wulf.stats.curves.piecewise import Interval
 

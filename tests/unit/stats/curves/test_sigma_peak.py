@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench import scatter_curves
 
-from wulf.stats.curves import scatter_curves
 from wulf.stats.curves.edges import Edge
 from wulf.stats.curves.piecewise import Interval
 from wulf.stats.curves.sigma_peak import Peak, find_sigma_peaks, marks

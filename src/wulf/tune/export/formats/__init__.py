@@ -9,9 +9,13 @@ from functools import lru_cache
 from wulf.tune.export.format import Format
 
 
+def format_names() -> list[str]:
+    """The names of all formats, which are those of their modules."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
 @lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
     """Every format by its name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    found = [importlib.import_module(f"{__name__}.{name}").FORMAT for name in names]
+    found = [importlib.import_module(f"{__name__}.{name}").FORMAT for name in format_names()]
     return {each.name: each for each in found}

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bench.edge_curves import soft
 from wulf.stats.claims import Claim
-from wulf.stats.curves.edge_curves import soft
 from wulf.stats.curves.sigma_peak import Peak, find_sigma_peaks
 from wulf.stats.samples import Floats
 

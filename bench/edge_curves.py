@@ -1,4 +1,4 @@
-"""Chases over caches whose sizes are known, to hold `edges` against: what it finds, and what it makes up.
+"""Chases over caches whose sizes are known, to hold `wulf.stats.curves.edges` against: found, or made up.
 
 The latency of a working set S is the sum over the levels of what a miss adds times the share of misses, which follows
 from how the cache replaces and how the pages lie:
