@@ -52,6 +52,9 @@ def mean_of(samples: Sequence[float], random: np.random.Generator) -> Uncertain:
 
 
 def combine(function: Callable[..., Floats], *parts: Uncertain) -> Uncertain:
-    """`function`, which takes arrays, of figures that are independent or share their draws."""
+    """`function`, which takes arrays, of figures that are independent or share their draws.
+
+    Draws and result have shape (DRAWS,).
+    """
     value = float(function(*(np.asarray(part.value) for part in parts)))
     return Uncertain(value, np.asarray(function(*(part.draws for part in parts)), dtype=float))

@@ -108,7 +108,7 @@ def correlation(knob: Knob) -> Floats:
 
 
 def covariance(alike: Alike, s: Scales) -> Floats:
-    """Of the logarithms of costs, without a run's noise."""
+    """Of the logarithms of costs, without a run's noise. Shape (a, b), as `alike` has."""
     mixed = alike.main + s.mixed**2 * alike.pair
     everywhere = VAGUE + s.main**2 * alike.main + s.pair**2 * alike.pair + s.own**2 * alike.own
     slope = VAGUE + s.slope**2 * mixed + s.own**2 * alike.own
@@ -124,7 +124,7 @@ def itself(z: Floats, knobs: int) -> Alike:
 
 
 def sums(each: Sequence[Floats]) -> tuple[Floats, Floats]:
-    """`main` and `pair` from how alike each knob's values are."""
+    """`main` and `pair` from how alike each knob's values are. Each of shape (a, b), and so are the results."""
     main: Floats = np.mean(each, axis=0)
     if len(each) == 1:
         return main, np.zeros_like(main)
@@ -134,7 +134,7 @@ def sums(each: Sequence[Floats]) -> tuple[Floats, Floats]:
 
 
 def noise_variance(z: Floats, s: Scales) -> Floats:
-    """Of one run of each size."""
+    """Of one run of each size. Shape (runs,)."""
     found: Floats = (s.noise * (1 + (s.growth - 1) * z)) ** 2
     return found
 
@@ -144,6 +144,8 @@ def conditioned(alike: Alike, z: Floats, y: Floats, s: Scales) -> tuple[Floats, 
 
     A run that is far from what the others predict is believed less (Student's t by weights: Lange, Little & Taylor,
     JASA 84, 1989).
+
+    Shapes (runs, runs) and (runs,); y is ln cost.
     """
     from scipy.linalg import cho_solve
 
@@ -161,6 +163,8 @@ def likeliest(alike: Alike, z: Floats, y: Floats, start: Scales) -> Scales:
     """Scales by coordinate ascent over factors: deterministic, and near enough.
 
     Their likelihood is Gauss's: a straggler makes `noise` greater than it is of the other runs.
+
+    z and y have shape (runs,); y is ln cost.
     """
     best, found = start, _evidence(alike, z, y, start)
     for _ in range(ROUNDS):

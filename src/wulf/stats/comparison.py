@@ -198,7 +198,7 @@ class PairedRule:
         return self.judge(_log_ratios(a, b))
 
     def judge(self, differences: Floats) -> Comparison:
-        """As `compare`, from ln(B/A) of every pair, in the order measured."""
+        """As `compare`, from ln(B/A) of every pair, in the order measured. Shape (pairs,)."""
         n = int(differences.size)
         confidence = 1 - self.alpha
         if n == 0:
@@ -221,7 +221,7 @@ class PairedRule:
         return found.reason or f"still open after {found.n} pairs"
 
     def enough(self, a: ArrayLike, b: ArrayLike) -> bool:
-        """Whether to stop: at a look whose verdict is clear, or at the last."""
+        """Whether to stop: at a look whose verdict is clear, or at the last. Both have shape (pairs,)."""
         differences = _log_ratios(a, b)
         n = int(differences.size)
         if n >= self.most:
@@ -252,7 +252,7 @@ def compare_samples(
     lower_is_better: bool = True,
     among: int = 1,
 ) -> Comparison:
-    """Compare two samples that were not paired: two runs, one after the other.
+    """Compare two samples that were not paired: two runs, one after the other. Shapes (n,) and (m,).
 
     By ranks; samples that depend on their predecessors count for as many as they amount to. A difference is claimed,
     and p is, of more than delta.

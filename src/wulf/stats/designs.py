@@ -298,7 +298,10 @@ def columns(levels: NDArray[Any], terms: Sequence[Term]) -> Floats:
 
 
 def alias_groups(products: Floats) -> list[list[Alias]]:
-    """Terms whose columns are the same, or opposite: together by their first; those that never vary left out."""
+    """Terms whose columns are the same, or opposite: together by their first; those that never vary left out.
+
+    Products have shape (runs, terms).
+    """
     groups: list[list[Alias]] = []
     for i, column in enumerate(products.T):
         if np.ptp(column) == 0:

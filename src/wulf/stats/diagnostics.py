@@ -47,6 +47,8 @@ _TREND_MOST = 1000
 def robust_sigma(samples: ArrayLike) -> float:
     """σ by the median absolute deviation from the median, in the samples' unit: a few outliers do not move it.
 
+    Samples have shape (n,).
+
     Raises
     ------
     ValueError
@@ -59,7 +61,10 @@ def robust_sigma(samples: ArrayLike) -> float:
 
 
 def autocorrelation(samples: ArrayLike) -> Floats:
-    """Autocorrelation at lags 0 … n-1 (biased estimate, so that it is a correlation), by FFT; zeros for a constant."""
+    """Autocorrelation at lags 0 … n-1 (biased estimate, so that it is a correlation), by FFT; zeros for a constant.
+
+    Shape (n,), as the samples.
+    """
     values = checked(samples)
     n = int(values.size)
     if n < 2:
@@ -102,6 +107,8 @@ def dependence(samples: ArrayLike) -> Dependence:
 
     Normal approximation with the exact mean and variance (Dufour & Roy, Journal of Econometrics 28, 1985), good from
     eight samples on; fewer, and equal ones, show none: p is 1.
+
+    Samples have shape (n,), in the order measured.
     """
     values = checked(samples)
     n = int(values.size)
@@ -120,7 +127,7 @@ def _rank_correlation(values: Floats) -> float:
 
 
 def ranks(values: Floats) -> Floats:
-    """Ranks, but for a constant; ties have their mean rank."""
+    """Ranks, but for a constant; ties have their mean rank. Shape (n,), as the samples."""
     ordered = np.sort(values)
     found: Floats = (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
     return found
@@ -132,6 +139,8 @@ def effective_size(samples: ArrayLike, caution: float = 0.0) -> float:
     From 50 samples on: n / (1 + 2 Σ ρ_k) over Geyer's initial positive sequence (Geyer 1992). Below: n(1-ρ)/(1+ρ) of
     an AR(1) series, its ρ that of the ranks, corrected for the bias of short series, (1+3ρ)/n (Marriott & Pope 1954).
     Negative autocorrelation earns nothing.
+
+    Samples have shape (n,), in the order measured.
 
     Parameters
     ----------
@@ -255,6 +264,8 @@ def cold_start(samples: ArrayLike) -> int:
     Looks at the first quarter at most: from the first on, as long as each lies farther beyond the extremes of what
     follows the quarter than those lie apart, all on one side. Nothing is left out because of it; it says that measuring
     should go on. Fewer than eight samples show nothing.
+
+    Samples have shape (n,), in the order measured.
     """
     values = checked(samples)
     if values.size < TREND_LEAST:
@@ -291,7 +302,7 @@ class Modes:
 
 
 def modes(samples: ArrayLike) -> Modes:
-    """The dip test of unimodality (Hartigan & Hartigan, The Annals of Statistics 13, 1985).
+    """The dip test of unimodality (Hartigan & Hartigan, The Annals of Statistics 13, 1985). Samples have shape (n,).
 
     p by interpolation in the null distribution of √n·dip under the uniform distribution, the worst case, which hardly
     depends on n. Fewer than ten samples show no second mode: p is 1.
@@ -312,6 +323,8 @@ def dip(samples: ArrayLike) -> float:
     steps and their least concave majorant. Where the two are farthest apart lies the next, smaller modal interval; on
     what is cut away, minorant and majorant are the fit, and their greatest gap is kept. It ends when the two are no
     farther apart than that. More than 2,000 samples are thinned to so many quantiles.
+
+    Samples have shape (n,).
 
     Returns
     -------

@@ -102,7 +102,10 @@ def median_interval(samples: ArrayLike, confidence: float = 0.95) -> Estimate:
 
 
 def few_mean_interval(samples: ArrayLike, confidence: float = 0.95) -> Estimate:
-    """The mean of a few figures that are themselves sums or means of many, and so nearly normal: Student's t."""
+    """The mean of a few figures that are themselves sums or means of many, and so nearly normal: Student's t.
+
+    Figures have shape (n,).
+    """
     from scipy.special import stdtrit
 
     check_confidence(confidence)

@@ -140,7 +140,7 @@ def signed_rank_shift(differences: Floats, level: float) -> Shift:
 
 
 def rank_sum_shift(first: Floats, second: Floats, level: float, design_effect: float = 1.0) -> Shift:
-    """The shift from `first` to `second`, which were not paired.
+    """The shift from `first` to `second`, which were not paired. Shapes (n,) and (m,).
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 
 
 def checked(samples: ArrayLike) -> Floats:
-    """The samples as a flat array of floats, in their order.
+    """The samples as a flat array of floats, in their order. Shape (n,), of whatever shape they are given.
 
     Raises
     ------
@@ -27,7 +27,7 @@ def checked(samples: ArrayLike) -> Floats:
 
 
 def logs(samples: ArrayLike) -> Floats:
-    """Natural logarithms, for effects that multiply: times and rates.
+    """Natural logarithms, for effects that multiply: times and rates. Shape (n,).
 
     Raises
     ------
@@ -42,7 +42,10 @@ def logs(samples: ArrayLike) -> Floats:
 
 
 def block_means(values: Floats, most: int) -> Floats:
-    """The values, or where there are more than `most`, so many means of neighbours: their mean is as uncertain."""
+    """The values, or where there are more than `most`, so many means of neighbours: their mean is as uncertain.
+
+    Shapes (n,) and (at most `most`,).
+    """
     if values.size <= most:
         return values
     return np.array([part.mean() for part in np.array_split(values, most)])

@@ -56,7 +56,7 @@ class StoppingRule(Protocol):
 
 
 def flags(samples: ArrayLike) -> dict[str, str]:
-    """What is odd about a cell's replicates, in the order measured: name → words. Too few show nothing.
+    """What is odd about a cell's replicates, in the order measured: name → words. Too few show nothing. Shape (n,).
 
     `drift` and `cold` say that the machine was not at rest; `modes` that it was in two states, for which one figure
     does not stand; `dependent` that the interval was widened.
@@ -98,6 +98,8 @@ def resolution(samples: ArrayLike, known: float = 0.0) -> float:
     """The step of a clock, or of the last digit printed, in the samples' unit: known, or as they show it.
 
     Where some are equal, the least gap between those that are not. Where all are, they show none: it may be a count.
+
+    Samples have shape (n,).
     """
     values = checked(samples)
     distinct = np.unique(values)
@@ -111,6 +113,8 @@ def settled_median(samples: ArrayLike, confidence: float = 0.95, step: float = 0
     much more variance (as for an AR(1) series). From eight samples on; fewer say nothing of how they depend. Where
     they do depend, and even the extremes are too near, the reason says so. Either end lies farther out by the
     `resolution`: a time of 20.3 ticks may read 20 eight times in a row, and is not 20.
+
+    Samples have shape (n,), in the order measured.
 
     Parameters
     ----------

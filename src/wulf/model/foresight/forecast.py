@@ -123,6 +123,8 @@ def spread(value: float, draws: Floats) -> Interval:
     Where the critical path changes within the draws, they lie to one side of the value: the longer of two uncertain
     paths is longer than either. The quantiles alone then cover 90 %, shifted by twice that bias (Efron, "Nonparametric
     standard errors and confidence intervals", Canadian Journal of Statistics 9, 1981) 92 %; the interval spans both.
+
+    Draws have shape (n,).
     """
     if draws.size == 0:
         return Interval(value, value, value)

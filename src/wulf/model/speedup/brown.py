@@ -37,11 +37,11 @@ class Figure:
     published: bool = True
 
     def theta(self, work: float) -> Floats:
-        """The form's parameters: c = Tp, a = Ts + Tip, b = Tis."""
+        """The form's parameters: c = Tp, a = Ts + Tip, b = Tis. Shape (3,)."""
         return np.array([work, SERIAL + GOING_PARALLEL, self.communication])
 
     def speedup(self, work: float, workers: Sequence[float] | Floats) -> Floats:
-        """S(N) = (Ts + Tp) / (Ts + N·Tis + Tp/N + Tip)."""
+        """S(N) = (Ts + Tp) / (Ts + N·Tis + Tp/N + Tip). Shape (workers,)."""
         result: Floats = (SERIAL + work) / (self.form.columns(np.asarray(workers, dtype=float)) @ self.theta(work))
         return result
 

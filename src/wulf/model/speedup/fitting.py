@@ -170,7 +170,7 @@ class Fit:
         return mean_errors(self.noise, self.launches, random, self.times.counts, draws)
 
     def interval(self, value: float, drawn: Floats) -> Interval:
-        """The value with the quantiles of its draws; infinite ones stay so."""
+        """The value with the quantiles of its draws; infinite ones stay so. Draws have shape (draws,)."""
         low, high = np.quantile(drawn, [(1 - self.confidence) / 2, (1 + self.confidence) / 2], method="nearest")
         return Interval(value, min(float(low), value), max(float(high), value))
 

@@ -123,7 +123,7 @@ def study(
     seed: int = 0,
     forms: Sequence[Form] = FORMS,
 ) -> Study:
-    """Fit every form, and choose.
+    """Fit every form, and choose. Seconds have shape (runs,), which may differ between numbers of workers.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def karp_flatt(
     times: Times, serial: Sequence[float] | None = None, confidence: float = 0.95, seed: int = 0,
     launches: Floats = NO_LAUNCHES,
 ) -> tuple[KarpFlatt, ...]:  # fmt: skip
-    """The experimentally determined serial fraction at each number of workers.
+    """The experimentally determined serial fraction at each number of workers. `launches` has shape (draws,).
 
     The speedup is over the serial program where it was run, else over one worker; without either there is none.
     Intervals come from repeated runs, and from `launches`, what the means of launches may scatter by besides, as draws

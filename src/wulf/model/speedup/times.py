@@ -84,14 +84,17 @@ class Times:
 
     @property
     def errors(self) -> Floats:
-        """What one standard error of each mean is, relatively; 1/√count where the noise is not known."""
+        """What one standard error of each mean is, relatively; 1/√count where the noise is not known.
+
+        Shape (points,).
+        """
         spread = np.ones_like(self.means) if self.noise is None else self.noise.spread
         result: Floats = spread / np.sqrt(self.counts)
         return result
 
 
 def gather(replicates: Mapping[float, ArrayLike]) -> Times:
-    """Runs by number of workers.
+    """Runs by number of workers. Seconds have shape (runs,), which may differ between numbers of workers.
 
     Parameters
     ----------

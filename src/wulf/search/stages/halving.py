@@ -38,7 +38,10 @@ class Pool:
         self.configs: list[Config] = list(dict.fromkeys([*history.plan.baselines.values(), *self._listed]))
 
     def predict(self) -> tuple[Floats, Floats]:
-        """ln cost at full size and its standard deviation, of each of `configs`; neighbours of the best are added."""
+        """ln cost at full size and its standard deviation, of each of `configs`; neighbours of the best are added.
+
+        Both have shape (configs,).
+        """
         history = self._history
         mean, sd = history.surrogate.predict(self.configs, history.plan.full)
         if self._whole:

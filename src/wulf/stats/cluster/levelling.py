@@ -58,7 +58,7 @@ class Figures:
 
 
 def by_pass(samples: Sequence[Sequence[float]], passes: Sequence[Sequence[int]]) -> Floats:
-    """Each subject's samples, and the pass of each, as a matrix of subjects × passes; NaN where there is none.
+    """Each subject's samples by the pass of each, shape (subjects, passes); NaN where there is none.
 
     A sample that is not above zero has no logarithm, and counts as none.
     """
@@ -107,7 +107,10 @@ def error_of(replicates: int, scatter: float, subjects: int) -> float:
 
 
 def middles(x: Floats, axis: int) -> Floats:
-    """Medians of what is not NaN; NaN where all is. As `numpy.nanmedian`, at a tenth of its time for short rows."""
+    """Medians of what is not NaN; NaN where all is. As `numpy.nanmedian`, at a tenth of its time for short rows.
+
+    Values have any shape; that of the result lacks the axis.
+    """
     ordered = np.sort(x, axis=axis)
     counts = np.isfinite(x).sum(axis=axis, keepdims=True)
     pair = [np.take_along_axis(ordered, np.maximum(at, 0), axis=axis) for at in ((counts - 1) // 2, counts // 2)]

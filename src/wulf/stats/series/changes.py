@@ -119,7 +119,7 @@ class Change:
 
 
 def in_levels(values: Floats) -> tuple[Ints, Floats]:
-    """For every value the number of its level, and the gaps between the levels.
+    """For every value the number of its level, and the gaps between the levels. Shapes (n,) and (levels - 1,).
 
     Up to 64 distinct values are levels of their own; more are rounded to 64 levels of equally many values.
     """
@@ -284,7 +284,7 @@ def change_points(
     least: int = LEAST,
     seed: int | np.random.Generator = 0,
 ) -> list[Change]:
-    """The changes of one series, in its order; see `change_points_of`."""
+    """The changes of one series, in its order; see `change_points_of`. Shape (n,)."""
     return change_points_of([values], level=level, permutations=permutations, least=least, seed=seed)[0]
 
 
