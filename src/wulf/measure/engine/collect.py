@@ -74,7 +74,20 @@ def _common_start(replicates: Sequence[Replicate]) -> dict[str, Any]:
     }
 
 
-def _named(cell: Cell, metric: str) -> dict[str, str]:
+def _params(cell: Cell) -> dict[str, Any]:
+    """What a record says of its cell."""
+    carrier = {"transport": cell.transport} if cell.transport else {}
+    wave = {} if cell.wave is None else {"wave": cell.wave}
+    return {**carrier, "pattern": cell.pattern, **cell.params, **wave, **cell.about}
+
+
+def _info(good: Sequence[Replicate]) -> dict[str, Any]:
+    """What the probe said of its last replicate."""
+    said = (good[-1].get("info") or {}) if good else {}
+    return {name: told for name, told in said.items() if name not in _LARGE}
+
+
+def _named(cell: Cell, metric: str) -> dict[str, Any]:
     """Which row of the node survey's table this is, and of which curve or matrix it is a point."""
     series, point, _ = cell.name.partition("#")
     found = {"row": cell.rows[metric]} if metric in cell.rows else {}
@@ -192,46 +205,24 @@ def records_of(
         )
         if disturbed and verdict is Verdict.OK:
             verdict, reason = Verdict.NOISY, next(iter(disturbed.values()))
-        extra: dict[str, Any] = {"phase": cell.phase, "failed_replicates": len(replicates) - len(good)}
-        extra |= _named(cell, metric.name)
-        if cell.program == NODE and estimate.n == 0 and good and len(good) == len(replicates) and failure is None:
-            extra["supported"] = False  # it answered, with a reason instead of a value: this host does not have it
-        if primary:
-            extra["stopped"] = failure or stopped or rule.decide(samples).reason
-            extra |= _common_start(good)
-            if bottleneck:
-                extra["bottleneck"] = list(bottleneck)
+        # a node that answers, with a reason in place of a value, has nothing of the kind
+        lacks = cell.program == NODE and estimate.n == 0 and 0 < len(good) == len(replicates) and failure is None
         blocks = list(by_block(metric.name, good))
-        if plan.together or cell.wave is not None or blocks != list(range(len(blocks))):
-            extra["blocks"] = blocks  # else it has a sample of every pass, from the first on
-        if odd or disturbed:
-            extra["flags"] = odd | disturbed
-        if good and good[-1].get("info"):
-            extra["info"] = {name: told for name, told in good[-1]["info"].items() if name not in _LARGE}
+        of_every_pass = not plan.together and cell.wave is None and blocks == list(range(len(blocks)))
+        of_primary: dict[str, Any] = {}
+        if primary:
+            stopped_by = failure or stopped or rule.decide(samples).reason
+            of_primary = {"counters": counters, "stopped": stopped_by, "bottleneck": list(bottleneck)}
+            of_primary |= _common_start(good)
         return Record(
-            run=run,
-            subject=cell.subject,
-            probe=cell.program,
-            metric=metric.name,
-            unit=metric.unit,
-            params={**({"transport": cell.transport} if cell.transport else {}), "pattern": cell.pattern, **cell.params}
-            | ({} if cell.wave is None else {"wave": cell.wave})
-            | dict(cell.about),
-            value=estimate.value,
-            low=estimate.low,
-            high=estimate.high,
-            confidence=estimate.confidence,
-            statistic="median" if estimate.value is not None else None,
-            replicates=estimate.n,
-            quantiles=_quantiles(metric.name, good),
-            verdict=verdict,
-            reason=reason,
-            provenance=Provenance.MEASURED,
-            counters=counters if primary else {},
-            samples=samples,
-            at=at,
-            **extra,
-        )
+            run=run, subject=cell.subject, probe=cell.program, metric=metric.name, unit=metric.unit,
+            params=_params(cell), value=estimate.value, low=estimate.low, high=estimate.high,
+            confidence=estimate.confidence, statistic="median" if estimate.value is not None else None,
+            replicates=estimate.n, quantiles=_quantiles(metric.name, good), verdict=verdict, reason=reason,
+            provenance=Provenance.MEASURED, samples=samples, at=at, supported=not lacks, phase=cell.phase,
+            failed_replicates=len(replicates) - len(good), blocks=[] if of_every_pass else blocks,
+            flags=odd | disturbed, info=_info(good), **_named(cell, metric.name), **of_primary,
+        )  # fmt: skip
 
     answered = {name for replicate in good for name in replicate["metrics"]}
     primary, *secondary = _told(cell.metrics[0], good) if cell.program == APP else cell.metrics
