@@ -32,9 +32,9 @@ from wulf.agent.counting import snapshot
 from wulf.agent.machine import Machine
 from wulf.cluster.programs import find_program
 from wulf.core.errors import FOUND, OK, USAGE, WulfError
+from wulf.core.names import plural
 from wulf.core.records import Record, Verdict
 from wulf.measure.node.edges import edge_records, sigma_peaks
-from wulf.report.kit.names import plural
 from wulf.report.selftest import markdown
 from wulf.stats.claims import Claim
 from wulf.stats.curves.sigma_peak import Peak

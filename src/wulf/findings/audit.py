@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from wulf.core.findings import Evidence, Finding, Severity
-from wulf.report.kit.names import fold, fold_places, plural
+from wulf.core.names import fold, fold_places, plural
 from wulf.tune.audit.answers import Answer, Said
 from wulf.tune.audit.audited import Audited, is_bypass, limits
 from wulf.tune.audit.checklist import QUESTIONS, Question

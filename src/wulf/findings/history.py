@@ -1,166 +1,110 @@
-"""`wulf history`: where a metric's level changed over many runs, and what else changed just there."""
+"""A metric over many runs: where its level changed, what else changed just there, and what that is to be called."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from wulf.agent.facts import is_uniform
-from wulf.core.errors import UsageError
-from wulf.findings.facts.deviations import Fingerprint
-from wulf.report.compare.history import FactChange, History, JudgedSeries, Step
-from wulf.stats.series.changes import Change, change_points_of
-from wulf.stats.series.wandering import doubt
-from wulf.store.history import Collection, Series, Source, collect, fingerprint, metrics_of, place
-
-WINDOW = 20
-"""Runs on either side of a change whose facts are looked at, within its two segments."""
-
-ALSO = frozenset({"kernel.boot_id", "kernel.cmdline"})
-"""Facts that equal nodes need not share, yet one node keeps from run to run: a reboot, the boot command line."""
-
-Read = Callable[[Source], Fingerprint]
+from wulf.stats.series.changes import Change
+from wulf.store.history import Series, Source
 
 
-def settled(name: str) -> bool:
-    """Whether a fact stays as it is unless somebody or something changes the node.
+@dataclass(frozen=True)
+class FactChange:
+    """A fact of a node that changed with the metric.
 
-    Those on which nodes should agree, and `ALSO`. Left out are uptime, the clock's momentary errors, counts of how
-    often a link came and went, and the memory's size to the page.
-    """
-    return is_uniform(name) or name in ALSO
-
-
-def history(
-    metric: str,
-    directory: Path | None = None,
-    *,
-    subject: str | None = None,
-    params: Mapping[str, str] | None = None,
-    level: float = 0.05,
-    seed: int = 0,
-) -> History:
-    """One metric over the runs under a directory, with its changes.
-
-    Raises
-    ------
-    UsageError
-        No run there has such a record.
-    """
-    collected = collect(metric, directory, subject, params)
-    if not collected.series:
-        raise _nothing(metric, directory, subject, params, collected)
-
-    @cache
-    def read(source: Source, nodes: tuple[str, ...]) -> Fingerprint:
-        return fingerprint(source, nodes)
-
-    return explain(metric, collected, lambda nodes: lambda source: read(source, nodes), level=level, seed=seed)
-
-
-def explain(
-    metric: str,
-    collected: Collection,
-    facts_of: Callable[[tuple[str, ...]], Read],
-    *,
-    level: float = 0.05,
-    seed: int = 0,
-) -> History:
-    """The changes of all series, each with the facts that changed there.
-
-    Parameters
+    Attributes
     ----------
-    facts_of
-        From a series' nodes to a function that reads a run's facts of them.
+    node
+        Empty for what is no node's: wulf's own version.
+    before, after
+        None where the node had no such thing.
+    off
+        Runs after the change of the metric at which it changed; negative: before it.
     """
-    found = change_points_of(
-        [[point.value for point in series.points] for series in collected.series], level=level, seed=seed
-    )
-    told = tuple(
-        JudgedSeries(
-            series,
-            tuple(_steps(series, changes, facts_of(series.nodes))),
-            doubt([point.value for point in series.points], changes),
-        )
-        for series, changes in zip(collected.series, found, strict=True)
-    )
-    return History(metric, told, collected.runs, level, collected.unread, collected.torn)
+
+    node: str
+    name: str
+    before: Any
+    after: Any
+    off: int = 0
 
 
-def _steps(series: Series, changes: Sequence[Change], read: Read) -> list[Step]:
-    sources = [point.run for point in series.points]
-    ends = [0, *(change.at for change in changes), len(sources)]
-    return [
-        Step(change, tuple(fact_changes(sources, change, (start, stop), read)))
-        for change, start, stop in zip(changes, ends, ends[2:], strict=False)
-    ]
+@dataclass(frozen=True)
+class Step:
+    """A change of a series, and the facts that changed there."""
+
+    change: Change
+    facts: tuple[FactChange, ...] = ()
 
 
-def fact_changes(sources: Sequence[Source], change: Change, within: tuple[int, int], read: Read) -> list[FactChange]:
-    """Facts that had one value in the runs before a change and another in those after.
+@dataclass(frozen=True)
+class JudgedSeries:
+    """A series with what is to be said of it.
 
-    Exactly one, over up to `WINDOW` runs on either side: a fact that comes and goes explains nothing. It must change
-    where the metric may have changed, from `change.earliest` to `change.latest`. A run that knows nothing of a fact
-    says nothing. wulf's own version counts as a fact.
-
-    Parameters
+    Attributes
     ----------
-    sources
-        The series' runs, oldest first.
-    within
-        The first run of the segment before, and the one past the segment after.
-    read
-        A run's facts: node → fact → {"value": …}.
+    doubt
+        Why its changes are candidates only: the runs wander, so that some split of them looks like a step.
     """
-    first = max(within[0], min(change.at - WINDOW, change.earliest - 1))
-    last = min(within[1], max(change.at + WINDOW, change.latest + 1))
-    seen: dict[tuple[str, str], list[tuple[int, Any]]] = {}
-    for index in range(first, last):
-        for node, facts in read(sources[index]).items():
-            for name, fact in facts.items():
-                if settled(name) and (fact.get("value") is not None or fact.get("absent")):
-                    seen.setdefault((node, name), []).append((index, fact.get("value")))
-        seen.setdefault(("", "wulf version"), []).append((index, sources[index].version))
-    found = [_stepped(node, name, values, change) for (node, name), values in sorted(seen.items())]
-    return [fact for fact in found if fact is not None]
+
+    series: Series
+    steps: tuple[Step, ...] = ()
+    doubt: str | None = None
+
+    def verdict(self, step: Step) -> str:
+        """`worse`, `better`, `changed` where nobody says which way is better, `spread` where the level did not move.
+
+        `candidate` whichever way it went, where the runs wander.
+        """
+        if self.doubt:
+            return "candidate"
+        up = step.change.direction
+        if up == 0:
+            return "spread"
+        if not self.series.better:
+            return "changed"
+        return "worse" if (up > 0) == (self.series.better == "lower") else "better"
+
+    @property
+    def worse_now(self) -> bool:
+        """Whether the latest segment is worse than the one before it."""
+        return bool(self.steps) and self.verdict(self.steps[-1]) == "worse"
+
+    def first_run(self, step: Step) -> Source:
+        """The first run after a change."""
+        return self.series.points[step.change.at].run
 
 
-def _stepped(node: str, name: str, values: list[tuple[int, Any]], change: Change) -> FactChange | None:
-    """The one step that the values of a fact make, if it is where the change may be."""
-    texts = [json.dumps(value, sort_keys=True) for _, value in values]
-    steps = [i for i in range(1, len(texts)) if texts[i] != texts[i - 1]]
-    if len(steps) != 1:
-        return None
-    (old, before), (new, after) = values[steps[0] - 1], values[steps[0]]
-    if new < change.earliest or old + 1 > change.latest:
-        return None
-    return FactChange(node, name, before, after, min(max(change.at, old + 1), new) - change.at)
+@dataclass(frozen=True)
+class History:
+    """A metric over the runs of a directory.
 
+    Attributes
+    ----------
+    told
+        Every series.
+    runs
+        How many runs were read.
+    unread, torn
+        Runs that could not be read, with the reason; lines that could not be, by run.
+    """
 
-def _nothing(
-    metric: str, directory: Path | None, subject: str | None, params: Mapping[str, str] | None, collected: Collection
-) -> UsageError:
-    """Why there is no series, and what there is instead."""
-    where = place(directory)
-    if not collected.runs:
-        why = f": {collected.unread[0][0]}: {collected.unread[0][1]}" if collected.unread else ""
-        return UsageError(f"no runs under {where}{why}", "`wulf survey` makes one; --in names another directory")
-    if subject is not None or params:
-        cells = collect(metric, directory).series
-        if cells:
-            subjects = sorted({series.subject for series in cells})
-            of = sorted({f"{name}={value}" for series in cells for name, value in series.params.items()})
-            return UsageError(
-                f"no run under {where} has {metric!r} of that subject with those parameters",
-                f"subjects: {_some(subjects)}; parameters: {_some(of)}",
-            )
-    names = metrics_of(directory)
-    there = f"metrics there are: {_some(sorted(names))}" if names else "the newest runs there have no records at all"
-    return UsageError(f"none of the {collected.runs} runs under {where} has the metric {metric!r}", there)
+    metric: str
+    told: tuple[JudgedSeries, ...]
+    runs: int
+    level: float
+    unread: tuple[tuple[str, str], ...] = ()
+    torn: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def changed(self) -> list[JudgedSeries]:
+        """Series with changes: those that are worse now first, then those that changed last, candidates last of all."""
+        found = [told for told in self.told if told.steps]
+        found.sort(key=lambda told: told.first_run(told.steps[-1]).started, reverse=True)
+        return sorted(found, key=lambda told: (not told.worse_now, told.doubt is not None))
 
-def _some(names: Sequence[str], limit: int = 12) -> str:
-    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
+    @property
+    def worse_now(self) -> list[JudgedSeries]:
+        """Series whose latest segment is worse than the one before it."""
+        return [told for told in self.told if told.worse_now]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from wulf.findings.history import explain
-from wulf.report.compare.history import JudgedSeries
+from wulf.findings.history import JudgedSeries
 from wulf.selftest.simulated.noise import CV
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.samples import Floats
 from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, Stream, drifting
 from wulf.store.history import Collection, Point, Series, Source
+from wulf.workflow.model.history import explain
 
 LENGTHS = (30, 60)
 """Runs of a series."""

@@ -20,9 +20,9 @@ from tests.unit.report.make_run import (
 )
 from tests.wording import Wording, lacking
 from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.names import fold, natural, plural, printable, subject_text
 from wulf.core.records import Verdict
 from wulf.report.kit.figures import cell_name, counters_of_interest, quantile_name, record_lines, verdict_text
-from wulf.report.kit.names import fold, natural, plural, printable, subject_text
 from wulf.report.run.facts import fact_rows, fact_text, reported_link_speeds
 from wulf.report.run.method import method, twelve_rules
 from wulf.report.run.summary import against_peers, duration, exit_code, headline, ordered_findings, state

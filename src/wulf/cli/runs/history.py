@@ -57,8 +57,8 @@ def command(
     Runs are compared cell by cell: the same subject with the same parameters. Records that failed or have no answer
     are left out.
     """
-    from wulf.findings.history import history
     from wulf.report.compare.history import as_objects, print_history
+    from wulf.workflow.model.history import history
 
     found = history(metric, directory, subject=subject, params=dict(params), level=level)
     if html is not None:

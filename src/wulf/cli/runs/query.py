@@ -19,7 +19,7 @@ def command(sql: str, directory: Path | None, as_json: bool) -> None:
     """Ask the records of many runs in SQL (DuckDB). Tables: records, runs."""
     from rich.table import Table
 
-    from wulf.report.kit.names import plural
+    from wulf.core.names import plural
     from wulf.store.query import query
 
     answer = query(sql, directory)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from wulf.cli.options import colour_console, inventory_of, node_options
-from wulf.report.kit.names import printable
+from wulf.core.names import printable
 
 
 @click.command(epilog="Example: wulf tune revert 20261121T231500-tune-9f3a --nodes 'n[1-4]'")

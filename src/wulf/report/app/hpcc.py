@@ -7,9 +7,9 @@ from typing import Any
 
 from wulf.apps.hpcc import NAME, PARTS, Row
 from wulf.apps.linpack.peaks import KINDS
+from wulf.core.names import printable
 from wulf.core.records import Record
 from wulf.report.kit.figures import interval_text, value_text, verdict_text
-from wulf.report.kit.names import printable
 
 TITLES = {
     "HPL": "a dense system of equations", "DGEMM": "products of matrices", "PTRANS": "transposing over the network",

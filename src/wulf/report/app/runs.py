@@ -12,11 +12,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from wulf.core.names import plural, printable, subject_text
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.report.app.hpcc import hpcc_parts, is_told
 from wulf.report.kit.figures import interval_text, metric_name, phase, value_text, verdict_text
-from wulf.report.kit.names import plural, printable, subject_text
 from wulf.store.run import Run
 
 PROBE, PHASE = "app", "app"

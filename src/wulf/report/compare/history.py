@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Any
@@ -12,12 +12,13 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from wulf.core.names import plural, printable, subject_text
 from wulf.core.records import Record
 from wulf.core.units import scale_for, show_in
+from wulf.findings.history import FactChange, History, JudgedSeries, Step
 from wulf.report.kit.figures import cell_name, metric_name
-from wulf.report.kit.names import plural, printable, subject_text
 from wulf.stats.series.changes import Change
-from wulf.store.history import Series, Source
+from wulf.store.history import Series
 
 MAX_CHANGED = 20
 MAX_UNCHANGED = 12
@@ -28,107 +29,6 @@ MAX_DOUBTS = 3
 
 _BARS = "▁▂▃▄▅▆▇█"
 _STYLES = {"worse": "bold red", "better": "green", "spread": "yellow", "candidate": "yellow"}
-
-
-@dataclass(frozen=True)
-class FactChange:
-    """A fact of a node that changed with the metric.
-
-    Attributes
-    ----------
-    node
-        Empty for what is no node's: wulf's own version.
-    before, after
-        None where the node had no such thing.
-    off
-        Runs after the change of the metric at which it changed; negative: before it.
-    """
-
-    node: str
-    name: str
-    before: Any
-    after: Any
-    off: int = 0
-
-
-@dataclass(frozen=True)
-class Step:
-    """A change of a series, and the facts that changed there."""
-
-    change: Change
-    facts: tuple[FactChange, ...] = ()
-
-
-@dataclass(frozen=True)
-class JudgedSeries:
-    """A series with what is to be said of it.
-
-    Attributes
-    ----------
-    doubt
-        Why its changes are candidates only: the runs wander, so that some split of them looks like a step.
-    """
-
-    series: Series
-    steps: tuple[Step, ...] = ()
-    doubt: str | None = None
-
-    def verdict(self, step: Step) -> str:
-        """`worse`, `better`, `changed` where nobody says which way is better, `spread` where the level did not move.
-
-        `candidate` whichever way it went, where the runs wander.
-        """
-        if self.doubt:
-            return "candidate"
-        up = step.change.direction
-        if up == 0:
-            return "spread"
-        if not self.series.better:
-            return "changed"
-        return "worse" if (up > 0) == (self.series.better == "lower") else "better"
-
-    @property
-    def worse_now(self) -> bool:
-        """Whether the latest segment is worse than the one before it."""
-        return bool(self.steps) and self.verdict(self.steps[-1]) == "worse"
-
-    def first_run(self, step: Step) -> Source:
-        """The first run after a change."""
-        return self.series.points[step.change.at].run
-
-
-@dataclass(frozen=True)
-class History:
-    """A metric over the runs of a directory.
-
-    Attributes
-    ----------
-    told
-        Every series.
-    runs
-        How many runs were read.
-    unread, torn
-        Runs that could not be read, with the reason; lines that could not be, by run.
-    """
-
-    metric: str
-    told: tuple[JudgedSeries, ...]
-    runs: int
-    level: float
-    unread: tuple[tuple[str, str], ...] = ()
-    torn: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def changed(self) -> list[JudgedSeries]:
-        """Series with changes: those that are worse now first, then those that changed last, candidates last of all."""
-        found = [told for told in self.told if told.steps]
-        found.sort(key=lambda told: told.first_run(told.steps[-1]).started, reverse=True)
-        return sorted(found, key=lambda told: (not told.worse_now, told.doubt is not None))
-
-    @property
-    def worse_now(self) -> list[JudgedSeries]:
-        """Series whose latest segment is worse than the one before it."""
-        return [told for told in self.told if told.worse_now]
 
 
 def headline(history: History) -> str:

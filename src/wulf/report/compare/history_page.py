@@ -9,24 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from wulf.core.names import plural, printable
 from wulf.core.units import scale_for, show, show_interval
-from wulf.report.compare.history import (
-    History,
-    JudgedSeries,
-    amount,
-    fact_texts,
-    headline,
-    method,
-    move,
-    notes,
-    place_text,
-    series_name,
-    when,
-)
+from wulf.findings.history import History, JudgedSeries
+from wulf.report.compare.history import amount, fact_texts, headline, method, move, notes, place_text, series_name, when
 from wulf.report.kit.charts import hover, label
 from wulf.report.kit.figures import metric_name
 from wulf.report.kit.html import drawing_script, fill_template, json_for_script, script_digest, write_page
-from wulf.report.kit.names import plural, printable
 from wulf.stats.samples import Floats
 from wulf.stats.stopping import settled_median
 from wulf.store.history import Point

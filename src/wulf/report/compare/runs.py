@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from wulf.core.names import plural, printable
 from wulf.measure.comparing import GRAVEST_FIRST, ONE_LAUNCH, CellComparison, RunComparison, described, percent
-from wulf.report.kit.names import plural, printable
 from wulf.stats.comparison import Judgement
 
 ROWS = 30

@@ -7,12 +7,12 @@ from math import log
 from pathlib import Path
 from typing import Any
 
+from wulf.core.names import printable, subject_text
 from wulf.core.units import scale_for, show_in
 from wulf.measure.comparing import CellComparison, RunComparison, percent
 from wulf.report.compare.runs import footnote, headline, span_of, word
 from wulf.report.kit.figures import cell_name
 from wulf.report.kit.html import fill_template, write_page
-from wulf.report.kit.names import printable, subject_text
 from wulf.stats.comparison import DELTA, Judgement
 
 MARGIN = 5.0

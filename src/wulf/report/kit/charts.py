@@ -10,11 +10,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from wulf.core.names import printable
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in, show_interval
 from wulf.report.kit.figures import MARKS, metric_name, record_lines, usable
 from wulf.report.kit.matrices import Interval, Matrix, Sweep, arrow, effective_bandwidth
-from wulf.report.kit.names import printable
 
 MAX_HEAT_NODES = 128
 """The largest cluster drawn as a heat map: 16,256 cells. Beyond, each node is one point: the median of its links."""

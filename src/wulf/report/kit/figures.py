@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from wulf.core.names import plural
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
-from wulf.report.kit.names import plural
 
 MARKS = {Verdict.OK: "", Verdict.NOISY: "~", Verdict.UNRESOLVED: "?", Verdict.FAILED: "×"}
 """One character a verdict, so that it is read without colour."""

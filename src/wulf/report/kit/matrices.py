@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from wulf.core.names import natural
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
 from wulf.measure.mpi.probes import carrier
 from wulf.report.kit.figures import HIGHER_IS_BETTER, MAIN_METRICS, metric_name, phase, usable
-from wulf.report.kit.names import natural
 from wulf.store.run import Run
 
 Pair = tuple[str, str]

@@ -6,10 +6,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from wulf.core.names import printable
 from wulf.core.units import show, show_interval
 from wulf.report.kit.charts import hover, label
 from wulf.report.kit.html import drawing_script, fill_template, json_for_script, script_digest, write_page
-from wulf.report.kit.names import printable
 from wulf.report.kit.terminal import ticks
 from wulf.report.kit.view import Curve, Plot, Section, View
 

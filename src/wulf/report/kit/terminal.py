@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from wulf.core.names import printable
 from wulf.core.units import show
 from wulf.report.kit.charts import _round_values
-from wulf.report.kit.names import printable
 from wulf.report.kit.textplot import Marked, text_plot
 from wulf.report.kit.view import Columns, Plot, Section, View
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from wulf.core.names import plural
 from wulf.core.units import scale_for, show, show_in
 from wulf.model.speedup.fitting import MISFIT_LEVEL, Fit
 from wulf.model.speedup.forms import FORMS
 from wulf.model.speedup.study import SUPPORTED, TOLD_APART, HeldOut, Study
-from wulf.report.kit.names import plural
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
 from wulf.stats.curves.piecewise import Interval
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wulf.core.names import printable
 from wulf.core.records import Record
 from wulf.core.units import show, show_interval
 from wulf.measure.mpi.farm import FARM, METG, points_of
@@ -14,7 +15,6 @@ from wulf.model.draws import combine, mean_of
 from wulf.model.farm.study import Point
 from wulf.report.kit.charts import Chart, decade_ticks, hover, label
 from wulf.report.kit.figures import interval_text, metric_name, phase, verdict_text
-from wulf.report.kit.names import printable
 from wulf.stats.intervals import least_samples, median_interval
 from wulf.store.run import Run
 

@@ -13,13 +13,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from wulf.core.names import printable, subject_text
 from wulf.core.records import Record
 from wulf.core.units import scale_for, show, show_in
 from wulf.measure.mpi.probes import is_mpi
 from wulf.measure.mpi.tuning import THROUGH, TRIED
 from wulf.report.kit.charts import Chart, interval_series, size_chart
 from wulf.report.kit.figures import MARKS, interval_text, metric_name, phase, usable, verdict_text
-from wulf.report.kit.names import printable, subject_text
 from wulf.report.mpi.farm_page import farm_charts, farm_rows
 from wulf.store.run import Run
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wulf.core.names import plural, printable, subject_text
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.measure.net.layers import METRIC, PHASE, layers_of
 from wulf.report.kit.charts import Chart, hover, label
 from wulf.report.kit.figures import MARKS, phase, record_lines, usable, value_text
-from wulf.report.kit.names import plural, printable, subject_text
 from wulf.store.run import Run
 
 MICRO = 1e-6

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wulf.core.names import plural, printable, subject_text
 from wulf.core.units import show, show_interval
 from wulf.measure.net.watching import QUANTILES, RATE, Moment, Watching
 from wulf.report.kit.figures import quantile_name
-from wulf.report.kit.names import plural, printable, subject_text
 from wulf.stats.intervals import Estimate
 
 BARS = "▁▂▃▄▅▆▇█"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from wulf.core.names import natural, printable
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.report.kit.figures import MARKS, interval_text, phase
-from wulf.report.kit.names import natural, printable
 
 MOST_RECEIVERS = 20
 """Lines of the table: the receivers that reach least."""

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from wulf.core.names import natural, printable
 from wulf.core.records import Record
 from wulf.core.units import show_in
 from wulf.measure.engine.probes import NODE
 from wulf.measure.node.rows import Row
 from wulf.report.kit.figures import MARKS, cell_name, record_lines
-from wulf.report.kit.names import natural, printable
 from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, Reasons, scale_of
 
 Rows = Mapping[str, Mapping[str, Record]]

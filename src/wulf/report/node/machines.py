@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from wulf.core.names import printable
 from wulf.core.records import Verdict
 from wulf.core.units import scale_for, show, show_in
 from wulf.measure.node.machines import WORK, Figure, Machine, common_rows
 from wulf.report.kit.charts import Chart, hover, label
-from wulf.report.kit.names import printable
 
 CHOSEN = (
     "cpu.int.add", "cpu.int.div", "cpu.double.add", "cpu.double.mul", "cpu.double.div", "cpu.fma.double",

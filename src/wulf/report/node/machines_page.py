@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wulf.core.names import plural, printable
 from wulf.report.kit.html import drawing_script, fill_template, json_for_script, script_digest, template, write_page
-from wulf.report.kit.names import plural, printable
 from wulf.report.node.machines import Beside
 from wulf.report.node.page import machines_section
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from wulf.agent.cpulist import parse
+from wulf.core.names import natural, plural, printable
 from wulf.core.records import Record
 from wulf.core.units import show, show_in
 from wulf.report.kit.charts import MAX_HEAT_NODES, Chart, heat_map, hover, label
 from wulf.report.kit.figures import MARKS, interval_text, record_lines, verdict_text
 from wulf.report.kit.matrices import Matrix
-from wulf.report.kit.names import natural, plural, printable
 
 MOST_PRINTED = 16
 """The largest matrix whose figures are printed, too, in its cells where there is room and as a table."""

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wulf.core.names import natural, plural, printable
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
 from wulf.report.kit.charts import LOG_SPAN, Chart, decade_ticks, hover, label
 from wulf.report.kit.figures import record_lines, usable
-from wulf.report.kit.names import natural, plural, printable
 
 PROBES = {"detour": "selfish detour", "ftq": "fixed time quanta", "kernel-noise": "the kernel's account"}
 METRICS = {"detours": "interruptions a second", "worst": "longest interruption", "lost": "share of time lost"}

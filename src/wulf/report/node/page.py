@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from wulf.core.names import fold, natural, plural, printable
 from wulf.core.records import Record
 from wulf.measure.engine.probes import NODE
 from wulf.measure.node.machines import Machine, machine
 from wulf.measure.node.rows import rows_of, table
 from wulf.report.kit.charts import Chart
-from wulf.report.kit.names import fold, natural, plural, printable
 from wulf.report.node.figures import marks_of
 from wulf.report.node.grid import Marks, Rows, grid, most_odd, node_names, readable
 from wulf.report.node.machines import Beside, beside, footnote, machine_charts, machine_heads, machine_rows

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wulf.core.names import printable
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.measure.node.rows import CURVE
 from wulf.report.kit.charts import Chart, decade_ticks, hover, label
 from wulf.report.kit.figures import phase, record_lines, usable
-from wulf.report.kit.names import printable
 
 PAGES = {"small": "small pages", "huge": "huge pages", "default": "pages as the system gives them"}
 KERNELS = ("read", "write", "copy", "scale", "add", "triad", "memcpy")

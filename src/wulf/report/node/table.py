@@ -10,11 +10,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from wulf.core.names import natural, plural, printable
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show, show_in
 from wulf.measure.node.rows import CURVE, MATRIX, ROW, Row, curves_of, rows_of, table
 from wulf.report.kit.figures import MARKS, phase, usable
-from wulf.report.kit.names import natural, plural, printable
 from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, Reasons, cell_text, marks_of, scale_of
 from wulf.store.run import Run
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wulf.core.names import natural, printable
 from wulf.core.units import show
-from wulf.report.kit.names import natural, printable
 from wulf.store.run import Run
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wulf.core.names import plural
 from wulf.core.records import Record
 from wulf.measure.engine.probes import NODE
 from wulf.measure.net.layers import METRIC as DIFFERENCE
 from wulf.report.kit.figures import MARKS, MEANINGS, main_records, phase
 from wulf.report.kit.matrices import Matrix, Sweep, pair_matrices, run_nodes, sweeps, verdict_counts
-from wulf.report.kit.names import plural
 from wulf.report.run.facts import reported_link_speeds
 from wulf.stats.cluster.outliers import LEAST_RATIO, LEAST_SIGMAS
 from wulf.store.run import Run

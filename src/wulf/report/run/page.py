@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.names import fold, natural, plural, printable, subject_text
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in, show_interval
 from wulf.report.app.runs import app_section
@@ -34,7 +35,6 @@ from wulf.report.kit.matrices import (
     sweeps,
     without_value,
 )
-from wulf.report.kit.names import fold, natural, plural, printable, subject_text
 from wulf.report.mpi.operations import mpi_section
 from wulf.report.net.layers import layer_section
 from wulf.report.node.grid import readable

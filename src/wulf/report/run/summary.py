@@ -8,11 +8,11 @@ from typing import Any
 
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, USAGE
 from wulf.core.findings import Evidence, Finding, Severity
+from wulf.core.names import fold, natural, plural, subject_text
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show_in
 from wulf.report.kit.figures import interval_text, main_records, metric_name, phase, value_text
 from wulf.report.kit.matrices import run_nodes, verdict_counts
-from wulf.report.kit.names import fold, natural, plural, subject_text
 from wulf.report.tune import audit
 from wulf.store.run import Run
 

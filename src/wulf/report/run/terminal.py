@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wulf.core.findings import Finding, Severity
+from wulf.core.names import fold, plural, printable, subject_text
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in
 from wulf.report.app import runs as app
@@ -40,7 +41,6 @@ from wulf.report.kit.matrices import (
     verdict_counts,
     without_value,
 )
-from wulf.report.kit.names import fold, plural, printable, subject_text
 from wulf.report.mpi import farm as mpi_farm
 from wulf.report.mpi import operations as mpi
 from wulf.report.net.layers import LayerTable, doubtful, layer_records, layer_table, others, row_texts, unseen

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from wulf.core.names import plural
 from wulf.core.units import show, show_interval
-from wulf.report.kit.names import plural
 from wulf.report.kit.view import Columns, Section
 
 Object = Mapping[str, Any]

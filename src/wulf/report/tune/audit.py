@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wulf.core.findings import Severity
-from wulf.report.kit.names import fold, fold_places, natural, plural, printable
+from wulf.core.names import fold, fold_places, natural, plural, printable
 from wulf.store.run import Run
 from wulf.tune.audit.answers import Answer, Said, is_on
 from wulf.tune.audit.audited import Audited, advised, audited, remarks

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from wulf.core.names import fold, plural
 from wulf.core.units import show
-from wulf.report.kit.names import fold, plural
 from wulf.report.kit.view import Columns, Section, View
 from wulf.tune.kept import SCREENED
 

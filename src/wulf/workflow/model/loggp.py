@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
+from wulf.core.names import fold
 from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import MPI, NET, Probe
@@ -14,7 +15,6 @@ from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import mpi_probe
 from wulf.model.network.loggp import LEAST_REPLICATES, Calls, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
 from wulf.report.kit.figures import usable
-from wulf.report.kit.names import fold
 from wulf.stats.curves.piecewise import fit
 from wulf.store.run import Run, RunWriter
 from wulf.workflow.engine.measuring import Effort, Outcome

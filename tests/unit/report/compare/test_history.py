@@ -18,11 +18,8 @@ from rich.console import Console
 from tests.unit.report.make_run import EVIL
 from tests.unit.report.run.test_html import Checker
 from tests.wording import Wording, lacking
+from wulf.findings.history import FactChange, History, JudgedSeries, Step
 from wulf.report.compare.history import (
-    FactChange,
-    History,
-    JudgedSeries,
-    Step,
     amount,
     as_objects,
     fact_text,
@@ -31,7 +28,7 @@ from wulf.report.compare.history import (
     place_text,
     print_history,
     sparkline,
-)  # fmt: skip
+)
 from wulf.report.compare.history_page import MAX_POINTS, chart, charts_of, render_history, write_history
 from wulf.stats.series.changes import Change
 from wulf.store.history import Point, Series, Source

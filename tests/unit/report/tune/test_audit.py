@@ -11,7 +11,7 @@ from rich.console import Console
 from tests.unit.report.make_audit import AUDIT_SHAPES, audit_run, odd_nodes
 from tests.unit.tune.make_audit import CATALOGUE, read
 from tests.wording import Wording, lacking
-from wulf.report.kit.names import fold_places
+from wulf.core.names import fold_places
 from wulf.report.run.html import render
 from wulf.report.run.terminal import print_report
 from wulf.report.tune import audit

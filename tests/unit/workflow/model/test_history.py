@@ -10,10 +10,10 @@ import pytest
 
 from tests.unit.report.make_history import TCP, line, write_run, write_weeks
 from wulf.core.errors import UsageError
-from wulf.findings.history import WINDOW, explain, fact_changes, history, settled
-from wulf.report.compare.history import FactChange
+from wulf.findings.history import FactChange
 from wulf.stats.series.changes import Change
 from wulf.store.history import Collection, Point, Series, Source, collect, metrics_of
+from wulf.workflow.model.history import WINDOW, explain, fact_changes, history, settled
 
 
 def source(index: int, version: str = "1") -> Source:
