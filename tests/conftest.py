@@ -2,9 +2,15 @@
 
 import signal
 
+from hypothesis import settings
+
 from tests import caches
 
 pytest_plugins = ["tests.running.tiers", "tests.wording", "tests.running.durations"]
+
+# The same examples every time, and none too slow on a busy host: as Hypothesis does where CI is set.
+settings.register_profile("wulf", deadline=None, derandomize=True, database=None)
+settings.load_profile("wulf")
 
 
 def pytest_configure() -> None:

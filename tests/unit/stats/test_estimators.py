@@ -47,7 +47,7 @@ def same(a: Estimate, b: Estimate, scale: float = 1.0, shift: float = 0.0) -> bo
 
 @pytest.mark.parametrize("name", INTERVALS)
 @given(values=samples, scale=scales)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_scale_scales(name: str, values: list[float], scale: float) -> None:
     estimator = INTERVALS[name]
     assert same(estimator(values), estimator([v * scale for v in values]), scale=scale)
@@ -55,7 +55,7 @@ def test_a_scale_scales(name: str, values: list[float], scale: float) -> None:
 
 @pytest.mark.parametrize("name", sorted(INTERVALS))
 @given(values=samples, shift=st.integers(1, 1000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_shift_shifts(name: str, values: list[float], shift: int) -> None:
     estimator = INTERVALS[name]
     assert same(estimator(values), estimator([v + shift for v in values]), shift=shift)
@@ -63,7 +63,7 @@ def test_a_shift_shifts(name: str, values: list[float], shift: int) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(INTERVALS) - ORDER_MATTERS))
 @given(values=samples, random=st.randoms())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_order_does_not_matter(name: str, values: list[float], random: Any) -> None:
     shuffled = list(values)
     random.shuffle(shuffled)
@@ -73,7 +73,7 @@ def test_the_order_does_not_matter(name: str, values: list[float], random: Any) 
 
 @pytest.mark.parametrize("name", INTERVALS)
 @given(values=samples)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_interval_holds_the_value(name: str, values: list[float]) -> None:
     found = INTERVALS[name](values)
     if found.value is not None and found.low is not None and found.high is not None:

@@ -330,7 +330,7 @@ WHOLE = stream(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(0, 3), st.binary(max_size=3)), max_size=4))
 def test_what_is_damaged_is_read_or_refused(changes: list[tuple[int, int, bytes]]) -> None:
     data = bytearray(WHOLE)

@@ -156,7 +156,7 @@ def test_every_format_is_among_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "files"), VALID, ids=IDS)
-@settings(derandomize=True, database=None, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(which=st.integers(0, 9), changes=CHANGES)
 def test_mutated_files_are_read_or_refused_by_name(
     name: str, files: Mapping[str, bytes], which: int, changes: list[tuple[Mutation, int, bytes]]

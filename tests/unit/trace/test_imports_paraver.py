@@ -318,7 +318,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     return b"\n".join(draw(st.permutations(lines))) if draw(st.booleans()) else bytes(data)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(damaged())
 def test_what_is_damaged_is_read_or_refused(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -20,7 +20,7 @@ def exact(form: Form, theta: list[float], runs: int = 3) -> dict[float, list[flo
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_exact_times_give_exact_parameters(form: Form, data: st.DataObject) -> None:
     theta = [data.draw(st.floats(1, 1000)) for _ in form.parts]

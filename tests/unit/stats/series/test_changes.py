@@ -41,7 +41,7 @@ def places(changes: list[Change]) -> list[int]:
     return [change.at for change in changes]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float), min_size=2, max_size=LEVELS))
 def test_the_fast_statistic_is_the_definition(values: list[float]) -> None:
     x = np.array(values)
