@@ -3,6 +3,7 @@
 A node whose answer breaks the contract has failed at that request, by name, with the field and what it said; nobody
 behind this edge asks again whether a field is there. What nobody reads stands nowhere here, and a field more is no
 fault, but where all fields are handed on by name. wulf-replay and wulf-link run on this machine: theirs are our own.
+It is one long file, since it is one table: whoever asks what a node may say finds it here.
 """
 
 from __future__ import annotations
