@@ -33,7 +33,7 @@ COMMANDS = {
     "predict": ("wulf.cli.foresight.predict", "A traced MPI program on other networks: run time, why, whether to buy."),
     "networks": (
         "wulf.cli.foresight.networks",
-        "The networks that predictions know by name, with the sources.",
+        "The networks that predictions know by name, and their figures' sources.",
     ),
     "watch": ("wulf.cli.net.watch", "A live view of one pair: round trip, rate, counters."),
     "check": ("wulf.cli.node.check", "Is this node well? In seconds, for a prolog or HealthCheckProgram."),

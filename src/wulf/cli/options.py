@@ -248,8 +248,9 @@ def inventory_of(
             chosen = Inventory.from_lab(running)
             yield replace(chosen, nodes=chosen.pick(expand(nodes))) if nodes else chosen
         return
-    if inventory_file is not None or hostfile is not None:
-        chosen = _inventory_in(inventory_file, hostfile)
+    read = _inventory_in(inventory_file, hostfile)
+    if read is not None:
+        chosen = read
         if nodes is not None:
             changes["nodes"] = chosen.pick(expand(nodes))
     else:
@@ -262,11 +263,13 @@ def inventory_of(
     yield chosen
 
 
-def _inventory_in(inventory_file: Path | None, hostfile: Path | None) -> Inventory:
+def _inventory_in(inventory_file: Path | None, hostfile: Path | None) -> Inventory | None:
     from wulf.cluster import cluster_toml
     from wulf.cluster import hostfile as hostfiles
 
-    return cluster_toml.read(inventory_file) if inventory_file else hostfiles.read(hostfile or Path())
+    if inventory_file is not None:
+        return cluster_toml.read(inventory_file)
+    return None if hostfile is None else hostfiles.read(hostfile)
 
 
 @contextmanager

@@ -38,7 +38,7 @@ class Evidence(BaseModel):
     way: str | None = optional(default=None, description="'send', 'receive' or 'both', of a node or link.")
     measured: str | None = optional(default=None, description="What was measured, in words.")
     effect: str | None = optional(default=None, description="As the table of causes calls it.")
-    row: str | None = optional(default=None, description="The row of the node survey's table.")
+    row: str = filled(default="", description="The row of the node survey's table.")
     nodes: list[str] = filled(default_factory=list, description="Of a group: those that something cuts off.")
     others: list[str] = filled(default_factory=list, description="Those that they are cut off from.")
     judgement: str | None = optional(default=None, description="Of a comparison: 'faster', 'slower', ….")

@@ -78,10 +78,10 @@ class Record(BaseModel):
         description="Whether a figure was to be had: what the host has nothing of is no gap in a run.",
     )
 
-    phase: str | None = optional(default=None, description="The part of the command: 'pairs', 'sweep', 'row'.")
-    row: str | None = optional(default=None, description="The row of the node survey's table.")
-    curve: str | None = optional(default=None, description="The curve of that table that this is a point of.")
-    matrix: str | None = optional(default=None, description="The matrix of that table that this is an entry of.")
+    phase: str = filled(default="", description="The part of the command: 'pairs', 'sweep', 'row'.")
+    row: str = filled(default="", description="The row of the node survey's table.")
+    curve: str = filled(default="", description="The curve of that table that this is a point of.")
+    matrix: str = filled(default="", description="The matrix of that table that this is an entry of.")
 
     stopped: str | None = optional(default=None, description="Why measuring ended; of a cell's primary metric alone.")
     failed_replicates: int | None = optional(default=None, description="Executions that gave no value.")

@@ -21,8 +21,7 @@ def usable(record: Record | None) -> bool:
 
 def passes_of(record: Record) -> Sequence[int]:
     """The pass over all cells in which each sample was taken; all from the first on, where a record does not say."""
-    blocks: Sequence[int] = record.blocks or range(len(record.samples))
-    return blocks
+    return record.blocks or range(len(record.samples))
 
 
 def figures_of(records: Sequence[Record | None]) -> Figures:

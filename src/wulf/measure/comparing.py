@@ -105,7 +105,7 @@ class RunComparison:
 
 
 def _key(record: Record) -> Key:
-    phase = str(record.phase or "")
+    phase = record.phase
     return record.subject, record.probe, record.metric, phase, str(sorted(record.params.items(), key=str))
 
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = "numpy, scipy, rich, plotly, ClusterShell"
+HEAVY = ("numpy", "scipy", "rich", "plotly", "ClusterShell")
 
 SCRIPT = f"""
 import importlib, pkgutil, sys
@@ -11,7 +11,7 @@ import wulf.cli
 for module in pkgutil.walk_packages(wulf.cli.__path__, "wulf.cli."):
     before = set(sys.modules)
     importlib.import_module(module.name)
-    for heavy in {HEAVY!r}.split(", "):
+    for heavy in {HEAVY!r}:
         if heavy in sys.modules and heavy not in before:
             print(module.name, "imports", heavy)
 """

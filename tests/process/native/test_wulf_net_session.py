@@ -139,12 +139,15 @@ def no_more(after: list[int], before: list[int]) -> bool:
 def test_nothing_is_left_of_a_run(transport: str) -> None:
     with Pair(transport) as pair:
         pair.run("pingpong", seconds=0.02)
-        before = [descriptors(session.process.pid) for session in (pair.server, pair.client)]
+
+        def held():
+            return [descriptors(session.process.pid) for session in (pair.server, pair.client)]
+
+        before = held()
         for _ in range(5):
             pair.run("pingpong", seconds=0.01)
             pair.run("stream", seconds=0.01, warmup_seconds=0.01, streams=3)
-        after = lambda: [descriptors(session.process.pid) for session in (pair.server, pair.client)]  # noqa: E731
-        assert wait_until(lambda: no_more(after(), before)), (before, after())
+        assert wait_until(lambda: no_more(held(), before)), (before, held())
         assert pair.stop()["accepted"] == 11
         assert pair.server.ask("ping")["ok"]
         assert threads(pair.server.process.pid) <= 4

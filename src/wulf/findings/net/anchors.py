@@ -57,7 +57,7 @@ def phase_of(number: int) -> str:
 
 def round_of(record: Record) -> int | None:
     """The round of an anchor's record; None where it is none."""
-    words = str(record.phase or "").split()
+    words = record.phase.split()
     return int(words[1]) if len(words) == 2 and words[0] == PHASE else None
 
 

@@ -27,6 +27,7 @@ NAMES = {
 
 
 def estimate_of(record: Record) -> Estimate:
+    """A record's figure as an estimate."""
     return Estimate(record.value, record.low, record.high, record.confidence, record.replicates, record.reason)
 
 

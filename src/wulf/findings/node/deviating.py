@@ -205,15 +205,11 @@ def _disturbed(found: Rows) -> list[Finding]:
     findings = []
     for node, rows in found.items():
         for flag in ("steal", "clock"):
-            told = [(name, words) for name, one in rows.items() if (words := _flags(one).get(flag))]
+            told = [(name, words) for name, one in rows.items() if (words := one.flags.get(flag))]
             if told:
                 text = f"{node}: in {len(told)} of {len(rows)} figures {told[0][1]} ({told[0][0]})."
                 findings.append(Finding(kind="noise", severity=Severity.INFO, subject=node, text=text))
     return findings
-
-
-def _flags(record: Record) -> dict[str, str]:
-    return record.flags
 
 
 def _within_caches(found: Rows, fingerprint: Mapping[str, Facts]) -> list[Finding]:

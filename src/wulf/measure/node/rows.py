@@ -179,9 +179,8 @@ def rows_of(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
     """Node → name of the row → record. Of a figure between two nodes, the node that measured it."""
     found: dict[str, dict[str, Record]] = {}
     for record in records:
-        row = record.row
-        if row:
-            found.setdefault(record.nodes[0], {})[str(row)] = record
+        if record.row:
+            found.setdefault(record.nodes[0], {})[record.row] = record
     return found
 
 
@@ -190,7 +189,7 @@ def curves_of(records: Sequence[Record]) -> dict[str, dict[str, list[Record]]]:
     curves = {curve.name: curve for curve in table().curves}
     found: dict[str, dict[str, list[Record]]] = {}
     for record in records:
-        curve = curves.get(str(record.curve))
+        curve = curves.get(record.curve)
         if curve is not None and record.metric == curve.metric:
             found.setdefault(record.nodes[0], {}).setdefault(curve.name, []).append(record)
     for each in found.values():

@@ -16,7 +16,7 @@ from wulf.core.names import plural, printable, subject_text
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.report.app.hpcc import hpcc_parts, is_told
-from wulf.report.kit.figures import interval_text, metric_name, phase, value_text, verdict_text
+from wulf.report.kit.figures import interval_text, metric_name, value_text, verdict_text
 from wulf.store.run import Run
 
 PROBE, PHASE = "app", "app"
@@ -91,7 +91,7 @@ def _fact(value: object) -> str:
 
 def is_app(record: Record) -> bool:
     """Whether a record is of `wulf app`; a campaign's measurements of a program stand in its own report."""
-    return record.probe == PROBE and phase(record) == PHASE
+    return record.probe == PROBE and record.phase == PHASE
 
 
 def applications(run: Run) -> list[Application]:

@@ -54,11 +54,6 @@ def main_records(records: Sequence[Record]) -> list[Record]:
     return main or list(records)
 
 
-def phase(record: Record) -> str:
-    """The record's role in its run: `pairs`, `sweep` or `single`; empty where none is recorded."""
-    return str(record.phase or "")
-
-
 def metric_name(metric: str) -> str:
     """A metric as people call it; the probe's own name where there is no better one."""
     return METRICS.get(metric, metric.replace("_", " "))

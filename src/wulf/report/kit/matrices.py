@@ -11,7 +11,7 @@ from wulf.core.names import natural
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
 from wulf.measure.mpi.probes import carrier
-from wulf.report.kit.figures import HIGHER_IS_BETTER, MAIN_METRICS, metric_name, phase, usable
+from wulf.report.kit.figures import HIGHER_IS_BETTER, MAIN_METRICS, metric_name, usable
 from wulf.store.run import Run
 
 Pair = tuple[str, str]
@@ -123,7 +123,7 @@ def pair_matrices(run: Run) -> list[Matrix]:
     nodes = run_nodes(run)
     groups: dict[tuple[str, str, str, object], dict[Pair, Record]] = defaultdict(dict)
     for record in run.records:
-        if phase(record) != "pairs" or record.metric not in MAIN_METRICS:
+        if record.phase != "pairs" or record.metric not in MAIN_METRICS:
             continue
         pair = split_pair(record.subject, nodes)
         if pair is not None:
@@ -183,7 +183,7 @@ def sweeps(run: Run) -> list[Sweep]:
     groups: dict[tuple[str, str, str], dict[int, Record]] = defaultdict(dict)
     for record in run.records:
         size = record.params.get("bytes")
-        if phase(record) == "sweep" and record.metric in MAIN_METRICS and isinstance(size, int):
+        if record.phase == "sweep" and record.metric in MAIN_METRICS and isinstance(size, int):
             groups[record.subject, carrier(record), record.metric][size] = record
     return [
         Sweep(subject, split_pair(subject, nodes), transport, metric, next(iter(points.values())).unit,

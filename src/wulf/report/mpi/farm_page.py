@@ -14,7 +14,7 @@ from wulf.measure.mpi.farm import FARM, METG, points_of
 from wulf.model.draws import combine, mean_of
 from wulf.model.farm.study import Point
 from wulf.report.kit.charts import Chart, decade_ticks, hover, label
-from wulf.report.kit.figures import interval_text, metric_name, phase, verdict_text
+from wulf.report.kit.figures import interval_text, metric_name, verdict_text
 from wulf.stats.intervals import least_samples, median_interval
 from wulf.store.run import Run
 
@@ -50,12 +50,12 @@ def farm_charts(run: Run) -> list[Chart]:
 
 def farm_rows(run: Run) -> list[dict[str, Any]]:
     """What the charts show, as rows of the page's table of MPI."""
-    return [_row(r) for r in run.records if phase(r) in (FARM, METG) and r.metric in ROWS]
+    return [_row(r) for r in run.records if r.phase in (FARM, METG) and r.metric in ROWS]
 
 
 def _row(record: Record) -> dict[str, Any]:
     workers, batch = record.params["workers"], record.params["batch"]
-    spin = f", units of {show(float(record.params['spin_seconds'] or 0), 's')}" if phase(record) == METG else ""
+    spin = f", units of {show(float(record.params['spin_seconds'] or 0), 's')}" if record.phase == METG else ""
     return {
         "name": printable(f"farm, {workers} workers, batch {batch}{spin}"),
         "size": "–",

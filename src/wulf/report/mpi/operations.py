@@ -19,7 +19,7 @@ from wulf.core.units import scale_for, show, show_in
 from wulf.measure.mpi.probes import is_mpi
 from wulf.measure.mpi.tuning import THROUGH, TRIED
 from wulf.report.kit.charts import Chart, interval_series, size_chart
-from wulf.report.kit.figures import MARKS, interval_text, metric_name, phase, usable, verdict_text
+from wulf.report.kit.figures import MARKS, interval_text, metric_name, usable, verdict_text
 from wulf.report.mpi.farm_page import farm_charts, farm_rows
 from wulf.store.run import Run
 
@@ -75,7 +75,7 @@ class Grid:
 
 def is_tabled(record: Record) -> bool:
     """Whether one of these tables shows the record, or says by its own what it would."""
-    return is_mpi(record) and phase(record) in OVER_SIZES
+    return is_mpi(record) and record.phase in OVER_SIZES
 
 
 def grids(run: Run) -> list[Grid]:
@@ -83,7 +83,7 @@ def grids(run: Run) -> list[Grid]:
     found: dict[tuple[str, str, str], dict[str, dict[int, Record]]] = {}
     units: dict[str, str] = {}
     for record in filter(is_tabled, run.records):
-        kind = phase(record)
+        kind = record.phase
         row = " ".join(str(record.params.get(name)) for name in OVER_SIZES[kind])
         size = int(record.params.get("bytes") or 0)
         found.setdefault((kind, record.subject, record.metric), {}).setdefault(row, {})[size] = record

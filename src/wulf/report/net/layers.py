@@ -10,7 +10,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.measure.net.layers import METRIC, PHASE, layers_of
 from wulf.report.kit.charts import Chart, hover, label
-from wulf.report.kit.figures import MARKS, phase, record_lines, usable, value_text
+from wulf.report.kit.figures import MARKS, record_lines, usable, value_text
 from wulf.store.run import Run
 
 MICRO = 1e-6
@@ -38,7 +38,7 @@ class LayerTable:
 
 def layer_records(records: Sequence[Record]) -> list[Record]:
     """The records that the table of layers shows."""
-    return [record for record in records if phase(record) == PHASE]
+    return [record for record in records if record.phase == PHASE]
 
 
 def layer_table(run: Run) -> LayerTable | None:
@@ -59,11 +59,6 @@ def layer_table(run: Run) -> LayerTable | None:
     )
 
 
-def seen(record: Record) -> bool:
-    """Whether the interval of a difference lies clear of 0."""
-    return bool(record.seen)
-
-
 def signed(value: float | None) -> str:
     """`+0.412`, in microseconds."""
     return "–" if value is None else f"{'+' if value > 0 else ''}{show_in(value, MICRO)}"
@@ -78,7 +73,7 @@ def added_text(record: Record | None) -> str:
     """The difference; in brackets where none was seen."""
     if record is None:
         return ""
-    return signed(record.value) if record.value is None or seen(record) else f"({signed(record.value)})"
+    return signed(record.value) if record.value is None or record.seen else f"({signed(record.value)})"
 
 
 def unseen(table: LayerTable) -> list[str]:
@@ -89,7 +84,7 @@ def unseen(table: LayerTable) -> list[str]:
         head = f"{record.params['layer']} over {record.params['over']}"
         if record.value is None:
             without.setdefault(record.reason or "", []).append(head)
-        elif not seen(record):
+        elif not record.seen:
             visible = show(record.least_visible, "s")
             lines.append(f"{head}: no difference seen; least visible {visible}")
     return lines + [f"{_together(heads, 'difference')}: {reason}" for reason, heads in without.items()]
@@ -114,7 +109,7 @@ def others(table: LayerTable) -> list[str]:
         f"{record.params['layer']} over {record.params['over']}: {'+' if record.value > 0 else ''}"
         f"{show(record.value, 's')} ({show_interval(record.low, record.high, 's')})"
         for record in table.others
-        if record.value is not None and seen(record)
+        if record.value is not None and record.seen
     ]
 
 
@@ -163,7 +158,7 @@ def added_words(row: Row) -> str:
     if row.added is None or row.added.value is None:
         return value_text(row.record)
     plus = f"{'+' if row.added.value > 0 else '−'}{show(abs(row.added.value), 's')}"
-    return plus if seen(row.added) else "no difference seen"
+    return plus if row.added.seen else "no difference seen"
 
 
 def _added_lines(record: Record) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from wulf.core.names import natural, printable
 from wulf.core.records import Record
 from wulf.core.units import show
-from wulf.report.kit.figures import MARKS, interval_text, phase
+from wulf.report.kit.figures import MARKS, interval_text
 
 MOST_RECEIVERS = 20
 """Lines of the table: the receivers that reach least."""
@@ -25,7 +25,7 @@ def _share(record: Record | None) -> str:
 
 def is_receivers(record: Record) -> bool:
     """Whether the record is one of an incast's receiver, which this table shows."""
-    return phase(record) == "whole" and record.params.get("pattern") == "incast"
+    return record.phase == "whole" and record.params.get("pattern") == "incast"
 
 
 def receiver_rows(records: Sequence[Record]) -> list[tuple[str, ...]]:

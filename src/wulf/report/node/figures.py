@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wulf.core.findings import Evidence, Finding
+from wulf.core.findings import Finding
 from wulf.core.records import Record
 from wulf.core.units import scale_for, show_in
 from wulf.measure.node.rows import Row
@@ -31,12 +31,8 @@ def marks_of(findings: Sequence[Finding], rows: Mapping[str, Row]) -> dict[tuple
         for finding in findings
         if finding.kind == "deviation"
         for one in finding.evidence
-        if isinstance(one.value, int | float) and (row := rows.get(_row(one))) is not None
+        if isinstance(one.value, int | float) and (row := rows.get(one.row)) is not None
     }
-
-
-def _row(evidence: Evidence) -> str:
-    return str(evidence.row or "")
 
 
 def _mark(row: Row, ratio: float) -> str:

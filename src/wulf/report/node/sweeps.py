@@ -12,7 +12,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.measure.node.rows import CURVE
 from wulf.report.kit.charts import Chart, decade_ticks, hover, label
-from wulf.report.kit.figures import phase, record_lines, usable
+from wulf.report.kit.figures import record_lines, usable
 
 PAGES = {"small": "small pages", "huge": "huge pages", "default": "pages as the system gives them"}
 KERNELS = ("read", "write", "copy", "scale", "add", "triad", "memcpy")
@@ -56,7 +56,7 @@ def _curves(records: Iterable[Record], name: Callable[[Record], str | None]) -> 
     points: dict[str, dict[int, Record]] = defaultdict(dict)
     for record in records:
         size, curve = record.params.get("bytes"), name(record)
-        if isinstance(size, int) and curve is not None and phase(record) == CURVE:
+        if isinstance(size, int) and curve is not None and record.phase == CURVE:
             points[curve][size] = record
     return [Curve(curve, tuple(sorted(own.items()))) for curve, own in points.items() if len(own) >= LEAST_POINTS]
 

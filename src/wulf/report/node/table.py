@@ -14,7 +14,7 @@ from wulf.core.names import natural, plural, printable
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show, show_in
 from wulf.measure.node.rows import CURVE, MATRIX, ROW, Row, curves_of, rows_of, table
-from wulf.report.kit.figures import MARKS, phase, usable
+from wulf.report.kit.figures import MARKS, usable
 from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, Reasons, cell_text, marks_of, scale_of
 from wulf.store.run import Run
 
@@ -39,7 +39,7 @@ Marks = Mapping[tuple[str, str], Marked]
 
 def is_tabled(record: Record) -> bool:
     """Whether the record stands in one of these tables."""
-    return phase(record) in (ROW, CURVE, MATRIX)
+    return record.phase in (ROW, CURVE, MATRIX)
 
 
 def print_node_tables(run: Run, console: Console) -> None:
@@ -200,7 +200,7 @@ def _print_matrices(run: Run, console: Console) -> None:
     titles = {grid.name: grid for grid in table().grids}
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in run.records:
-        grid = titles.get(str(record.matrix))
+        grid = titles.get(record.matrix)
         if grid is not None and record.metric == grid.metric and record.value is not None:
             groups.setdefault((grid.name, record.nodes[0]), []).append(record)
     for (name, node), records in list(groups.items())[:MAX_NODES]:

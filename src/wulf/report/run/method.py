@@ -11,7 +11,7 @@ from wulf.core.names import plural
 from wulf.core.records import Record
 from wulf.measure.engine.probes import NODE
 from wulf.measure.net.layers import METRIC as DIFFERENCE
-from wulf.report.kit.figures import MARKS, MEANINGS, main_records, phase
+from wulf.report.kit.figures import MARKS, MEANINGS, main_records
 from wulf.report.kit.matrices import Matrix, Sweep, pair_matrices, run_nodes, sweeps, verdict_counts
 from wulf.report.run.facts import reported_link_speeds
 from wulf.stats.cluster.outliers import LEAST_RATIO, LEAST_SIGMAS
@@ -227,7 +227,7 @@ def _subsets(run: Run, matrices: list[Matrix], curves: list[Sweep]) -> str:
     pairs = {curve.subject for curve in curves}
     if pairs and nodes > 2:
         parts.append(f"The sweep is of {plural(len(pairs), 'pair')}, an example; others may have another curve.")
-    others = sum(phase(record) not in ("pairs", "sweep") for record in run.records)
+    others = sum(record.phase not in ("pairs", "sweep") for record in run.records)
     if others and not matrices and not curves:
         parts.append("What the command line named was measured, and nothing else.")
     return " ".join(parts) or "Nothing was measured."

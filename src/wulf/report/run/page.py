@@ -21,7 +21,6 @@ from wulf.report.kit.figures import (
     limits,
     main_records,
     metric_name,
-    phase,
     quantiles,
     verdict_text,
 )
@@ -283,7 +282,7 @@ def _fact(row: FactRow) -> Context:
 def _records(run: Run) -> Context:
     doubtful = {id(record) for record in main_records(run.records) if record.verdict is not Verdict.OK}
     shown = sorted(
-        run.records, key=lambda record: (id(record) not in doubtful, phase(record) not in ("whole", "halving"))
+        run.records, key=lambda record: (id(record) not in doubtful, record.phase not in ("whole", "halving"))
     )[:MAX_RECORDS]
     return {"total": len(run.records), "shown": len(shown), "rows": [_record(readable(record)) for record in shown]}
 
@@ -292,7 +291,7 @@ def _record(record: Record) -> Context:
     counters = [f"{name} {value:,.6g}" for name, value in counters_of_interest(record, 4)]
     return {
         "subject": subject_text(record.subject),
-        "phase": printable(phase(record)),
+        "phase": printable(record.phase),
         "cell": printable(cell_name(record)),
         "metric": printable(metric_name(record.metric)),
         "value": show(record.value, record.unit),

@@ -11,7 +11,7 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.names import fold, natural, plural, subject_text
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show_in
-from wulf.report.kit.figures import interval_text, main_records, metric_name, phase, value_text
+from wulf.report.kit.figures import interval_text, main_records, metric_name, value_text
 from wulf.report.kit.matrices import run_nodes, verdict_counts
 from wulf.report.tune import audit
 from wulf.store.run import Run
@@ -113,7 +113,7 @@ def _all_well(run: Run) -> str:
     whole = [finding.text for finding in run.findings if finding.kind in ("incast", "bisection")]
     if whole:
         return f"{whole[-1].removesuffix('.').split('. ')[0]}."
-    if any(phase(record) == "pairs" for record in run.records):
+    if any(record.phase == "pairs" for record in run.records):
         return "No node and no link stands out."
     if any(record.row for record in run.records):
         nodes = len(run_nodes(run))

@@ -24,7 +24,6 @@ from wulf.report.kit.figures import (
     limits,
     main_records,
     metric_name,
-    phase,
     quantiles,
     usable,
     value_text,
@@ -88,9 +87,9 @@ def print_report(run: Run, console: Console) -> None:
         print_layers(layers, console)
     shown = {id(record) for record in layer_records(run.records)} if layers else set()
     _print_receivers(run, console)
-    shown |= {id(record) for record in run.records if phase(record).split(" ")[0] in PARTS or is_receivers(record)}
+    shown |= {id(record) for record in run.records if record.phase.split(" ")[0] in PARTS or is_receivers(record)}
     shown |= {id(record) for record in run.records if is_tabled(record) or mpi.is_tabled(record)}
-    shown |= {id(record) for record in run.records if phase(record) in mpi_farm.PHASES or app.is_app(record)}
+    shown |= {id(record) for record in run.records if record.phase in mpi_farm.PHASES or app.is_app(record)}
     singles = [record for record in run.records if id(record) not in shown]
     if singles:
         console.print()
@@ -103,7 +102,7 @@ def print_records(records: Sequence[Record], console: Console) -> None:
     """Print single measurements in full: value, interval, quantiles, replicates, verdict, telling counters."""
     heads: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
-        arm = phase(record) if phase(record) in ("A", "B") else ""
+        arm = record.phase if record.phase in ("A", "B") else ""
         heads.setdefault((arm, record.subject, cell_name(record)), []).append(record)
     for (arm, subject, cell), members in heads.items():
         head = f"{arm}  {subject_text(subject)}" if arm else subject_text(subject)

@@ -22,8 +22,7 @@ def lacks_nothing(run: Run) -> bool:
 
 
 def _owes(record: Record) -> bool:
-    stopped = str(record.stopped or "")
-    return record.verdict is Verdict.FAILED or stopped.startswith("the budget of ")
+    return record.verdict is Verdict.FAILED or (record.stopped or "").startswith("the budget of ")
 
 
 def resumed_notes(earlier: Run, now: Mapping[str, Facts]) -> list[str]:

@@ -11,6 +11,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record
 from wulf.core.units import show, show_interval
+from wulf.findings.net.standing_out import estimate_of
 from wulf.findings.standing_words import Metric, node_finding
 from wulf.measure.engine.plan import Cell, Pair
 from wulf.measure.engine.probes import Probe
@@ -22,7 +23,7 @@ from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
 from wulf.workflow.net.pairs import STREAM, needs, start_finding
-from wulf.workflow.net.waves import CLUSTER, Scribe, by_wave, estimate_of, pooled, ratio, rule_of, shares
+from wulf.workflow.net.waves import CLUSTER, Scribe, by_wave, pooled, ratio, rule_of, shares
 
 HALVINGS, STEPS = 4, 8
 """Random halvings, and steps of the search for a worse one, unless others are asked for."""

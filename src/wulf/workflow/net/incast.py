@@ -11,6 +11,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record
 from wulf.core.units import show, show_interval
+from wulf.findings.net.standing_out import estimate_of
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
@@ -20,7 +21,7 @@ from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
 from wulf.workflow.net.pairs import STREAM, needs, start_finding
-from wulf.workflow.net.waves import Scribe, by_wave, estimate_of, jain, pooled, ratio, rule_of, shares
+from wulf.workflow.net.waves import Scribe, by_wave, jain, pooled, ratio, rule_of, shares
 
 MOST_SENDERS = 63
 """A server of the probe takes 64 runs at once."""

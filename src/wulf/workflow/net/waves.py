@@ -103,8 +103,3 @@ class Scribe:
             phase=phase, verdict=Verdict.UNRESOLVED if none else Verdict.NOISY if noisy else Verdict.OK,
             reason=estimate.reason if none else wide if noisy else None,
         )  # fmt: skip
-
-
-def estimate_of(record: Record) -> Estimate:
-    """A record's figure as an estimate."""
-    return Estimate(record.value, record.low, record.high, record.confidence, record.replicates, record.reason)
