@@ -36,7 +36,7 @@ from wulf.report.run.html import write_report
 from wulf.report.run.terminal import print_report
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import QUICK_LOOKS
+from wulf.workflow.engine.effort import QUICK_LOOKS
 from wulf.workflow.net.pairs import pair_cells
 
 NODES = 10_000

@@ -24,8 +24,10 @@ from wulf.report.selftest import markdown
 from wulf.selftest.run import SEED, claims, speeds
 from wulf.stats.comparison import Judgement, PairedRule
 from wulf.store.run import RunWriter
-from wulf.workflow.engine.measuring import Effort
-from wulf.workflow.net import survey
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.measuring import measure
+from wulf.workflow.engine.study import Conditions
+from wulf.workflow.net.one_pair import Single, Versus
 
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 A_A, MOST_CHANGED = 100, 10
@@ -109,7 +111,7 @@ def _against_itself(lab: labs.Lab, runs: Path, count: int) -> Counter[Judgement]
     for i in range(count):
         print(f"A/A {i + 1} of {count}", file=sys.stderr, flush=True)
         with RunWriter(runs / f"aa-{i}", "net-pingpong", {"seed": SEED + i}) as writer:
-            outcome = survey.versus(Inventory.from_lab(lab), arms, Effort(), writer, SEED + i, rule=rule)
+            outcome = measure(Versus(Conditions(Inventory.from_lab(lab), Effort(), writer, SEED + i), arms, rule))
         (finding,) = [f for f in outcome.run.findings if f.kind == "comparison"]
         verdicts[Judgement(finding.evidence[0].model_dump()["judgement"])] += 1
     return verdicts
@@ -125,7 +127,7 @@ def _slowed(lab: labs.Lab, runs: Path, before: str, after: str, expected: float,
             lab.set_rate("n2", rate)
             print(f"a link at {rate}, {i + 1} of {times}", file=sys.stderr, flush=True)
             with RunWriter(runs / f"{before}-{after}-{rate}-{i}", "net-stream", {"seed": SEED + i}) as writer:
-                pair.append(survey.single(Inventory.from_lab(lab), cell, effort, writer, SEED + i).run)
+                pair.append(measure(Single(Conditions(Inventory.from_lab(lab), effort, writer, SEED + i), cell)).run)
         (found,) = compare_runs(pair[0], pair[1], unlike=True).cells
         c = found.comparison
         assert c.ratio is not None and c.low is not None and c.high is not None

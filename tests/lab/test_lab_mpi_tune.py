@@ -18,9 +18,11 @@ from wulf.measure.mpi.algorithms import choice_of
 from wulf.measure.mpi.guidelines import Call
 from wulf.measure.mpi.rules_file import Rule, read_rules, read_variables, write_rules
 from wulf.store.run import RunWriter, read_run
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.measuring import Outcome, measure
+from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi.launching import Launch
-from wulf.workflow.mpi.tune import NAMES, tune_collectives
+from wulf.workflow.mpi.tune import NAMES, TuneCollectives
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(BUILDING + 60)]
 
@@ -32,10 +34,11 @@ ANY_GAIN = -1.0
 def tuned(lab: labs.Lab, out: Path, kind: str, rules: Path) -> Outcome:
     launch = Launch(WorldSpec(per_node=2, mpi=kind))
     with RunWriter(out, "mpi-collectives", {"seed": 1}) as writer:
-        return tune_collectives(
-            Inventory.from_lab(lab), launch, Effort(width=1.0), writer, 1, sizes=(SIZE,), ops=(OP,),
+        study = TuneCollectives(
+            Conditions(Inventory.from_lab(lab), Effort(width=1.0), writer, 1), launch, sizes=(SIZE,), ops=(OP,),
             params={"seconds": 0.01}, rules=rules, least=ANY_GAIN, wanted=[Call(OP, SIZE)],
         )  # fmt: skip
+        return measure(study)
 
 
 @pytest.mark.full

@@ -18,7 +18,7 @@ from wulf.selftest.simulated.planted import NOISES, Planted, accusations, figure
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.series.streams import Stream
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import QUICK_LOOKS
+from wulf.workflow.engine.effort import QUICK_LOOKS
 from wulf.workflow.net.survey import survey_cells
 
 SIZES = (4, 6, 8, 16)

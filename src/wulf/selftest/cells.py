@@ -16,7 +16,7 @@ from wulf.selftest.simulated.noise import CV, recording
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, TICKS, Stream, drifting, quantised, recorded, shuffled
 from wulf.stats.stopping import LOOKS
-from wulf.workflow.engine.measuring import Effort
+from wulf.workflow.engine.effort import Effort
 from wulf.workflow.node.survey import LOOKS as NODE_LOOKS
 
 HARD = ("AR(1), ρ = 0.6", "AR(1), ρ = 0.8")

@@ -20,7 +20,7 @@ from wulf.selftest.simulated.noise import CV
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.comparison import Judgement
 from wulf.store.run import Run
-from wulf.workflow.engine.measuring import Effort
+from wulf.workflow.engine.effort import Effort
 from wulf.workflow.mpi.launching import Launch, LaunchSession
 
 SPREADS = (0.0, 0.01, 0.02)

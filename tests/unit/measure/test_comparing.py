@@ -39,6 +39,7 @@ def test_faster_is_no_alarm() -> None:
     assert found.exit_code == OK
 
 
+@pytest.mark.full
 def test_many_cells_are_many_chances() -> None:
     """What a single comparison would claim is only suspect among a hundred, and rarely even that."""
     many = {f"n{i}>n{j}": 1.0 for i in range(12) for j in range(i)}

@@ -10,7 +10,8 @@ from wulf.selftest.simulated.noise import CV
 from wulf.stats.claims import Size
 from wulf.stats.comparison import versus_rule
 from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, TICKS, drifting, quantised
-from wulf.workflow.engine.measuring import LOOKS, QUICK_LOOKS
+from wulf.stats.stopping import LOOKS
+from wulf.workflow.engine.effort import QUICK_LOOKS
 from wulf.workflow.node.survey import LOOKS as NODE_LOOKS
 
 
@@ -36,6 +37,7 @@ def test_the_quantised_clock_reads_whole_ticks_and_its_step_is_told() -> None:
     assert record.low < 1 < record.high
 
 
+@pytest.mark.full
 def test_a_run_of_dependent_cells_is_told_of() -> None:
     claims = [
         cells.told(np.random.default_rng(1), Size(1, 100), stream=stream, way=cells.SURVEY)[0]

@@ -12,23 +12,52 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.simulated.cluster import SimulatedCluster
+from wulf.measure.engine.watcher import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.engine import connect as connecting
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.measuring import Outcome, measure
+from wulf.workflow.engine.study import Conditions, Study
 
 QUICK = Effort(width=0.5, quick=True)
 
 
-def simulator(monkeypatch: pytest.MonkeyPatch, folder: Path, measure: Callable[..., Outcome]) -> Callable[..., Outcome]:
-    """Runs a workflow over simulated nodes: `run("n[1-4]", value=…, options={…})`."""
+class Impatient(Unwatched):
+    """Interrupts after so many replicates."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def on_progress(self, progress: Progress) -> None:
+        if progress.done >= self.after:
+            raise KeyboardInterrupt
+
+
+def simulator(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, study: Callable[..., Study] | None = None
+) -> Callable[..., Outcome]:
+    """Makes studies over simulated nodes: `run("n[1-4]", {an option of the study: …}, value=…)`.
+
+    A run that is there goes on.
+    """
     monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
     monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
 
-    def run(nodes: str = "n[1-4]", options: dict[str, Any] | None = None, **cluster: Any) -> Outcome:
+    def run(
+        nodes: str = "n[1-4]",
+        options: dict[str, Any] | None = None,
+        *,
+        made: Callable[..., Study] | None = study,
+        effort: Effort = QUICK,
+        watch: Watcher = UNWATCHED,
+        **cluster: Any,
+    ) -> Outcome:
+        assert made is not None
         inventory = Inventory.from_nodeset(nodes, launcher="null")
         simulated = SimulatedCluster(inventory.names, **cluster)
         monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, simulated))
-        with RunWriter(folder / "run", "net", {"seed": 1, "nodes": list(inventory.names)}) as writer:
-            return measure(inventory, QUICK, writer, 1, **(options or {}))
+        meta, there = {"seed": 1, "nodes": list(inventory.names)}, (folder / "run" / "run.json").exists()
+        with RunWriter(folder / "run", "net", meta, resume=there) as writer:
+            return measure(made(Conditions(inventory, effort, writer, 1, watch), **(options or {})))
 
     return run

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from wulf.measure.engine.watcher import Progress, Unwatched
-from wulf.workflow.net.bisection import bisection
-from wulf.workflow.net.incast import incast
-from wulf.workflow.net.pairs import pairs
+from wulf.workflow.engine.study import Study
+from wulf.workflow.net.bisection import Bisection
+from wulf.workflow.net.incast import Incast
+from wulf.workflow.net.pairs import Pairs
 
-from .simulating import simulator
+from .simulating import Impatient, simulator
 
-
-class Impatient(Unwatched):
-    def __init__(self, after: int) -> None:
-        self.after = after
-
-    def on_progress(self, progress: Progress) -> None:
-        if progress.done >= self.after:
-            raise KeyboardInterrupt
+STUDIES = [Pairs, Incast, Bisection]
 
 
 @pytest.mark.parametrize("after", [1, 12, 40])
-@pytest.mark.parametrize("measure", [pairs, incast, bisection])
-def test_an_interrupt(measure: Callable[..., Any], after: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    simulate = simulator(monkeypatch, tmp_path, measure)
-    outcome = simulate("n[1-4]", {"watch": Impatient(after)})
+@pytest.mark.parametrize("study", STUDIES)
+def test_an_interrupt(study: Callable[..., Study], after: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    simulate = simulator(monkeypatch, tmp_path, study)
+    outcome = simulate(watch=Impatient(after))
     assert outcome.exit_code == 130
     assert outcome.run.meta["state"] == "interrupted"
     assert len(outcome.run.replicates) >= after
@@ -37,17 +29,17 @@ def test_an_interrupt(measure: Callable[..., Any], after: int, monkeypatch: pyte
     assert all(record.value is not None or record.reason for record in outcome.run.records)
 
 
-@pytest.mark.parametrize("measure", [pairs, incast, bisection])
-def test_nobody_is_there(measure: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    simulate = simulator(monkeypatch, tmp_path, measure)
+@pytest.mark.parametrize("study", STUDIES)
+def test_nobody_is_there(study: Callable[..., Study], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    simulate = simulator(monkeypatch, tmp_path, study)
     outcome = simulate("n[1-4]", unreachable={f"n{i}": "no route to host" for i in range(1, 5)})
     assert outcome.exit_code == 3
     assert len([f for f in outcome.run.findings if f.kind == "failed"]) == 4
 
 
-@pytest.mark.parametrize("measure", [pairs, incast, bisection])
-def test_one_is_left(measure: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    simulate = simulator(monkeypatch, tmp_path, measure)
+@pytest.mark.parametrize("study", STUDIES)
+def test_one_is_left(study: Callable[..., Study], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    simulate = simulator(monkeypatch, tmp_path, study)
     outcome = simulate("n[1-4]", unreachable={f"n{i}": "no route to host" for i in range(2, 5)})
     assert outcome.exit_code == 3
     assert (outcome.run.path / "report.html").exists()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wulf.cli.mpi.options import mpi_inventory
-from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
+from wulf.cli.options import colour_console, echo_records, measure_options, node_options
+from wulf.cli.studying import studied, tell_findings
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from wulf.measure.blas import Table
+    from wulf.measure.blas import Found, Table
+    from wulf.workflow.engine.study import Conditions
 
 
 def _blocks(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[int, ...]:
@@ -33,28 +34,28 @@ def _blocks(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[in
 @click.option("--nb", "blocks", default="64,128,192,256", callback=_blocks, show_default=True, help="k: HPL's NB.")
 @click.option("--library", "libraries", metavar="PATH", multiple=True, help="This one alone; may be repeated [all].")
 @click.option("--runs", type=click.IntRange(min=1), help="So many [until the interval is narrow enough].")
-def blas(rows: int, blocks: tuple[int, ...], libraries: tuple[str, ...], runs: int | None, **options: Any) -> int:
+def blas(rows: int, blocks: tuple[int, ...], libraries: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare the BLAS libraries of the nodes by what HPL does most: C = C - A·B with m = n large, k = NB.
 
     All cores multiply at once, a process of one thread on each. Every product is checked. Shares are of the peak of
     fused multiply-adds, measured in between. The last column says how a program is given that library without root.
     """
-    from wulf.workflow.app.blas import Wanted, compare_blas
-    from wulf.workflow.engine.measuring import Effort
+    from wulf.measure.blas import table_of
+    from wulf.workflow.app.blas import CompareBlas, Wanted
 
-    as_json, out, seed = (options.pop(name) for name in ("as_json", "out", "seed"))
-    effort = Effort(**{key: options.pop(key) for key in ("width", "budget", "quick", "watch")}, replicates=runs)
-    wanted = Wanted(rows, blocks, libraries)
-    with mpi_inventory(options) as inventory:
-        nodes = [node.name for node in inventory.nodes]
-        with measuring("app-blas", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            outcome, table = compare_blas(inventory, wanted, effort, writer, drawn, watch=line)
+    found: list[Found] = []
+
+    def study(given: Conditions) -> CompareBlas:
+        compared = CompareBlas(given, Wanted(rows, blocks, libraries))
+        found.append(compared.found)
+        return compared
+
+    outcome = studied("app-blas", options, study, where=mpi_inventory)
     if as_json:
         echo_records(outcome.run.records)
     else:
-        show(table)
-        for finding in outcome.run.findings:
-            click.echo(f"{finding.kind}: {finding.text}", err=True)
+        show(table_of(outcome.run.records, found[0]))
+        tell_findings(outcome)
     click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
     return outcome.exit_code
 

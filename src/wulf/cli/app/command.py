@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,13 +10,13 @@ import click
 from wulf.apps import drivers
 from wulf.cli.commands import TableGroup
 from wulf.cli.mpi.options import mpi_inventory, option_of, rank_options, taken
-from wulf.cli.options import Seconds, colour_console, echo_records, measure_options, measuring, node_options
+from wulf.cli.options import Seconds, measure_options, node_options
+from wulf.cli.studying import show_run, studied
 
 if TYPE_CHECKING:
     from wulf.apps.driver import Driver
     from wulf.cluster.mpi import WorldSpec
-    from wulf.workflow.app.run import Request
-    from wulf.workflow.engine.measuring import Outcome
+    from wulf.workflow.engine.study import Conditions, Study
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -67,16 +66,16 @@ def driver_command(driver: Driver) -> click.Command:
     @run_options
     @click.option("--program", metavar="PATH", help="Of the program on the nodes [the one found].")
     def run(program: str | None, **options: Any) -> int:
-        from wulf.workflow.app.run import driver_request
+        from wulf.workflow.app.run import AppStudy, driver_request
 
         given = {spec.name: options.pop(names[spec.name]) for spec in driver.PARAMS}
         params = {name: value for name, value in given.items() if value is not None}
         timeout = options.pop("timeout")
 
-        def request(spec: WorldSpec) -> Request:
-            return driver_request(driver, params, spec, program=program, timeout=timeout)
+        def study(given: Conditions, spec: WorldSpec) -> AppStudy:
+            return AppStudy(given, driver_request(driver, params, spec, program=program, timeout=timeout))
 
-        return measured(driver.NAME, options, request)
+        return measured(driver.NAME, options, study)
 
     run.__doc__ = f"{driver.HELP}\n\nLooked for: {', '.join(driver.PROGRAMS) or 'nothing'}."
     command = click.command(driver.NAME, epilog=f"Example: wulf app {driver.NAME} n[1-4] --runs 8")(run)
@@ -91,44 +90,20 @@ def option_names(driver: Driver, taken: set[str]) -> dict[str, str]:
     return {spec.name: f"{own}_{spec.name}" if spec.name in taken else spec.name for spec in driver.PARAMS}
 
 
-def measured(
-    name: str, options: dict[str, Any], request: Callable[[WorldSpec], Any], run: Callable[..., Outcome] | None = None
-) -> int:
+def measured(name: str, options: dict[str, Any], study: Callable[[Conditions, WorldSpec], Study]) -> int:
     """Run over the nodes that the options name; print, and keep as a run.
 
     Parameters
     ----------
-    request
+    study
         What to run, once it is known over how many ranks.
-    run
-        What runs it [`workflow.app.run.run_app`, which takes a Request].
     """
-    from wulf.workflow.app.run import run_app
-    from wulf.workflow.engine.measuring import Effort
+    launch, as_json = taken(options), options.pop("as_json")
 
-    launch = taken(options)
-    as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
-    effort = Effort(
-        **{key: options.pop(key) for key in ("width", "budget", "quick", "watch")}, replicates=options.pop("runs")
-    )
-    with mpi_inventory(options) as inventory:
-        nodes = [node.name for node in inventory.nodes]
-        wanted = request(launch(len(nodes)).spec)
-        with measuring(f"app-{name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            outcome = (run or run_app)(inventory, wanted, effort, writer, drawn, watch=line)
-    show(outcome, as_json=as_json)
-    return outcome.exit_code
+    def make(given: Conditions) -> Study:
+        return study(given, launch(len(given.inventory.nodes)).spec)
 
-
-def show(outcome: Outcome, *, as_json: bool) -> None:
-    """The report, or records alone as JSON Lines."""
-    from wulf.report.run.terminal import print_report
-
-    if as_json:
-        echo_records(outcome.run.records)
-    else:
-        print_report(outcome.run, colour_console())
-    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
+    return show_run(studied(f"app-{name}", options, make, where=mpi_inventory), as_json=as_json)
 
 
 @click.group(cls=AppGroup)

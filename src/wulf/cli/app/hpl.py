@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wulf.apps.driver import Driver
     from wulf.cluster.mpi import WorldSpec
     from wulf.core.records import Param
-    from wulf.workflow.app.hpl import HplRequest
+    from wulf.workflow.engine.study import Conditions
 
 _HPL = """Solve N equations by HPL, and say what share of the peak that is.
 
@@ -43,7 +43,7 @@ def _command(driver: Driver, text: str, example: str) -> click.Command:
                   help="An HPL.dat of this machine, with any number of configurations.")  # fmt: skip
     def run(program: str | None, dat: Path | None, source: str | None = None, **options: Any) -> int:
         from wulf.workflow.app.build import Source
-        from wulf.workflow.app.hpl import HplRequest, run_hpl
+        from wulf.workflow.app.hpl import HplRequest, HplStudy
 
         given = {spec.name: options.pop(names[spec.name]) for spec in driver.PARAMS}
         own = {name: value for name, value in given.items() if value is not None}
@@ -52,10 +52,10 @@ def _command(driver: Driver, text: str, example: str) -> click.Command:
             raise UsageError("--program and --source both say which xhpl to run", "give one of them")
         tree = None if source is None else Source(source, own.get("blas"))
 
-        def asked(spec: WorldSpec) -> HplRequest:
-            return HplRequest(driver, configurations(dat, own), spec, program, timeout, tree)
+        def study(given: Conditions, spec: WorldSpec) -> HplStudy:
+            return HplStudy(given, HplRequest(driver, configurations(dat, own), spec, program, timeout, tree))
 
-        return measured(driver.NAME, options, asked, run_hpl)
+        return measured(driver.NAME, options, study)
 
     run.__doc__ = text
     command = click.command(driver.NAME, epilog=f"Example: {example}")(run)

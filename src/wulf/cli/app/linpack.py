@@ -54,7 +54,7 @@ def linpack(grid: tuple[int, int] | None, matrix_seed: int, **options: Any) -> i
     """
     from wulf.cli.mpi.command import measured
     from wulf.measure.mpi.probes import LINPACK, mpi_probe
-    from wulf.workflow.app import linpack as app_linpack
+    from wulf.workflow.app.linpack import Linpack
 
     own = {name: options.pop(name) for name in ("n", "nb", "order", "lookahead", "blas", "threads")}
     params: dict[str, Param] = {**own, "seed": matrix_seed, "seconds": 0.0}
@@ -64,4 +64,4 @@ def linpack(grid: tuple[int, int] | None, matrix_seed: int, **options: Any) -> i
             options["ranks"] = grid[0] * grid[1]
     given = {name: value for name, value in params.items() if value is not None}
     checked = mpi_probe().check(LINPACK, "", given)
-    return measured("linpack", options, partial(app_linpack.linpack, params=checked))
+    return measured("linpack", options, partial(Linpack, params=checked))

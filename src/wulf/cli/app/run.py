@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wulf.cluster.mpi import WorldSpec
     from wulf.core.records import Param
     from wulf.workflow.app.run import Request
+    from wulf.workflow.engine.study import Conditions
 
 
 @click.command(cls=WithProgram, epilog="Example: wulf app run n1 --figure 'GFLOPS: ([0-9.]+)' --unit flop/s -- ./solve")
@@ -34,6 +35,8 @@ def run(ctx: click.Context, /, **options: Any) -> int:
     no time, or without what --check looks for has no figure. Paths are those of the nodes; --chdir names a folder
     there, without which the command runs in an empty one.
     """
+    from wulf.workflow.app.run import AppStudy
+
     words = ctx.meta[PROGRAM]
     if not words:
         raise UsageError("no command is given", "write it after `--`: wulf app run n1 -- ./solver input")
@@ -41,10 +44,10 @@ def run(ctx: click.Context, /, **options: Any) -> int:
     own = {name: options.pop(name) for name in ("figure", "unit", "better", "checks", "environment", "chdir")}
     timeout = options.pop("timeout")
 
-    def request(spec: WorldSpec) -> Request:
-        return command_request(words, own, spec, timeout, over_ranks=over_ranks)
+    def study(given: Conditions, spec: WorldSpec) -> AppStudy:
+        return AppStudy(given, command_request(words, own, spec, timeout, over_ranks=over_ranks))
 
-    return measured("run", options, request)
+    return measured("run", options, study)
 
 
 def command_request(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wulf.cli.mpi.options import launch_options, mpi_inventory, taken
-from wulf.cli.options import Number, measure_options, measuring, node_options
+from wulf.cli.options import Number, measure_options, node_options
 from wulf.cli.runs.history import Setting
 from wulf.cli.showing import show_view
+from wulf.cli.studying import studied
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from wulf.rates import Rate
     from wulf.store.run import Run
+    from wulf.workflow.engine.study import Conditions
     from wulf.workflow.model.times import Given
 
 
@@ -202,17 +203,15 @@ def loggp(
 
 def _measured(seconds: float, options: dict[str, Any]) -> tuple[Run, int]:
     """Measure PRTT over the nodes that the options name; the run, and how it ended."""
-    from wulf.workflow.engine.measuring import Effort
-    from wulf.workflow.model.loggp import measure_loggp
+    from wulf.workflow.model.loggp import LogGPStudy
 
     launch = taken(options)
-    _, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
-    effort = Effort(**{key: options.pop(key) for key in ("width", "budget", "quick", "watch")})
-    with mpi_inventory(options) as inventory:
-        nodes = [node.name for node in inventory.nodes]
-        with measuring("model-loggp", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            begun = launch(len(nodes))
-            outcome = measure_loggp(inventory, begun, effort, writer, drawn, seconds=seconds, watch=line)
+    options.pop("as_json")
+
+    def study(given: Conditions) -> LogGPStudy:
+        return LogGPStudy(given, launch(len(given.inventory.nodes)), seconds)
+
+    outcome = studied("model-loggp", options, study, where=mpi_inventory)
     click.echo(f"run: {outcome.run.path}", err=True)
     return outcome.run, outcome.exit_code
 

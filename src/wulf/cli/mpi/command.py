@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wulf.cli.commands import TableGroup
 from wulf.cli.mpi.options import given_params, launch_options, mpi_inventory, probe_options, taken
-from wulf.cli.options import colour_console, echo_records, measure_options, measuring, node_options
+from wulf.cli.options import measure_options, node_options
+from wulf.cli.studying import show_run, studied
 from wulf.measure.mpi.probes import BLOCKS, SHARED, mpi_probe
 from wulf.measure.tools import mpi_loops, mpi_tools
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wulf.measure.engine.probes import Pattern
-    from wulf.workflow.engine.measuring import Outcome
+    from wulf.workflow.engine.study import Conditions, Study
+    from wulf.workflow.mpi.launching import Launch
 
 COMMANDS = {
     "list": "wulf.cli.mpi.list:listing",
@@ -57,9 +59,14 @@ def _probe_command(pattern: Pattern) -> click.Command:
         like = options.pop("like", None)
         if like is not None:
             return _like(like, pattern, params, options)
+        checked = mpi_probe().check(pattern.name, "", params)
         if pattern.name == "pairs":
-            return measured("pairs", options, _pairs(params), usual=SHARED)
-        return measured(pattern.name, options, _single(pattern, params), whole=False)
+            from wulf.workflow.mpi.whole import Pairs
+
+            return measured("pairs", options, partial(Pairs, params=checked), usual=SHARED)
+        from wulf.workflow.mpi.probes import Single
+
+        return measured(pattern.name, options, partial(Single, name=pattern.name, params=checked), whole=False)
 
     run.__doc__ = pattern.help
     if pattern.name == "pairs":
@@ -81,72 +88,41 @@ def _like(tool: str, pattern: Pattern, params: dict[str, Any], options: dict[str
     from wulf.workflow.mpi.probes import Ranks
 
     launch = taken(options, SHARED)  # as that tool does
-    measuring_options = {name: options.pop(name) for name in ("as_json", "out", "quick", "watch", "seed")}
-    measuring_options |= {name: options.pop(name) for name in ("width", "budget")}
+
+    def ranks(given: Conditions) -> Ranks:
+        return Ranks(given.inventory, launch(len(given.inventory.nodes)), given.watch.say)
+
     return run_like(
-        tool, pattern.name, mpi_probe(), mpi_inventory(options), params,
-        transport=None, most=params.pop("bytes", 0), client="", server="", options=measuring_options,
-        ranks=lambda inventory, say: Ranks(inventory, launch(len(inventory.nodes)), say),
+        tool, pattern.name, mpi_probe(), mpi_inventory, params,
+        transport=None, most=params.pop("bytes", 0), client="", server="", options=options, ranks=ranks,
     )  # fmt: skip
 
 
-def _single(pattern: Pattern, params: dict[str, Any]) -> Callable[..., Outcome]:
-    from functools import partial
-
-    from wulf.workflow.mpi.probes import single
-
-    return partial(single, name=pattern.name, params=mpi_probe().check(pattern.name, "", params))
-
-
-def _pairs(params: dict[str, Any]) -> Callable[..., Outcome]:
-    from functools import partial
-
-    from wulf.workflow.mpi.whole import pairs
-
-    return partial(pairs, params=mpi_probe().check("pairs", "", params))
-
-
 def measured(
-    name: str, options: dict[str, Any], work: Callable[..., Outcome], *, whole: bool = True, usual: str = BLOCKS
+    name: str,
+    options: dict[str, Any],
+    study: Callable[[Conditions, Launch], Study],
+    *,
+    whole: bool = True,
+    usual: str = BLOCKS,
 ) -> int:
     """Measure over the nodes that the options name; print, and keep as a run.
 
     Parameters
     ----------
-    work
-        Takes inventory, launch, effort, writer and seed, and `watch`.
+    study
+        What to measure, once it is known how ranks are launched.
     whole
         Print the report, rather than the records alone.
     usual
         As `taken` has it.
     """
-    from wulf.workflow.engine.measuring import Effort
+    launch, as_json = taken(options, usual), options.pop("as_json")
 
-    launch = taken(options, usual)
-    as_json, out, seed = options.pop("as_json"), options.pop("out"), options.pop("seed")
-    efforts = {key: options.pop(key) for key in ("width", "budget", "quick", "watch")}
-    effort = Effort(**efforts, replicates=options.pop("runs", None))
-    with mpi_inventory(options) as inventory:
-        nodes = [node.name for node in inventory.nodes]
-        with measuring(f"mpi-{name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            outcome = work(inventory, launch(len(nodes)), effort, writer, drawn, watch=line)
-    _show(outcome, as_json=as_json, whole=whole)
-    return outcome.exit_code
+    def make(given: Conditions) -> Study:
+        return study(given, launch(len(given.inventory.nodes)))
 
-
-def _show(outcome: Outcome, *, as_json: bool, whole: bool) -> None:
-    """The report, or the records with the findings on stderr; with --json records alone."""
-    from wulf.report.run.terminal import print_records, print_report
-
-    if as_json:
-        echo_records(outcome.run.records)
-    elif whole:
-        print_report(outcome.run, colour_console())
-    else:
-        print_records(outcome.run.records, colour_console())
-        for finding in outcome.run.findings:
-            click.echo(f"{finding.kind}: {finding.text}", err=True)
-    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json or not whole)
+    return show_run(studied(f"mpi-{name}", options, make, where=mpi_inventory), as_json=as_json, whole=whole)
 
 
 @click.group(cls=MpiGroup)

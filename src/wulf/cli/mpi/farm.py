@@ -47,9 +47,9 @@ def farm(
     """
     from wulf.cli.mpi.command import measured
     from wulf.measure.mpi.farm import Design
-    from wulf.workflow.mpi import farm as mpi_farm
+    from wulf.workflow.mpi.farm import Farm
 
     work = {"unit": unit, **({"bytes": size} if unit == "sha1" else {"spin_seconds": spin_seconds})}
     design = Design(tuple(sorted(workers)), tuple(sorted(batch)), units, work, style)
     options["ranks"] = options.get("ranks") or design.ranks
-    return measured("farm", options, partial(mpi_farm.farm, design=design, search=search))
+    return measured("farm", options, partial(Farm, design=design, search=search))

@@ -15,7 +15,10 @@ from wulf.core.errors import UsageError
 from wulf.measure.mpi.probes import SHARED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wulf.core.records import Param
+    from wulf.workflow.engine.study import Study
 
 SECONDS = 0.05
 """Of one replicate of one of many cells."""
@@ -88,13 +91,12 @@ def collectives(
         mpi_probe().check(mpi_whole.COLLECTIVE, "", wanted)  # refused before any node is touched
     if rules is not None and not tune:
         raise UsageError("--rules is the file that --tune writes", "add --tune")
+    study: Callable[..., Study] = mpi_whole.Collectives
     if tune:
-        from wulf.workflow.mpi.tune import tune_collectives
+        from wulf.workflow.mpi.tune import TuneCollectives
 
-        work = partial(tune_collectives, sizes=sizes, ops=chosen, params=params, rules=rules)
-    else:
-        work = partial(mpi_whole.collectives, sizes=sizes, ops=chosen, params=params)
-    return measured("collectives", options, work)
+        study = partial(TuneCollectives, rules=rules)
+    return measured("collectives", options, partial(study, sizes=sizes, ops=chosen, params=params))
 
 
 @click.command(epilog="Example: wulf mpi onesided n1 n2 --sizes 8,4K,1M")
@@ -107,9 +109,9 @@ def collectives(
 def onesided(sizes: tuple[int, ...], seconds: float, **options: Any) -> int:
     """Put and get with each way of synchronising, over sizes, between the first rank and the last."""
     from wulf.cli.mpi.command import measured
-    from wulf.workflow.mpi import whole as mpi_whole
+    from wulf.workflow.mpi.whole import Onesided
 
-    return measured("onesided", options, partial(mpi_whole.onesided, sizes=sizes, params={"seconds": seconds}))
+    return measured("onesided", options, partial(Onesided, sizes=sizes, params={"seconds": seconds}))
 
 
 @click.command(epilog="Example: wulf mpi sweep n1 n2 --most 1048576 --width 5%")
@@ -128,4 +130,6 @@ def sweep(most: int, seconds: float, **options: Any) -> int:
     from wulf.cli.mpi.command import measured
     from wulf.workflow.mpi import whole as mpi_whole
 
-    return measured("sweep", options, partial(mpi_whole.sweep, most=most, params={"seconds": seconds}), usual=SHARED)
+    return measured(
+        "sweep", options, partial(mpi_whole.SizeSweep, most=most, params={"seconds": seconds}), usual=SHARED
+    )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,27 +11,18 @@ import click
 from wulf.cli.net import cluster as net_cluster
 from wulf.cli.net.layers import layers
 from wulf.cli.net.like import as_option, given, run_like
-from wulf.cli.net.pairs import net_probe as _probe
-from wulf.cli.net.pairs import pair_inventory as _pair
-from wulf.cli.options import (
-    PARAM_TYPES,
-    Number,
-    Percent,
-    colour_console,
-    echo_records,
-    measure_options,
-    measuring,
-    node_options,
-)
+from wulf.cli.net.pairs import net_probe, pair_inventory
+from wulf.cli.options import PARAM_TYPES, Number, Percent, measure_options, node_options
+from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wulf.core.params import ParamSpec
     from wulf.core.records import Param
     from wulf.measure.engine.probes import Pattern, Probe
-
-WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")
-"""The options that say where the nodes are."""
+    from wulf.workflow.engine.study import Conditions, Study
 
 
 def _option(param: ParamSpec) -> click.Option:
@@ -52,7 +42,7 @@ class NetGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """As the probe names them, the sweep over sizes, the layers of one exchange, and whole clusters."""
-        return [*_probe().patterns, "sweep", "layers", *net_cluster.COMMANDS]
+        return [*net_probe().patterns, "sweep", "layers", *net_cluster.COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The pattern's command, or None."""
@@ -62,7 +52,7 @@ class NetGroup(click.Group):
             return layers
         if cmd_name in net_cluster.COMMANDS:
             return net_cluster.COMMANDS[cmd_name]
-        probe = _probe()
+        probe = net_probe()
         return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 
 
@@ -133,9 +123,10 @@ def _like(
     """One pair as another tool measures it; of what has a default, only what the user wrote counts."""
     if options.get("versus") is not None:
         raise UsageError(f"--versus compares two configurations, --as repeats what {tool} does", "give one of them")
-    where = {name: options[name] for name in WHERE}
+    for name in ("versus", "delta"):
+        options.pop(name, None)
     return run_like(
-        tool, command, probe, _pair(client, server, where),
+        tool, command, probe, partial(pair_inventory, client, server),
         {name: value for name, value in params.items() if value is not None and given(name)},
         transport=transport if given("transport") else None, most=most, client=client, server=server, options=options,
     )  # fmt: skip
@@ -149,49 +140,31 @@ def _measure(
     client: str,
     server: str,
     transport: str,
-    as_json: bool,
-    out: Path | None,
-    quick: bool,
-    watch: bool,
-    seed: int | None,
-    width: float,
-    budget: float | None,
     versus: str | None,
     delta: float,
-    **where: Any,
-) -> int:
+    as_json: bool,
+    **options: Any,
+) -> int:  # an argument for each option
     """One cell, measured until its interval is narrow enough, or two against each other; printed and kept as a run."""
     from wulf.measure.engine.plan import Cell
-    from wulf.report.run.terminal import print_records
     from wulf.stats.comparison import versus_rule
-    from wulf.workflow.engine.measuring import Effort
-    from wulf.workflow.net import survey
+    from wulf.workflow.net.one_pair import Single, Versus
 
     probe.check_ends(transport, client, server)
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
-    with _pair(client, server, where) as chosen:
-        nodes = [node.name for node in chosen.nodes]
-        with measuring(f"net-{pattern.name}", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            effort = Effort(width, budget, quick, watch)
-            cell = Cell(0, client, server, transport, pattern.name, params, pattern.metrics)
-            if versus is None:
-                outcome = survey.single(chosen, cell, effort, writer, drawn, watch=line)
-            else:
-                changed = probe.check(pattern.name, transport, {**params, **parse_changes(pattern, versus)})
-                arms = replace(cell, phase="A"), replace(cell, id=1, params=changed, phase="B")
-                rule = versus_rule(delta, lower_is_better=pattern.metrics[0].better == "lower")
-                outcome = survey.versus(chosen, arms, effort, writer, drawn, rule=rule, watch=line)
-    if as_json:
-        echo_records(outcome.run.records)
-    else:
-        compared = [finding for finding in outcome.run.findings if finding.kind == "comparison"]
-        for finding in compared:
-            click.echo(f"{finding.text}\n")
-        print_records(outcome.run.records, colour_console())
+    cell = Cell(0, client, server, transport, pattern.name, params, pattern.metrics)
+    study: Callable[[Conditions], Study] = partial(Single, cell=cell)
+    if versus is not None:
+        changed = probe.check(pattern.name, transport, {**params, **parse_changes(pattern, versus)})
+        arms = replace(cell, phase="A"), replace(cell, id=1, params=changed, phase="B")
+        rule = versus_rule(delta, lower_is_better=pattern.metrics[0].better == "lower")
+        study = partial(Versus, arms=arms, rule=rule)
+    outcome = studied(f"net-{pattern.name}", options, study, where=partial(pair_inventory, client, server))
+    if not as_json:
         for finding in outcome.run.findings:
-            if finding not in compared and finding.kind != "bottleneck":  # that stands with its record
-                click.echo(f"{finding.kind}: {finding.text}", err=True)
-    return outcome.exit_code
+            if finding.kind == "comparison":
+                click.echo(f"{finding.text}\n")
+    return show_run(outcome, as_json=as_json, whole=False, page=False, untold=("comparison", "bottleneck"))
 
 
 @click.command(epilog="Example: wulf net sweep n1 n2 --most 1048576 --width 5%")
@@ -206,20 +179,7 @@ def _measure(
 @click.option("--seconds", type=Number(), default=0.03, show_default=True, help="Of one replicate [s].")
 @as_option
 def sweep(
-    like: str | None,
-    client: str,
-    server: str,
-    transport: str,
-    most: int,
-    seconds: float,
-    as_json: bool,
-    out: Path | None,
-    quick: bool,
-    watch: bool,
-    seed: int | None,
-    width: float,
-    budget: float | None,
-    **where: Any,
+    like: str | None, client: str, server: str, transport: str, most: int, seconds: float, as_json: bool, **options: Any
 ) -> int:
     """Latency and bandwidth over message size, as straight lines.
 
@@ -227,34 +187,21 @@ def sweep(
     held out to within --width: latency, bandwidth, half size and switch points with intervals.
     """
     from wulf.measure.engine.plan import Cell
-    from wulf.report.run.terminal import print_report
-    from wulf.workflow.engine import sweep as sweeping
-    from wulf.workflow.engine.measuring import Effort, write_html
+    from wulf.workflow.net.one_pair import PairSweep
 
-    probe = _probe()
+    probe = net_probe()
     if like is not None:
         return _like(
             like, "sweep", probe, {"seconds": seconds}, client=client, server=server, transport=transport,
-            most=most if given("most") else 0, as_json=as_json, out=out, quick=quick, watch=watch, seed=seed,
-            width=width, budget=budget, **where,
+            most=most if given("most") else 0, as_json=as_json, **options,
         )  # fmt: skip
     pattern = probe.pattern("pingpong")
     most = min(most, probe.max_bytes[transport])
     params = probe.check("pingpong", transport, {"bytes": most, "seconds": seconds})
-    with _pair(client, server, where) as chosen:
-        nodes = [node.name for node in chosen.nodes]
-        with measuring("net-sweep", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            outcome = sweeping.sweep(
-                chosen, Cell(0, client, server, transport, "pingpong", params, pattern.metrics, "sweep"),
-                Effort(width, budget, quick, watch), writer, drawn, most=most, watch=line,
-            )  # fmt: skip
-            write_html(outcome.run)
-    if as_json:
-        echo_records(outcome.run.records)
-    else:
-        print_report(outcome.run, colour_console())
-    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
-    return outcome.exit_code
+    cell = Cell(0, client, server, transport, "pingpong", params, pattern.metrics, "sweep")
+    study = partial(PairSweep, cell=cell, most=most)
+    outcome = studied("net-sweep", options, study, where=partial(pair_inventory, client, server))
+    return show_run(outcome, as_json=as_json)
 
 
 @click.group(cls=NetGroup)

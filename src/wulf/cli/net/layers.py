@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wulf.cli.net.pairs import net_probe, pair_inventory
-from wulf.cli.options import Number, colour_console, echo_records, measure_options, measuring, node_options
+from wulf.cli.options import Number, measure_options, node_options
+from wulf.cli.studying import show_run, studied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from wulf.cluster.inventory import Inventory
+    from wulf.workflow.engine.study import Conditions
+    from wulf.workflow.net.layers_mpi import MpiLayer
 
 WITHOUT = "none"
 """Instead of an MPI: the layers below it alone."""
@@ -42,14 +41,8 @@ def layers(
     server_cpu: int | None,
     mpi: str | None,
     as_json: bool,
-    out: Path | None,
-    quick: bool,
-    watch: bool,
-    seed: int | None,
-    width: float,
-    budget: float | None,
-    **where: Any,
-) -> int:
+    **options: Any,
+) -> int:  # an argument for each option
     """What each layer adds to a round trip.
 
     The same ping-pong over nothing (the loop itself), every transport within CLIENT, loopback UDP and TCP there, and
@@ -58,30 +51,20 @@ def layers(
     CLIENT alone.
     """
     from wulf.measure.mpi.probes import BLOCKS, SHARED
-    from wulf.report.run.terminal import print_report
-    from wulf.workflow.engine.measuring import Effort
-    from wulf.workflow.net import layers as layering
+    from wulf.workflow.net.layers import Layers
 
     given = {"bytes": size, "seconds": seconds, "cpu": cpu, "server_cpu": server_cpu}
     params = net_probe().check("pingpong", "tcp", {name: value for name, value in given.items() if value is not None})
-    server, how = server or client, SHARED if quick or watch else BLOCKS
-    with pair_inventory(client, server, where) as chosen:
-        nodes = [node.name for node in chosen.nodes]
-        with measuring("net-layers", out, seed, argv=sys.argv[1:], nodes=nodes) as (writer, drawn, line):
-            wanted = layering.Layers(client, server, params, mpi=_mpi_layer(mpi, chosen, client, server, how, line.say))
-            effort = Effort(width, budget, quick, watch)
-            outcome = layering.layers(chosen, wanted, effort, writer, drawn, watch=line)
-    if as_json:
-        echo_records(outcome.run.records)
-    else:
-        print_report(outcome.run, colour_console())
-    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
-    return outcome.exit_code
+    end, how = server or client, SHARED if options["quick"] or options["watch"] else BLOCKS
+
+    def study(given: Conditions) -> Layers:
+        return Layers(given, client, end, params, _mpi_layer(mpi, given, client, end, how))
+
+    outcome = studied("net-layers", options, study, where=partial(pair_inventory, client, end))
+    return show_run(outcome, as_json=as_json)
 
 
-def _mpi_layer(
-    mpi: str | None, inventory: Inventory, client: str, server: str, how: str, say: Callable[[str], None]
-) -> Any:
+def _mpi_layer(mpi: str | None, given: Conditions, client: str, server: str, how: str) -> MpiLayer | None:
     """MPI's layer, of two ranks, launched as often as `Launch.how` says; None where the user wants none."""
     if mpi == WITHOUT:
         return None
@@ -91,4 +74,4 @@ def _mpi_layer(
     from wulf.workflow.net.layers_mpi import MpiLayer
 
     spec = WorldSpec(ranks=2, per_node=1 if client != server else 2, mpi=mpi, bind="none")
-    return MpiLayer(Ranks(inventory, Launch(spec, how), say), f"{client}>{server}")
+    return MpiLayer(Ranks(given.inventory, Launch(spec, how), given.watch.say), f"{client}>{server}")

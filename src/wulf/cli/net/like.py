@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import echo_records, measuring
+from wulf.cli.options import echo_records
+from wulf.cli.studying import studied, tell_findings
 from wulf.core.errors import UsageError
 from wulf.measure import tools
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
     from wulf.measure.engine.probes import Probe
     from wulf.measure.tool import Loop, Measurement
-    from wulf.store.run import Run
+    from wulf.workflow.engine.measuring import Outcome
+    from wulf.workflow.engine.study import Conditions
     from wulf.workflow.mpi.probes import Ranks
 
 FIGURES = ("latency", "throughput")
@@ -43,7 +44,7 @@ def run_like(
     tool: str,
     pattern: str,
     probe: Probe,
-    pair: AbstractContextManager[Inventory],
+    where: Callable[[dict[str, Any]], AbstractContextManager[Inventory]],
     params: dict[str, Any],
     *,
     transport: str | None,
@@ -51,7 +52,7 @@ def run_like(
     client: str,
     server: str,
     options: dict[str, Any],
-    ranks: Callable[[Inventory, Callable[[str], None]], Ranks] | None = None,
+    ranks: Callable[[Conditions], Ranks] | None = None,
 ) -> int:
     """Measure as the tool does; its text on stdout, or records with --json.
 
@@ -70,7 +71,6 @@ def run_like(
         The tool has no such loop, or can't do what was asked for; before any node is touched.
     """
     from wulf.measure.engine.plan import Cell
-    from wulf.workflow.engine.measuring import Effort
     from wulf.workflow.net import like
 
     if ranks:
@@ -85,39 +85,34 @@ def run_like(
     timing = loop.timing(loop.seconds if seconds is None else seconds, 1.0)
     probe.check(exchange.name, "" if ranks else loop.transport, {**loop.options, **timing.params, **params})
     cell = Cell(0, client, server, loop.transport, exchange.name, {}, exchange.metrics)
-    effort = Effort(options["width"], options["budget"], options["quick"])
-    with pair as chosen:
-        nodes = [node.name for node in chosen.nodes]
-        command = f"{'mpi' if ranks else 'net'}-{pattern}"
-        meta = {"argv": sys.argv[1:], "nodes": nodes, "like": tool}
-        with measuring(command, options["out"], options["seed"], **meta) as (writer, drawn, line):
-            outcome = like.repeat(
-                chosen, cell, effort, writer, drawn, loop=loop, wanted=wanted, watch=line,
-                ranks=ranks(chosen, line.say) if ranks else None,
-            )  # fmt: skip
+    as_json, quick = options.pop("as_json"), bool(options["quick"])
+
+    def study(given: Conditions) -> like.Repeat:
+        return like.Repeat(given, cell, loop, wanted, ranks(given) if ranks else None)
+
+    outcome = studied(f"{'mpi' if ranks else 'net'}-{pattern}", options, study, where=where, like=tool)
     found = like.measured(outcome.run)
-    if options["as_json"]:
+    if as_json:
         echo_records(outcome.run.records)
     elif found.cells:
         click.echo(loop.text(found))
     for name, text in (loop.files(found) if loop.files and found.cells else {}).items():
         (outcome.run.path / name).write_text(text)
-    _explain(loop, found, outcome.run, quick=effort.quick)
+    _explain(loop, found, outcome, quick=quick)
     return outcome.exit_code
 
 
-def _explain(loop: Loop, found: Measurement, run: Run, *, quick: bool) -> None:
+def _explain(loop: Loop, found: Measurement, outcome: Outcome, *, quick: bool) -> None:
     """What is not as in the original, and what wulf found, on stderr."""
     from wulf.report.kit.figures import confidence_text, interval_text, value_text, verdict_text
 
     if found.cells:
         shorter = "; --quick: a tenth of its time" if quick else ""
         click.echo(f"as `{loop.command(found)}`, except: {loop.differs}{shorter}", err=True)
-    for record in run.records if len(found.cells) == 1 else ():
+    for record in outcome.run.records if len(found.cells) == 1 else ():
         if record.metric in FIGURES and record.value is not None:
             name = f"{loop.tool}'s figure" if record.metric == "latency" else record.metric
             figure = f"{value_text(record)} ({interval_text(record)}, {confidence_text(record)})"
             click.echo(f"{name}, median of {record.replicates}: {figure}, {verdict_text(record)}", err=True)
-    for finding in run.findings:
-        click.echo(f"{finding.kind}: {finding.text}", err=True)
-    click.echo(f"run: {run.path}", err=True)
+    tell_findings(outcome)
+    click.echo(f"run: {outcome.run.path}", err=True)

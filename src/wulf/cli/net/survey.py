@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import (
-    colour_console,
-    echo_records,
-    inventory_of,
-    margin_option,
-    measure_options,
-    measuring,
-    node_options,
-)
+from wulf.cli.options import inventory_of, margin_option, measure_options, node_options
+from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from wulf.cluster.inventory import Inventory
 
 
 def parse_pair(text: str | None) -> tuple[str, str] | None:
@@ -35,43 +31,21 @@ def parse_pair(text: str | None) -> tuple[str, str] | None:
 @measure_options
 @margin_option
 @click.option("--sweep-pair", metavar="A,B", help="The pair of the size sweep [the first two nodes].")
-def command(
-    as_json: bool,
-    out: Path | None,
-    quick: bool,
-    watch: bool,
-    seed: int | None,
-    width: float,
-    budget: float | None,
-    margin: float,
-    sweep_pair: str | None,
-    **where: Any,
-) -> int:
+def command(sweep_pair: str | None, margin: float, as_json: bool, **options: Any) -> int:
     """Facts, all pairs' latency and bandwidth, findings, and one HTML report.
 
     Without nodes: this machine.
     """
-    from wulf.report.run.terminal import print_report
-    from wulf.workflow.engine.measuring import Effort
-    from wulf.workflow.net.survey import survey
+    from wulf.workflow.net.survey import Survey
 
     pair = parse_pair(sweep_pair)
-    with inventory_of(**where) as inventory:
-        names = [node.name for node in inventory.nodes]
-        if pair:
-            inventory.pick(pair)
-        with measuring("survey", out, seed, argv=sys.argv[1:], nodes=names, margin=margin) as (writer, drawn, line):
-            outcome = survey(
-                inventory,
-                Effort(width, budget, quick, watch, margin=margin),
-                writer,
-                drawn,
-                sweep_pair=pair,
-                watch=line,
-            )
-    if as_json:
-        echo_records(outcome.run.records)
-    else:
-        print_report(outcome.run, colour_console())
-    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
-    return outcome.exit_code
+
+    @contextmanager
+    def where(options: dict[str, Any]) -> Iterator[Inventory]:
+        with inventory_of(**options) as inventory:
+            inventory.pick(pair or ())  # refused before any node is touched
+            yield inventory
+
+    options["margin"] = margin
+    outcome = studied("survey", options, lambda given: Survey(given, pair), where=where, margin=margin)
+    return show_run(outcome, as_json=as_json)

@@ -64,16 +64,20 @@ def command(
     the last minute, the rate of a short stream now and then, retransmits, how busy both ends are. Kept as a run.
     """
     from wulf.store.run import RunWriter
-    from wulf.workflow.net import watch as watching
+    from wulf.workflow.engine.effort import Effort
+    from wulf.workflow.engine.measuring import measure
+    from wulf.workflow.engine.study import Conditions
+    from wulf.workflow.net.watch import Pace, Watch
 
     params = net_probe().check("pingpong", "tcp", {"bytes": size, "seconds": seconds})
-    plan = watching.WatchPlan(client, server, params, stream_every if stream else 0, interval, budget)
     drawn = secrets.randbelow(2**31) if seed is None else seed
     with pair_inventory(client, server, where) as chosen:
         meta = {"seed": drawn, "argv": sys.argv[1:], "nodes": [node.name for node in chosen.nodes]}
         with RunWriter(out, "watch", meta) as writer, _shown(as_json) as (show, say), terminable():
             reader = Reader(show)
-            outcome = watching.watch(chosen, plan, writer, drawn, watching.Pace(plan, reader, say))
+            pace = Pace(f"{client}>{server}", interval, reader, say)
+            given = Conditions(chosen, Effort(budget=budget, endless=True), writer, drawn, pace)
+            outcome = measure(Watch(given, client, server, params, stream_every if stream else 0))
     _tell(outcome.run)
     return 0 if reader.gone else outcome.exit_code
 

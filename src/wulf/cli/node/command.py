@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import (
-    PARAM_TYPES,
-    colour_console,
-    echo_records,
-    inventory_of,
-    margin_option,
-    measure_options,
-    measuring,
-    node_options,
-)
+from wulf.cli.options import PARAM_TYPES, margin_option, measure_options, node_options
+from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
 from wulf.measure.engine.probes import Probe
 
@@ -109,60 +101,27 @@ def command(nodeset: str | None, only: str | None, name: str | None, settings: t
     if only and name:
         raise UsageError("--only is of the whole table, --probe of one probe", "give one of them")
     options["nodes"] = nodeset or options.get("nodes")
-    if name:
-        return _one(name, settings, options)
-    return _all(only, options)
+    as_json = options.pop("as_json")
+    return _one(name, settings, as_json, options) if name else _all(only, as_json, options)
 
 
-_WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")
-
-
-def _effort(options: dict[str, Any]) -> Any:
-    from wulf.workflow.engine.measuring import Effort
-
-    return Effort(**{key: options[key] for key in ("width", "budget", "quick", "watch", "margin")})
-
-
-def _all(only: str | None, options: dict[str, Any]) -> int:
+def _all(only: str | None, as_json: bool, options: dict[str, Any]) -> int:
     """The whole table, or groups of it; printed and kept as a run."""
-    from wulf.report.run.terminal import print_report
-    from wulf.workflow.node.survey import groups_of, node_survey
+    from wulf.workflow.node.survey import NodeSurvey, groups_of
 
     groups_of(only)  # refused before any node is touched
-    with inventory_of(**{key: options[key] for key in _WHERE}) as inventory:
-        nodes = [node.name for node in inventory.nodes]
-        meta = {"argv": sys.argv[1:], "nodes": nodes, "margin": options["margin"]}
-        with measuring("node", options["out"], options["seed"], **meta) as (writer, drawn, line):
-            outcome = node_survey(inventory, _effort(options), writer, drawn, only=only, watch=line)
-    if options["as_json"]:
-        echo_records(outcome.run.records)
-    else:
-        print_report(outcome.run, colour_console())
-    click.echo(f"report: {outcome.run.path / 'report.html'}", err=options["as_json"])
-    return outcome.exit_code
+    outcome = studied("node", options, partial(NodeSurvey, only=only), margin=options["margin"])
+    return show_run(outcome, as_json=as_json)
 
 
-def _one(name: str, settings: tuple[str, ...], options: dict[str, Any]) -> int:
+def _one(name: str, settings: tuple[str, ...], as_json: bool, options: dict[str, Any]) -> int:
     """One probe on every node."""
-    from wulf.report.run.terminal import print_records
-    from wulf.workflow.node.survey import single
+    from wulf.workflow.node.survey import NodeProbe
 
     probe = node_probe()
     params = parse_settings(probe, name, settings)
-    with inventory_of(**{key: options[key] for key in _WHERE}) as inventory:
-        nodes = [node.name for node in inventory.nodes]
-        meta = {"argv": sys.argv[1:], "nodes": nodes}
-        with measuring(f"node-{name}", options["out"], options["seed"], **meta) as (writer, drawn, line):
-            outcome = single(
-                inventory, _effort(options), writer, drawn, probe=probe, name=name, params=params, watch=line
-            )
-    if options["as_json"]:
-        echo_records(outcome.run.records)
-        return outcome.exit_code
-    print_records(outcome.run.records, colour_console())
-    for finding in outcome.run.findings:
-        click.echo(f"{finding.kind}: {finding.text}", err=True)
-    return outcome.exit_code
+    outcome = studied(f"node-{name}", options, partial(NodeProbe, probe=probe, name=name, params=params))
+    return show_run(outcome, as_json=as_json, whole=False, page=False)
 
 
 def _print_list() -> None:

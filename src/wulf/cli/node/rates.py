@@ -105,15 +105,20 @@ def _measured(quick: bool, only: str | None, names: Sequence[str], out: Path | N
     import tempfile
 
     from wulf.cli.options import measuring
-    from wulf.workflow.engine.measuring import Effort
+    from wulf.cluster.inventory import Inventory
+    from wulf.workflow.engine.effort import Effort
+    from wulf.workflow.engine.measuring import measure
+    from wulf.workflow.engine.study import Conditions
     from wulf.workflow.node import rates as workflow
+    from wulf.workflow.node.survey import NodeSurvey
 
     if note := workflow.busy_note(os.getloadavg()[0], os.cpu_count() or 1):
         click.echo(f"note: {note}", err=True)
     with tempfile.TemporaryDirectory(prefix="wulf-rates-") as folder:
         kept = out or Path(folder) / "run"
         with measuring("rates", kept, seed, argv=sys.argv[1:]) as (writer, drawn, line):
-            return workflow.measured(Effort(quick=quick), writer, drawn, only=only, names=names, watch=line)
+            given = Conditions(Inventory.this_machine(), Effort(quick=quick), writer, drawn, line)
+            return workflow.of_run(measure(NodeSurvey(given, only=only, names=names, page=False)).run)
 
 
 def _say_published(done: Published, found: NodeRates, as_json: bool) -> None:

@@ -16,14 +16,12 @@ from wulf.cluster.programs import agent_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.records import Param
-from wulf.measure.blas import Found, Table, path_of, table_of
+from wulf.measure.blas import Found, path_of
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import AGENT, NODE, Metric, Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
-from wulf.store.run import RunWriter
 from wulf.workflow.app.peaks import peak_cells
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.engine.study import Conditions, Study
 
 ROWS = 2000
 """Rows and columns of the product: most of a matrix's blocks are far from its end."""
@@ -48,26 +46,27 @@ class Wanted:
     seconds: float = SECONDS
 
 
-def compare_blas(
-    inventory: Inventory, wanted: Wanted, effort: Effort, writer: RunWriter, seed: int, *, watch: Watcher = UNWATCHED
-) -> tuple[Outcome, Table]:
-    """Measure every library of every node with every NB until the intervals are narrow enough; report included.
+class CompareBlas(Study):
+    """Every library of every node with every NB, until the intervals are narrow enough.
 
     Raises
     ------
     UsageError
         No node has a BLAS, or none has the one that was named.
     """
-    watch.say("looking for BLAS libraries")
-    found = libraries_of(inventory, wanted.libraries)
 
-    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
-        made = tuple(_cells(connected, found, wanted))
-        return (*made, *peak_cells(connected, list(connected.sessions), len(made)))
+    programs = (NODE, AGENT)
 
-    outcome = measure(inventory, cells, effort, writer, seed, programs=(NODE, AGENT), watch=watch)
-    write_html(outcome.run)
-    return outcome, table_of(outcome.run.records, found)
+    def __init__(self, given: Conditions, wanted: Wanted) -> None:
+        super().__init__(given)
+        given.watch.say("looking for BLAS libraries")
+        self._wanted = wanted
+        self.found = libraries_of(given.inventory, wanted.libraries)
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """The products, and the peak beside them."""
+        made = list(_cells(connected, self.found, self._wanted))
+        return [*made, *peak_cells(connected, self.beside, list(connected.sessions), len(made))]
 
 
 def libraries_of(inventory: Inventory, only: Sequence[str] = ()) -> Found:

@@ -11,22 +11,19 @@ from wulf.apps import hpl
 from wulf.apps.driver import Driver, checked
 from wulf.apps.linpack.size import size_for
 from wulf.cluster.applications import Applications
-from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.mpi.spec import counts, layout
 from wulf.core.errors import UsageError
-from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
 from wulf.measure.blas import common_path
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import NODE, Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
-from wulf.store.run import RunWriter
+from wulf.store.run import Facts
 from wulf.workflow.app.build import Source, build_hpl
 from wulf.workflow.app.peaks import peak_cells, share_records
-from wulf.workflow.app.run import ATTEMPTS, HOW, Apps, Request, driver_request
+from wulf.workflow.app.run import AppStudy, Request, driver_request
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.engine.study import Conditions, Judgement
 
 MEMORY_SHARE = 0.8
 """Of the nodes' memory, for the matrix of an N that nobody named; the system and the MPI need some, too."""
@@ -63,42 +60,41 @@ class HplRequest:
         ]
 
 
-def run_hpl(
-    inventory: Inventory, asked: HplRequest, effort: Effort, writer: RunWriter, seed: int, *, watch: Watcher = UNWATCHED
-) -> Outcome:
-    """Run every configuration until its figure is known as well as was requested, in random order; report included.
+class HplStudy(AppStudy):
+    """Every configuration, in random order, and the nodes' peaks between them.
 
     Raises
     ------
     UsageError
         A configuration does not fit the nodes: names field, value and limit, before anything was run.
     """
-    seen: dict[str, Connected] = {}
 
-    def prepare(connected: Connected, apps: Applications, _: Sequence[Request]) -> Sequence[Request]:
-        seen["connected"] = connected
-        program = asked.program if asked.source is None else build_hpl(apps, asked.source, asked.spec, watch.say)
+    programs = (NODE,)
+
+    def __init__(self, given: Conditions, asked: HplRequest) -> None:
+        known = [checked(asked.driver, each) for each in asked.configurations]
+        super().__init__(given, *asked.requests(known, asked.program))
+        self._asked = asked
+        self._fingerprint: Mapping[str, Facts] = {}
+
+    def prepared(self, connected: Connected, apps: Applications) -> Sequence[Request]:
+        """Each configuration with N, grid and BLAS that fit the nodes, by an xhpl that is built where it has to be."""
+        asked, self._fingerprint = self._asked, connected.fingerprint
+        say = self.given.watch.say
+        program = asked.program if asked.source is None else build_hpl(apps, asked.source, asked.spec, say)
         complete = [completed(each, asked, connected, apps) for each in asked.configurations]
+        self.beside.notes += threads_notes(complete, layout(apps.nodes, asked.spec), connected.fingerprint)
         return asked.requests(complete, program)
 
-    first, *also = asked.requests([checked(asked.driver, each) for each in asked.configurations], asked.program)
-    attempts = min(ATTEMPTS, effort.looks[-1])
-    apps = Apps(inventory, first, writer, attempts=attempts, also=also, prepare=prepare, watch=watch)
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """The configurations, and the peak beside them."""
+        made = super().cells(connected, probe)
+        return [*made, *peak_cells(connected, self.beside, self.places, len(made))]
 
-    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
-        made = apps.cells()
-        return (*made, *peak_cells(connected, apps.places, len(made)))
-
-    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        facts = seen["connected"].fingerprint if seen else {}
-        nodes = list(dict.fromkeys(apps.places))
-        return share_records(records, facts, nodes, writer.id), apps.findings()
-
-    outcome = measure(
-        inventory, cells, effort, writer, seed, judge=judge, programs=(NODE,), attach=apps, how=HOW, watch=watch
-    )
-    write_html(outcome.run)
-    return outcome
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """What share of each peak was reached."""
+        nodes = list(dict.fromkeys(self.places))
+        return share_records(records, self._fingerprint, nodes, self.given.writer.id), super().judge(records)[1]
 
 
 def completed(
@@ -123,9 +119,6 @@ def completed(
     dat.check(len(places), memory or None)
     (params["p"], params["q"]), *_ = dat.grids
     params["blas"] = _blas_path(params["blas"], apps)
-    note = threads_note(int(str(params["threads"])), counts(places), connected.fingerprint)
-    if note and note not in connected.notes:
-        connected.notes.append(note)
     return params
 
 
@@ -155,6 +148,14 @@ def _blas_path(path: Param, apps: Applications) -> str | None:
             "name another: `wulf app blas` lists those that there are",
         )
     return common_path(str(path), apps.ask("blas_find", FIND_BLAS, also=[str(path)]))
+
+
+def threads_notes(
+    configurations: Sequence[Mapping[str, Param]], places: Sequence[str], fingerprint: Mapping[str, Facts]
+) -> list[str]:
+    """What a reader should know of each configuration whose ranks x threads are not the node's cores; each once."""
+    notes = (threads_note(int(str(each["threads"])), counts(places), fingerprint) for each in configurations)
+    return list(dict.fromkeys(filter(None, notes)))
 
 
 def threads_note(threads: int, ranks: Mapping[str, int], fingerprint: Mapping[str, Mapping[str, Any]]) -> str:

@@ -15,12 +15,11 @@ from wulf.core.records import Param, Record
 from wulf.measure.blas import common_path, path_of
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
-from wulf.measure.mpi.probes import LINPACK, mpi_probe
-from wulf.store.run import RunWriter, read_run
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.measure.mpi.probes import LINPACK
+from wulf.store.run import read_run
+from wulf.workflow.engine.study import Conditions, Judgement
 from wulf.workflow.mpi.launching import Launch
-from wulf.workflow.mpi.probes import Ranks, campaign
+from wulf.workflow.mpi.probes import RanksStudy
 
 OWN = "own"
 """wulf-mpi's portable code, in place of a library."""
@@ -97,43 +96,32 @@ def _answers(inventory: Inventory, op: str, **request: Any) -> dict[str, dict[st
             opened.close()
 
 
-def linpack(
-    inventory: Inventory,
-    launch: Launch,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    params: Mapping[str, Param],
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Solve it as often as the interval of its rate needs; a wrong solution has no figure.
+class Linpack(RanksStudy):
+    """A system of equations, solved as often as the interval of its rate needs; a wrong solution has no figure.
 
     Parameters
     ----------
     params
         Of the probe, checked. Without `blas` the nodes' libraries are tried first, and the best common one is taken.
     """
-    launch.check(mpi_probe().pattern(LINPACK), len(inventory.nodes))
-    given = dict(params)
-    if given.get("blas") is None:
-        watch.say("looking for the fastest BLAS that all nodes have")
-        choice = choose(inventory)
-    else:
-        choice = named(inventory, str(given["blas"]))
-    given["blas"] = choice.path
 
-    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
-        return [ranks.cell(0, probe, LINPACK, given)]
+    def __init__(self, given: Conditions, launch: Launch, params: Mapping[str, Param]) -> None:
+        super().__init__(given, launch, LINPACK)
+        if params.get("blas") is None:
+            given.watch.say("looking for the fastest BLAS that all nodes have")
+            self._choice = choose(given.inventory)
+        else:
+            self._choice = named(given.inventory, str(params["blas"]))
+        self._params = {**params, "blas": self._choice.path}
 
-    def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        infos = [each["info"] for each in read_run(writer.path).replicates if each["ok"]]
-        return [], [solved_finding(infos, choice.why)] if infos else []
+    def shared(self, probe: Probe) -> Sequence[Cell]:
+        """The one cell."""
+        return [self.ranks.cell(0, probe, LINPACK, self._params)]
 
-    return campaign(
-        inventory, launch, effort, writer, seed,
-        make=make, needs=mpi_probe().pattern(LINPACK), judge=judge, watch=watch,
-    )  # fmt: skip
+    def conclude(self, records: Sequence[Record]) -> Judgement:
+        """What was solved, with what, and how right it is."""
+        infos = [each["info"] for each in read_run(self.given.writer.path).replicates if each["ok"]]
+        return [], [solved_finding(infos, self._choice.why)] if infos else []
 
 
 def solved_finding(infos: Sequence[Mapping[str, Any]], why: str) -> Finding:

@@ -10,6 +10,7 @@ from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import NODE
 from wulf.store.run import Facts, utc_now
 from wulf.workflow.engine.connect import Connected
+from wulf.workflow.engine.study import Beside
 
 PROBE = "fma"
 PHASE = "peak"
@@ -23,15 +24,17 @@ EXCLUSIVE = "applications and peaks"
 """The lane of nodes and ranks: a peak that is measured beside an application is neither's figure."""
 
 
-def peak_cells(connected: Connected, nodes: Iterable[str], number: int) -> tuple[Cell, ...]:
-    """The loop of fused multiply-adds on all CPUs of each machine, on all of them side by side."""
+def peak_cells(connected: Connected, beside: Beside, nodes: Iterable[str], number: int) -> tuple[Cell, ...]:
+    """The loop of fused multiply-adds on all CPUs of each machine, on all of them side by side.
+
+    From then on what a study opened, and these nodes, are in one lane.
+    """
     probe = connected.probes.get(NODE)
     able = [node for node in nodes if node in connected.others.get(NODE, {})]
     there = one_a_machine(able, connected.fingerprint)
     if probe is None:
         return ()
-    for subject in [*connected.lanes, *able]:
-        connected.lanes[subject] = EXCLUSIVE
+    beside.lanes |= dict.fromkeys([*beside.lanes, *able], EXCLUSIVE)
     params = probe.check(PROBE, "", {"type": "double", "threads": 0, "seconds": SECONDS})
     metrics = probe.pattern(PROBE).metrics
     wave = 0 if len(there) > 1 else None

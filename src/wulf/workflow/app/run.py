@@ -14,21 +14,17 @@ from typing import Any
 from wulf.apps.driver import Driver, Job, checked, programs_for
 from wulf.apps.ran import OK, Ran, Read, judge
 from wulf.cluster.applications import Applications, Executable, common_program, open_applications
-from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import Installed, WorldSpec
 from wulf.cluster.mpi.spec import layout
 from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError, WulfError
-from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import APP, Metric, Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import EACH, folded
-from wulf.store.run import RunWriter
 from wulf.workflow.app.outputs import keep_output
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.engine.study import Conditions, Judgement, Study
 from wulf.workflow.mpi.launching import launch_finding
 from wulf.workflow.mpi.probes import LANE
 
@@ -37,8 +33,6 @@ ATTEMPTS = 3
 
 PATIENCE = 180.0
 """Seconds beyond a run's own time: it is ended, its ranks on other nodes are waited for, files are read back."""
-
-HOW = "the application ran on one of them after the other"
 
 
 @dataclass(frozen=True)
@@ -168,34 +162,26 @@ def answer_of(ran: Ran) -> dict[str, Any]:
     }  # fmt: skip
 
 
-Prepare = Callable[[Connected, Applications, Sequence[Request]], Sequence[Request]]
-"""Makes requests complete once the nodes are known: sizes that follow from their memory, programs built there."""
-
-
-def as_asked(_: Connected, __: Applications, requests: Sequence[Request]) -> Sequence[Request]:
-    """Nothing is to be made complete."""
-    return requests
-
-
-class Apps:
-    """The applications of one run: `measure` attaches them once the nodes have answered.
+class AppStudy(Study):
+    """Applications, run until their figures are known as well as was requested.
 
     Parameters
     ----------
-    request, also
+    requests
         What to run. Several differ in their parameters alone: each is a cell, and they are run in turn.
-    prepare
-        Makes them complete.
+
+    Raises
+    ------
+    UsageError
+        No node has it, or the nodes can't run it together: says why, before anything was run.
     """
 
-    def __init__(
-        self, inventory: Inventory, request: Request, writer: RunWriter, *, attempts: int,
-        also: Sequence[Request] = (), prepare: Prepare = as_asked, watch: Watcher = UNWATCHED,
-    ) -> None:  # fmt: skip
-        self._inventory, self._request, self._writer, self._watch = inventory, request, writer, watch
-        self._requests: Sequence[Request] = (request, *also)
-        self._prepare = prepare
-        self._attempts = attempts
+    how = "the application ran on one of them after the other"
+
+    def __init__(self, given: Conditions, *requests: Request) -> None:
+        super().__init__(given)
+        self._requests: Sequence[Request] = requests
+        self._attempts = min(ATTEMPTS, given.effort.looks[-1])
         self._sessions: dict[str, _Session] = {}
         self._about: dict[str, dict[str, Param]] = {}
         self._patience = 0.0
@@ -203,15 +189,26 @@ class Apps:
         self._runs = 0
         self.places: tuple[str, ...] = ()
 
+    @property
+    def _request(self) -> Request:
+        return self._requests[0]
+
+    def prepared(self, connected: Connected, apps: Applications) -> Sequence[Request]:
+        """The requests made complete, once the nodes are known: sizes that follow from their memory, programs built
+        there.
+        """
+        return self._requests
+
     @contextmanager
-    def __call__(self, connected: Connected) -> Iterator[None]:
+    def attach(self, connected: Connected) -> Iterator[None]:
         """Agents on the nodes that answered, for the length of the block."""
         if not connected.sessions:
             yield
             return
-        nodes = self._inventory.pick(list(connected.sessions))
-        with open_applications(replace(self._inventory, nodes=nodes), self._request.spec, self._watch.say) as apps:
-            connected.failed |= apps.failed
+        inventory = self.given.inventory
+        nodes = replace(inventory, nodes=inventory.pick(list(connected.sessions)))
+        with open_applications(nodes, self._request.spec, self.given.watch.say) as apps:
+            self.beside.failed |= apps.failed
             try:
                 self._enter(connected, apps)
                 yield
@@ -220,23 +217,21 @@ class Apps:
                     session.close()
 
     def _enter(self, connected: Connected, apps: Applications) -> None:
-        self._requests = self._prepare(connected, apps, self._requests)
-        self._request = self._requests[0]
-        self._watch.say(f"looking for {self._request.name}")
-        programs = self._find(connected, apps)
+        self._requests = self.prepared(connected, apps)
+        self.given.watch.say(f"looking for {self._request.name}")
+        programs = self._find(apps)
         first, found = next(iter(programs.items()))
         places = layout(apps.nodes, self._request.spec)
         job = self._request.job(found.path if found else "", len(places))
         self._patience = job.timeout + PATIENCE
         if job.mpi:
-            self._over_ranks(connected, apps, job, self._common(apps, programs), places)
+            self._over_ranks(apps, job, self._common(apps, programs), places)
             return
         for node, program in programs.items():
             own = job if node == first else self._request.job(program.path if program else "", len(places))
-            runs = self._runs_of(apps, program.path if program else "", len(places), node=node)
-            self._add(connected, node, own, runs)
+            self._add(node, own, self._runs_of(apps, program.path if program else "", len(places), node=node))
 
-    def _find(self, connected: Connected, apps: Applications) -> dict[str, Executable | None]:
+    def _find(self, apps: Applications) -> dict[str, Executable | None]:
         """Each node's program; one that lacks it has failed, and the others go on."""
         names = self._request.programs
         if not names:
@@ -245,7 +240,7 @@ class Apps:
         best = {node: [p for name in names for p in rows[name]] for node, rows in found.items()}
         for node in [node for node, places in best.items() if not places and len(best) > 1]:
             where = f"{' or '.join(names)} is neither in the PATH, nor in a module's, Spack's or a package's folder"
-            connected.failed[node] = NodeError(node, where, "install it there, or name its path with --program")
+            self.beside.failed[node] = NodeError(node, where, "install it there, or name its path with --program")
         if not any(best.values()):
             common_program(found, names, self._request.name)  # says so
         return {node: places[0] for node, places in best.items() if places}
@@ -256,34 +251,33 @@ class Apps:
             return None
         return common_program(apps.find(self._request.programs, list(apps.nodes)), self._request.programs, "it")
 
-    def _over_ranks(
-        self, connected: Connected, apps: Applications, job: Job, program: Executable | None, places: Sequence[str]
-    ) -> None:
+    def _over_ranks(self, apps: Applications, job: Job, program: Executable | None, places: Sequence[str]) -> None:
         spec = self._request.spec
         if program is not None:
             job = self._request.job(program.path, len(places))
         mpi = apps.mpi_for(program, spec)
-        connected.notes += apps.launch_words(job, spec, mpi).notes
+        self.beside.notes += apps.launch_words(job, spec, mpi).notes
         self.places, self._launched = tuple(places), mpi
         subject = folded(list(dict.fromkeys(places)))
-        connected.lanes[subject] = LANE
+        self.beside.lanes[subject] = LANE
         about: dict[str, Param] = {"ranks": len(places), "per_node": spec.per_node, "mpi": mpi.name}
         runs = self._runs_of(apps, program.path if program else "", len(places), spec=spec, mpi=mpi)
-        self._add(connected, subject, job, runs, about)
+        self._add(subject, job, runs, about)
 
     def _runs_of(self, apps: Applications, path: str, ranks: int, **how: Any) -> dict[str, Callable[[], Ran]]:
         """Each request's run, by its parameters."""
         return {_key(each.params): partial(self._once, apps, each.job(path, ranks), **how) for each in self._requests}
 
     def _add(
-        self, connected: Connected, subject: str, job: Job, runs: Mapping[str, Callable[[], Ran]],
+        self, subject: str, job: Job, runs: Mapping[str, Callable[[], Ran]],
         about: Mapping[str, Param] = {},
     ) -> None:  # fmt: skip
-        session = _Session(subject, self._request.name, runs, lambda ran: keep_output(self._writer.path, subject, ran))
+        folder = self.given.writer.path
+        session = _Session(subject, self._request.name, runs, lambda ran: keep_output(folder, subject, ran))
         self._sessions[subject] = session
         looked_for = {} if "command" in self._request.params else {"program": job.command[0]}
         self._about[subject] = {**looked_for, **about}
-        connected.others.setdefault(APP, {})[subject] = session
+        self.beside.sessions.setdefault(APP, {})[subject] = session
 
     def _once(
         self, apps: Applications, job: Job, *,
@@ -292,7 +286,7 @@ class Apps:
         self._runs += 1
         return run_once(apps, job, self._request.read, self._request.main, node=node, spec=spec, mpi=mpi)
 
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """One a request and subject: the node, or all that have ranks."""
         metric = Metric(self._request.main, "1")
         return tuple(
@@ -303,31 +297,8 @@ class Apps:
             for number, (request, subject) in enumerate(product(self._requests, self._sessions))
         )  # fmt: skip
 
-    def findings(self) -> list[Finding]:
+    def judge(self, records: Sequence[Record]) -> Judgement:
         """Which MPI ran which ranks."""
         if self._launched is None:
-            return []
-        return [launch_finding(self._launched.title, self.places, self._runs, how=EACH)]
-
-
-def run_app(
-    inventory: Inventory, request: Request, effort: Effort, writer: RunWriter, seed: int, *, watch: Watcher = UNWATCHED
-) -> Outcome:
-    """Run an application until its figure is known as well as was requested; report included.
-
-    Raises
-    ------
-    UsageError
-        No node has it, or the nodes can't run it together: says why, before anything was run.
-    """
-    apps = Apps(inventory, request, writer, attempts=min(ATTEMPTS, effort.looks[-1]), watch=watch)
-
-    def judged(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        return [], apps.findings()
-
-    def cells(_: Connected, __: Probe) -> tuple[Cell, ...]:
-        return apps.cells()
-
-    outcome = measure(inventory, cells, effort, writer, seed, judge=judged, attach=apps, how=HOW, watch=watch)
-    write_html(outcome.run)
-    return outcome
+            return [], []
+        return [], [launch_finding(self._launched.title, self.places, self._runs, how=EACH)]

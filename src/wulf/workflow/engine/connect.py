@@ -33,9 +33,9 @@ SecondSession = Callable[[str], Session]
 """Node → another session of the probe there; raises NodeError where it can't be opened."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Connected:
-    """What a workflow measures with.
+    """What a workflow measures with: made once, when the nodes have answered.
 
     Attributes
     ----------
@@ -55,27 +55,23 @@ class Connected:
         Opens another session on a node, once, when first asked for: a node that is measured with itself needs a
         process for each end, as two programs would be.
     others
-        Further programs, as cells name them ("node") → node → session; of MPI's ranks, subject → session.
+        Further programs, as cells name them ("node") → node → session.
     probes
         What these can do.
     refused
         Further programs → node → why it could not be started there.
-    lanes
-        What is never measured at the same time, whatever machine it is on: node, or subject of MPI's ranks → name of
-        its lane.
     """
 
-    sessions: dict[str, Session]
-    addresses: dict[str, str]
+    sessions: Mapping[str, Session]
+    addresses: Mapping[str, str]
     probe: Probe | None = None
-    fingerprint: dict[str, Facts] = field(default_factory=dict)
-    failed: dict[str, NodeError] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    fingerprint: Mapping[str, Facts] = field(default_factory=dict)
+    failed: Mapping[str, NodeError] = field(default_factory=dict)
+    notes: Sequence[str] = ()
     second: SecondSession = no_second_session
-    others: dict[str, dict[str, Measuring]] = field(default_factory=dict)
-    probes: dict[str, Probe] = field(default_factory=dict)
-    refused: dict[str, dict[str, NodeError]] = field(default_factory=dict)
-    lanes: dict[str, str] = field(default_factory=dict)
+    others: Mapping[str, Mapping[str, Measuring]] = field(default_factory=dict)
+    probes: Mapping[str, Probe] = field(default_factory=dict)
+    refused: Mapping[str, Mapping[str, NodeError]] = field(default_factory=dict)
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -136,14 +132,14 @@ def _describe(sessions: Mapping[str, Session]) -> dict[str, Any] | None:
     return None
 
 
-def _read_facts(launcher: Launcher, inventory: Inventory, connected: Connected) -> None:
+def _read_facts(launcher: Launcher, inventory: Inventory) -> tuple[dict[str, Facts], dict[str, str]]:
     """Fingerprint and addresses. A node without Python is measured all the same; its facts are null with the reason."""
     opened = launcher.open(inventory.nodes, agent_program())
     try:
-        connected.fingerprint = _facts_of(opened.sessions)
+        facts = _facts_of(opened.sessions)
         for node, error in opened.failed.items():
-            connected.fingerprint[node] = {"agent": {"value": None, "reason": error.what}}
-        connected.addresses = data_addresses(inventory, opened.sessions)
+            facts[node] = {"agent": {"value": None, "reason": error.what}}
+        return facts, data_addresses(inventory, opened.sessions)
     finally:
         opened.close()
 
@@ -170,19 +166,6 @@ def _open_other(launcher: Launcher, inventory: Inventory, name: str) -> Opened:
     return launcher.open(inventory.nodes, agent_program() if name == AGENT else find_program(f"wulf-{name}"))
 
 
-def _take_other(connected: Connected, name: str, opened: Opened) -> None:
-    """What became of a further program on the nodes that have the first one."""
-    sessions = {node: session for node, session in opened.sessions.items() if node in connected.sessions}
-    failed = {node: error for node, error in opened.failed.items() if node in connected.sessions}
-    connected.refused[name] = failed
-    if name != AGENT:  # a node without Python has no facts, which its fingerprint says, and is measured all the same
-        connected.failed |= failed
-    connected.others[name] = dict(sessions)
-    described = _describe(sessions)
-    if described:
-        connected.probes[name] = Probe.from_describe(described)
-
-
 @contextmanager
 def connect(
     inventory: Inventory, say: Callable[[str], None] = lambda _: None, programs: Sequence[str] = ()
@@ -198,27 +181,47 @@ def connect(
     """
     program = find_program("wulf-net")
     with make_launcher(inventory) as launcher, ThreadPoolExecutor(1, "wulf-facts") as beside:
-        connected = Connected({}, {})
         say("reading facts")
-        facts = beside.submit(_read_facts, launcher, inventory, connected)
+        reading = beside.submit(_read_facts, launcher, inventory)
         if len(inventory.nodes) > ABREAST:
-            facts.result()
+            reading.result()
         say("starting the probes")
         opened = launcher.open(inventory.nodes, program)
         others = {name: _open_other(launcher, inventory, name) for name in programs}
-        facts.result()
-        connected.second = _second_sessions(launcher, inventory, program)
-        connected.failed = dict(opened.failed)
-        connected.notes = [f"{node}: {note}" for node, note in opened.notes.items()]
-        for node, session in opened.sessions.items():
-            if node in connected.addresses:
-                connected.sessions[node] = session
-            else:
-                connected.failed[node] = NodeError(
-                    node, "no address for the probes is known", f"give it in cluster.toml: [node.{node}] address = …"
-                )
-        described = _describe(connected.sessions)
-        connected.probe = Probe.from_describe(described) if described else None
-        for name, also in others.items():
-            _take_other(connected, name, also)
-        yield connected
+        facts, addresses = reading.result()
+        yield _connected(opened, others, facts, addresses, _second_sessions(launcher, inventory, program))
+
+
+def _connected(
+    opened: Opened,
+    others: Mapping[str, Opened],
+    facts: Mapping[str, Facts],
+    addresses: Mapping[str, str],
+    second: SecondSession,
+) -> Connected:
+    """What became of the probe on each node, and of further programs on the nodes that have it."""
+    sessions = {node: session for node, session in opened.sessions.items() if node in addresses}
+    failed = dict(opened.failed)
+    for node in (node for node in opened.sessions if node not in sessions):
+        step = f"give it in cluster.toml: [node.{node}] address = …"
+        failed[node] = NodeError(node, "no address for the probes is known", step)
+    refused = {
+        name: {node: error for node, error in other.failed.items() if node in sessions}
+        for name, other in others.items()
+    }
+    for name, of_nodes in refused.items():
+        if (
+            name != AGENT
+        ):  # a node without Python has no facts, which its fingerprint says, and is measured all the same
+            failed |= of_nodes
+    also = {
+        name: {node: session for node, session in other.sessions.items() if node in sessions}
+        for name, other in others.items()
+    }
+    described = {name: _describe(there) for name, there in also.items()}
+    own = _describe(sessions)
+    return Connected(
+        sessions, addresses, Probe.from_describe(own) if own else None, facts, failed,
+        [f"{node}: {note}" for node, note in opened.notes.items()], second, also,
+        {name: Probe.from_describe(found) for name, found in described.items() if found}, refused,
+    )  # fmt: skip

@@ -1,64 +1,25 @@
-"""Measuring: connect, measure cells, judge, and leave a complete run on disk; what every measuring command does."""
+"""Measuring: connect, measure a study's cells, judge, and leave a complete run on disk: every command's way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.findings.run import comparison_finding, find
 from wulf.measure.engine.plan import Cell, Plan
-from wulf.measure.engine.probes import APP, MPI, NODE, Probe
+from wulf.measure.engine.probes import APP, MPI, NODE
 from wulf.measure.engine.starts import clock_steps
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
-from wulf.stats.cluster.nodes import MARGIN
-from wulf.stats.comparison import PairedRule
-from wulf.stats.stopping import LOOKS
-from wulf.store.run import Run, RunWriter, read_run
-from wulf.workflow.engine.baseline import IDLE_SECONDS, Baseline, background_findings, idle_seconds
+from wulf.store.run import Run, read_run
+from wulf.workflow.engine.baseline import Baseline, background_findings, idle_seconds
 from wulf.workflow.engine.connect import Connected, connect
 from wulf.workflow.engine.measured import Measurements, measure_all
 from wulf.workflow.engine.resume import gone_on_with, remembered
+from wulf.workflow.engine.study import Study
 from wulf.workflow.engine.time_spent import TimeSpent
-
-QUICK_LOOKS = (6,)
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How long and how well: width of the intervals requested, seconds to spend, declared looks, or open-ended.
-
-    `watch` ends when the interval is narrow enough, `endless` never by itself.
-    """
-
-    width: float = 0.05
-    budget: float | None = None
-    quick: bool = False
-    watch: bool = False
-    endless: bool = False
-    replicates: int | None = None
-    """Exactly so many, whatever their spread: as another tool does."""
-    patience: tuple[int, ...] = LOOKS
-    """The looks where it need not be quick."""
-    margin: float = MARGIN
-    """Deviations of a node from its like up to this hold nobody up, and accuse nobody."""
-
-    @property
-    def looks(self) -> tuple[int, ...]:
-        """The numbers of replicates at which to look."""
-        if self.replicates is not None:
-            return (self.replicates,)
-        return QUICK_LOOKS if self.quick else self.patience
-
-    @property
-    def idle_seconds(self) -> float:
-        """How long the nodes' background is counted, before and after; not at all when it is to be quick."""
-        return 0.0 if self.quick else IDLE_SECONDS
 
 
 @dataclass
@@ -92,21 +53,16 @@ def _cut_by_width(record: Record) -> bool:
     return record.phase == "watch" and record.verdict is Verdict.UNRESOLVED and not all_failed
 
 
-ALONE = "pairs on one machine were measured one at a time, both ends on one CPU unless another was asked for"
-SIDE_BY_SIDE = "pairs on one machine were measured at the same time all the same, and shared its CPUs"
-RANKS = "ranks on one machine share its CPUs"
-
-
-def circumstances(inventory: Inventory, connected: Connected, how: str = ALONE) -> list[str]:
-    """What a reader of the findings has to know of how they came about; `how` nodes of one machine were measured."""
-    notes = list(connected.notes)
+def circumstances(study: Study, connected: Connected) -> list[str]:
+    """What a reader of the findings has to know of how they came about."""
+    notes = [*connected.notes, *study.beside.notes]
+    inventory, hosts = study.given.inventory, connected.hosts
     if inventory.lab and inventory.ssh_config is None:
         notes.append("This lab has no namespaces: its nodes are processes on this machine's loopback interface.")
-    hosts = connected.hosts
     if len(hosts) > 1 and len(set(hosts.values())) < len(hosts):
         notes.append(
-            f"{len(hosts)} nodes share {_machines(len(set(hosts.values())))}: {how}; their figures are those of its "
-            "CPU and kernel, not of a wire."
+            f"{len(hosts)} nodes share {_machines(len(set(hosts.values())))}: {study.how}; their figures are those of "
+            "its CPU and kernel, not of a wire."
         )
     return notes
 
@@ -115,118 +71,74 @@ def _machines(count: int) -> str:
     return "one machine" if count == 1 else f"{count} machines"
 
 
-def detached(_: Connected) -> AbstractContextManager[None]:
-    """Nothing beside the nodes' own sessions."""
-    return nullcontext()
-
-
-Judge = Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]]
-"""Records and findings that follow from the measured ones."""
-
-
-def _judged(judge: Judge, records: list[Record], writer: RunWriter) -> list[Finding]:
-    """What the judge finds; its records are kept beside the measured ones."""
-    more, findings = judge(records)
-    for record in more:
-        writer.append(record)
-    records += more
-    return findings
-
-
-def measure(
-    inventory: Inventory,
-    make_cells: Callable[[Connected, Probe], tuple[Cell, ...]],
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    versus: PairedRule | None = None,
-    together: bool = False,
-    extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
-    judge: Judge | None = None,
-    side_by_side: bool = False,
-    synchronised: bool = False,
-    programs: Sequence[str] = (),
-    attach: Callable[[Connected], AbstractContextManager[None]] = detached,
-    how: str | None = None,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Connect, measure the cells, judge, and leave a complete run on disk.
+def measure(study: Study) -> Outcome:
+    """Connect, measure the study's cells, judge, and leave a complete run on disk, with its page.
 
     An interrupt keeps what was measured: the outcome then has exit code 130.
-
-    Parameters
-    ----------
-    make_cells
-        The cells, given the nodes that answered; asked only when one did.
-    versus
-        How the two cells are compared; None where nothing is.
-    together
-        No cell ends before all can: they will be subtracted block by block.
-    extend
-        More cells, given the records so far and the first free number of a cell; none: it is enough.
-    judge
-        Records and findings that follow from the measured ones.
-    side_by_side
-        Pairs are measured at the same time even where they share a machine.
-    synchronised
-        What is measured at the same time is of one kind and begins at one moment.
-    programs
-        What to open on the nodes beside wulf-net, as cells name it: "node".
-    attach
-        What else is there while it is measured, given the nodes that answered: MPI's ranks.
-    how
-        How nodes of one machine are measured, in words; None: `ALONE` or `SIDE_BY_SIDE`.
-    watch
-        Told what happens, for people.
     """
-    measured, spent = Measurements(), TimeSpent(watch)
+    spent, found = TimeSpent(study.given.watch), Measurements()
     state = "complete"
-    notes: list[str] = []
-    connected = None
-    baseline = Baseline()
     try:
-        with ExitStack() as open_while_measured:
-            connected = open_while_measured.enter_context(connect(inventory, spent.say, programs))
-            writer.write_json("fingerprint.json", connected.fingerprint)
-            open_while_measured.enter_context(attach(connected))
-            measured.failed = dict(connected.failed)
-            notes = circumstances(inventory, connected, how or (SIDE_BY_SIDE if side_by_side else ALONE))
-            notes += remembered(writer.earlier, connected)
-            cells = make_cells(connected, connected.probe) if connected.probe else ()
-            plan = Plan(
-                cells, seed, effort.width, budget=effort.budget, looks=effort.looks,
-                hosts={} if side_by_side else {**connected.hosts, **connected.lanes}, watch=effort.watch,
-                versus=versus if cells else None, together=together, endless=effort.endless,
-                synchronised=synchronised, steps=clock_steps(connected.sessions) if cells else {},
-            )  # fmt: skip
-            plan, so_far = gone_on_with(writer.earlier, plan)
-            spent.hosts = plan.hosts
-            writer.write_json("plan.json", plan.to_json())
-            idle = min(effort.idle_seconds, idle_seconds(plan))
-            baseline = Baseline(connected.sessions, idle, writer, writer.seen)
-            baseline.take("before resuming" if writer.earlier else "before")
-            measure_all(
-                plan, so_far=so_far, connected=connected, writer=writer, budget=effort.budget, baseline=baseline,
-                extend=extend, watch=spent, measured=measured,
-            )  # fmt: skip
-            baseline.take("after")
+        _measure(study, found, spent)
     except KeyboardInterrupt:
         state = "interrupted"
-    fingerprint = connected.fingerprint if connected else {}
-    records, comparison = measured.records, measured.comparison
-    derived = [comparison_finding(records[0], comparison)] if comparison is not None else []
-    if judge is not None:
-        derived = _judged(judge, records, writer)
-    findings = [
-        *derived,
-        *find(records, fingerprint, measured.failed, notes, margin=effort.margin),
-        *background_findings(baseline.seen, fingerprint),
-    ]
+    findings = _judged(study, found)
+    writer = study.given.writer
     writer.write_findings(findings)
-    code = exit_code_of(records, findings, state)
+    code = exit_code_of(found.records, findings, state)
     writer.finish(state, exit_code=code, time=spent.told())
-    return Outcome(read_run(writer.path), code)
+    outcome = Outcome(read_run(writer.path), code)
+    if study.page:
+        write_html(outcome.run)
+    return outcome
+
+
+def _measure(study: Study, found: Measurements, watch: TimeSpent) -> None:
+    """Measure on the nodes that answer; what there is stands in `found`, even after an interrupt."""
+    given = study.given
+    writer, earlier = given.writer, given.writer.earlier
+    with connect(given.inventory, watch.say, study.programs) as there:
+        found.fingerprint = there.fingerprint
+        writer.write_json("fingerprint.json", there.fingerprint)
+        with study.attach(there):
+            found.failed = {**there.failed, **study.beside.failed}
+            connected, resumed = remembered(earlier, there)
+            found.fingerprint = connected.fingerprint
+            found.notes = [*circumstances(study, connected), *resumed]
+            cells = tuple(study.cells(connected, connected.probe)) if connected.probe else ()
+            plan, so_far = gone_on_with(earlier, _plan(study, cells, connected))
+            watch.hosts = plan.hosts
+            writer.write_json("plan.json", plan.to_json())
+            idle = min(study.effort.idle_seconds, idle_seconds(plan))
+            found.baseline = Baseline(connected.sessions, idle, writer, writer.seen)
+            found.baseline.take("before resuming" if earlier else "before")
+            measure_all(study, plan, so_far, connected=connected, found=found, watch=watch)
+            found.baseline.take("after")
+
+
+def _plan(study: Study, cells: tuple[Cell, ...], connected: Connected) -> Plan:
+    effort = study.effort
+    return Plan(
+        cells, study.given.seed, effort.width, budget=effort.budget, looks=effort.looks,
+        hosts={} if study.side_by_side else {**connected.hosts, **study.beside.lanes}, watch=effort.watch,
+        versus=study.versus if cells else None, together=study.together, endless=effort.endless,
+        synchronised=study.synchronised, steps=clock_steps(connected.sessions) if cells else {},
+    )  # fmt: skip
+
+
+def _judged(study: Study, found: Measurements) -> list[Finding]:
+    """What the study finds, and what is found of every run; its records are kept beside the measured ones."""
+    compared = [comparison_finding(found.records[0], found.comparison)] if found.comparison is not None else []
+    more, own = study.judge(found.records)
+    for record in more:
+        study.given.writer.append(record)
+    found.records += more
+    return [
+        *compared,
+        *own,
+        *find(found.records, found.fingerprint, found.failed, found.notes, margin=study.effort.margin),
+        *background_findings(found.baseline.seen, found.fingerprint),
+    ]
 
 
 def write_html(run: Run) -> Path:

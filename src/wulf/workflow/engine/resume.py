@@ -46,13 +46,12 @@ def resumed_notes(earlier: Run, now: Mapping[str, Facts]) -> list[str]:
     return [f"{text}. Since then the nodes have changed ({shown}): what follows compares figures of both times."]
 
 
-def remembered(earlier: Run | None, connected: Connected) -> list[str]:
+def remembered(earlier: Run | None, connected: Connected) -> tuple[Connected, list[str]]:
     """What is to be said of the nodes of a run that goes on; nodes that are gone now keep the facts they had."""
     if earlier is None:
-        return []
+        return connected, []
     notes = resumed_notes(earlier, connected.fingerprint)
-    connected.fingerprint = earlier.fingerprint | connected.fingerprint
-    return notes
+    return replace(connected, fingerprint={**earlier.fingerprint, **connected.fingerprint}), notes
 
 
 def gone_on_with(earlier: Run | None, plan: Plan) -> tuple[Plan, Sequence[Replicate]]:

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wulf.cluster.inventory import Inventory
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Param, Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.findings.net.anchors import anchor_sizes, drift_finding, drifts, phase_of, round_of
 from wulf.measure.engine.plan import Cell
-from wulf.measure.engine.probes import Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.stats.curves.piecewise import LEAST_SIZES, Curve, Interval, Line, fit, next_sizes, unexplained
-from wulf.store.run import RunWriter, utc_now
-from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure
+from wulf.store.run import utc_now
 
 ROUNDS = 6
 """Of looking closer, at most."""
@@ -170,30 +165,3 @@ def first_sizes(most: int) -> list[int]:
     """1 B, 2 B, 4 B … up to the most."""
     sizes = [2**exponent for exponent in range(most.bit_length()) if 2**exponent <= most]
     return sizes if sizes[-1] == most else [*sizes, most]
-
-
-def sweep(
-    inventory: Inventory,
-    cell: Cell,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    most: int,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure one pair's ping-pong over sizes 1 B … `most`, closer where it bends.
-
-    Half the round trip over the size is divided into straight lines (`wulf.stats.curves.piecewise`). They have to
-    predict sizes that they were not fitted to: as long as one lies farther off than the tolerance, sizes are refined.
-    Each round measures a few sizes of the first again (`wulf.findings.net.anchors`).
-    """
-    under_way = Sweep(cell, effort.width)
-
-    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
-        if not {cell.client, cell.server} <= set(connected.sessions):
-            return ()
-        under_way.cell = replace(cell, params=connected.placed(cell.client, cell.server, cell.params))
-        return under_way.cells(first_sizes(most))
-
-    return measure(inventory, cells, effort, writer, seed, extend=under_way.extend, judge=under_way.judge, watch=watch)

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
 from wulf.core.names import fold
 from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import MPI, NET, Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import mpi_probe
 from wulf.model.network.loggp import LEAST_REPLICATES, Calls, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
 from wulf.report.kit.figures import usable
 from wulf.stats.curves.piecewise import fit
-from wulf.store.run import Run, RunWriter
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.store.run import Run
+from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi.launching import Launch
-from wulf.workflow.mpi.probes import Ranks, campaign
+from wulf.workflow.mpi.probes import RanksStudy
 
 PROBE, PHASE = "loggp", "loggp"
 PRTT, SEND, RECEIVE, RTT, TIME = "prtt", "send", "receive", "rtt", "time"
@@ -90,41 +88,43 @@ class PairTimes:
             raise UsageError(f"{self.subject}: {error}", "measure more sizes, each several times") from error
 
 
-def measure_loggp(
-    inventory: Inventory,
-    launch: Launch,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    seconds: float,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
+class LogGPStudy(RanksStudy):
     """Round trips and trains of every size; then sizes about the edge, trains with pauses as long as a trip, and
     messages that cross.
+
+    Parameters
+    ----------
+    seconds
+        Of each replicate.
     """
-    held: list[Ranks] = []
 
-    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
-        held.append(ranks)
-        wanted: list[dict[str, Param]] = [{"bytes": s, "messages": n} for s in SIZES for n in _TRAINS]
-        return [ranks.cell(i, probe, PROBE, {**one, "seconds": seconds}, PHASE) for i, one in enumerate(wanted)]
+    def __init__(self, given: Conditions, launch: Launch, seconds: float) -> None:
+        super().__init__(given, launch, PROBE)
+        self._seconds = seconds
 
-    def extend(records: Sequence[Record], first: int) -> tuple[Cell, ...]:
-        if not held or any(one.metric == TIME for one in records):
+    def shared(self, probe: Probe) -> Sequence[Cell]:
+        """Every size, alone and in trains."""
+        wanted = [self._train(size, messages) for size in SIZES for messages in _TRAINS]
+        return [self.ranks.cell(i, probe, PROBE, one, PHASE) for i, one in enumerate(wanted)]
+
+    def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
+        """About the edge, with pauses, and crossing: once."""
+        if not self.ranks.places or any(one.metric == TIME for one in records):
             return ()
         trips = {_bytes(one): one for one in records if one.metric == PRTT and one.params["messages"] == 1}
         edge = near_edge({size: one.samples for size, one in trips.items() if one.samples})
-        wanted: list[dict[str, Param]] = [
-            {"bytes": s, "messages": n, "seconds": seconds} for s in edge for n in _TRAINS
+        wanted = [(PROBE, self._train(size, messages)) for size in edge for messages in _TRAINS]
+        wanted += [
+            (PROBE, self._paused(size, trip)) for size in PAUSED if size in trips and (trip := trips[size].value)
         ]
-        wanted += [_paused(size, trip, seconds) for size in PAUSED if size in trips and (trip := trips[size].value)]
-        cells: list[tuple[str, dict[str, Param]]] = [(PROBE, one) for one in wanted]
-        cells += [(CROSSING, {"bytes": s, "mode": "nonblocking", "seconds": seconds}) for s in CROSSED]
-        return tuple(held[0].cell(first + i, mpi_probe(), name, one, PHASE) for i, (name, one) in enumerate(cells))
+        wanted += [(CROSSING, {"bytes": s, "mode": "nonblocking", "seconds": self._seconds}) for s in CROSSED]
+        return [self.ranks.cell(first + i, mpi_probe(), name, one, PHASE) for i, (name, one) in enumerate(wanted)]
 
-    needs = mpi_probe().pattern(PROBE)
-    return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, extend=extend, watch=watch)
+    def _train(self, size: int, messages: int) -> dict[str, Param]:
+        return {"bytes": size, "messages": messages, "seconds": self._seconds}
+
+    def _paused(self, size: int, trip: float) -> dict[str, Param]:
+        return {**self._train(size, MESSAGES), "delay": min(trip, LONGEST_DELAY)}
 
 
 def near_edge(round_trips: Times) -> list[int]:
@@ -147,12 +147,6 @@ def near_edge(round_trips: Times) -> list[int]:
     powers = [1 << k for k in range(low.bit_length(), high.bit_length())]
     wanted = {round((low * high) ** 0.5), *powers, *(power - HEADER for power in powers)}
     return sorted(size for size in wanted if low < size < high)
-
-
-def _paused(size: float, trip: float, seconds: float) -> dict[str, Param]:
-    return {
-        "bytes": int(size), "messages": MESSAGES, "delay": min(trip, LONGEST_DELAY), "seconds": seconds
-    }  # fmt: skip
 
 
 def measured_of(run: Run, subject: str | None = None) -> PairTimes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from wulf.cluster.inventory import Inventory
@@ -15,15 +15,15 @@ from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import MPI, Pattern, Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import SHARED, mpi_probe, subject_of, work_seconds
-from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import RANKS, Effort, Outcome, measure, write_html
+from wulf.workflow.engine.study import Beside, Conditions, Judgement, Study
 from wulf.workflow.mpi.launching import Launch, LaunchSession, hung_after, launch_finding
 
 LANE = "mpi"
 """All ranks are one program: what they measure is never measured at the same time."""
+
+RANKS = "ranks on one machine share its CPUs"
 
 BARRIER = "barrier"
 
@@ -37,7 +37,7 @@ END_SECONDS = 60.0
 
 
 class Ranks:
-    """The ranks of one run: `measure` attaches them once the nodes have answered.
+    """The ranks of one run: a study attaches them once the nodes have answered.
 
     Parameters
     ----------
@@ -51,6 +51,7 @@ class Ranks:
         self._inventory, self._launch, self._say = inventory, launch, say
         self._connected: Connected | None = None
         self._session: LaunchSession | None = None
+        self.beside = Beside()
         self.places: tuple[str, ...] = ()
         self.about: dict[str, Param] = {}
         self.version = ""
@@ -84,7 +85,7 @@ class Ranks:
             self.about["runs"] = self._launch.runs
         if self._launch.spec.starter != "mpirun":
             self.about["starter"] = self._launch.spec.starter
-        connected.notes += world.notes
+        self.beside.notes += world.notes
 
     def cell(
         self, number: int, probe: Probe, name: str, params: Mapping[str, Param], phase: str = "single", *,
@@ -102,15 +103,15 @@ class Ranks:
         UsageError
             A parameter is wrong, or names a rank that there is not.
         """
-        assert self._connected is not None and self._session is not None  # noqa: S101 - only within the block
+        assert self._session is not None  # noqa: S101 - only within the block
         pattern = probe.pattern(name)
         checked = self._startable(pattern, probe.check(name, "", params))
         try:
             subject = subject_of(pattern, checked, self.places)
         except IndexError as error:
             raise UsageError(f"{name}: {error}", "name more nodes, or give --per-node or --ranks") from error
-        self._connected.others.setdefault(MPI, {})[subject] = self._session
-        self._connected.lanes[subject] = LANE
+        self.beside.sessions.setdefault(MPI, {})[subject] = self._session
+        self.beside.lanes[subject] = LANE
         wanted = checked.get("ranks")
         ranks = len(self.places)
         longer = self._launch.runs * work_seconds(name, checked, ranks) + hung_after(ranks) + END_SECONDS
@@ -158,72 +159,60 @@ class Ranks:
         return [launch_finding(self.version, self.places, self._session.launches, how=self._launch.how), *notes]
 
 
-Judge = Callable[[Sequence[Record]], tuple[list[Record], list[Finding]]]
-
-
-def campaign(
-    inventory: Inventory,
-    launch: Launch,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    make: Callable[[Ranks, Probe], Sequence[Cell]],
-    needs: Pattern,
-    together: bool = False,
-    extend: Callable[[Sequence[Record], int], tuple[Cell, ...]] | None = None,
-    judge: Judge = lambda _: ([], []),
-    watch: Watcher = UNWATCHED,
-    ranks: Ranks | None = None,
-) -> Outcome:
-    """Measure cells that all ranks share; report included.
+class RanksStudy(Study):
+    """Cells that all ranks share.
 
     Parameters
     ----------
-    make
-        The cells, once the ranks are there.
     needs
         The probe that needs the most ranks.
-    together
-        No cell ends before all can, so that they may be compared block by block.
-    extend, judge
-        As `survey.measure` has them.
     ranks
         Those of a kind of their own; None: as `launch` says.
+
+    Raises
+    ------
+    UsageError
+        There would be too few ranks for the probe: before any node is touched.
     """
-    launch.check(needs, len(inventory.nodes))
-    ranks = ranks or Ranks(inventory, launch, watch.say)
 
-    def cells(_: Connected, __: Probe) -> tuple[Cell, ...]:
-        return tuple(make(ranks, mpi_probe())) if ranks.enough(needs) else ()
+    how = RANKS
 
-    def judged(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        more, findings = judge(records)
-        return more, [*findings, *ranks.findings()]
+    def __init__(self, given: Conditions, launch: Launch, needs: str, ranks: Ranks | None = None) -> None:
+        super().__init__(given)
+        self.needs = mpi_probe().pattern(needs)
+        launch.check(self.needs, len(given.inventory.nodes))
+        self.ranks = ranks or Ranks(given.inventory, launch, given.watch.say)
+        self.beside = self.ranks.beside
 
-    outcome = measure(
-        inventory, cells, effort, writer, seed,
-        together=together, extend=extend, judge=judged, attach=ranks, how=RANKS, watch=watch,
-    )  # fmt: skip
-    write_html(outcome.run)
-    return outcome
+    def attach(self, connected: Connected) -> AbstractContextManager[None]:
+        """The ranks."""
+        return self.ranks(connected)
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """What the ranks measure, where there are enough of them."""
+        return self.shared(mpi_probe()) if self.ranks.enough(self.needs) else ()
+
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """What follows, and where the ranks ran."""
+        more, findings = self.conclude(records)
+        return more, [*findings, *self.ranks.findings()]
+
+    def shared(self, probe: Probe) -> Sequence[Cell]:
+        """The cells, once the ranks are there."""
+        raise NotImplementedError
+
+    def conclude(self, records: Sequence[Record]) -> Judgement:
+        """As `judge`, but for the launch."""
+        return [], []
 
 
-def single(
-    inventory: Inventory,
-    launch: Launch,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    name: str,
-    params: Mapping[str, Param],
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure one probe of wulf-mpi with parameters that were checked; several times within each launch of its own."""
+class Single(RanksStudy):
+    """One probe of wulf-mpi with parameters that were checked; several times within each launch of its own."""
 
-    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
-        return [ranks.cell(0, probe, name, params)]
+    def __init__(self, given: Conditions, launch: Launch, name: str, params: Mapping[str, Param]) -> None:
+        super().__init__(given, launch.alone, name)
+        self._params = params
 
-    needs = mpi_probe().pattern(name)
-    return campaign(inventory, launch.alone, effort, writer, seed, make=make, needs=needs, watch=watch)
+    def shared(self, probe: Probe) -> Sequence[Cell]:
+        """The one cell."""
+        return [self.ranks.cell(0, probe, self.needs.name, self._params)]

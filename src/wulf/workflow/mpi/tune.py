@@ -23,8 +23,6 @@ from wulf.core.files import replace_file
 from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
-from wulf.measure.engine.probes import Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.algorithms import DEFAULT, FILE, RULES, Choice, choice_of
 from wulf.measure.mpi.guidelines import Call, times_of
 from wulf.measure.mpi.probes import EACH, mpi_probe
@@ -43,12 +41,11 @@ from wulf.measure.mpi.tuning import (
     violated_calls,
 )
 from wulf.store.reading import StoreError
-from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.engine.study import Conditions, Judgement
 from wulf.workflow.mpi.launching import Launch, Turns, hung_after
-from wulf.workflow.mpi.probes import Ranks, campaign
-from wulf.workflow.mpi.whole import COLLECTIVE, SIZES, collective_cells, guideline_findings, told_apart
+from wulf.workflow.mpi.probes import Ranks
+from wulf.workflow.mpi.whole import COLLECTIVE, SIZES, Collectives, guideline_findings
 
 NAMES = {RULES: "collectives.conf", "environment": "collectives.env"}
 """Of the file, by its kind."""
@@ -295,22 +292,8 @@ class TunedRanks(Ranks):
         }
 
 
-def tune_collectives(
-    inventory: Inventory,
-    launch: Launch,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    sizes: Sequence[int] = SIZES,
-    ops: Sequence[str] = (),
-    params: Mapping[str, Param] | None = None,
-    rules: Path | None = None,
-    least: float = LEAST_GAIN,
-    wanted: Sequence[Call] | None = None,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure the collectives, and tune those that violate a guideline.
+class TuneCollectives(Collectives):
+    """The collectives, and each algorithm of those that violate a guideline.
 
     Parameters
     ----------
@@ -321,31 +304,37 @@ def tune_collectives(
     wanted
         The calls to tune instead of those that violate a guideline.
     """
-    if launch.ranks(len(inventory.nodes)) < 2:
-        raise UsageError("one rank has no collectives to tune", "name more nodes, or give --per-node or --ranks")
-    given = dict(params or {})
-    tuning = Tuning(writer.path, rules, least=least, wanted=wanted, params=given)
-    ranks = TunedRanks(inventory, launch, watch.say, tuning)
 
-    def make(own: Ranks, probe: Probe) -> Sequence[Cell]:
-        return collective_cells(own, probe, sizes, ops, given)
+    def __init__(
+        self,
+        given: Conditions,
+        launch: Launch,
+        *,
+        sizes: Sequence[int] = SIZES,
+        ops: Sequence[str] = (),
+        params: Mapping[str, Param] | None = None,
+        rules: Path | None = None,
+        least: float = LEAST_GAIN,
+        wanted: Sequence[Call] | None = None,
+    ) -> None:
+        if launch.ranks(len(given.inventory.nodes)) < 2:
+            raise UsageError("one rank has no collectives to tune", "name more nodes, or give --per-node or --ranks")
+        self._tuning = Tuning(given.writer.path, rules, least=least, wanted=wanted, params=params or {})
+        ranks = TunedRanks(given.inventory, launch, given.watch.say, self._tuning)
+        super().__init__(given, launch, sizes=sizes, ops=ops, params=params, ranks=ranks)
 
-    def extend(records: Sequence[Record], number: int) -> tuple[Cell, ...]:
+    def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
+        """The algorithms of one collective more; then all that was adopted, through the file."""
         cells: list[Cell] = []
-        for phase, requested in tuning.next_cells(records):
+        for phase, requested in self._tuning.next_cells(records):
             name = requested.pop(PARAMETER)
-            cell = ranks.cell(number + len(cells), mpi_probe(), COLLECTIVE, requested, phase)
+            cell = self.ranks.cell(first + len(cells), mpi_probe(), COLLECTIVE, requested, phase)
             patience = cell.patience + START_TIMEOUT  # the first replicate launches the ranks
             cells.append(replace(cell, params={**cell.params, PARAMETER: name}, patience=patience))
-        return tuple(cells)
+        return cells
 
-    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+    def conclude(self, records: Sequence[Record]) -> Judgement:
+        """Which guidelines are violated, and what was adopted."""
         plain = [one for one in records if PARAMETER not in one.params]
         subject = next((one.subject for one in plain), "")
-        return [], [*guideline_findings(plain), *tuning.findings(subject, records)]
-
-    return campaign(
-        inventory, launch, told_apart(effort, launch.ranks(len(inventory.nodes)), sizes, ops), writer, seed,
-        make=make, needs=mpi_probe().pattern(COLLECTIVE), together=True, extend=extend, judge=judge, watch=watch,
-        ranks=ranks,
-    )  # fmt: skip
+        return [], [*guideline_findings(plain), *self._tuning.findings(subject, records)]

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell, Plan
-from wulf.measure.engine.probes import MPI, Pattern, Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
+from wulf.measure.engine.probes import Pattern, Probe
 from wulf.measure.mpi.guidelines import ALPHA, FLOAT, METRIC, guideline_cells, hold, least_blocks, times_of, violations
 from wulf.measure.mpi.pairs import pair_records
-from wulf.measure.mpi.probes import mpi_probe
 from wulf.stats.stopping import LOOKS
-from wulf.store.run import RunWriter, read_run, utc_now
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.store.run import read_run, utc_now
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.study import Conditions, Judgement
 from wulf.workflow.engine.sweep import Sweep, first_sizes
 from wulf.workflow.mpi.launching import Launch
-from wulf.workflow.mpi.probes import Ranks, campaign
+from wulf.workflow.mpi.probes import Ranks, RanksStudy
 
 COLLECTIVE, BARRIER = "collective", "barrier"
 
@@ -70,18 +68,7 @@ def collective_params(
     return found
 
 
-def collectives(
-    inventory: Inventory,
-    launch: Launch,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    sizes: Sequence[int] = SIZES,
-    ops: Sequence[str] = (),
-    params: Mapping[str, Param] | None = None,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
+class Collectives(RanksStudy):
     """Every collective operation at every size, each block holding all, so that guidelines are checked in pairs.
 
     Parameters
@@ -91,29 +78,33 @@ def collectives(
     params
         Of every cell: seconds, start.
     """
-    given = params or {}
-    most = launch.ranks(len(inventory.nodes))
 
-    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
-        return collective_cells(ranks, probe, sizes, ops, given)
+    together = True
 
-    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
+    def __init__(
+        self,
+        given: Conditions,
+        launch: Launch,
+        *,
+        sizes: Sequence[int] = SIZES,
+        ops: Sequence[str] = (),
+        params: Mapping[str, Param] | None = None,
+        ranks: Ranks | None = None,
+    ) -> None:
+        super().__init__(given, launch, COLLECTIVE, ranks)
+        self.effort = told_apart(given.effort, launch.ranks(len(given.inventory.nodes)), sizes, ops)
+        self._sizes, self._ops, self._params = sizes, ops, params or {}
+
+    def shared(self, probe: Probe) -> Sequence[Cell]:
+        """Each operation at each size, and what the guidelines need beside."""
+        asked = collective_params(probe, self._sizes, self._ops, self._params)
+        more = [] if self._ops else guideline_cells(len(self.ranks.places), _compared(self._sizes))
+        wanted = {(cell["op"], cell["bytes"]): {**self._params, **cell} for cell in [*asked, *more]}
+        return [self.ranks.cell(i, probe, COLLECTIVE, one, COLLECTIVES) for i, one in enumerate(wanted.values())]
+
+    def conclude(self, records: Sequence[Record]) -> Judgement:
+        """Which guidelines are violated."""
         return [], guideline_findings(records)
-
-    return campaign(
-        inventory, launch, told_apart(effort, most, sizes, ops), writer, seed,
-        make=make, needs=mpi_probe().pattern(COLLECTIVE), together=True, judge=judge, watch=watch,
-    )  # fmt: skip
-
-
-def collective_cells(
-    ranks: Ranks, probe: Probe, sizes: Sequence[int], ops: Sequence[str], given: Mapping[str, Param]
-) -> list[Cell]:
-    """Each operation at each size, and what the guidelines need beside."""
-    asked = collective_params(probe, sizes, ops, given)
-    more = [] if ops else guideline_cells(len(ranks.places), _compared(sizes))
-    wanted = {(cell["op"], cell["bytes"]): {**given, **cell} for cell in [*asked, *more]}
-    return [ranks.cell(i, probe, COLLECTIVE, one, COLLECTIVES) for i, one in enumerate(wanted.values())]
 
 
 def _compared(sizes: Sequence[int]) -> list[int]:
@@ -151,94 +142,78 @@ def guideline_findings(records: Sequence[Record]) -> list[Finding]:
     return [Finding(kind="note", severity=Severity.INFO, subject="", text=text)]
 
 
-def onesided(
-    inventory: Inventory,
-    launch: Launch,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    sizes: Sequence[int] = SIZES,
-    params: Mapping[str, Param] | None = None,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
+class Onesided(RanksStudy):
     """Put and get with every way of synchronising, at every size, between the first rank and the last."""
 
-    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
-        cells: list[Cell] = []
-        for name in ONESIDED:
-            for sync in choices(probe.pattern(name), "sync"):
-                for size in sizes:
-                    given = {**(params or {}), "sync": sync, "bytes": size}
-                    cells.append(ranks.cell(len(cells), probe, name, given, "onesided"))
-        return cells
+    def __init__(
+        self,
+        given: Conditions,
+        launch: Launch,
+        sizes: Sequence[int] = SIZES,
+        params: Mapping[str, Param] | None = None,
+    ) -> None:
+        super().__init__(given, launch, ONESIDED[0])
+        self._sizes, self._params = sizes, params or {}
 
-    needs = mpi_probe().pattern(ONESIDED[0])
-    return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, watch=watch)
+    def shared(self, probe: Probe) -> Sequence[Cell]:
+        """Every way at every size."""
+        wanted = [
+            (name, {**self._params, "sync": sync, "bytes": size})
+            for name in ONESIDED
+            for sync in choices(probe.pattern(name), "sync")
+            for size in self._sizes
+        ]
+        return [self.ranks.cell(i, probe, name, params, "onesided") for i, (name, params) in enumerate(wanted)]
 
 
-def pairs(
-    inventory: Inventory,
-    launch: Launch,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    params: Mapping[str, Param] | None = None,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
+class Pairs(RanksStudy):
     """The round trip of all pairs of nodes within one launch: rounds of disjoint pairs of ranks.
 
     One launch serves all pairs, where `wulf net pairs` needs a conversation by ssh for every pair.
     """
-    found: list[Ranks] = []
 
-    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
-        found.append(ranks)
-        return [ranks.cell(0, probe, "pairs", params or {}, "whole")]
+    def __init__(self, given: Conditions, launch: Launch, params: Mapping[str, Param] | None = None) -> None:
+        super().__init__(given, launch, "pairs")
+        self._params = params or {}
 
-    def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        run = read_run(writer.path)
+    def shared(self, probe: Probe) -> Sequence[Cell]:
+        """One cell: the probe itself goes over all pairs."""
+        return [self.ranks.cell(0, probe, "pairs", self._params, "whole")]
+
+    def conclude(self, records: Sequence[Record]) -> Judgement:
+        """Each pair's record."""
+        run = read_run(self.given.writer.path)
         plan = Plan.from_json(run.plan)
-        if not found or not plan.cells:
+        if not plan.cells or not self.ranks.places:
             return [], []
-        cell, places = plan.cells[0], found[0].places
-        return pair_records(cell, run.replicates, places, plan, run.id, at=utc_now()), []
-
-    needs = mpi_probe().pattern("pairs")
-    return campaign(inventory, launch, effort, writer, seed, make=make, needs=needs, judge=judge, watch=watch)
+        return pair_records(plan.cells[0], run.replicates, self.ranks.places, plan, run.id, at=utc_now()), []
 
 
-def sweep(
-    inventory: Inventory,
-    launch: Launch,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    most: int,
-    params: Mapping[str, Param] | None = None,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
+class SizeSweep(RanksStudy):
     """MPI's ping-pong over sizes 1 B … `most`, closer where it bends, as `workflow.engine.sweep` does it.
 
     Where it bends, the MPI most often goes over from sending at once (eager) to asking first (rendezvous).
     """
-    pattern = mpi_probe().pattern("pingpong")
-    under_way = Sweep(Cell(0, "", "", "", pattern.name, {}, pattern.metrics, "sweep", program=MPI), effort.width)
 
-    def make(ranks: Ranks, probe: Probe) -> Sequence[Cell]:
-        under_way.cell = ranks.cell(0, probe, pattern.name, {**(params or {}), "bytes": most}, "sweep")
-        return under_way.cells(first_sizes(most))
+    def __init__(self, given: Conditions, launch: Launch, most: int, params: Mapping[str, Param] | None = None) -> None:
+        super().__init__(given, launch, "pingpong")
+        self._most, self._params = most, {**(params or {}), "bytes": most}
+        self._sweep: Sweep | None = None
 
-    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        more, findings = under_way.judge(records)
+    def shared(self, probe: Probe) -> Sequence[Cell]:
+        """The first sizes."""
+        cell = self.ranks.cell(0, probe, self.needs.name, self._params, "sweep")
+        self._sweep = Sweep(cell, self.effort.width)
+        return self._sweep.cells(first_sizes(self._most))
+
+    def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
+        """Where the curve bends."""
+        return self._sweep.extend(records, first) if self._sweep else ()
+
+    def conclude(self, records: Sequence[Record]) -> Judgement:
+        """The lines."""
+        more, findings = self._sweep.judge(records) if self._sweep else ([], [])
         return more, [_with_protocols(finding) if finding.kind == "curve" else finding for finding in findings]
-
-    return campaign(
-        inventory, launch, effort, writer, seed,
-        make=make, needs=pattern, extend=under_way.extend, judge=judge, watch=watch,
-    )  # fmt: skip
 
 
 def _with_protocols(finding: Finding) -> Finding:

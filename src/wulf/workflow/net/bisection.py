@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wulf.cluster.inventory import Inventory
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record
 from wulf.core.units import show, show_interval
@@ -15,13 +14,12 @@ from wulf.findings.net.standing_out import estimate_of
 from wulf.findings.standing_words import Metric, node_finding
 from wulf.measure.engine.plan import Cell, Pair
 from wulf.measure.engine.probes import Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.stats.cluster.blame import blame
 from wulf.stats.cluster.outliers import LEAST_RATIO
 from wulf.stats.intervals import Estimate, few_mean_interval
-from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.study import Conditions, Judgement, Study
 from wulf.workflow.net.pairs import STREAM, needs, start_finding
 from wulf.workflow.net.waves import CLUSTER, Scribe, by_wave, pooled, ratio, rule_of, shares
 
@@ -249,8 +247,6 @@ class Search:
 
 
 def _numbered(cells: Sequence[Cell], first: int) -> Iterator[Cell]:
-    from dataclasses import replace
-
     return (replace(cell, id=first + number) for number, cell in enumerate(cells))
 
 
@@ -273,44 +269,46 @@ def _fullness(full: Record) -> str:
     return f"full bisection bandwidth, {interval}" if full.high >= FULL else f"{interval} of full bisection bandwidth"
 
 
-def bisection(
-    inventory: Inventory,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    halvings: int = HALVINGS,
-    steps: int = STEPS,
-    both: bool = True,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure random halvings, search a worse one by swapping partners, and measure the worst once more.
+class Bisection(Study):
+    """Random halvings, a worse one searched by swapping partners, and the worst measured once more.
 
     The worst of many noisy figures is low by chance, too (regression to the mean): so what is reported of it is what
     it gives when it is measured anew.
-    """
-    needs(inventory, 4, "bisection")
-    under_way: list[Search] = []
 
-    def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
+    Parameters
+    ----------
+    halvings, steps
+        Random ones, and steps of the search for a worse one.
+    both
+        Each pair streams both ways at the same time.
+    """
+
+    side_by_side = True
+    synchronised = True
+
+    def __init__(self, given: Conditions, *, halvings: int = HALVINGS, steps: int = STEPS, both: bool = True) -> None:
+        super().__init__(given)
+        needs(given.inventory, 4, "bisection")
+        self._halvings, self._steps, self._both = halvings, steps, both
+        self._search: Search | None = None
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """The random halvings."""
         if len(connected.sessions) < 2:
             return ()
-        under_way.append(Search(probe, effort, seed, halvings=halvings, steps=steps, both=both))
-        return under_way[0].cells(list(connected.sessions))
+        self._search = Search(
+            probe, self.effort, self.given.seed, halvings=self._halvings, steps=self._steps, both=self._both
+        )
+        return self._search.cells(list(connected.sessions))
 
-    def extend(records: Sequence[Record], first: int) -> tuple[Cell, ...]:
-        return under_way[0].extend(records, first)
+    def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
+        """A step of the search."""
+        return self._search.extend(records, first) if self._search else ()
 
-    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        if not under_way:
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """The halvings as records, and what holds them back."""
+        if self._search is None:
             return [], []
-        scribe = Scribe(writer.id, {"transport": "tcp", "pattern": "bisection"}, effort.width)
-        made = under_way[0].records(records, scribe)
-        return made, [*under_way[0].findings(records, made), *start_finding(records)]
-
-    outcome = measure(
-        inventory, cells, effort, writer, seed, judge=judge, side_by_side=True, synchronised=True, watch=watch,
-        extend=extend,
-    )  # fmt: skip
-    write_html(outcome.run)
-    return outcome
+        scribe = Scribe(self.given.writer.id, {"transport": "tcp", "pattern": "bisection"}, self.effort.width)
+        made = self._search.records(records, scribe)
+        return made, [*self._search.findings(records, made), *start_finding(records)]

@@ -9,8 +9,10 @@ from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, OK
 from wulf.measure.engine.watcher import Watcher
 from wulf.store.run import RunWriter
-from wulf.workflow.engine.measuring import Effort, Outcome
-from wulf.workflow.net.survey import survey
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.measuring import Outcome, measure
+from wulf.workflow.engine.study import Conditions
+from wulf.workflow.net.survey import Survey
 
 BUDGET = 90.0
 """Seconds of measuring: on a busy machine, wider intervals rather than a longer wait."""
@@ -40,13 +42,8 @@ def demo(
     kind = backend or labs.probe_backend()[0]
     rates = {slow: rate} if kind == "netns" else None
     with labs.up(nodes, keep=False, backend=kind, rates=rates) as lab:
-        outcome = survey(
-            Inventory.from_lab(lab),
-            Effort(budget=BUDGET, quick=quick),
-            writer,
-            seed,
-            watch=watch,
-        )
+        effort = Effort(budget=BUDGET, quick=quick)
+        outcome = measure(Survey(Conditions(Inventory.from_lab(lab), effort, writer, seed, watch)))
     return Demo(outcome, slowed=rates is not None)
 
 

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wulf.cluster.inventory import Inventory
+from wulf.cluster.inventory import expand
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record
 from wulf.core.units import show, show_interval
 from wulf.findings.net.standing_out import estimate_of
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.stats.cluster.outliers import LEAST_RATIO, odd_ones
 from wulf.stats.intervals import Estimate
-from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.study import Conditions, Judgement, Study
 from wulf.workflow.net.pairs import STREAM, needs, start_finding
 from wulf.workflow.net.waves import Scribe, by_wave, jain, pooled, ratio, rule_of, shares
 
@@ -186,42 +185,34 @@ def findings_of(records: Sequence[Record], targets: Sequence[Target]) -> list[Fi
     return [*_slow_receivers(found), *own, _summary(found, senders, len(targets))]
 
 
-def incast(
-    inventory: Inventory,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    to: str | None = None,
-    senders: int | None = None,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure incast at each node in turn, or at those of the node set `to`; report included.
+class Incast(Study):
+    """Incast at each node in turn, or at those of the node set `to`.
 
     Parameters
     ----------
     senders
         At most so many, drawn at random; None: all others, 63 at most.
     """
-    from wulf.cluster.inventory import expand
 
-    needs(inventory, 3, "incast")
-    wanted = [node.name for node in inventory.pick(expand(to))] if to else list(inventory.names)
-    targets: list[Target] = []
+    side_by_side = True
+    synchronised = True
 
-    def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
+    def __init__(self, given: Conditions, *, to: str | None = None, senders: int | None = None) -> None:
+        super().__init__(given)
+        needs(given.inventory, 3, "incast")
+        self._wanted = [node.name for node in given.inventory.pick(expand(to))] if to else list(given.inventory.names)
+        self._senders = senders or MOST_SENDERS
+        self._targets: list[Target] = []
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """Each receiver's senders, together and alone."""
         nodes = list(connected.sessions)
-        receivers = [node for node in wanted if node in connected.sessions]
-        targets.extend(targets_of(nodes, receivers, senders or MOST_SENDERS, np.random.default_rng(seed)))
-        return incast_cells(probe, targets)
+        receivers = [node for node in self._wanted if node in connected.sessions]
+        self._targets = targets_of(nodes, receivers, self._senders, np.random.default_rng(self.given.seed))
+        return incast_cells(probe, self._targets)
 
-    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        scribe = Scribe(writer.id, {"transport": "tcp", "pattern": "incast"}, effort.width)
-        made = [record for target in targets for record in receiver_records(target, records, scribe, effort)]
-        return made, [*findings_of(made, targets), *start_finding(records)]
-
-    outcome = measure(
-        inventory, cells, effort, writer, seed, judge=judge, side_by_side=True, synchronised=True, watch=watch
-    )
-    write_html(outcome.run)
-    return outcome
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """What each receiver reaches, and which of them stands out."""
+        scribe = Scribe(self.given.writer.id, {"transport": "tcp", "pattern": "incast"}, self.effort.width)
+        made = [record for target in self._targets for record in receiver_records(target, records, scribe, self.effort)]
+        return made, [*findings_of(made, self._targets), *start_finding(records)]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager
+from dataclasses import replace
 
-from wulf.cluster.inventory import Inventory
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Param, Record
 from wulf.core.units import show, show_interval
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.net.layers import (
     APART,
     LOOP,
@@ -25,17 +24,15 @@ from wulf.measure.net.layers import (
     layers_of,
     place,
 )
-from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, detached, measure, write_html
+from wulf.workflow.engine.study import Conditions, Judgement, Study
 from wulf.workflow.net.layers_mpi import MpiLayer
 
 PATTERN = "pingpong"
 
 
-@dataclass
-class Layers:
-    """Which layers to measure: those between two nodes, or within one where both are the same.
+class Layers(Study):
+    """Every layer between two nodes, or within one where both are the same, in blocks that hold each of them once.
 
     Parameters
     ----------
@@ -43,46 +40,60 @@ class Layers:
         Node names.
     params
         Of every ping-pong: bytes, seconds, CPUs.
-    left_out
-        What was left out and why; known once the cells are.
     mpi
         MPI's layer; None: without.
     """
 
-    client: str
-    server: str
-    params: Mapping[str, Param]
-    left_out: list[str] = field(default_factory=list)
-    mpi: MpiLayer | None = None
+    together = True
 
-    def cells(self, connected: Connected, probe: Probe) -> tuple[Cell, ...]:
+    def __init__(
+        self, given: Conditions, client: str, server: str, params: Mapping[str, Param], mpi: MpiLayer | None = None
+    ) -> None:
+        super().__init__(given)
+        self._client, self._server, self._params, self._mpi = client, server, params, mpi
+        self._left_out: list[str] = []
+        if mpi is not None:
+            self.beside = mpi.beside
+
+    def attach(self, connected: Connected) -> AbstractContextManager[None]:
+        """MPI's ranks."""
+        return self._mpi.attach(connected) if self._mpi else super().attach(connected)
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """A cell for each layer that the nodes which answered allow, bottom up."""
-        size = self.params["bytes"]
+        size = self._params["bytes"]
         metrics = probe.pattern(PATTERN).metrics
         cells: list[Cell] = []
-        for transport, server in layer_ends(probe, self.client, self.server):
-            if not {self.client, server} <= set(connected.sessions):
+        for transport, server in layer_ends(probe, self._client, self._server):
+            if not {self._client, server} <= set(connected.sessions):
                 continue  # the finding that the node failed says so
             limit = probe.max_bytes.get(transport)
             if isinstance(size, int) and limit is not None and size > limit:
-                name = layer_name(transport, self.client, server)
-                self.left_out.append(f"{name} is left out: it carries at most {show(limit, 'B')} in a message.")
+                name = layer_name(transport, self._client, server)
+                self._left_out.append(f"{name} is left out: it carries at most {show(limit, 'B')} in a message.")
                 continue
-            placed = probe.check(PATTERN, transport, connected.placed(self.client, server, self.params))
-            cells.append(Cell(len(cells), self.client, server, transport, PATTERN, placed, metrics, PHASE))
+            placed = probe.check(PATTERN, transport, connected.placed(self._client, server, self._params))
+            cells.append(Cell(len(cells), self._client, server, transport, PATTERN, placed, metrics, PHASE))
         return (*cells, *self._mpi_cells(connected, cells))
 
     def _mpi_cells(self, connected: Connected, cells: Sequence[Cell]) -> list[Cell]:
         """MPI on the same pair, and TCP once more where that has to stand on other CPUs to be like it."""
-        tcp = next((cell for cell in cells if cell.transport == "tcp" and cell.server == self.server), None)
-        if self.mpi is None or tcp is None:
+        tcp = next((cell for cell in cells if cell.transport == "tcp" and cell.server == self._server), None)
+        if self._mpi is None or tcp is None:
             return []
-        apart = self.mpi.place(connected, tcp)
+        apart = self._mpi.place(connected, tcp)
         more: list[Cell] = []
         if apart is not None:
             params = {**tcp.params, "cpu": apart[0], "server_cpu": apart[1]}
             more.append(replace(tcp, id=len(cells), params=params, about={PLACEMENT: APART}))
-        return more + self.mpi.cells(connected, self.params, len(cells) + len(more), PHASE)
+        return more + self._mpi.cells(connected, self._params, len(cells) + len(more), PHASE)
+
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """What each layer adds; where there is no MPI, why."""
+        lacking = self._mpi.records(records, self.given.writer.id, self._params, PHASE) if self._mpi else []
+        rule = DifferenceRule(self.effort.looks, watch=self.effort.watch)
+        found, findings = judge([*records, *lacking], rule, self._left_out)
+        return [*lacking, *found], [*findings, *(self._mpi.findings() if self._mpi else [])]
 
 
 def layer_ends(probe: Probe, client: str, server: str) -> Iterator[tuple[str, str]]:
@@ -139,23 +150,3 @@ def judge(
     notes = [Finding(kind="note", severity=Severity.INFO, subject="", text=text) for text in left_out]
     usable = [layer for layer in layers_of(records) if layer.record.value is not None]
     return found, [layers_finding(usable, found), *notes] if usable else notes
-
-
-def layers(
-    inventory: Inventory, wanted: Layers, effort: Effort, writer: RunWriter, seed: int, *, watch: Watcher = UNWATCHED
-) -> Outcome:
-    """Measure every layer in blocks that hold each of them once, subtract them, and write the report."""
-    rule = DifferenceRule(effort.looks, watch=effort.watch)
-    mpi = wanted.mpi
-
-    def judged(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        lacking = mpi.records(records, writer.id, wanted.params, PHASE) if mpi else []
-        found, findings = judge([*records, *lacking], rule, wanted.left_out)
-        return [*lacking, *found], [*findings, *(mpi.findings() if mpi else [])]
-
-    outcome = measure(
-        inventory, wanted.cells, effort, writer, seed,
-        together=True, judge=judged, attach=mpi.attach if mpi else detached, watch=watch,
-    )  # fmt: skip
-    write_html(outcome.run)
-    return outcome

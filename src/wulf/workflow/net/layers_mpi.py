@@ -34,6 +34,7 @@ class MpiLayer:
 
     def __init__(self, ranks: Ranks, subject: str) -> None:
         self._ranks, self._subject = ranks, subject
+        self.beside = ranks.beside
         self.lacking = ""
         self.notes: list[str] = []
 
@@ -75,7 +76,7 @@ class MpiLayer:
         known = {spec.name for spec in pattern.params}
         given = {name: value for name, value in params.items() if name in known and not name.endswith("cpu")}
         cell = self._ranks.cell(number, mpi_probe(), PATTERN, given, phase)
-        connected.lanes |= dict.fromkeys([*connected.sessions, cell.subject], LANE)
+        self.beside.lanes |= dict.fromkeys([*connected.sessions, cell.subject], LANE)
         return [cell]
 
     def records(self, records: Sequence[Record], run: str, params: Mapping[str, Param], phase: str) -> list[Record]:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from wulf.cluster.inventory import Inventory
-from wulf.core.findings import Finding
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import mpi_probe
 from wulf.measure.tool import QUICK, Loop, Measurement
 from wulf.stats.stopping import WidthRule
-from wulf.store.run import Run, RunWriter, read_run, utc_now
+from wulf.store.run import Run, read_run, utc_now
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import RANKS, Effort, Outcome, detached, measure
-from wulf.workflow.mpi.probes import Ranks
+from wulf.workflow.engine.study import Conditions, Judgement, Study
+from wulf.workflow.mpi.probes import RANKS, Ranks
 
 
 @dataclass(frozen=True)
@@ -29,19 +27,8 @@ class Wanted:
     params: tuple[tuple[str, Param], ...] = ()
 
 
-def repeat(
-    inventory: Inventory,
-    cell: Cell,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    loop: Loop,
-    wanted: Wanted,
-    ranks: Ranks | None = None,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure one pair as the tool does.
+class Repeat(Study):
+    """One pair as the tool measures it.
 
     Beside the probe's own records stands the tool's figure, with an interval over the repetitions of its loop.
 
@@ -57,40 +44,56 @@ def repeat(
     UsageError
         The tool can't be that short.
     """
-    scale = QUICK if effort.quick else 1.0
-    seconds = loop.seconds if wanted.seconds is None else wanted.seconds
-    timing = loop.timing(seconds, scale)
-    params = {**loop.options, **timing.params, **dict(wanted.params)}
-    first = replace(cell, transport=loop.transport, phase=loop.tool)
 
-    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
-        nonlocal first
+    page = False
+
+    def __init__(self, given: Conditions, cell: Cell, loop: Loop, wanted: Wanted, ranks: Ranks | None = None) -> None:
+        super().__init__(given)
+        scale = QUICK if given.effort.quick else 1.0
+        seconds = loop.seconds if wanted.seconds is None else wanted.seconds
+        timing = loop.timing(seconds, scale)
+        self.effort = replace(given.effort, replicates=timing.replicates, quick=False, watch=False)
+        self._loop, self._wanted, self._ranks, self._seconds = loop, wanted, ranks, seconds * scale
+        self._params = {**loop.options, **timing.params, **dict(wanted.params)}
+        self._first = replace(cell, transport=loop.transport, phase=loop.tool)
         if ranks is not None:
-            if not ranks.enough(mpi_probe().pattern(cell.pattern)):
+            self.beside = ranks.beside
+
+    @property
+    def how(self) -> str:
+        """As MPI's ranks, where they carry it."""
+        return RANKS if self._ranks else super().how
+
+    def attach(self, connected: Connected) -> AbstractContextManager[None]:
+        """The ranks, where MPI carries it."""
+        return self._ranks(connected) if self._ranks else super().attach(connected)
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """The loop's first exchange, where both ends answered."""
+        first = self._first
+        if self._ranks is not None:
+            if not self._ranks.enough(mpi_probe().pattern(first.pattern)):
                 return ()
-            first = ranks.cell(0, mpi_probe(), cell.pattern, params, loop.tool)
-        elif {cell.client, cell.server} <= set(connected.sessions):
-            first = replace(first, params=connected.placed(cell.client, cell.server, params))
+            self._first = self._ranks.cell(0, mpi_probe(), first.pattern, self._params, self._loop.tool)
+        elif {first.client, first.server} <= set(connected.sessions):
+            self._first = replace(first, params=connected.placed(first.client, first.server, self._params))
         else:
             return ()
-        return (first,)
+        return [self._first]
 
-    def extend(records: Sequence[Record], number: int) -> tuple[Cell, ...]:
-        if loop.follow is None:
+    def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
+        """What the loop goes on with, as some do after a first look."""
+        if self._loop.follow is None:
             return ()
-        trips = [record for record in records if record.metric == first.metrics[0].name]
-        more = loop.follow(wanted.most, seconds * scale, trips)
-        return () if more is None else (replace(first, id=number, params={**first.params, **more}),)
+        trips = [record for record in records if record.metric == self._first.metrics[0].name]
+        more = self._loop.follow(self._wanted.most, self._seconds, trips)
+        return () if more is None else [replace(self._first, id=first, params={**self._first.params, **more})]
 
-    def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        figures = _figures(loop, read_run(writer.path), WidthRule(effort.width, looks=exactly.looks))
-        return figures, ranks.findings() if ranks else []
-
-    exactly = replace(effort, replicates=timing.replicates, quick=False, watch=False)
-    return measure(
-        inventory, cells, exactly, writer, seed,
-        extend=extend, judge=judge, attach=ranks or detached, how=RANKS if ranks else None, watch=watch,
-    )  # fmt: skip
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """The tool's own figures, and where the ranks ran."""
+        rule = WidthRule(self.given.effort.width, looks=self.effort.looks)
+        figures = _figures(self._loop, read_run(self.given.writer.path), rule)
+        return figures, self._ranks.findings() if self._ranks else []
 
 
 def measured(run: Run) -> Measurement:

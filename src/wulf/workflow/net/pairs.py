@@ -14,11 +14,9 @@ from wulf.core.units import show
 from wulf.findings.net.coverage import coverage_finding, coverage_words
 from wulf.measure.engine.plan import Cell, Pair
 from wulf.measure.engine.probes import Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.net.pairing import ALL_NODES, SAMPLED_ROUNDS, Coverage, all_rounds, coverage, matchings
-from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.engine.study import Conditions, Judgement, Study
 
 PINGPONG_SECONDS, STREAM_SECONDS = 0.05, 0.1
 """Of one replicate."""
@@ -110,18 +108,8 @@ def start_finding(records: Sequence[Record]) -> list[Finding]:
     return [Finding(kind="note", severity=Severity.INFO, subject="", text=text)]
 
 
-def pairs(
-    inventory: Inventory,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    rounds: int | None = None,
-    everything: bool = False,
-    together: bool = False,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure pairs of all nodes at the same time, round after round; report included.
+class Pairs(Study):
+    """Pairs of all nodes at the same time, round after round.
 
     Parameters
     ----------
@@ -132,22 +120,28 @@ def pairs(
     together
         At the same time even where nodes share a machine.
     """
-    needs(inventory, 2, "pairs")
-    rounds_wanted(len(inventory.nodes), rounds, everything)  # refused before any node is touched
-    chosen: list[Coverage] = []
 
-    def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
+    synchronised = True
+
+    def __init__(
+        self, given: Conditions, *, rounds: int | None = None, everything: bool = False, together: bool = False
+    ) -> None:
+        super().__init__(given)
+        needs(given.inventory, 2, "pairs")
+        rounds_wanted(len(given.inventory.nodes), rounds, everything)  # refused before any node is touched
+        self._rounds, self._everything = rounds, everything
+        self.side_by_side = together
+        self._coverage: list[Coverage] = []
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """The rounds that were asked for, drawn at random."""
         nodes = list(connected.sessions)
-        drawn = matchings(nodes, rounds_wanted(len(nodes), rounds, everything), np.random.default_rng(seed))
-        chosen.append(coverage(nodes, drawn))
-        watch.say(coverage_words(chosen[-1]))
-        return pair_cells(connected, probe, drawn, together=together)
+        rounds = rounds_wanted(len(nodes), self._rounds, self._everything)
+        drawn = matchings(nodes, rounds, np.random.default_rng(self.given.seed))
+        self._coverage = [coverage(nodes, drawn)]
+        self.given.watch.say(coverage_words(self._coverage[0]))
+        return pair_cells(connected, probe, drawn, together=self.side_by_side)
 
-    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        return [], [*map(coverage_finding, chosen), *start_finding(records)]
-
-    outcome = measure(
-        inventory, cells, effort, writer, seed, judge=judge, side_by_side=together, synchronised=True, watch=watch
-    )
-    write_html(outcome.run)
-    return outcome
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """What a sample may miss, and how well the pairs were held together."""
+        return [], [*map(coverage_finding, self._coverage), *start_finding(records)]

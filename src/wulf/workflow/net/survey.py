@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from wulf.cluster.inventory import Inventory
-from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
 from wulf.findings.foreseen import foreseen
 from wulf.findings.net.coverage import coverage_finding, coverage_words
 from wulf.findings.net.link_deviations import hardware_classes
 from wulf.measure.engine.plan import Cell, Pair
 from wulf.measure.engine.probes import Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.net.pairing import ALL_NODES, SAMPLED_ROUNDS, Coverage, coverage, matchings
-from wulf.stats.comparison import PairedRule
-from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.engine.study import Conditions, Judgement, Study
 
 SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
 """1 B to 4 MiB."""
@@ -88,74 +82,35 @@ def survey_cells(
     return tuple(cells)
 
 
-def survey(
-    inventory: Inventory,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    sweep_pair: tuple[str, str] | None = None,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Survey the nodes of an inventory (see the module's first line), report included.
+class Survey(Study):
+    """A survey of the nodes (see the module's first line).
 
     Of more nodes than `ALL_NODES`, a sample of the pairs; a finding says what it may miss.
-    """
-    sampled: list[Coverage] = []
 
-    def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
-        nodes = list(connected.sessions)
+    Parameters
+    ----------
+    sweep_pair
+        The pair of the size sweep; None: the first.
+    """
+
+    def __init__(self, given: Conditions, sweep_pair: tuple[str, str] | None = None) -> None:
+        super().__init__(given)
+        self._sweep_pair = sweep_pair
+        self._coverage: list[Coverage] = []
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """All pairs, or a sample of them, and the sweep."""
+        nodes, say = list(connected.sessions), self.given.watch.say
         if len(nodes) > 1:
             kinds = hardware_classes(nodes, connected.fingerprint)
-            watch.say(foreseen(kinds, effort.looks[0], METRICS, effort.margin))
+            say(foreseen(kinds, self.effort.looks[0], METRICS, self.effort.margin))
         if len(nodes) <= ALL_NODES:
-            return survey_cells(connected, probe, sweep_pair)
-        rounds = matchings(nodes, SAMPLED_ROUNDS, np.random.default_rng(seed))
-        sampled.append(coverage(nodes, rounds))
-        watch.say(coverage_words(sampled[-1]))
-        return survey_cells(connected, probe, sweep_pair, rounds)
+            return survey_cells(connected, probe, self._sweep_pair)
+        rounds = matchings(nodes, SAMPLED_ROUNDS, np.random.default_rng(self.given.seed))
+        self._coverage = [coverage(nodes, rounds)]
+        say(coverage_words(self._coverage[0]))
+        return survey_cells(connected, probe, self._sweep_pair, rounds)
 
-    def judge(_: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        return [], [coverage_finding(found) for found in sampled]
-
-    outcome = measure(inventory, cells, effort, writer, seed, judge=judge, watch=watch)
-    write_html(outcome.run)
-    return outcome
-
-
-def single(
-    inventory: Inventory,
-    cell: Cell,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure one cell, whose parameters were checked against the probe's description."""
-
-    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
-        placed = replace(cell, params=connected.placed(cell.client, cell.server, cell.params))
-        return (placed,) if {cell.client, cell.server} <= set(connected.sessions) else ()
-
-    return measure(inventory, cells, effort, writer, seed, watch=watch)
-
-
-def versus(
-    inventory: Inventory,
-    arms: tuple[Cell, Cell],
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    rule: PairedRule,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure two configurations of one pair against each other, in blocks of AB or BA as a coin falls."""
-
-    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
-        if not {arms[0].client, arms[0].server} <= set(connected.sessions):
-            return ()
-        return tuple(replace(arm, params=connected.placed(arm.client, arm.server, arm.params)) for arm in arms)
-
-    return measure(inventory, cells, effort, writer, seed, versus=rule, watch=watch)
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """What a sample may miss."""
+        return [], [*map(coverage_finding, self._coverage)]

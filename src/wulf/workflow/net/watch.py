@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from wulf.cluster.inventory import Inventory
 from wulf.core.records import Param
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.measure.net.watching import PHASE, Explain, Moment, Watching, moment_of, no_verdict
-from wulf.store.run import RunWriter
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure
+from wulf.workflow.engine.study import Conditions, Study
 
 STREAM_SECONDS, STREAM_WARMUP = 0.1, 0.05
 """A stream long enough for a figure, and short, since it fills the link that somebody may need."""
@@ -27,9 +25,8 @@ Show = Callable[[Watching, Moment], None]
 """Told of every replicate, with all that came before."""
 
 
-@dataclass(frozen=True)
-class WatchPlan:
-    """What is measured over and over.
+class Watch(Study):
+    """One pair, over and over, until Ctrl-C (exit code 130), the budget (0) or a node's death (3).
 
     Parameters
     ----------
@@ -39,32 +36,29 @@ class WatchPlan:
         Of each ping-pong.
     stream_every
         Every n-th pass has a short TCP stream, too; 0: none.
-    interval
-        Seconds from one replicate's start to the next one's.
-    budget
-        Seconds after which it ends; None: Ctrl-C does.
     """
 
-    client: str
-    server: str
-    params: Mapping[str, Param]
-    stream_every: int = 20
-    interval: float = 0.5
-    budget: float | None = None
+    page = False
 
-    def cells(self, connected: Connected, probe: Probe) -> tuple[Cell, ...]:
+    def __init__(
+        self, given: Conditions, client: str, server: str, params: Mapping[str, Param], stream_every: int = 20
+    ) -> None:
+        super().__init__(given)
+        self._pair, self._params, self._stream_every = (client, server), params, stream_every
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """The ping-pong, and the stream where one is wanted; none where a node did not answer."""
-        if not {self.client, self.server} <= set(connected.sessions):
+        if not set(self._pair) <= set(connected.sessions):
             return ()
-        stream = {"seconds": STREAM_SECONDS, "warmup_seconds": STREAM_WARMUP}
-        cells = [self._cell(0, "pingpong", self.params, connected, probe)]
-        if self.stream_every:
-            cells.append(replace(self._cell(1, "stream", stream, connected, probe), every=self.stream_every))
-        return tuple(cells)
+        cells = [self._cell(0, "pingpong", self._params, connected, probe)]
+        if self._stream_every:
+            stream = {"seconds": STREAM_SECONDS, "warmup_seconds": STREAM_WARMUP}
+            cells.append(replace(self._cell(1, "stream", stream, connected, probe), every=self._stream_every))
+        return cells
 
     def _cell(self, number: int, pattern: str, params: Mapping[str, Param], connected: Connected, probe: Probe) -> Cell:
-        checked = probe.check(pattern, "tcp", connected.placed(self.client, self.server, params))
-        return Cell(number, self.client, self.server, "tcp", pattern, checked, probe.pattern(pattern).metrics, PHASE)
+        checked = probe.check(pattern, "tcp", connected.placed(*self._pair, params))
+        return Cell(number, *self._pair, "tcp", pattern, checked, probe.pattern(pattern).metrics, PHASE)
 
 
 class Pace(Unwatched):
@@ -72,6 +66,10 @@ class Pace(Unwatched):
 
     Parameters
     ----------
+    pair
+        `n1>n2`.
+    interval
+        Seconds from one replicate's start to the next one's.
     say
         Told what happens before there is anything to show.
     clock, sleep
@@ -80,7 +78,8 @@ class Pace(Unwatched):
 
     def __init__(
         self,
-        plan: WatchPlan,
+        pair: str,
+        interval: float,
         show: Show,
         say: Callable[[str], None],
         *,
@@ -88,8 +87,8 @@ class Pace(Unwatched):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.watching = Watching(f"{plan.client}>{plan.server}")
-        self._interval, self._show, self._say, self._explain = plan.interval, show, say, explain
+        self.watching = Watching(pair)
+        self._interval, self._show, self._say, self._explain = interval, show, say, explain
         self._clock, self._sleep = clock, sleep
         self._began: float | None = None
         self._due = 0.0
@@ -112,9 +111,3 @@ class Pace(Unwatched):
         self._due = max(self._due + self._interval, now) if self._due else now + self._interval
         if self._due > now:
             self._sleep(self._due - now)
-
-
-def watch(inventory: Inventory, plan: WatchPlan, writer: RunWriter, seed: int, pace: Pace) -> Outcome:
-    """Measure until Ctrl-C (exit code 130), the budget (0) or a node's death (3); all of it is kept as a run."""
-    effort = Effort(budget=plan.budget, endless=True)
-    return measure(inventory, plan.cells, effort, writer, seed, watch=pace)

@@ -12,7 +12,7 @@ from wulf.measure.engine.plan import Plan
 from wulf.stats.intervals import Estimate, median_interval
 from wulf.stats.stopping import StoppingRule
 from wulf.store.run import utc_now
-from wulf.workflow.engine.measuring import Effort
+from wulf.workflow.engine.effort import Effort
 
 WHOLE = "whole"
 """The phase of records that are of a whole wave, or of all of them."""

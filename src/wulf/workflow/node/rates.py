@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.node.rows import rows_of, table
 from wulf.rates.errors import RatesError
 from wulf.rates.machine import Identity, differences, identity, read_identity
@@ -18,9 +17,7 @@ from wulf.rates.places import VARIABLE
 from wulf.rates.publishing import Published, publish, rates_of
 from wulf.rates.rate import Rate
 from wulf.rates.reading import load
-from wulf.store.run import Facts, Run, RunWriter, utc_now
-from wulf.workflow.engine.measuring import Effort
-from wulf.workflow.node.survey import node_survey
+from wulf.store.run import Facts, Run, utc_now
 
 REPORTED = {"mem.l1.size": "cpu.l1d_size", "mem.l2.size": "cpu.l2_size", "mem.l3.size": "cpu.l3_size"}
 """Rates that the operating system reports, where they were not measured or could not be told: rate → fact."""
@@ -127,35 +124,6 @@ def check_is_here(rates: NodeRates, environ: Mapping[str, str]) -> None:
 def published(rates: NodeRates, path: Path) -> Published:
     """Write the rates (see `wulf.rates.publishing.publish`) under this host's name, or another node's under its own."""
     return publish(path, rates.rates, rates.machine, utc_now(), None if rates.here else rates.node)
-
-
-def measured(
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    only: str | None = None,
-    names: Sequence[str] = (),
-    watch: Watcher = UNWATCHED,
-) -> NodeRates:
-    """Measure this machine.
-
-    Parameters
-    ----------
-    only
-        Groups, apart by commas; None: all.
-    names
-        These rates alone; empty: all.
-
-    Raises
-    ------
-    UsageError
-        There is no such group or rate.
-    """
-    outcome = node_survey(
-        Inventory.this_machine(), effort, writer, seed, only=only, names=names, report=False, watch=watch
-    )
-    return of_run(outcome.run)
 
 
 def busy_note(load: float, cpus: int) -> str:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
-from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError
-from wulf.core.findings import Finding
 from wulf.core.records import Param, Record
 from wulf.findings.foreseen import foreseen
 from wulf.findings.node.deviating import classes_of, node_findings
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import AGENT, NET, NODE, Probe
-from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.node.cells import Lack, TableRequest, cells_of
 from wulf.measure.node.cost import fitted, longer_within, most_seconds
 from wulf.measure.node.derived import derived_records, lacking_records
 from wulf.measure.node.rows import GROUPS, table
 from wulf.measure.node.shape import shape_of
-from wulf.store.run import Facts, RunWriter
+from wulf.store.run import Facts
 from wulf.workflow.engine.connect import Connected
-from wulf.workflow.engine.measuring import Effort, Outcome, measure, write_html
+from wulf.workflow.engine.study import Conditions, Judgement, Study
 
 LOOKS = (8, 11)
 """Replicates of every cell: hundreds of figures wait for no single one, so that the time is known beforehand."""
@@ -33,16 +30,6 @@ FULL_SECONDS, QUICK_SECONDS = 180.0, 30.0
 PLANNED = 0.9
 """Share of that time that the plan fills by its own arithmetic. No clock cuts it off: a loaded node takes longer and
 has all its figures, rather than too few replicates of each."""
-
-
-@dataclass
-class _Seen:
-    """What is known once the nodes have answered, for the judge."""
-
-    run: str
-    fingerprint: dict[str, Facts] = field(default_factory=dict)
-    lacks: list[Lack] = field(default_factory=list)
-    nodes: list[str] = field(default_factory=list)
 
 
 def groups_of(text: str | None) -> frozenset[str]:
@@ -112,18 +99,8 @@ def _why_not(connected: Connected, program: str) -> dict[str, str]:
     }
 
 
-def node_survey(
-    inventory: Inventory,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    only: str | None = None,
-    names: Collection[str] = (),
-    report: bool = True,
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure every node's own figures, all nodes at once where they are machines of their own; report included.
+class NodeSurvey(Study):
+    """Every node's own figures, all nodes at once where they are machines of their own.
 
     Parameters
     ----------
@@ -131,33 +108,60 @@ def node_survey(
         Groups, apart by commas; None: all.
     names
         These rows alone; empty: all.
-    report
-        Whether to write the HTML report.
+    page
+        Whether the run gets its page.
     """
-    asked = TableRequest(groups_of(only), effort.quick, rows_named(names))
-    chosen = replace(effort, patience=LOOKS)
-    seen = _Seen(writer.id)
 
-    def cells(connected: Connected, probe: Probe) -> tuple[Cell, ...]:
-        seen.fingerprint, seen.nodes = connected.fingerprint, list(connected.sessions)
-        made, seen.lacks = survey_cells(connected, probe, asked, chosen.looks[-1])
-        seconds = most_seconds(made, connected.hosts, chosen.looks[-1])
-        on = "one node" if len(seen.nodes) == 1 else f"{len(seen.nodes):,} nodes"
-        watch.say(f"{len(made):,} cells on {on}, at most {seconds:.0f} s")
-        if len(seen.nodes) > 1:
-            kinds, rows = classes_of(seen.nodes, seen.fingerprint), len(_wanted(asked))
-            watch.say(foreseen(kinds, chosen.looks[-1], rows, chosen.margin))
+    def __init__(
+        self, given: Conditions, *, only: str | None = None, names: Collection[str] = (), page: bool = True
+    ) -> None:
+        super().__init__(given)
+        self.effort = replace(given.effort, patience=LOOKS)
+        self.page = page
+        self._asked = TableRequest(groups_of(only), given.effort.quick, rows_named(names))
+        self.programs = _programs(self._asked)
+        self._fingerprint: Mapping[str, Facts] = {}
+        self._nodes: list[str] = []
+        self._lacks: list[Lack] = []
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """The rows that each node can be measured by."""
+        self._fingerprint, self._nodes = connected.fingerprint, list(connected.sessions)
+        looks, nodes, say = self.effort.looks, self._nodes, self.given.watch.say
+        made, self._lacks = survey_cells(connected, probe, self._asked, looks[-1])
+        seconds = most_seconds(made, connected.hosts, looks[-1])
+        on = "one node" if len(nodes) == 1 else f"{len(nodes):,} nodes"
+        say(f"{len(made):,} cells on {on}, at most {seconds:.0f} s")
+        if len(nodes) > 1:
+            kinds, rows = classes_of(nodes, self._fingerprint), len(_wanted(self._asked))
+            say(foreseen(kinds, looks[-1], rows, self.effort.margin))
         return made
 
-    def judge(records: Sequence[Record]) -> tuple[list[Record], list[Finding]]:
-        more = derived_records(records, seen.fingerprint, writer.id)
-        more += lacking_records([*records, *more], seen.lacks, _wanted(asked), seen.nodes, writer.id)
-        return more, node_findings([*records, *more], seen.fingerprint, chosen.margin)
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """What is computed from other rows, what has no value and why, and which node deviates."""
+        run = self.given.writer.id
+        more = derived_records(records, self._fingerprint, run)
+        more += lacking_records([*records, *more], self._lacks, _wanted(self._asked), self._nodes, run)
+        return more, node_findings([*records, *more], self._fingerprint, self.effort.margin)
 
-    outcome = measure(inventory, cells, chosen, writer, seed, judge=judge, programs=_programs(asked), watch=watch)
-    if report:
-        write_html(outcome.run)
-    return outcome
+
+class NodeProbe(Study):
+    """One probe of wulf-node on every node, its parameters validated before any node is touched."""
+
+    programs = (NODE,)
+    page = False
+
+    def __init__(self, given: Conditions, probe: Probe, name: str, params: dict[str, Param]) -> None:
+        super().__init__(given)
+        self._pattern, self._params = probe.pattern(name), probe.check(name, "", params)
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """One a node that has the program."""
+        name, metrics = self._pattern.name, self._pattern.metrics
+        return [
+            Cell(number, node, node, "", name, self._params, metrics, program=NODE)
+            for number, node in enumerate(connected.others.get(NODE, {}))
+        ]
 
 
 def _programs(asked: TableRequest) -> tuple[str, ...]:
@@ -167,27 +171,3 @@ def _programs(asked: TableRequest) -> tuple[str, ...]:
 
 def _wanted(asked: TableRequest) -> list[str]:
     return [row.name for row in table().rows if asked.wants(row)]
-
-
-def single(
-    inventory: Inventory,
-    effort: Effort,
-    writer: RunWriter,
-    seed: int,
-    *,
-    probe: Probe,
-    name: str,
-    params: dict[str, Param],
-    watch: Watcher = UNWATCHED,
-) -> Outcome:
-    """Measure one probe of wulf-node on every node, its parameters validated before any node is touched."""
-    checked = probe.check(name, "", params)
-    metrics = probe.pattern(name).metrics
-
-    def cells(connected: Connected, _: Probe) -> tuple[Cell, ...]:
-        return tuple(
-            Cell(number, node, node, "", name, checked, metrics, program=NODE)
-            for number, node in enumerate(connected.others.get(NODE, {}))
-        )
-
-    return measure(inventory, cells, effort, writer, seed, programs=(NODE,), watch=watch)

@@ -15,8 +15,10 @@ from wulf.model.network.figures import from_loggp
 from wulf.model.network.file import NetworkFile
 from wulf.report.foresight.networks import written
 from wulf.store.run import RunWriter
-from wulf.workflow.engine.measuring import Effort
-from wulf.workflow.model.loggp import measure_loggp, measured_of
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.measuring import measure
+from wulf.workflow.engine.study import Conditions
+from wulf.workflow.model.loggp import LogGPStudy, measured_of
 from wulf.workflow.model.networks import LOGGP_RUN, OWN_FILE
 from wulf.workflow.mpi.launching import Launch
 
@@ -66,7 +68,8 @@ def _measured(
     watch.say(f"measuring the network {'between ' + ' and '.join(names) if nodes > 1 else 'within ' + names[0]}")
     few = replace(inventory, nodes=inventory.pick(names))
     with RunWriter(path, LOGGP_RUN, {"argv": [], "nodes": names, "seed": SEED}) as writer:
-        found = measure_loggp(few, Launch(spec), Effort(quick=True), writer, SEED, seconds=SECONDS, watch=watch).run
-    given = measured_of(found)
-    file, notes = from_loggp(given.fitted(), "measured", f"run {found.id}, {given.subject}")
-    return file, [*notes, *given.cautions]
+        given = Conditions(few, Effort(quick=True), writer, SEED, watch)
+        found = measure(LogGPStudy(given, Launch(spec), SECONDS)).run
+    times = measured_of(found)
+    file, notes = from_loggp(times.fitted(), "measured", f"run {found.id}, {times.subject}")
+    return file, [*notes, *times.cautions]

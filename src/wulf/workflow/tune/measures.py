@@ -25,6 +25,7 @@ from wulf.store.run import RunWriter, utc_now
 from wulf.tune.campaign.deciding import Metric
 from wulf.tune.setting import Aim
 from wulf.workflow.engine.connect import Connected
+from wulf.workflow.engine.study import Beside
 from wulf.workflow.mpi.probes import Ranks
 
 PHASE = "tune"
@@ -110,7 +111,7 @@ class MpiMeasure:
         made = self._ranks.cell(len(self.cells), self._probe, "pingpong", self._params, PHASE)
         cell = replace(made, about={**made.about, **about})
         self.cells.append(cell)
-        return geometric(measured((cell,), self._connected, self._writer, {}), None)
+        return geometric(measured((cell,), self._connected, self._writer, {}, self._ranks.beside), None)
 
 
 class AppMeasure:
@@ -155,13 +156,16 @@ class AppMeasure:
         return ran.value, ran.reason
 
 
-def measured(cells: Sequence[Cell], connected: Connected, writer: RunWriter, servers: Servers) -> list[Record]:
+def measured(
+    cells: Sequence[Cell], connected: Connected, writer: RunWriter, servers: Servers, beside: Beside | None = None
+) -> list[Record]:
     """The records of one measurement of each of these cells."""
+    also = beside or Beside()
     plan = Plan(tuple(cells), secrets.randbelow(2**31), width=1.0, looks=(REPLICATES,),
-                hosts={**connected.hosts, **connected.lanes})  # fmt: skip
+                hosts={**connected.hosts, **also.lanes})  # fmt: skip
     runner = Runner(
         plan, connected.sessions, connected.addresses, writer,
-        others=connected.others, second=connected.second, servers=servers,
+        others={**connected.others, **also.sessions}, second=connected.second, servers=servers,
     )  # fmt: skip
     records = runner.run()
     if runner.lost:

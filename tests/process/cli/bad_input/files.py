@@ -21,7 +21,7 @@ from tests.unit.trace.test_imports_garbage import VALID
 from tests.unit.workflow.predict_fakes import THIS, make_trace
 from tests.unit.workflow.simulating import simulator
 from wulf.tune.kept import KeptSettings, write_kept
-from wulf.workflow.net.survey import survey
+from wulf.workflow.net.survey import Survey
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def templates(folder: Path) -> tuple[Path, Path]:
     runs, trace = folder / "with-runs", folder / "with-trace"
     with pytest.MonkeyPatch.context() as patch:
         for name in ("one", "two"):
-            simulator(patch, folder / name, survey)("n[1-3]")
+            simulator(patch, folder / name, Survey)("n[1-3]")
             (folder / name / "run").rename(_parent(runs / "runs") / name)
             (runs / "runs" / name / "report.html").unlink()
     write_kept(runs / "runs" / "one", KeptSettings(campaign="c1", kept=KEPT))

@@ -12,6 +12,8 @@ from click.testing import CliRunner
 
 from wulf.cli.net import cluster as net_cluster
 from wulf.cli.net.command import NetGroup
+from wulf.workflow.engine import measuring
+from wulf.workflow.engine.study import Conditions
 from wulf.workflow.net import bisection, incast, pairs
 
 
@@ -35,17 +37,19 @@ def test_help_has_an_example_and_the_nodes(name: str) -> None:
         ("bisection", ["--one-way", "--search", "0"], {"halvings": 4, "steps": 0, "both": False}),
     ],
 )
-def test_options_reach_the_workflow(
+def test_options_reach_the_study(
     name: str, words: list[str], handed: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     seen: dict[str, Any] = {}
 
-    def measure(inventory: Any, effort: Any, writer: Any, seed: int, **options: Any) -> Any:
-        seen.update(options, nodes=[node.name for node in inventory.nodes], quick=effort.quick, seed=seed)
-        return SimpleNamespace(run=SimpleNamespace(path=writer.path, records=[]), exit_code=1)
+    def study(given: Conditions, **options: Any) -> Any:
+        nodes = [node.name for node in given.inventory.nodes]
+        seen.update(options, nodes=nodes, quick=given.effort.quick, seed=given.seed)
+        return SimpleNamespace(run=SimpleNamespace(path=given.writer.path, records=[]), exit_code=1)
 
     module = {"pairs": pairs, "incast": incast, "bisection": bisection}[name]
-    monkeypatch.setattr(module, name, measure)
+    monkeypatch.setattr(module, name.capitalize(), study)
+    monkeypatch.setattr(measuring, "measure", lambda made: made)
     base = ["--nodes", "n[1-3]", "--quick", "--seed", "7", "--json", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(net_cluster.COMMANDS[name], [*base, *words], standalone_mode=False)
     assert done.exception is None

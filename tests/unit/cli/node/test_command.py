@@ -13,7 +13,7 @@ from wulf.cli.node import command
 from wulf.cluster.simulated.node import WULF_NODE
 from wulf.core.errors import UsageError
 from wulf.measure.engine.probes import Probe
-from wulf.workflow.engine.measuring import Effort
+from wulf.workflow.engine.study import Conditions
 
 PROBE = Probe.from_describe(WULF_NODE)
 
@@ -88,11 +88,11 @@ def test_completion_offers_probes_and_groups() -> None:
 def test_the_margin_is_handed_on_and_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     margins = []
 
-    def survey(_: Any, effort: Effort, *__: Any, **___: Any) -> None:
-        margins.append(effort.margin)
+    def survey(given: Conditions, **_: Any) -> None:
+        margins.append(given.effort.margin)
         raise UsageError("enough", "")
 
-    monkeypatch.setattr("wulf.workflow.node.survey.node_survey", survey)
+    monkeypatch.setattr("wulf.workflow.node.survey.NodeSurvey", survey)
     assert refused("n1", "--margin", "5%", "--out", str(tmp_path / "run")).what == "enough"
     assert margins == [0.05]
     assert json.loads((tmp_path / "run" / "run.json").read_text())["margin"] == 0.05

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from wulf.apps import hpl
 from wulf.cluster.mpi import WorldSpec
+from wulf.cluster.mpi.spec import layout
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
-from wulf.workflow.app.hpl import HplRequest, completed, memory_of, of_file, threads_note
+from wulf.workflow.app.hpl import HplRequest, completed, memory_of, of_file, threads_note, threads_notes
 from wulf.workflow.app.peaks import share_records
+from wulf.workflow.engine.connect import Connected
 
 
 def node(memory: int | None, boot: str = "a", **more: Any) -> dict[str, dict[str, Any]]:
@@ -33,9 +34,10 @@ class Apps:
 
 def complete(given: dict[str, Any], **spec: Any) -> tuple[dict[str, Any], list[str]]:
     fingerprint = {"n1": node(8 * 10**9, "a", **{"cpu.cores": 4}), "n2": node(8 * 10**9, "b", **{"cpu.cores": 4})}
-    connected = SimpleNamespace(fingerprint=fingerprint, notes=[])
+    connected = Connected({}, {}, fingerprint=fingerprint)
     asked = HplRequest(hpl, [given], WorldSpec(**spec))
-    return dict(completed(given, asked, connected, Apps())), connected.notes  # type: ignore[arg-type]
+    params = dict(completed(given, asked, connected, Apps()))  # type: ignore[arg-type]
+    return params, threads_notes([params], layout(Apps.nodes, asked.spec), fingerprint)
 
 
 def test_n_takes_most_of_the_memory_and_the_grid_is_square() -> None:

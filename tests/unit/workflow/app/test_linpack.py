@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from tests.wording import Wording, lacking
+from wulf.cluster.inventory import Inventory
 from wulf.measure.mpi.probes import LEAST_RATE, LINPACK, mpi_probe, work_seconds
 from wulf.workflow.app import linpack as app_linpack
 from wulf.workflow.app.linpack import OWN, Choice, fastest_common, solved_finding
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi.launching import Launch
 
 
@@ -69,16 +72,9 @@ def test_a_solution_is_labelled_and_its_worst_residual_said(wording: Wording) ->
 def test_the_best_library_is_taken_unless_one_is_named(
     wanted: str | None, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells: list[dict[str, Any]] = []
-
-    def campaign(*_: Any, make: Any, **__: Any) -> Any:
-        make(SimpleNamespace(cell=lambda number, probe, name, params: cells.append(params)), mpi_probe())
-
     def choose(_: Any) -> Choice:
         assert wanted is None
         return Choice("/lib/best", "the only one that all nodes have")
-
-    monkeypatch.setattr(app_linpack, "campaign", campaign)
 
     def answers(*_: Any, **__: Any) -> dict[str, Any]:
         library = {"path": "/lib/mine", "label": "mine"}
@@ -87,9 +83,11 @@ def test_the_best_library_is_taken_unless_one_is_named(
     monkeypatch.setattr(app_linpack, "choose", choose)
     monkeypatch.setattr(app_linpack, "_answers", answers)
     params = {"n": 10, **({"blas": wanted} if wanted else {})}
-    inventory: Any = SimpleNamespace(nodes=["n1", "n2"])
-    app_linpack.linpack(inventory, Launch(), Any, Any, 1, params=params)  # type: ignore[arg-type]
-    assert cells == [{"n": 10, "blas": path}]
+    writer: Any = None
+    study = app_linpack.Linpack(Conditions(Inventory.from_nodeset("n[1-2]"), Effort(), writer, 1), Launch(), params)
+    ranks: Any = SimpleNamespace(cell=lambda number, probe, name, params: params)
+    study.ranks = ranks
+    assert study.shared(mpi_probe()) == [{"n": 10, "blas": path}]
 
 
 def test_a_large_matrix_is_waited_for() -> None:

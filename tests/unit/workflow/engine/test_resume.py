@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.unit.workflow.simulating import QUICK, Impatient, simulator
 from tests.wording import Wording, lacking
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers.null import NullLauncher
-from wulf.cluster.programs import Program
-from wulf.cluster.simulated.cluster import SimulatedCluster
-from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.store.run import Run, RunWriter
-from wulf.workflow.engine import connect as connecting
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.engine.measuring import Outcome
 from wulf.workflow.engine.resume import MOST_CHANGES, lacks_nothing, resumed_notes
-from wulf.workflow.net.bisection import bisection
-from wulf.workflow.net.incast import incast
-from wulf.workflow.net.pairs import pairs
-from wulf.workflow.net.survey import survey
-
-QUICK = Effort(width=0.5, quick=True)
-
-
-class Impatient(Unwatched):
-    def __init__(self, after: int) -> None:
-        self.after = after
-
-    def on_progress(self, progress: Progress) -> None:
-        if progress.done >= self.after:
-            raise KeyboardInterrupt
-
+from wulf.workflow.engine.study import Study
+from wulf.workflow.net.bisection import Bisection
+from wulf.workflow.net.incast import Incast
+from wulf.workflow.net.pairs import Pairs
+from wulf.workflow.net.survey import Survey
 
 Turn = Callable[..., Outcome]
 
@@ -42,25 +27,15 @@ Turn = Callable[..., Outcome]
 @pytest.fixture
 def turn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Turn:
     """One turn of a command over four simulated nodes, interrupted after so many replicates."""
-    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
-    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
-
-    def run(measure: Callable[..., Outcome], after: int = 10**9, nodes: str = "n[1-4]", **cluster: Any) -> Outcome:
-        inventory = Inventory.from_nodeset(nodes, launcher="null")
-        simulated = SimulatedCluster(inventory.names, **cluster)
-        monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, simulated))
-        there = (tmp_path / "run" / "run.json").exists()
-        with RunWriter(tmp_path / "run", "survey", {"seed": 1}, resume=there) as writer:
-            return measure(inventory, QUICK, writer, 1, watch=Impatient(after))
-
-    return run
+    run = simulator(monkeypatch, tmp_path)
+    return lambda study, after=10**9, **more: run(made=study, watch=Impatient(after), **more)
 
 
-@pytest.mark.parametrize(("measure", "after"), [(survey, 30), (pairs, 1), (incast, 12), (bisection, 12)])
-def test_a_command_goes_on_and_ends(turn: Turn, measure: Callable[..., Outcome], after: int) -> None:
-    first = turn(measure, after)
+@pytest.mark.parametrize(("study", "after"), [(Survey, 30), (Pairs, 1), (Incast, 12), (Bisection, 12)])
+def test_a_command_goes_on_and_ends(turn: Turn, study: type[Study], after: int) -> None:
+    first = turn(study, after)
     assert (first.exit_code, first.run.meta["state"]) == (130, "interrupted")
-    last = turn(measure)
+    last = turn(study)
     assert last.exit_code in (0, 1)
     assert last.run.meta["state"] == "complete"
     assert last.run.id == first.run.id
@@ -75,13 +50,13 @@ def test_a_command_goes_on_and_ends(turn: Turn, measure: Callable[..., Outcome],
 
 
 def test_a_run_that_kill_9_cut_in_the_middle_of_a_line(turn: Turn, tmp_path: Path) -> None:
-    turn(survey, 40)
+    turn(Survey, 40)
     path = tmp_path / "run"
     meta = json.loads((path / "run.json").read_text())
     (path / "run.json").write_text(json.dumps(meta | {"state": "running", "ended": None}))
     with (path / "replicates.jsonl").open("a") as out:
         out.write('{"cell": 3, "blo')
-    last = turn(survey)
+    last = turn(Survey)
     assert last.run.meta["state"] == "complete"
     assert last.run.torn == 0
 
@@ -89,29 +64,25 @@ def test_a_run_that_kill_9_cut_in_the_middle_of_a_line(turn: Turn, tmp_path: Pat
 def test_a_run_that_was_cut_before_it_had_a_plan(turn: Turn, tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run", "survey", {"seed": 1}) as writer:
         writer.finish("interrupted")
-    assert turn(survey).run.meta["state"] == "complete"
+    assert turn(Survey).run.meta["state"] == "complete"
 
 
 def test_a_node_that_was_away_is_measured_when_it_is_back(turn: Turn) -> None:
-    turn(survey, 60)
-    away = turn(survey, unreachable={"n3": "switched off"})
+    turn(Survey, 60)
+    away = turn(Survey, unreachable={"n3": "switched off"})
     assert away.exit_code == 3
     assert not lacks_nothing(away.run)
-    back = turn(survey)
+    back = turn(Survey)
     assert back.exit_code == 0
     assert lacks_nothing(back.run)
     assert any("3 turns" in finding.text for finding in back.run.findings)
 
 
 def test_a_run_that_its_budget_ended_goes_on_for_another(turn: Turn) -> None:
-    def hasty(*args: Any, **more: Any) -> Outcome:
-        inventory, _, *rest = args
-        return survey(inventory, Effort(width=0.5, quick=True, budget=1e-9), *rest, **more)
-
-    first = turn(hasty, nodes="n[1-2]")
+    first = turn(Survey, nodes="n[1-2]", effort=replace(QUICK, budget=1e-9))
     assert first.run.meta["state"] == "complete"
     assert not lacks_nothing(first.run)
-    assert lacks_nothing(turn(survey, nodes="n[1-2]").run)
+    assert lacks_nothing(turn(Survey, nodes="n[1-2]").run)
 
 
 def facts(**values: str) -> dict[str, Any]:

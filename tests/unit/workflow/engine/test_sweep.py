@@ -8,19 +8,16 @@ from typing import Any
 
 import pytest
 
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers.null import NullLauncher
-from wulf.cluster.programs import Program
-from wulf.cluster.simulated.cluster import SimulatedCluster
+from tests.unit.workflow.simulating import simulator
 from wulf.core.findings import Severity
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import Metric
 from wulf.measure.engine.watcher import Unwatched
-from wulf.store.run import RunWriter
-from wulf.workflow.engine import connect as connecting
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.measuring import Outcome
 from wulf.workflow.engine.recover import load
-from wulf.workflow.engine.sweep import first_sizes, sweep
+from wulf.workflow.engine.sweep import first_sizes
+from wulf.workflow.net.one_pair import PairSweep
 
 CELL = Cell(0, "n1", "n2", "tcp", "pingpong", {"bytes": 1, "seconds": 0.01}, (Metric("rtt", "s"),), "sweep")
 BEND = 3000
@@ -30,6 +27,8 @@ QUICK = Effort(quick=True)
 
 
 class Impatient(Unwatched):
+    """Interrupts in the middle of a wave."""
+
     def __init__(self, after: int) -> None:
         self.left = after
 
@@ -53,18 +52,11 @@ def bent() -> Any:
 
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
-    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
-
-    def run(effort: Effort = QUICK, after: int = 10**9, **cluster: Any) -> Outcome:
-        inventory = Inventory.from_nodeset("n[1-2]", launcher="null")
-        simulated = SimulatedCluster(inventory.names, **cluster)
-        monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, simulated))
-        resume = (tmp_path / "run" / "run.json").exists()
-        with RunWriter(tmp_path / "run", "net-sweep", {"seed": 1}, resume=resume) as writer:
-            return sweep(inventory, CELL, effort, writer, 1, most=1 << 20, watch=Impatient(after))
-
-    return run
+    run = simulator(monkeypatch, tmp_path, PairSweep)
+    options = {"cell": CELL, "most": 1 << 20}
+    return lambda effort=QUICK, after=10**9, **cluster: run(
+        "n[1-2]", options, effort=effort, watch=Impatient(after), **cluster
+    )
 
 
 def test_the_bend_is_closed_in_and_both_lines_are_found(simulate: Any) -> None:

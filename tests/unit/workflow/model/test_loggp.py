@@ -27,7 +27,7 @@ from wulf.workflow.model.loggp import (
     MESSAGES,
     PAUSED,
     SIZES,
-    measure_loggp,
+    LogGPStudy,
     measured_of,
     near_edge,
 )
@@ -85,10 +85,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> t
     worlds: list[FakeWorld] = []
     monkeypatch.setattr(mpi, "open_world", launcher(partial(ranks, np.random.default_rng(1)), worlds))
 
-    def work(inventory: Any, effort: Any, writer: Any, seed: int, **more: Any) -> Outcome:
-        return measure_loggp(inventory, Launch(), effort, writer, seed, seconds=0.01, **more)
-
-    return simulator(monkeypatch, tmp_path, work)("n[1-2]", {}), worlds[0]
+    return simulator(monkeypatch, tmp_path, LogGPStudy)("n[1-2]", {"launch": Launch(), "seconds": 0.01}), worlds[0]
 
 
 def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[Outcome, FakeWorld]) -> None:

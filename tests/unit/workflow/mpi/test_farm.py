@@ -3,46 +3,55 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.unit.measure.make_farm import DESIGN, farm_run
+from wulf.cluster.inventory import Inventory
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import MPI
+from wulf.measure.mpi.probes import mpi_probe
+from wulf.workflow.engine.effort import Effort
+from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi import farm as mpi_farm
-from wulf.workflow.mpi.farm import FIRST_SPINS, MOST_SPINS, Search
+from wulf.workflow.mpi.farm import FIRST_SPINS, MOST_SPINS, Farm
+from wulf.workflow.mpi.launching import Launch
+
+TABLE = len(DESIGN.table())
 
 
 class FakeRanks:
     """Makes cells as `workflow.mpi.probes.Ranks` does."""
 
+    places = ("n1", "n2", "n3", "n4")
+
     def cell(self, number: int, _: Any, name: str, params: Any, phase: str, *, within: bool = False) -> Cell:
-        assert within == (number > 9)  # what is found one after the other does not get a launch a replicate
+        # what is found one after the other does not get a launch a replicate
+        assert within == (number >= TABLE + len(FIRST_SPINS))
         return Cell(number, "n[1-4]", "n[1-4]", "", name, params, (), phase, program=MPI)
 
 
-@dataclass
-class FakeWriter:
-    path: Path = Path()
-
-
-def search(monkeypatch: pytest.MonkeyPatch, spins: tuple[float, ...]) -> tuple[Cell, ...]:
+def search(monkeypatch: pytest.MonkeyPatch, spins: tuple[float, ...]) -> Sequence[Cell]:
     """What is asked for after so many points."""
     monkeypatch.setattr(mpi_farm, "read_run", lambda _: farm_run(spins))
-    under_way = Search(DESIGN, FakeWriter())  # type: ignore[arg-type]
-    first = under_way.first(FakeRanks(), 7)  # type: ignore[arg-type]
+    writer: Any = SimpleNamespace(path=Path(), id="run")
+    given = Conditions(Inventory.from_nodeset("n[1-4]"), Effort(), writer, 1)
+    farm = Farm(given, Launch(), DESIGN, search=True)
+    farm.ranks = FakeRanks()  # type: ignore[assignment]
+    first = farm.shared(mpi_probe())[TABLE:]
     assert [cell.params["spin_seconds"] for cell in first] == list(FIRST_SPINS)
-    assert [cell.id for cell in first] == [7, 8, 9]
-    return under_way.extend([], 10)
+    assert [cell.id for cell in first] == [TABLE, TABLE + 1, TABLE + 2]
+    return farm.extend([], TABLE + 3)
 
 
 def test_the_next_point_is_between_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     (cell,) = search(monkeypatch, FIRST_SPINS)
     assert cell.params["spin_seconds"] == pytest.approx((1e-5 * 1e-4) ** 0.5)
-    assert (cell.id, cell.phase, cell.params["workers"], cell.params["batch"]) == (10, "metg", 3, 1)
+    assert (cell.id, cell.phase, cell.params["workers"], cell.params["batch"]) == (TABLE + 3, "metg", 3, 1)
     json.dumps(dict(cell.params))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.unit.workflow.mpi_fakes import Answer, FakeWorld, launcher, probes
-from tests.unit.workflow.simulating import simulator
+from tests.unit.workflow.simulating import QUICK, simulator
 from tests.wording import Wording, lacking
 from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.session import RequestError
@@ -21,12 +21,14 @@ from wulf.measure import tools
 from wulf.measure.engine.plan import Cell
 from wulf.measure.mpi.probes import BLOCKS, EACH, SHARED, mpi_probe
 from wulf.workflow.engine import connect as connecting
+from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.study import Conditions, Study
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.mpi.launching import Launch, Turns, launch_finding, middle, ranks_text
-from wulf.workflow.mpi.probes import Ranks, single
-from wulf.workflow.mpi.whole import collectives, looks_for, onesided, pairs, sweep
-from wulf.workflow.net.like import Wanted, measured, repeat
+from wulf.workflow.mpi.probes import Ranks, Single
+from wulf.workflow.mpi.whole import Collectives, Onesided, Pairs, SizeSweep, looks_for
+from wulf.workflow.net.like import Repeat, Wanted, measured
 
 __all__ = ["probes"]  # a fixture
 
@@ -39,19 +41,17 @@ def steady(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
 
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> Iterator[Run]:
-    """Runs a workflow: `simulate(work, "n[1-2]", answer, launch=…, options of the work)`."""
+    """Makes a study: `simulate(study, "n[1-2]", answer, launch=…, effort=…, options of the study)`."""
 
     def run(
-        work: Callable[..., Outcome], nodes: str = "n[1-2]", answer: Answer = steady, launch: Launch | None = None,
-        cluster: Mapping[str, Any] | None = None, error: Exception | None = None, **options: Any,
+        study: Callable[..., Study], nodes: str = "n[1-2]", answer: Answer = steady, launch: Launch | None = None,
+        cluster: Mapping[str, Any] | None = None, error: Exception | None = None, effort: Effort = QUICK,
+        **options: Any,
     ) -> tuple[Outcome, FakeWorld]:  # fmt: skip
         worlds: list[FakeWorld] = []
         monkeypatch.setattr(mpi, "open_world", launcher(answer, worlds, error))
-
-        def measure(inventory: Any, effort: Any, writer: Any, seed: int, **more: Any) -> Outcome:
-            return work(inventory, launch or Launch(), effort, writer, seed, **more)
-
-        outcome = simulator(monkeypatch, tmp_path, measure)(nodes, options, **(cluster or {}))
+        options["launch"] = launch or Launch()
+        outcome = simulator(monkeypatch, tmp_path, study)(nodes, options, effort=effort, **(cluster or {}))
         return outcome, worlds[0]
 
     yield run
@@ -61,7 +61,7 @@ def main(outcome: Outcome, metric: str) -> list[Record]:
     return [record for record in outcome.run.records if record.metric == metric]
 
 
-pingpong = partial(single, name="pingpong", params={"bytes": 8, "seconds": 0.01})
+pingpong = partial(Single, name="pingpong", params={"bytes": 8, "seconds": 0.01})
 
 
 def test_a_pingpong_is_a_record_of_two_nodes_that_says_what_launched_it(simulate: Run, wording: Wording) -> None:
@@ -103,7 +103,7 @@ def test_a_figure_alone_is_the_middle_of_three_runs_in_each_launch(simulate: Run
 
 
 def test_blocks_of_many_cells_have_a_launch_each_that_measures_every_cell_once(simulate: Run) -> None:
-    work = partial(collectives, sizes=(8,), ops=("bcast", "reduce"))
+    work = partial(Collectives, sizes=(8,), ops=("bcast", "reduce"))
     outcome, world = simulate(work, launch=Launch(how=BLOCKS))
     assert world.launches == 6
     assert [len(cells) for cells in blocks_of(outcome).values()] == [2] * 6
@@ -117,7 +117,7 @@ def test_a_launch_that_dies_costs_its_block_one_replicate(simulate: Run) -> None
         calls.append(1)
         return NodeError("n1", "rank 1 on n2 was killed") if len(calls) == 3 else 1e-5
 
-    work = partial(collectives, sizes=(8,), ops=("bcast", "reduce"))
+    work = partial(Collectives, sizes=(8,), ops=("bcast", "reduce"))
     outcome, world = simulate(work, answer=dies_once, launch=Launch(how=BLOCKS))
     assert outcome.exit_code == 0
     assert sorted(r.failed_replicates for r in main(outcome, "time")) == [0, 1]
@@ -194,7 +194,7 @@ def test_too_few_ranks_are_refused_before_any_node_is_touched(simulate: Run) -> 
 
 def test_a_rank_beyond_the_last_is_refused_with_the_next_step(simulate: Run) -> None:
     with pytest.raises(UsageError, match="rank 7 is asked for, and there are 2"):
-        simulate(partial(single, name="pingpong", params={"b": 7}))
+        simulate(partial(Single, name="pingpong", params={"b": 7}))
 
 
 def test_an_mpi_that_cannot_be_launched_is_the_commands_error(simulate: Run) -> None:
@@ -203,7 +203,7 @@ def test_an_mpi_that_cannot_be_launched_is_the_commands_error(simulate: Run) -> 
 
 
 def test_a_node_that_is_down_leaves_the_ranks_of_the_others(simulate: Run) -> None:
-    work = partial(single, name="collective", params={"op": "allreduce", "bytes": 8})
+    work = partial(Single, name="collective", params={"op": "allreduce", "bytes": 8})
     outcome, world = simulate(work, nodes="n[1-3]", cluster={"unreachable": {"n2": "no route to host"}})
     assert outcome.exit_code == 3
     assert world.places == ("n1", "n3")
@@ -218,7 +218,7 @@ def blocks_of(outcome: Outcome) -> dict[int, list[int]]:
 
 
 def test_collectives_hold_every_operation_at_every_size_in_every_block(simulate: Run) -> None:
-    work = partial(collectives, sizes=(8, 1024), ops=("barrier", "bcast", "reduce"), params={"seconds": 0.01})
+    work = partial(Collectives, sizes=(8, 1024), ops=("barrier", "bcast", "reduce"), params={"seconds": 0.01})
     outcome, _ = simulate(work, nodes="n[1-3]", launch=Launch(WorldSpec(per_node=2)))
     assert outcome.exit_code == 0
     records = main(outcome, "time")
@@ -236,17 +236,15 @@ def test_a_guideline_that_is_violated_is_a_finding(simulate: Run, factor: float,
     def times(probe: str, params: Mapping[str, Any], ranks: int) -> float:
         return 1e-5 * (2 * factor if params["op"] == "allreduce" else 1)
 
-    def patient(inventory: Any, launch: Any, effort: Any, *more: Any, **options: Any) -> Outcome:
-        return collectives(inventory, launch, replace(effort, quick=False, width=0.5), *more, sizes=(1024,), **options)
-
-    outcome, _ = simulate(patient, answer=times)
+    effort = replace(QUICK, quick=False)
+    outcome, _ = simulate(partial(Collectives, sizes=(1024,)), answer=times, effort=effort)
     found = [f for f in outcome.run.findings if f.kind == "guideline"]
     assert any("allreduce of 1 KiB takes 3 ×" in f.text for f in found) == violated
     assert all(sorted(cells) == list(range(len(cells))) for cells in blocks_of(outcome).values())
 
 
 def test_a_quick_run_says_that_it_cannot_tell(simulate: Run) -> None:
-    outcome, _ = simulate(partial(collectives, sizes=(8, 64)))
+    outcome, _ = simulate(partial(Collectives, sizes=(8, 64)))
     assert any("replicates are too few to tell" in f.text for f in outcome.run.findings)
 
 
@@ -257,11 +255,11 @@ def test_looks_begin_where_a_guideline_can_be_told(least: int, looks: tuple[int,
 
 def test_an_operation_that_there_is_not_is_refused(simulate: Run) -> None:
     with pytest.raises(UsageError, match="no such collective"):
-        simulate(partial(collectives, ops=("allsum",)))
+        simulate(partial(Collectives, ops=("allsum",)))
 
 
 def test_the_first_ranks_alone_are_what_the_record_says(simulate: Run) -> None:
-    work = partial(single, name="collective", params={"ranks": 3})
+    work = partial(Single, name="collective", params={"ranks": 3})
     outcome, _ = simulate(work, nodes="n[1-4]")
     (record,) = main(outcome, "time")
     assert (record.subject, record.params["ranks"]) == ("n[1-3]", 3)
@@ -272,7 +270,7 @@ def test_all_pairs_are_one_launch_and_a_slow_node_stands_out(simulate: Run) -> N
         values = [[1e-5 * (9 if 4 in (a, b) else 1) for b in range(a + 1, ranks)] for a in range(ranks - 1)]
         return {"ok": True, "metrics": {"rtt": {"unit": "s", "value": 1e-5}}, "info": {"matrix": values}}
 
-    outcome, world = simulate(partial(pairs, params={"bytes": 8}), nodes="n[1-6]", answer=matrix)
+    outcome, world = simulate(partial(Pairs, params={"bytes": 8}), nodes="n[1-6]", answer=matrix)
     found = [r for r in main(outcome, "rtt") if ">" in r.subject]
     assert len(found) == 15
     assert world.launches == 1
@@ -284,7 +282,7 @@ def test_all_pairs_are_one_launch_and_a_slow_node_stands_out(simulate: Run) -> N
 
 
 def test_onesided_goes_through_every_way_of_synchronising(simulate: Run) -> None:
-    outcome, world = simulate(partial(onesided, sizes=(8, 64)), answer=lambda *_: 1e9)
+    outcome, world = simulate(partial(Onesided, sizes=(8, 64)), answer=lambda *_: 1e9)
     assert outcome.exit_code == 0
     asked = {(probe, params["sync"], params["bytes"]) for probe, params in world.ran}
     assert asked == {(p, s, b) for p in ("put", "get") for s in ("fence", "lock") for b in (8, 64)}
@@ -295,7 +293,7 @@ def test_a_sweep_finds_the_bend_of_the_rendezvous(simulate: Run) -> None:
         size = params["bytes"]
         return 2 * (1e-5 + size * 1e-9 if size <= 4096 else 4e-5 + size * 1e-9)
 
-    outcome, _ = simulate(partial(sweep, most=65536), answer=bent)
+    outcome, _ = simulate(partial(SizeSweep, most=65536), answer=bent)
     (curve,) = [f for f in outcome.run.findings if f.kind == "curve"]
     assert "It bends between" in curve.text
     assert "rendezvous" in curve.text
@@ -318,14 +316,10 @@ def test_another_tools_loop_is_repeated_between_ranks(simulate: Run) -> None:
         metric = {"unit": "s", "value": value, "n": 100, "mean": value, "min": value, "max": value}
         return {"ok": True, "metrics": {"rtt": metric}, "seconds": value * 100, "info": {"iterations": 100}}
 
-    def like(inventory: Any, launch: Launch, effort: Any, writer: Any, seed: int, **options: Any) -> Outcome:
+    def like(given: Conditions, launch: Launch) -> Repeat:
         loop = tools.find_mpi("osu7", "pingpong")
-        pattern = mpi_probe().pattern("pingpong")
-        cell = Cell(0, "", "", "", "pingpong", {}, pattern.metrics)
-        wanted = Wanted(most=4)
-        return repeat(
-            inventory, cell, effort, writer, seed, loop=loop, wanted=wanted, ranks=Ranks(inventory, launch), **options
-        )
+        cell = Cell(0, "", "", "", "pingpong", {}, mpi_probe().pattern("pingpong").metrics)
+        return Repeat(given, cell, loop, Wanted(most=4), Ranks(given.inventory, launch))
 
     outcome, _ = simulate(like, answer=exchange)
     trips = main(outcome, "rtt")
@@ -346,6 +340,6 @@ def test_more_ranks_than_cpus_begin_after_a_barrier_unless_told_otherwise(
 ) -> None:
     facts = {"kernel.boot_id": {"value": "one"}, "limits.cpus": {"value": cpus}}
     monkeypatch.setattr(connecting, "_facts_of", lambda sessions: {node: dict(facts) for node in sessions})
-    outcome, world = simulate(partial(single, name="collective", params=given), nodes="n[1-4]")
+    outcome, world = simulate(partial(Single, name="collective", params=given), nodes="n[1-4]")
     assert {params.get("start") for _, params in world.ran} == {start}
     assert any("more ranks than CPUs" in f.text for f in outcome.run.findings) == (start == "barrier")

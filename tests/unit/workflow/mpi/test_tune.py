@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.unit.workflow.mpi_fakes import FakeWorld, probes
-from tests.unit.workflow.simulating import simulator
+from tests.unit.workflow.simulating import QUICK, simulator
 from tests.wording import lacking
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import NodeError, UsageError
@@ -23,7 +23,7 @@ from wulf.workflow.engine.measuring import Outcome
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.mpi import tune as mpi_tune
 from wulf.workflow.mpi.launching import Launch
-from wulf.workflow.mpi.tune import tune_collectives
+from wulf.workflow.mpi.tune import TuneCollectives
 
 __all__ = ["probes"]  # a fixture
 
@@ -89,13 +89,8 @@ def tune(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> Tune:
         monkeypatch.setattr(mpi, "open_world", there.launch)
         monkeypatch.setattr(mpi_tune, "open_world", there.launch)
         monkeypatch.setattr(mpi_tune, "bring_file", bring)
-
-        def work(inventory: Any, effort: Any, writer: Any, seed: int, **more: Any) -> Outcome:
-            effort = replace(effort, quick=quick, width=0.5)
-            given = launch or Launch(WorldSpec(per_node=2))
-            return tune_collectives(inventory, given, effort, writer, seed, **{"sizes": (KIB,), **options, **more})
-
-        return simulator(monkeypatch, tmp_path, work)("n[1-2]", {})
+        made = {"launch": launch or Launch(WorldSpec(per_node=2)), "sizes": (KIB,), **options}
+        return simulator(monkeypatch, tmp_path, TuneCollectives)("n[1-2]", made, effort=replace(QUICK, quick=quick))
 
     return run
 

@@ -11,12 +11,12 @@ import pytest
 
 from tests.unit.workflow.simulating import simulator
 from wulf.core.errors import UsageError
-from wulf.workflow.net.bisection import bisection, random_halving, swapped
+from wulf.workflow.net.bisection import Bisection, random_halving, swapped
 
 
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    return simulator(monkeypatch, tmp_path, bisection)
+    return simulator(monkeypatch, tmp_path, Bisection)
 
 
 def racks(client: str, server: str, params: Mapping[str, Any]) -> float:

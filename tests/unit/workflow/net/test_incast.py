@@ -14,12 +14,12 @@ from rich.console import Console
 from tests.unit.workflow.simulating import simulator
 from wulf.core.errors import UsageError
 from wulf.report.run.terminal import print_report
-from wulf.workflow.net.incast import MOST_SENDERS, incast, targets_of
+from wulf.workflow.net.incast import MOST_SENDERS, Incast, targets_of
 
 
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    return simulator(monkeypatch, tmp_path, incast)
+    return simulator(monkeypatch, tmp_path, Incast)
 
 
 def value(client: str, server: str, params: Mapping[str, Any]) -> float:

@@ -5,26 +5,23 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.unit.workflow.simulating import QUICK, simulator
 from tests.wording import Wording, lacking
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers.null import NullLauncher
-from wulf.cluster.programs import Program
 from wulf.cluster.simulated import cluster as simulated
-from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
+from wulf.cluster.simulated.cluster import Fault
 from wulf.core.records import Record, Verdict
 from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.probes import Probe
-from wulf.store.run import RunWriter
-from wulf.workflow.engine import connect as connecting
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.engine.measuring import Outcome
 from wulf.workflow.engine.recover import load
 from wulf.workflow.net import layers as layering
-from wulf.workflow.net.layers import Layers, layer_ends, layers
+from wulf.workflow.net.layers import Layers, layer_ends
 
 COST = {"null": 3e-8, "shm": 4e-7, "pipe": 6e-6, "unix": 7e-6, "unixgram": 7e-6, "udp": 12e-6, "tcp": 15e-6}
 """Round trips within one node, in seconds; the wire adds 4 µs."""
@@ -54,19 +51,16 @@ def costs(wave: float = 0.3) -> Any:
 
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
-    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
     monkeypatch.setattr(simulated, "WULF_NET", described())
+    run = simulator(monkeypatch, tmp_path, Layers)
 
-    def run(pair: tuple[str, str] = ("n1", "n2"), size: int = 1, width: float = 0.5, **cluster: Any) -> Outcome:
-        inventory = Inventory.from_nodeset(",".join(dict.fromkeys(pair)), launcher="null")
-        made = SimulatedCluster(inventory.names, **{"value": costs(), **cluster})
-        monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, made))
-        with RunWriter(tmp_path / "run", "net-layers", {"seed": 1, "nodes": list(inventory.names)}) as writer:
-            wanted = Layers(*pair, {"bytes": size, "seconds": 0.01})
-            return layers(inventory, wanted, Effort(width=width, quick=True), writer, 1)
+    def simulate(pair: tuple[str, str] = ("n1", "n2"), size: int = 1, width: float = 0.5, **cluster: Any) -> Outcome:
+        client, server = pair
+        options = {"client": client, "server": server, "params": {"bytes": size, "seconds": 0.01}}
+        effort = replace(QUICK, width=width)
+        return run(",".join(dict.fromkeys(pair)), options, effort=effort, **{"value": costs(), **cluster})
 
-    return run
+    return simulate
 
 
 def of(outcome: Outcome, metric: str) -> list[Record]:

@@ -10,23 +10,20 @@ import pytest
 
 from tests.unit.workflow.mpi_fakes import FakeWorld, launcher, probes
 from tests.unit.workflow.net.test_layers import added, costs, described, of
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers.null import NullLauncher
+from tests.unit.workflow.simulating import simulator
 from wulf.cluster.mpi import WorldSpec
-from wulf.cluster.programs import Program
 from wulf.cluster.simulated import cluster as simulated
-from wulf.cluster.simulated.cluster import SimulatedCluster
 from wulf.core.errors import UsageError
 from wulf.measure.mpi.probes import BLOCKS, SHARED
 from wulf.measure.net.layers import contrasts, layer_name, place
 from wulf.report.net.layers import layer_table, row_texts
-from wulf.store.run import RunWriter
 from wulf.workflow.engine import connect as connecting
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.mpi.launching import Launch
 from wulf.workflow.mpi.probes import Ranks
-from wulf.workflow.net.layers import Layers, layers
+from wulf.workflow.net.layers import Layers
 from wulf.workflow.net.layers_mpi import MpiLayer
 
 __all__ = ["probes"]  # a fixture
@@ -37,8 +34,6 @@ MPI_SECONDS = 25e-6
 
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> Any:
-    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
-    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
     monkeypatch.setattr(simulated, "WULF_NET", described())
 
     def answer(probe: str, params: Mapping[str, Any], ranks: int) -> float:
@@ -47,17 +42,16 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> A
     worlds: list[FakeWorld] = []
 
     def run(error: Exception | None = None, shared: str = "", how: str = SHARED) -> tuple[Outcome, list[FakeWorld]]:
-        inventory = Inventory.from_nodeset("n1,n2", launcher="null")
-        made = SimulatedCluster(inventory.names, value=costs())
-        monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, made))
         monkeypatch.setattr(mpi, "open_world", launcher(answer, worlds, error))
         if shared:
             facts = {"kernel.boot_id": {"value": "one"}, "limits.cpus": {"value": shared}}
             monkeypatch.setattr(connecting, "_facts_of", lambda sessions: {node: dict(facts) for node in sessions})
-        with RunWriter(tmp_path / "run", "net-layers", {"seed": 1, "nodes": list(inventory.names)}) as writer:
-            top = MpiLayer(Ranks(inventory, Launch(WorldSpec(ranks=2, bind="none"), how)), "n1>n2")
-            wanted = Layers("n1", "n2", {"bytes": 1, "seconds": 0.01}, mpi=top)
-            return layers(inventory, wanted, Effort(width=0.5, quick=True), writer, 1), worlds
+
+        def study(given: Conditions) -> Layers:
+            top = MpiLayer(Ranks(given.inventory, Launch(WorldSpec(ranks=2, bind="none"), how)), "n1>n2")
+            return Layers(given, "n1", "n2", {"bytes": 1, "seconds": 0.01}, top)
+
+        return simulator(monkeypatch, tmp_path, study)("n[1-2]", value=costs()), worlds
 
     return run
 

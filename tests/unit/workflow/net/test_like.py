@@ -32,7 +32,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> SimulatedCluster:
     monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
     monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
     monkeypatch.setattr(connecting, "make_launcher", lambda inventory: NullLauncher(inventory, cluster))
-    monkeypatch.setattr(cli, "_probe", lambda: Probe.from_describe(WULF_NET))
+    monkeypatch.setattr(cli, "net_probe", lambda: Probe.from_describe(WULF_NET))
     monkeypatch.setattr(sys, "argv", ["wulf"])
     return cluster
 

@@ -14,12 +14,12 @@ from tests.unit.workflow.simulating import simulator
 from tests.wording import Wording, lacking
 from wulf.core.errors import UsageError
 from wulf.report.run.terminal import print_report
-from wulf.workflow.net.pairs import pairs, rounds_wanted
+from wulf.workflow.net.pairs import Pairs, rounds_wanted
 
 
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    return simulator(monkeypatch, tmp_path, pairs)
+    return simulator(monkeypatch, tmp_path, Pairs)
 
 
 def slow_link(a: str, b: str) -> Any:

@@ -9,21 +9,16 @@ from typing import Any
 
 import pytest
 
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers.null import NullLauncher
-from wulf.cluster.programs import Program
-from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
+from tests.unit.workflow.simulating import simulator
+from wulf.cluster.simulated.cluster import Fault
 from wulf.core.records import Verdict
 from wulf.measure.engine.plan import Cell
-from wulf.measure.engine.watcher import UNWATCHED, Progress, Unwatched, Watcher
-from wulf.store.run import RunWriter
-from wulf.workflow.engine import connect as connecting
-from wulf.workflow.engine.measuring import Effort, Outcome
+from wulf.measure.engine.probes import Metric
+from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.workflow.engine.recover import load
 from wulf.workflow.net import survey as surveying
-from wulf.workflow.net.survey import SWEEP_SIZES, single, survey
-
-QUICK = Effort(width=0.5, quick=True)
+from wulf.workflow.net.one_pair import Single
+from wulf.workflow.net.survey import SWEEP_SIZES, Survey
 
 
 def slowed(slow: str) -> Any:
@@ -37,17 +32,7 @@ def slowed(slow: str) -> Any:
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Survey a simulated cluster of these nodes."""
-    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
-    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
-
-    def run(nodes: str = "n[1-4]", effort: Effort = QUICK, watch: Watcher = UNWATCHED, **cluster: Any) -> Outcome:
-        inventory = Inventory.from_nodeset(nodes, launcher="null")
-        simulated = SimulatedCluster(inventory.names, **cluster)
-        monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, simulated))
-        with RunWriter(tmp_path / "run", "survey", {"seed": 1, "nodes": list(inventory.names)}) as writer:
-            return survey(inventory, effort, writer, 1, watch=watch)
-
-    return run
+    return simulator(monkeypatch, tmp_path, Survey)
 
 
 def test_a_healthy_cluster(simulate: Any) -> None:
@@ -162,12 +147,12 @@ def test_an_interrupt_keeps_what_was_measured(simulate: Any) -> None:
     assert (outcome.run.path / "report.html").exists()
 
 
-def test_one_cell(simulate: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    simulate("n[1-2]")
-    inventory = Inventory.from_nodeset("n[1-2]", launcher="null")
-    outcome = simulate_single(inventory, tmp_path)
+def test_one_cell(simulate: Any) -> None:
+    cell = Cell(0, "n1", "n2", "tcp", "pingpong", {"bytes": 1}, (Metric("rtt", "s"),))
+    outcome = simulate("n[1-2]", {"cell": cell}, made=Single)
     assert outcome.exit_code == 0
     assert [(r.subject, r.metric) for r in outcome.run.records] == [("n1>n2", "rtt")]
+    assert not (outcome.run.path / "report.html").exists()
 
 
 def test_of_a_large_cluster_a_sample_is_surveyed_and_says_so(simulate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,14 +173,6 @@ def test_nodes_of_one_machine_are_measured_on_one_cpu_and_one_pair_at_a_time(sim
     assert {r.params.get("cpu") for r in run.records if set(r.nodes) == {"n1", "n2"}} == {7}
     assert {r.params.get("cpu") for r in run.records if "n3" in r.nodes} == {None}
     assert any("share" in f.text for f in run.findings if f.kind == "note")
-
-
-def simulate_single(inventory: Inventory, tmp_path: Path) -> Outcome:
-    from wulf.measure.engine.probes import Metric
-
-    cell = Cell(0, "n1", "n2", "tcp", "pingpong", {"bytes": 1}, (Metric("rtt", "s"),))
-    with RunWriter(tmp_path / "single", "net", {"seed": 1}) as writer:
-        return single(inventory, cell, QUICK, writer, 1)
 
 
 def test_a_run_that_was_killed_is_collected_from_its_replicates(simulate: Any) -> None:

@@ -8,18 +8,15 @@ from typing import Any
 
 import pytest
 
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers.null import NullLauncher
-from wulf.cluster.programs import Program
-from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
+from tests.unit.workflow.simulating import simulator
+from wulf.cluster.simulated.cluster import Fault
 from wulf.core.records import Verdict
 from wulf.measure.engine.plan import Plan
 from wulf.measure.net.watching import Moment, Watching
-from wulf.store.run import RunWriter
-from wulf.workflow.engine import connect as connecting
+from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.measuring import Outcome
 from wulf.workflow.engine.recover import load
-from wulf.workflow.net.watch import Pace, WatchPlan, watch
+from wulf.workflow.net.watch import Pace, Watch
 
 
 class Time:
@@ -39,13 +36,9 @@ class Time:
 
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
-    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
+    simulate = simulator(monkeypatch, tmp_path, Watch)
 
     def run(stop_after: int = 60, time: Time | None = None, budget: float | None = None, **cluster: Any) -> Any:
-        inventory = Inventory.from_nodeset("n[1-2]", launcher="null")
-        made = SimulatedCluster(inventory.names, **cluster)
-        monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, made))
         time = time or Time()
         seen: list[Moment] = []
 
@@ -54,11 +47,10 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
             if len(seen) == stop_after:
                 raise KeyboardInterrupt
 
-        plan = WatchPlan("n1", "n2", {"bytes": 1, "seconds": 0.01}, stream_every=20, interval=0.5, budget=budget)
-        pace = Pace(plan, show, lambda _: None, clock=time.clock, sleep=time.sleep)
-        with RunWriter(tmp_path / "run", "watch", {"seed": 1, "nodes": list(inventory.names)}) as writer:
-            outcome = watch(inventory, plan, writer, 1, pace)
-        return outcome, seen
+        pace = Pace("n1>n2", 0.5, show, lambda _: None, clock=time.clock, sleep=time.sleep)
+        options = {"client": "n1", "server": "n2", "params": {"bytes": 1, "seconds": 0.01}, "stream_every": 20}
+        effort = Effort(budget=budget, endless=True)
+        return simulate("n[1-2]", options, effort=effort, watch=pace, **cluster), seen
 
     return run
 

@@ -21,7 +21,7 @@ from wulf.measure.engine.watcher import Unwatched
 from wulf.measure.node.rows import rows_of, table
 from wulf.report.run.terminal import print_report
 from wulf.workflow.engine.recover import load
-from wulf.workflow.node.survey import groups_of, node_survey, rows_named, single
+from wulf.workflow.node.survey import NodeProbe, NodeSurvey, groups_of, rows_named
 
 
 def facts(name: str, **more: Any) -> dict[str, dict[str, Any]]:
@@ -37,7 +37,7 @@ def facts(name: str, **more: Any) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture
 def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    run = simulator(monkeypatch, tmp_path, node_survey)
+    run = simulator(monkeypatch, tmp_path, NodeSurvey)
     return lambda nodes="n1", options=None, **cluster: run(nodes, options, **{"facts": facts, **cluster})
 
 
@@ -116,7 +116,7 @@ def test_before_measuring_it_is_said_what_will_be_found(simulate: Any) -> None:
         def say(self, what: str) -> None:
             said.append(what)
 
-    simulate("n[1-4]", {"only": "os", "watch": Listening()})
+    simulate("n[1-4]", {"only": "os"}, watch=Listening())
     assert any("of 4 like nodes one that is" in what for what in said)
 
 
@@ -199,7 +199,7 @@ def test_groups_are_checked_before_any_node_is_touched() -> None:
 
 
 def test_rows_by_name_are_all_that_is_measured_even_those_that_quick_leaves_out(simulate: Any) -> None:
-    outcome = simulate("n1", {"names": ["os.syscall.null", "cpu.int64.bit"], "report": False})
+    outcome = simulate("n1", {"names": ["os.syscall.null", "cpu.int64.bit"], "page": False})
     measured = {name for name, one in rows_of(outcome.run.records)["n1"].items() if one.probe == "node"}
     assert {"os.syscall.null", "cpu.int64.bit"} <= measured
     assert len(outcome.run.plan["cells"]) == 2
@@ -221,6 +221,7 @@ def test_many_nodes_are_shown_by_median_and_ends(simulate: Any) -> None:
     assert [f.subject for f in outcome.run.findings if f.kind == "deviation"] == ["n5"]
 
 
+@pytest.mark.full
 def test_a_thousand_nodes_are_screened_in_seconds() -> None:
     from tests.unit.measure.node_records import record
     from wulf.findings.node.deviating import node_findings
@@ -242,7 +243,7 @@ def test_one_probe_on_every_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     from wulf.cluster.simulated.node import WULF_NODE
     from wulf.measure.engine.probes import Probe
 
-    run = simulator(monkeypatch, tmp_path, single)
+    run = simulator(monkeypatch, tmp_path, NodeProbe)
     probe = Probe.from_describe(WULF_NODE)
     options = {"probe": probe, "name": "chase", "params": {"bytes": 1048576, "pages": "huge"}}
     outcome = run("n[1-2]", options)

@@ -15,10 +15,9 @@ from wulf.core.errors import FOUND, INCOMPLETE, OK
 from wulf.selftest.blame import SIZES, surveyed
 from wulf.selftest.simulated.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
 from wulf.stats.series.streams import Stream
-from wulf.workflow.engine import measuring
+from wulf.workflow.engine.effort import QUICK_LOOKS
 from wulf.workflow.engine.measuring import Outcome
-from wulf.workflow.net import survey as surveying
-from wulf.workflow.net.survey import survey
+from wulf.workflow.net.survey import Survey
 
 EVERY = 6
 """`make test` asks every sixth question, `make test-all` all of them."""
@@ -32,8 +31,8 @@ Quiz = Callable[[Planted], Outcome]
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Quiz:
     """Survey a simulated cluster with a fault, noise of CV 2 %; its page is not written."""
-    monkeypatch.setattr(surveying, "write_html", lambda run: run.path)
-    run = simulator(monkeypatch, tmp_path, survey)
+    monkeypatch.setattr(Survey, "page", False)
+    run = simulator(monkeypatch, tmp_path, Survey)
 
     def asked(fault: Planted) -> Outcome:
         figure = figures(fault, np.random.default_rng(len(fault.name)), GENTLE, 0.02)
@@ -78,7 +77,7 @@ def test_there_are_enough_questions_of_every_size_and_each_is_asked_once() -> No
     assert len({fault.name for fault in planted()}) == len(planted()) >= 40
     assert {fault.nodes for fault in planted()} == set(SIZES)
     assert all(fault.blame for fault in planted())
-    assert measuring.QUICK_LOOKS == (6,), "the quiz is held with the fewest replicates that a user can ask for"
+    assert QUICK_LOOKS == (6,), "the quiz is held with the fewest replicates that a user can ask for"
 
 
 @pytest.mark.full

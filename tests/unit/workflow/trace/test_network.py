@@ -16,6 +16,7 @@ from wulf.core.errors import NodeError
 from wulf.measure.engine.watcher import UNWATCHED
 from wulf.model.network.file import parse_network
 from wulf.store.run import RunWriter, list_runs
+from wulf.workflow.engine.study import Conditions
 from wulf.workflow.model.networks import OWN_FILE
 from wulf.workflow.mpi.launching import Launch
 from wulf.workflow.trace import network as trace_network
@@ -30,12 +31,16 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """(nodes, ranks, ranks a node) of what was measured: round trips of 20 µs and 1 ns a byte, between any two."""
     found: Asked = []
 
-    def measure(inventory: Inventory, launch: Launch, _effort: Any, writer: RunWriter, _seed: int, **_: Any) -> Any:
-        found.append(([node.name for node in inventory.nodes], launch.spec.ranks, launch.spec.per_node))
+    def study(given: Conditions, launch: Launch, _seconds: float) -> RunWriter:
+        found.append(([node.name for node in given.inventory.nodes], launch.spec.ranks, launch.spec.per_node))
+        return given.writer
+
+    def measure(writer: RunWriter) -> Any:
         writer.finish("complete", exit_code=0)
         return SimpleNamespace(run=run(*(trip(size) for size in SIZES)))
 
-    monkeypatch.setattr(trace_network, "measure_loggp", measure)
+    monkeypatch.setattr(trace_network, "LogGPStudy", study)
+    monkeypatch.setattr(trace_network, "measure", measure)
     return found
 
 
@@ -81,7 +86,7 @@ def test_what_goes_wrong_is_a_note_and_the_trace_stays(monkeypatch: pytest.Monke
     def lost(*_: Any, **__: Any) -> Any:
         raise NodeError("n2", "the connection is lost")
 
-    monkeypatch.setattr(trace_network, "measure_loggp", lost)
+    monkeypatch.setattr(trace_network, "measure", lost)
     (note,) = measured(tmp_path, 2, WorldSpec())
     assert lacking(note, "the connection is lost", "--baseline") == []
     assert not (tmp_path / "trace" / OWN_FILE).exists()

@@ -1,0 +1,79 @@
+"""One pair of nodes: one exchange, two of them against each other, or one over sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from wulf.core.records import Record
+from wulf.measure.engine.plan import Cell
+from wulf.measure.engine.probes import Probe
+from wulf.stats.comparison import PairedRule
+from wulf.workflow.engine.connect import Connected
+from wulf.workflow.engine.study import Conditions, Judgement, Study
+from wulf.workflow.engine.sweep import Sweep, first_sizes
+
+
+class Single(Study):
+    """One cell, whose parameters were checked against the probe's description."""
+
+    page = False
+
+    def __init__(self, given: Conditions, cell: Cell) -> None:
+        super().__init__(given)
+        self._cell = cell
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """The cell, where both nodes answered."""
+        return _placed([self._cell], connected)
+
+
+class Versus(Study):
+    """Two configurations of one pair against each other, in blocks of AB or BA as a coin falls."""
+
+    page = False
+
+    def __init__(self, given: Conditions, arms: tuple[Cell, Cell], rule: PairedRule) -> None:
+        super().__init__(given)
+        self._arms, self.versus = arms, rule
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """Both arms, where both nodes answered."""
+        return _placed(self._arms, connected)
+
+
+class PairSweep(Study):
+    """One pair's ping-pong over sizes 1 B … `most`, closer where it bends.
+
+    Half the round trip over the size is divided into straight lines (`wulf.stats.curves.piecewise`). They have to
+    predict sizes that they were not fitted to: as long as one lies farther off than the tolerance, sizes are refined.
+    Each round measures a few sizes of the first again (`wulf.findings.net.anchors`).
+    """
+
+    def __init__(self, given: Conditions, cell: Cell, most: int) -> None:
+        super().__init__(given)
+        self._most = most
+        self._sweep = Sweep(cell, self.effort.width)
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """The first sizes, where both nodes answered."""
+        placed = _placed([self._sweep.cell], connected)
+        if not placed:
+            return ()
+        self._sweep.cell = placed[0]
+        return self._sweep.cells(first_sizes(self._most))
+
+    def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
+        """Where the curve bends."""
+        return self._sweep.extend(records, first)
+
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """The lines."""
+        return self._sweep.judge(records)
+
+
+def _placed(cells: Sequence[Cell], connected: Connected) -> list[Cell]:
+    """The cells on the CPUs where they belong; none where an end did not answer."""
+    if not {cells[0].client, cells[0].server} <= set(connected.sessions):
+        return []
+    return [replace(cell, params=connected.placed(cell.client, cell.server, cell.params)) for cell in cells]
