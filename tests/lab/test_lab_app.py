@@ -50,7 +50,7 @@ def marked(mark: str) -> list[str]:
     return found
 
 
-@pytest.mark.command("app run")
+@pytest.mark.full
 def test_a_command_runs_on_each_node_by_itself(two_nodes: labs.Lab, tmp_path: Path) -> None:
     words = ["--runs", "2", "--figure", r"load (\d+)", "--unit", "s", "--", "sh", "-c", "echo load 4; hostname"]
     done = wulf(two_nodes, tmp_path / "run", "run", "n1", "n2", *words)
@@ -65,6 +65,7 @@ def test_a_command_runs_on_each_node_by_itself(two_nodes: labs.Lab, tmp_path: Pa
     assert sum("\nn2\n" in text for text in texts) == 2
 
 
+@pytest.mark.command("app run")
 @each_mpi
 def test_a_command_runs_over_ranks_with_one_folder_on_all_nodes(two_nodes: labs.Lab, tmp_path: Path, kind: str) -> None:
     script = 'echo "rank $OMPI_COMM_WORLD_RANK$PMI_RANK on $(hostname) $WHO in $PWD"'
@@ -101,6 +102,7 @@ def test_what_goes_wrong_is_said_and_the_run_is_complete(two_nodes: labs.Lab, tm
     assert json.loads((tmp_path / "run/run.json").read_text())["state"] == "complete"
 
 
+@pytest.mark.full
 def test_one_node_that_fails_does_not_cost_the_others(two_nodes: labs.Lab, tmp_path: Path) -> None:
     script = '[ "$(hostname)" = n2 ] && exit 9; echo figure 7'
     done = wulf(two_nodes, tmp_path / "run", "run", "n[1-2]", "--runs", "2", "--figure", r"figure (\d)", "--", "sh",
@@ -184,6 +186,7 @@ def test_what_the_nodes_have(two_nodes: labs.Lab) -> None:
     assert all(row["path"] or "in the PATH" in row["reason"] for row in rows.values())
 
 
+@pytest.mark.full
 def test_a_run_that_was_interrupted_goes_on(two_nodes: labs.Lab, tmp_path: Path) -> None:
     words = ["run", "n1", "--runs", "3", "--figure", r"figure (\d)", "--", "sh", "-c", "echo figure 3"]
     assert wulf(two_nodes, tmp_path / "run", *words).returncode == 0

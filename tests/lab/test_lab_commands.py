@@ -41,8 +41,11 @@ TWO = {
 """Probe of `wulf mpi` between two nodes → a metric of its records. Collectives begin at a barrier: at an agreed moment
 all ranks must have a CPU, which a busy machine gives them too late."""
 
-CLUSTER = {"pairs --nodes n[1-3]": "throughput", "incast --to n1": "incast", "bisection": "bisection_worst"}
-"""What `wulf net` measures over a whole cluster → a metric of its records."""
+CLUSTER = {
+    "pairs --nodes n[1-3] --rounds 1": "throughput", "incast --to n1 --senders 2": "incast",
+    "bisection --halvings 1 --search 1": "bisection_worst",
+}  # fmt: skip
+"""What `wulf net` measures over a whole cluster, with what makes it short → a metric of its records."""
 
 ONE = {"get": "latency", "put": "latency", "onesided --sizes 8": "latency"}
 """Those of two ranks of one node: Debian's Open MPI makes no window over TCP."""

@@ -39,6 +39,7 @@ def test_each_configuration_of_a_file_is_run_by_itself_beside_the_peak(
     assert shares == {16: pytest.approx(1.6e7 / peak["value"]), 32: pytest.approx(3.2e7 / peak["value"])}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "said"),
     first_of(

@@ -14,16 +14,16 @@ from wulf.store.run import read_run
 
 pytestmark = pytest.mark.lab
 
-LOOPS = [  # three tools once; `make test-all` has them all
+LOOPS = [  # one tool; `make test-all` has them all
     ("sockperf", "pingpong", "udp", "latency", parse.sockperf_average),
     pytest.param(
         "qperf", "pingpong", "tcp", "latency", lambda text: parse.qperf_mean(text) / 2, marks=pytest.mark.full
     ),
     pytest.param("qperf", "stream", "tcp", "throughput", parse.qperf_bandwidth, marks=pytest.mark.full),
-    ("iperf3", "stream", "tcp", "throughput", parse.iperf3_text_received),
+    pytest.param("iperf3", "stream", "tcp", "throughput", parse.iperf3_text_received, marks=pytest.mark.full),
     pytest.param("iperf3", "stream", "udp", "throughput", parse.iperf3_text_received, marks=pytest.mark.full),
     pytest.param("hpcbench", "pingpong", "tcp", "latency", parse.hpcbench_round_trip, marks=pytest.mark.full),
-    ("hpcbench", "stream", "tcp", "throughput", parse.hpcbench_throughput),
+    pytest.param("hpcbench", "stream", "tcp", "throughput", parse.hpcbench_throughput, marks=pytest.mark.full),
 ]
 
 

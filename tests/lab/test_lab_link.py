@@ -210,6 +210,7 @@ def line_counts(made: lab.Lab, node: str, direction: str) -> dict[str, Any]:
     return next(link for link in links if link["name"] == node)[direction]
 
 
+@pytest.mark.full
 def test_loss_and_duplicates_are_counted_and_real(plain_again: lab.Lab) -> None:
     plain_again.set_link("n1", {"loss": "20%"}, direction="out")
     plain_again.set_link("n2", {"duplicate": "100%"}, direction="in")
@@ -221,6 +222,7 @@ def test_loss_and_duplicates_are_counted_and_real(plain_again: lab.Lab) -> None:
     assert len(arrived) == 2 * len(set(arrived))
 
 
+@pytest.mark.full
 def test_a_burst_waits_while_the_emulator_has_no_cpu(plain_again: lab.Lab) -> None:
     """What a link loses, its setting says: a TAP device alone would keep 500 frames."""
     assert burst(plain_again, 1, 10) == [0]  # the address is known now
@@ -229,6 +231,7 @@ def test_a_burst_waits_while_the_emulator_has_no_cpu(plain_again: lab.Lab) -> No
     assert burst(plain_again, 2000, 10, stopped=relay) == list(range(2000))
 
 
+@pytest.mark.full
 def test_messages_that_cross_take_a_whole_way_each(
     plain_again: lab.Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -270,6 +273,7 @@ def test_jumbo_frames(plain_again: lab.Lab) -> None:
     assert line_counts(plain_again, "n1", "out")["frames"] - before < 20  # unfragmented: seven each otherwise
 
 
+@pytest.mark.full
 def test_settings_change_under_a_connection(linked: lab.Lab, plain_again: lab.Lab) -> None:
     """A plain link becomes an emulated one and back, and the connection lives."""
     words = ["ssh", "-F", str(linked.ssh_config), "n1", "cat"]
@@ -310,6 +314,7 @@ def test_netem_where_there_is_none_says_so(linked: lab.Lab) -> None:
     assert ssh(linked, "n2", "hostname").stdout == "n2\n"
 
 
+@pytest.mark.full
 def test_killed_it_is_missed_and_comes_back(netns: None, lab_name: str) -> None:
     made = lab.up(2, name=lab_name, link={"delay": "50us"})
     process = state.load(lab_name)["linker"]

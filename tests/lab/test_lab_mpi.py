@@ -63,6 +63,7 @@ def cover(made: lab.Lab, node: str, target: str, source: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.full
 @each_mpi
 def test_messages_between_nodes_pass_their_network(three_nodes: lab.Lab, kind: str) -> None:
     said: list[str] = []

@@ -39,6 +39,7 @@ def records_of(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.full
 @each_mpi
 def test_a_pingpong_over_the_lab(two: labs.Lab, tmp_path: Path, kind: str) -> None:
     done = wulf(two, tmp_path / "run", "mpi", "pingpong", "n1", "n2", "--mpi", kind, "--seconds", "0.02", "--json")

@@ -102,6 +102,7 @@ def test_the_same_twice_is_no_claim(wulf: Any, tmp_path: Path) -> None:
     assert "1 cell:" in done.stdout
 
 
+@pytest.mark.full
 def test_a_watch_ends_with_its_width_or_its_budget(wulf: Any, tmp_path: Path) -> None:
     """On a busy machine replicates may depend on each other for as long as it is watched."""
     words = ("--watch", "--width", "50%", "--budget", "60s", "--seconds", "0.01", "--out", str(tmp_path / "watch"))

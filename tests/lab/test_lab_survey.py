@@ -116,6 +116,7 @@ def test_json_records_validate_against_the_published_schema(tmp_path: Path, two_
     assert "report:" in done.stderr
 
 
+@pytest.mark.full
 def test_a_single_measurement(tmp_path: Path, two_nodes: labs.Lab) -> None:
     done = wulf(
         "net", "pingpong", "n1", "n2", "--bytes", "1", "--lab", "--quick", "--json", "--out", str(tmp_path / "r")

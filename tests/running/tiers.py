@@ -28,8 +28,9 @@ FIRST = ("lab", "browser", "contract", "process", "packaging", "unit")
 
 def first_of(values: Iterable[Any]) -> list[Any]:
     """Parameters of which `make test` takes the first, and `make test-all` the others."""
-    first, *others = values
-    return [first, *(pytest.param(*(v if isinstance(v, tuple) else (v,)), marks=pytest.mark.full) for v in others)]
+    found = list(values)
+    others = (value if isinstance(value, tuple) else (value,) for value in found[1:])
+    return [*found[:1], *(pytest.param(*other, marks=pytest.mark.full) for other in others)]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

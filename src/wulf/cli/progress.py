@@ -1,9 +1,10 @@
-"""Progress on stderr: what is being done, how far, and the time left. Silent where stderr is not a terminal."""
+"""Progress on stderr: what is being done, how far, and the time left; a line now and then where it is no terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -30,15 +31,28 @@ class Bar(Unwatched):
         )
 
 
+EVERY = 30.0
+"""Seconds between two lines of a log: it wants no bars, and says that it goes on."""
+
+
 class Plain(Unwatched):
-    """Where there is no terminal: one line a step, none while measuring."""
+    """Where there is no terminal: one line a step, and how far it is every 30 s."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._told = clock()
 
     def say(self, what: str) -> None:
         """One line."""
+        self._told = self._clock()
         sys.stderr.write(f"{what}\n")
 
     def on_progress(self, progress: Progress) -> None:
-        """Nothing: a log file wants no bars."""
+        """One line, where the last one is long ago."""
+        if self._clock() - self._told < EVERY:
+            return
+        left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
+        self.say(f"{progress.done} of {progress.expected}{left}: {progress.now}")
 
 
 @contextmanager

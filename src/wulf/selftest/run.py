@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
@@ -39,22 +39,22 @@ from wulf.stats.series.changes import change_points
 
 SEED = 20261120
 
-AREAS = (
-    comparisons.plan,
-    naive.plan,
-    nodes.plan,
-    blame.plan,
-    cells.plan,
-    launches.plan,
-    tune.plan,
-    knobs.plan,
-    histories.plan,
-    models.plan,
-    loggp.plan,
-    models.harder,
-    predict.plan,
-    search.plan,
-)
+AREAS = {
+    "comparisons": comparisons.plan,
+    "naive": naive.plan,
+    "nodes": nodes.plan,
+    "blame": blame.plan,
+    "cells": cells.plan,
+    "launches": launches.plan,
+    "tune": tune.plan,
+    "knobs": knobs.plan,
+    "histories": histories.plan,
+    "models": models.plan,
+    "loggp": loggp.plan,
+    "models-harder": models.harder,
+    "predict": predict.plan,
+    "search": search.plan,
+}
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
 
 
@@ -72,24 +72,36 @@ class Speed:
         return self.seconds <= self.limit
 
 
-def claims(*, quick: bool, seed: int = SEED, watch: Watcher = UNWATCHED) -> list[Claim]:
-    """Simulate all claims, on all CPUs that this process may use; what comes out depends on the seed alone."""
+def claims(*, quick: bool, seed: int = SEED, only: Collection[str] = (), watch: Watcher = UNWATCHED) -> list[Claim]:
+    """Simulate the claims, on all CPUs that this process may use; what comes out depends on the seed alone.
+
+    Parameters
+    ----------
+    only
+        Areas; empty: all.
+    """
+    wanted = [number for number, area in enumerate(areas()) if not only or area in only]
     words = [words for words, _ in steps()]
-    watch.on_progress(Progress(0, len(words), None, words[0]))
+    watch.on_progress(Progress(0, len(wanted), None, words[wanted[0]]))
     began = time.monotonic()
     found: dict[int, list[Claim]] = {}
-    for number, told in simulated(range(len(words)), seed, QUICK if quick else FULL):
+    for number, told in simulated(wanted, seed, QUICK if quick else FULL):
         found[number] = told
-        left = (time.monotonic() - began) / len(found) * (len(words) - len(found))
-        running = next((one for one in range(len(words)) if one not in found), number)
-        watch.on_progress(Progress(len(found), len(words), left, words[running]))
+        left = (time.monotonic() - began) / len(found) * (len(wanted) - len(found))
+        running = next((one for one in wanted if one not in found), number)
+        watch.on_progress(Progress(len(found), len(wanted), left, words[running]))
     return [claim for _, told in sorted(found.items()) for claim in told]
 
 
 @cache
 def steps() -> list[tuple[str, Step]]:
     """All steps with the words for their progress lines; each has its own noise, by its place here."""
-    return [step for area in AREAS for step in area()]
+    return [step for plan in AREAS.values() for step in plan()]
+
+
+def areas() -> list[str]:
+    """Of each step its area."""
+    return [area for area, plan in AREAS.items() for _ in plan()]
 
 
 def simulated(numbers: Sequence[int], seed: int, size: Size) -> Iterator[tuple[int, list[Claim]]]:

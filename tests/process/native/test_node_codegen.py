@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.running.tiers import first_of
+
 from .disassembly import COMPILERS, NATIVE, Function, Instruction, build, functions, mnemonics, parse
 
 pytestmark = [
@@ -114,7 +116,7 @@ def faults(function: Function, expected: Expected, count: int) -> list[str]:
     return found
 
 
-@pytest.fixture(scope="module", params=COMPILERS)
+@pytest.fixture(scope="module", params=first_of(COMPILERS))
 def compiler(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

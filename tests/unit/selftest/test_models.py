@@ -23,6 +23,7 @@ def test_a_claim_can_fail() -> None:
     assert not type(claim)(claim.what, claim.stream, 0.7, 60, claim.bound, at_most=False).met
 
 
+@pytest.mark.full
 def test_the_true_form_is_not_accused() -> None:
     claim, alone = chosen(np.random.default_rng(1), FORMS[2], Size(0, 40))
     assert claim.met
@@ -42,6 +43,7 @@ def test_heavy_tails_and_a_parameter_at_its_bound(number: int) -> None:
     assert claim.met
 
 
+@pytest.mark.full
 def test_messages_whose_cost_is_known() -> None:
     claims = loggp.recovered(np.random.default_rng(1), Size(0, 5), 6)
     assert len(claims) == 6

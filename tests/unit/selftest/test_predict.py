@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.running.tiers import first_of
 from wulf.cli.foresight.predict import command
 from wulf.model.foresight.forecast import LEAST_DRAWS, USUAL_DRAWS
 from wulf.selftest import predict
 from wulf.stats.claims import Size
 
 
-@pytest.mark.parametrize("number", range(len(predict.plan())))
+@pytest.mark.parametrize("number", first_of(range(len(predict.plan()))))
 def test_what_is_claimed_holds(number: int) -> None:
     words, step = predict.plan()[number]
     claims = step(np.random.default_rng(1), size=Size(0, 20))

@@ -105,6 +105,7 @@ def test_dependent_samples_get_a_wider_interval_or_none() -> None:
     assert found.confidence < 0.9
 
 
+@pytest.mark.full
 def test_coverage_with_the_rule_over_independent_and_dependent_samples() -> None:
     random = np.random.default_rng(5)
     rule = WidthRule(width=0.04, looks=(*LOOKS, 40))

@@ -29,7 +29,7 @@ def test_faults_at_random_steps() -> None:
 
 @needs_memory
 @pytest.mark.parametrize("kind", ["both", "all"])
-def test_agent_and_watchdog_killed_at_every_third_step(kind: str) -> None:
-    outcomes = run_every_step(kind, seed=3, stride=3)
+def test_agent_and_watchdog_killed_at_every_sixth_step(kind: str) -> None:
+    outcomes = run_every_step(kind, seed=3, stride=6)
     assert len({outcome.step for outcome in outcomes}) > len(KINDS)
     assert [(each.step, each.wrong) for each in outcomes if each.wrong] == []

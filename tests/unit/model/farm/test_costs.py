@@ -32,6 +32,7 @@ def noisy(value: float, random: np.random.Generator, n: int = 8, spread: float =
     return [float(one) for one in value * (1 + spread * random.standard_normal(n))]
 
 
+@pytest.mark.full
 def test_known_costs_are_recovered_within_their_intervals() -> None:
     held = dict.fromkeys(("a", "c", "o", "rtt"), 0)
     runs = 300

@@ -150,6 +150,7 @@ def test_sizes_of_too_few_replicates_are_left_out_and_named() -> None:
     assert few.gap is None and "no train of messages has 6" in few.reasons["gap"]
 
 
+@pytest.mark.full
 def test_intervals_of_overhead_and_latency_cover() -> None:
     inside = [0, 0, 0]
     for seed in range(60):

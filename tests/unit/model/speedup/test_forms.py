@@ -41,6 +41,7 @@ def test_without_growth_there_is_no_peak() -> None:
     assert BROWN.peak(np.array([100.0, 5.0, 0.0])) == np.inf
 
 
+@pytest.mark.full
 @given(t1=seconds, sigma=st.floats(0, 1), kappa=st.floats(0, 1))
 def test_usl_is_browns_form_by_other_names(t1: float, sigma: float, kappa: float) -> None:
     usl = USL.columns(N) @ np.array([t1, sigma * t1, kappa * t1])

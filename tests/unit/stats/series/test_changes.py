@@ -49,6 +49,7 @@ def test_the_fast_statistic_is_the_definition(values: list[float]) -> None:
     assert_allclose(fast(x, np.arange(1, x.size)), expected, rtol=1e-9, atol=1e-8 * max(1.0, np.ptp(x)))
 
 
+@pytest.mark.full
 def test_rounding_long_series_changes_little() -> None:
     x = series(1, 1000, (400, 1.03))
     chosen = np.arange(50, 951, 50)
@@ -72,6 +73,7 @@ def test_false_alarms_are_no_more_than_the_level(kind: str) -> None:
     assert alarms <= binom.ppf(0.999, 200, 0.05)
 
 
+@pytest.mark.full
 def test_a_clear_change_brings_no_others() -> None:
     found = [len(change_points(series(seed, 60, (25, 1.2)), seed=seed)) for seed in range(100)]
     assert min(found) == 1
@@ -101,6 +103,7 @@ def test_the_last_runs_of_many() -> None:
     assert places(change_points(series(4, 3000, (2994, 1.2)))) == [2994]
 
 
+@pytest.mark.full
 def test_a_change_that_is_hard_to_place_says_so() -> None:
     covered = []
     for seed in range(60):
@@ -187,6 +190,7 @@ def test_of_many_series_few_change_by_chance() -> None:
     assert change_points_of([]) == []
 
 
+@pytest.mark.full
 def test_runs_that_resemble_their_neighbours_rarely_show_a_change() -> None:
     """In random order, one by one, almost every second such series would."""
     random = np.random.default_rng(3)
