@@ -86,6 +86,29 @@ def test_a_cause_of_findings(package: Path) -> None:
     assert python(package, "-c", script) == "another answer\n"
 
 
+def test_a_part_of_the_report(package: Path) -> None:
+    (package / "report/toy").mkdir()
+    (package / "report/toy/__init__.py").touch()
+    (package / "report/toy/part.py").write_text(
+        "from wulf.report.kit.parts import Block, Part\n"
+        "class Toy(Part):\n"
+        "    def print(self, run, console):\n        console.print('a toy')\n"
+        "    def block(self, run):\n"
+        "        return Block('layers.html.j2', {'label': 'toy', 'rows': [], 'others': [], 'unseen': [], 'bars': 0}, "
+        "[('layers', 'A toy')])\n"
+        "PARTS = (Toy(),)\n"
+    )
+    script = (
+        "from pathlib import Path; from rich.console import Console; from wulf.store.run import Run\n"
+        "from wulf.report.run.html import render; from wulf.report.run.terminal import print_report\n"
+        "run = Run(Path('r'), {'id': 'r'}, {}, {}, [], [], [])\n"
+        "print_report(run, Console()); print('A toy</a>' in render(run))"
+    )
+    told = python(package, "-c", script)
+    assert "a toy" in told
+    assert told.strip().endswith("True")
+
+
 def test_a_command(package: Path) -> None:
     (package / "cli/toy.py").write_text(
         "import click\n@click.command()\ndef command():\n    'Says it.'\n    click.echo('said')\n"

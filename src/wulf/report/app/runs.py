@@ -17,6 +17,7 @@ from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.report.app.hpcc import hpcc_parts, is_told
 from wulf.report.kit.figures import interval_text, metric_name, value_text, verdict_text
+from wulf.report.kit.printing import new_table, say
 from wulf.store.run import Run
 
 PROBE, PHASE = "app", "app"
@@ -124,16 +125,16 @@ def print_apps(run: Run, console: Console) -> None:
         groups.setdefault((one.name, one.launch), []).append(one)
     for (name, launch), members in groups.items():
         console.print()
-        _say(console, Text(name, style="bold"))
+        say(console, Text(name, style="bold"))
         if launch:
-            _say(console, Text(launch, style="dim"))
+            say(console, Text(launch, style="dim"))
         console.print(Padding(_table(members), (0, 0, 0, 2), expand=False), highlight=False)
         for line, where in _lines(members).items():
-            _say(console, Text(f"{f'{where}: ' if len(members) > 1 else ''}{line}"), indent=2)
+            say(console, Text(f"{f'{where}: ' if len(members) > 1 else ''}{line}"), indent=2)
 
 
 def _table(members: Sequence[Application]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = new_table()
     for head, side in (("", "left"), ("figure", "left"), ("value", "right"), ("interval", "right"), ("runs", "right"),
                        ("verdict", "left")):  # fmt: skip
         table.add_column(head, justify="right" if side == "right" else "left", overflow="fold")
@@ -152,12 +153,6 @@ def _lines(members: Sequence[Application]) -> dict[str, str]:
         for line in one.lines():
             found.setdefault(line, []).append(subject_text(one.main.subject))
     return {line: ", ".join(where) for line, where in found.items()}
-
-
-def _say(console: Console, text: Text, indent: int = 0) -> None:
-    for line in text.wrap(console, max(1, console.width - indent)):
-        line.rstrip()
-        console.print(Text(" " * indent) + line, highlight=False, soft_wrap=True)
 
 
 def app_section(run: Run) -> list[dict[str, Any]]:

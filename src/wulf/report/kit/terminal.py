@@ -12,32 +12,33 @@ from rich.text import Text
 from wulf.core.names import printable
 from wulf.core.units import show
 from wulf.report.kit.charts import _round_values
+from wulf.report.kit.printing import say
 from wulf.report.kit.textplot import Marked, text_plot
 from wulf.report.kit.view import Columns, Plot, Section, View
 
 
 def print_view(view: View, console: Console) -> None:
     """All sections, then what to beware of."""
-    _say(console, Text(printable(view.headline), style="bold"))
+    say(console, Text(printable(view.headline), style="bold"))
     for section in view.sections:
         _print_section(section, console)
     console.print()
     for note in view.notes:
-        _say(console, Text(f"! {printable(note)}", style="yellow"))
-    _say(console, Text(view.method, style="dim"))
+        say(console, Text(f"! {printable(note)}", style="yellow"))
+    say(console, Text(view.method, style="dim"))
 
 
 def _print_section(section: Section, console: Console) -> None:
     console.print()
-    _say(console, Text(printable(section.heading), style="bold"))
+    say(console, Text(printable(section.heading), style="bold"))
     for line in section.lines:
-        _say(console, Text(printable(line)))
+        say(console, Text(printable(line)))
     if section.table is not None:
         console.print(_table(section.table))
     if section.plot is not None:
         _print_plot(section.plot, console)
     for line in section.small:
-        _say(console, Text(printable(line), style="dim"))
+        say(console, Text(printable(line), style="dim"))
 
 
 def _table(columns: Columns) -> Table:
@@ -57,7 +58,7 @@ def _print_plot(plot: Plot, console: Console) -> None:
     for line in lines:
         console.print(Text(line), soft_wrap=True)
     marks = "  ".join(f"{curve.mark} {curve.name}" for curve in plot.curves)
-    _say(console, Text(f"{plot.y_title} over {plot.x_title}:  {marks}", style="dim"))
+    say(console, Text(f"{plot.y_title} over {plot.x_title}:  {marks}", style="dim"))
 
 
 def ticks(values: Sequence[Sequence[float]], unit: str, most: int = 7) -> list[tuple[float, str]]:
@@ -72,9 +73,3 @@ def _powers(low: float, high: float, most: int) -> list[float]:
     """Powers of two: sizes are round there."""
     first, last = ceil(log2(low)), floor(log2(high))
     return [2.0**power for power in range(first, last + 1, max(1, ceil((last - first + 1) / most)))]
-
-
-def _say(console: Console, text: Text) -> None:
-    for line in text.wrap(console, console.width):
-        line.rstrip()
-        console.print(line, soft_wrap=True)

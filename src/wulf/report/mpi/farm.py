@@ -8,7 +8,6 @@ from math import isfinite
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from wulf.core.units import scale_for, show, show_in, show_interval
@@ -17,6 +16,7 @@ from wulf.model.draws import Uncertain
 from wulf.model.farm.costs import MasterCost, Tables, refuted
 from wulf.model.farm.pelikan import published
 from wulf.model.farm.study import FarmStudy, farm_study
+from wulf.report.kit.printing import new_table
 from wulf.stats.curves.piecewise import Interval
 from wulf.store.run import Run
 
@@ -77,7 +77,7 @@ def _print_table(kind: Kind, tables: Tables, console: Console) -> None:
         return
     divisor, unit = _scale(kind, ours)
     other_divisor, other_unit = _scale(kind, _values(kind, theirs))
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = new_table()
     table.add_column("workers")
     for batch in tables.batches:
         table.add_column(Text(f"batch {batch}"), justify="right", min_width=8)

@@ -10,7 +10,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from wulf.core.names import printable, subject_text
@@ -20,6 +19,7 @@ from wulf.measure.mpi.probes import is_mpi
 from wulf.measure.mpi.tuning import THROUGH, TRIED
 from wulf.report.kit.charts import Chart, interval_series, size_chart
 from wulf.report.kit.figures import MARKS, interval_text, metric_name, usable, verdict_text
+from wulf.report.kit.printing import new_table
 from wulf.report.mpi.farm_page import farm_charts, farm_rows
 from wulf.store.run import Run
 
@@ -111,7 +111,7 @@ def print_mpi_tables(run: Run, console: Console) -> None:
         sizes = grid.sizes or [0]
         room = max(1, (console.width - 4 - max(map(len, grid.rows))) // 11)
         for start in range(0, len(sizes), room):
-            table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+            table = new_table()
             table.add_column("")
             for size in sizes[start : start + room]:
                 table.add_column(Text(show(size, "B")), justify="right", min_width=9)

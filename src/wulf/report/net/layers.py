@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
 
 from wulf.core.names import plural, printable, subject_text
 from wulf.core.records import Record, Verdict
@@ -11,6 +14,8 @@ from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.measure.net.layers import METRIC, PHASE, layers_of
 from wulf.report.kit.charts import Chart, hover, label
 from wulf.report.kit.figures import MARKS, record_lines, usable, value_text
+from wulf.report.kit.parts import Block, Part
+from wulf.report.kit.printing import VERDICT_STYLES, new_table, print_titled, say
 from wulf.store.run import Run
 
 MICRO = 1e-6
@@ -165,16 +170,47 @@ def _added_lines(record: Record) -> list[str]:
     return [f"over {record.params['over']}: {signed(record.value)} ({interval(record.low, record.high)}) µs"]
 
 
-def layer_section(run: Run) -> tuple[dict[str, object], list[Chart]]:
-    """What the page's section says, and its chart; an empty section where the run has no layers."""
-    table = layer_table(run)
-    if table is None:
-        return {"rows": []}, []
-    content = {
-        "label": printable(f"{table.subject}, {show(table.bytes, 'B')}"),
-        "rows": [(*row_texts(row), printable(row.record.reason or "")) for row in table.rows],
-        "others": [printable(line) for line in others(table)],
-        "unseen": [printable(line) for line in unseen(table)],
-        "bars": sum(usable(row.record) for row in table.rows),
-    }
-    return content, [layer_chart(table)]
+def print_layers(table: LayerTable, console: Console) -> None:
+    """Print layers from the bottom up, in microseconds, with what each adds to the one below."""
+    body = new_table("layer", "round trip", "interval", "adds", "interval", right=range(1, 5))
+    for row in table.rows:
+        name, *figures = row_texts(row)
+        body.add_row(Text(name), Text(figures[0], style=VERDICT_STYLES[row.record.verdict]), *map(Text, figures[1:]))
+    print_titled(f"Layers, {table.subject}, {show(table.bytes, 'B')}, bottom up (µs)", body, console)
+    for line in [*others(table), *unseen(table), *doubtful(table)]:
+        say(console, line, indent=2)
+
+
+class Layers(Part):
+    """What each layer adds to a round trip."""
+
+    place = 40
+
+    def all_well(self, run: Run) -> str:
+        """Of the top layer, in its finding's first words."""
+        found = next((finding for finding in run.findings if finding.kind == "layers"), None)
+        return f"{subject_text(found.subject)}: {found.text.partition('. ')[0].rstrip('.')}." if found else ""
+
+    def shown(self, run: Run) -> Iterable[Record]:
+        """Those of the layers, where there is a table of them."""
+        return layer_records(run.records) if layer_table(run) else ()
+
+    def print(self, run: Run, console: Console) -> None:
+        """The table."""
+        table = layer_table(run)
+        if table is not None:
+            print_layers(table, console)
+
+    def block(self, run: Run) -> Block | None:
+        """The table, and bars."""
+        table = layer_table(run)
+        if table is None:
+            return None
+        content = {
+            "label": printable(f"{table.subject}, {show(table.bytes, 'B')}"),
+            "rows": [(*row_texts(row), printable(row.record.reason or "")) for row in table.rows],
+            "others": [printable(line) for line in others(table)],
+            "unseen": [printable(line) for line in unseen(table)],
+            "bars": sum(usable(row.record) for row in table.rows),
+        }
+        return Block("layers.html.j2", content, [("layers", "Layers")], [layer_chart(table)], covers_records=True)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Console
 
 from wulf.core.names import natural, printable
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.report.kit.figures import MARKS, interval_text
+from wulf.report.kit.parts import Part
+from wulf.report.kit.printing import new_table, print_rest, print_titled
+from wulf.store.run import Run
 
 MOST_RECEIVERS = 20
 """Lines of the table: the receivers that reach least."""
@@ -46,3 +51,33 @@ def receiver_rows(records: Sequence[Record]) -> list[tuple[str, ...]]:
         )
         for node, own in sorted(receivers.items(), key=reach)
     ]  # fmt: skip
+
+
+PHASES = frozenset({"incast", "bisection", "halving", "alone"})
+"""Of the single streams: what they come to together is what is told."""
+
+
+class Whole(Part):
+    """What many nodes do at the same time."""
+
+    place = 15
+
+    def all_well(self, run: Run) -> str:
+        """Of the last finding about the whole."""
+        whole = [finding.text for finding in run.findings if finding.kind in ("incast", "bisection")]
+        return f"{whole[-1].removesuffix('.').split('. ')[0]}." if whole else ""
+
+    def shown(self, run: Run) -> Iterable[Record]:
+        """Single streams, and receivers."""
+        return (r for r in run.records if r.phase.split(" ")[0] in PHASES or is_receivers(r))
+
+    def print(self, run: Run, console: Console) -> None:
+        """The receivers, that which reaches least first."""
+        rows = receiver_rows(run.records)
+        if not rows:
+            return
+        table = new_table(*HEADS, right=range(1, len(HEADS)))
+        for row in rows[:MOST_RECEIVERS]:
+            table.add_row(*row)
+        print_titled("Incast: from many senders to one node", table, console)
+        print_rest(len(rows) - MOST_RECEIVERS, "receiver", console)

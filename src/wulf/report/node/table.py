@@ -15,6 +15,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show, show_in
 from wulf.measure.node.rows import CURVE, MATRIX, ROW, Row, curves_of, rows_of, table
 from wulf.report.kit.figures import MARKS, usable
+from wulf.report.kit.printing import new_table
 from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, Reasons, cell_text, marks_of, scale_of
 from wulf.store.run import Run
 
@@ -59,10 +60,6 @@ def print_node_tables(run: Run, console: Console) -> None:
     _print_matrices(run, console)
 
 
-def _plain_table() -> Table:
-    return Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-
-
 def _put(title: str, body: Table, console: Console) -> None:
     console.print()
     console.print(Text(printable(title), style="bold"))
@@ -87,7 +84,7 @@ def _print_blocks(
         wanted = [row for row in rows if any(row.name in found[node] for node in nodes)]
         if not wanted:
             continue
-        body = _plain_table()
+        body = new_table()
         body.add_column("", min_width=min(_TITLE_WIDTH, console.width // 3), no_wrap=True)
         body.add_column("", no_wrap=True)
         for node in nodes:
@@ -111,7 +108,7 @@ def _print_ends(
 ) -> None:
     """Of many nodes: the median, the ends, and how many deviate."""
     for title, rows in table().blocks.items():
-        body = _plain_table()
+        body = new_table()
         for head in ("", "", "median", "least", "most", "nodes", "deviate"):
             body.add_column(head, justify="left" if not head else "right", no_wrap=True)
         for row in rows:
@@ -174,7 +171,7 @@ def _curve_table(found: Mapping[str, Sequence[Record]], names: Sequence[str], ov
     curves = {curve.name: curve for curve in table().curves}
     points = {name: {float(point.params[over] or 0): point for point in found[name]} for name in names}
     scales = {}
-    body = _plain_table()
+    body = new_table()
     body.add_column(over, justify="right", no_wrap=True)
     for name in names:
         curve = curves[name]

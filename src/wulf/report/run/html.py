@@ -25,9 +25,9 @@ def render(run: Run) -> str:
     from plotly.offline import get_plotlyjs  # slow to import, and only reports need it
 
     context = page(run)
-    charts = context.pop("charts")
+    charts, blocks = context.pop("charts"), context["blocks"]
     plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("report.js")
-    node_script = template("node.js") if context["node"] and charts else ""
+    own = [template(block.script) for block in blocks if block.script and charts]
     return fill_template(
         "report.html.j2",
         **context,
@@ -35,7 +35,7 @@ def render(run: Run) -> str:
         has_charts=bool(charts),
         plotly=plotly,
         script=script,
-        node_style=template("node.css") if context["node"] else "",
-        node_script=node_script,
-        script_digests=[script_digest(each) for each in [plotly, script, *([node_script] if node_script else [])]],
+        styles=[template(block.style) for block in blocks if block.style],
+        own_scripts=own,
+        script_digests=[script_digest(each) for each in [plotly, script, *own]],
     )

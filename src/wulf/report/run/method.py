@@ -5,25 +5,16 @@ The rules: T. Hoefler, R. Belli, "Scientific Benchmarking of Parallel Computing 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from wulf.core.names import plural
 from wulf.core.records import Record
 from wulf.measure.engine.probes import NODE
 from wulf.measure.net.layers import METRIC as DIFFERENCE
 from wulf.report.kit.figures import MARKS, MEANINGS, main_records
 from wulf.report.kit.matrices import Matrix, Sweep, pair_matrices, run_nodes, sweeps, verdict_counts
+from wulf.report.kit.parts import Item
 from wulf.report.run.facts import reported_link_speeds
 from wulf.stats.cluster.outliers import LEAST_RATIO, LEAST_SIGMAS
 from wulf.store.run import Run
-
-
-@dataclass(frozen=True)
-class Item:
-    """A heading and what is to say under it."""
-
-    head: str
-    text: str
 
 
 def method(run: Run) -> list[Item]:

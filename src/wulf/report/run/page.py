@@ -7,13 +7,10 @@ from collections import defaultdict
 from typing import Any
 
 from wulf.core.findings import Evidence, Finding, Severity
-from wulf.core.names import fold, natural, plural, printable, subject_text
+from wulf.core.names import fold, natural, printable, subject_text
 from wulf.core.records import Record, Verdict
-from wulf.core.units import show, show_in, show_interval
-from wulf.report.app.runs import app_section
-from wulf.report.kit.charts import LEAST_SPAN, MAX_HEAT_NODES, Chart, pair_chart, sweep_charts
+from wulf.core.units import show, show_interval
 from wulf.report.kit.figures import (
-    MARKS,
     cell_name,
     confidence_text,
     counters_of_interest,
@@ -22,26 +19,13 @@ from wulf.report.kit.figures import (
     main_records,
     metric_name,
     quantiles,
-    verdict_text,
 )
-from wulf.report.kit.matrices import (
-    Matrix,
-    Sweep,
-    arrow,
-    effective_bandwidth,
-    pair_matrices,
-    run_nodes,
-    sweeps,
-    without_value,
-)
-from wulf.report.mpi.operations import mpi_section
-from wulf.report.net.layers import layer_section
+from wulf.report.kit.matrices import run_nodes
+from wulf.report.kit.parts import parts, whole_part
 from wulf.report.node.grid import readable
-from wulf.report.node.page import node_section
 from wulf.report.run import summary
 from wulf.report.run.facts import FactRow, fact_rows, value_text
-from wulf.report.run.method import Item, method, twelve_rules
-from wulf.report.tune.audit import METHOD, audit_section, is_audit
+from wulf.report.run.method import method, twelve_rules
 from wulf.store.run import Run
 
 MAX_RECORDS = 400
@@ -49,9 +33,6 @@ MAX_RECORDS = 400
 
 MAX_FINDINGS = 40
 MAX_EVIDENCE = 12
-MAX_TABLE_NODES = 16
-"""The largest cluster whose matrix is also written out as a table; beyond, the worst ten pairs."""
-
 SEVERITIES = {Severity.BAD: ("Problem", "▲"), Severity.WARN: ("Look at", "◆"), Severity.INFO: ("Note", "●")}
 
 LIKE_FACTS = frozenset({"fact", "setting", "startup", "drift", "security"})
@@ -65,37 +46,25 @@ Context = dict[str, Any]
 
 def page(run: Run) -> Context:
     """The whole page but styles and scripts."""
-    nodes = run_nodes(run)
-    matrices, curves = pair_matrices(run), sweeps(run)
-    state = summary.state(run)
-    why_absent = "not measured" if not state.warning else f"not measured: the run is {state.name}"
-    layers, layer_charts = layer_section(run)
-    node, node_charts = node_section(run)
-    mpi, mpi_charts = mpi_section(run)
-    charts = [pair_chart(matrix, why_absent) for matrix in matrices] + sweep_charts(curves)
-    charts += layer_charts + node_charts + mpi_charts
+    blocks = [block for part in parts() if (block := part.block(run)) is not None]
+    alone = whole_part(run)
     return {
         "title": f"wulf {run.meta.get('command', 'run')}, {summary.started(run)}",
         "headline": _unbroken(printable(summary.headline(run))),
-        "warning": state.warning,
-        "header": _header(run, nodes),
+        "warning": summary.state(run).warning,
+        "header": _header(run, run_nodes(run)),
         "findings": [_finding(finding) for finding in summary.ordered_findings(run)[:MAX_FINDINGS]],
         "more_findings": max(0, len(run.findings) - MAX_FINDINGS),
-        "pairs": [_pairs(matrix) for matrix in matrices],
-        "least_span": f"{LEAST_SPAN:g}",
-        "directed_pairs": any(matrix.directed for matrix in matrices),
-        "large_pairs": any(len(matrix.nodes) > MAX_TABLE_NODES for matrix in matrices),
-        "sweep": _sweep(curves, charts),
-        "layers": layers,
-        "node": node,
-        "apps": app_section(run),
-        "mpi": mpi,
-        "audit": audit_section(run),
-        "facts": _facts(run),
-        "records": _records(run),
-        "method": [Item(head, text) for head, text in METHOD] if is_audit(run) else method(run),
-        "rules": [] if is_audit(run) else twelve_rules(run),
-        "charts": charts,
+        "blocks": blocks,
+        "facts": {**_facts(run), "none": (alone and alone.no_fact) or "No fact was found to deviate between nodes."},
+        "records": {
+            **_records(run),
+            "open": not any(block.covers_records for block in blocks),
+            "hidden": not run.records and alone is not None and alone.without_records,
+        },
+        "method": list(alone.method(run)) if alone else method(run),
+        "rules": [] if alone else twelve_rules(run),
+        "charts": [chart for block in blocks for chart in block.charts],
     }
 
 
@@ -175,84 +144,6 @@ def _fact_evidence(finding: Finding) -> list[Context]:
     expected = {value_text(e.expected, e.unit) for e in finding.evidence if e.expected is not None}
     others = OTHERS.get(finding.kind, "the others")
     return rows + [{"value": value, "nodes": others} for value in sorted(expected - set(nodes))]
-
-
-def _pairs(matrix: Matrix) -> Context:
-    small = len(matrix.nodes) <= MAX_TABLE_NODES
-    divisor, unit = matrix.scale
-    values = matrix.values
-    return {
-        "id": matrix.key,
-        "title": matrix.title,
-        "unit": unit,
-        "directed": matrix.directed,
-        "summary": _pairs_summary(matrix),
-        "heat": len(matrix.nodes) <= MAX_HEAT_NODES,
-        "limit": MAX_HEAT_NODES,
-        "nodes": [printable(node) for node in matrix.nodes],
-        "rows": [(printable(a), [_cell(matrix, a, b, divisor) for b in matrix.nodes]) for a in matrix.nodes if small],
-        "worst": [] if small else [_worst(matrix, pair, record) for pair, record in matrix.worst()],
-        "empty": not values,
-    }
-
-
-def _pairs_summary(matrix: Matrix) -> str:
-    values = matrix.values
-    spread = f"{show(min(values), matrix.unit)} to {show(max(values), matrix.unit)}" if values else "no value"
-    parts = [f"{len(values):,} of {plural(matrix.expected, 'pair')}", spread]
-    noisy = sum(record.verdict is Verdict.NOISY for record in matrix.cells.values())
-    if noisy:
-        parts.append(f"{noisy:,} noisy")
-    return ", ".join(parts)
-
-
-def _cell(matrix: Matrix, a: str, b: str, divisor: float) -> Context:
-    record = matrix.get(a, b)
-    if record is None:
-        return {"text": "" if a == b else "–", "title": "" if a == b else "not measured", "verdict": ""}
-    return {
-        "text": f"{MARKS[record.verdict]}{show_in(record.value, divisor)}",
-        "title": f"{interval_text(record)}, {verdict_text(record)}",
-        "verdict": str(record.verdict),
-    }
-
-
-def _worst(matrix: Matrix, pair: tuple[str, str], record: Record) -> Context:
-    return {
-        "pair": printable(arrow(matrix, *pair)),
-        "value": show(record.value, record.unit),
-        "interval": interval_text(record),
-        "verdict": printable(verdict_text(record)),
-    }
-
-
-def _sweep(curves: list[Sweep], charts: list[Chart]) -> Context:
-    rows = []
-    for curve in curves:
-        for point in curve.points:
-            effective = effective_bandwidth(point)
-            rows.append(
-                {
-                    "curve": printable(curve.label),
-                    "size": show(point.bytes, "B"),
-                    "value": show(point.record.value, curve.unit),
-                    "interval": interval_text(point.record),
-                    "bandwidth": show(effective.value if effective else None, "B/s"),
-                    "replicates": point.record.replicates,
-                    "verdict": printable(verdict_text(point.record)),
-                }
-            )
-    names = {
-        "sweep-rtt": "Round trip over size",
-        "sweep-bandwidth": "Effective bandwidth over size",
-        "sweep-stream": "Bandwidth over size",
-    }
-    return {
-        "charts": [{"id": c["id"], "title": names[c["id"]]} for c in charts if c["id"] in names],
-        "labels": ", ".join(sorted({printable(curve.label) for curve in curves})),
-        "rows": rows,
-        "missing": [printable(f"{sizes}: {reason}") for curve in curves for sizes, _, reason in without_value(curve)],
-    }
 
 
 def _facts(run: Run) -> Context:

@@ -13,7 +13,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show_in
 from wulf.report.kit.figures import interval_text, main_records, metric_name, value_text
 from wulf.report.kit.matrices import run_nodes, verdict_counts
-from wulf.report.tune import audit
+from wulf.report.kit.parts import parts, whole_part
 from wulf.store.run import Run
 
 EXITS = {
@@ -81,8 +81,9 @@ def _stands_out(finding: Finding) -> str:
 
 def headline(run: Run) -> str:
     """The one sentence that a person should take away."""
-    if audit.is_audit(run):
-        return audit.headline(run)
+    alone = whole_part(run)
+    if alone is not None:
+        return alone.headline(run)
     bad = [f for f in run.findings if f.severity is Severity.BAD]
     slow = [f for f in bad if f.kind in ("node", "link", "deviation")]
     subjects = sorted({f.subject for f in slow}, key=natural)
@@ -110,18 +111,8 @@ def _missing(run: Run) -> str:
 
 
 def _all_well(run: Run) -> str:
-    whole = [finding.text for finding in run.findings if finding.kind in ("incast", "bisection")]
-    if whole:
-        return f"{whole[-1].removesuffix('.').split('. ')[0]}."
-    if any(record.phase == "pairs" for record in run.records):
-        return "No node and no link stands out."
-    if any(record.row for record in run.records):
-        nodes = len(run_nodes(run))
-        return f"The figures of {plural(nodes, 'node')} were measured{'; none deviates' if nodes > 1 else ''}."
-    layers = next((finding for finding in run.findings if finding.kind == "layers"), None)
-    if layers:
-        return f"{subject_text(layers.subject)}: {layers.text.partition('. ')[0].rstrip('.')}."
-    return _single(main_records(run.records)[0])
+    said = (part.all_well(run) for part in parts())
+    return next(filter(None, said), None) or _single(main_records(run.records)[0])
 
 
 def _single(record: Record) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from wulf.core.findings import Severity
 from wulf.core.names import fold, fold_places, natural, plural, printable
+from wulf.report.kit.printing import new_table, say
 from wulf.store.run import Run
 from wulf.tune.audit.answers import Answer, Said, is_on
 from wulf.tune.audit.audited import Audited, advised, audited, remarks
@@ -202,26 +202,20 @@ def print_audit(run: Run, console: Console) -> None:
         if lines:
             _title(title, console)
             for line in lines[:MOST_REASONS]:
-                _say(Text(printable(line)), console)
+                say(console, Text(printable(line)), indent=2)
             _rest(len(lines) - MOST_REASONS, console)
     console.print()
-    _say(Text(counts(found), style="dim"), console, 0)
+    say(console, Text(counts(found), style="dim"))
 
 
 def _title(text: str, console: Console) -> None:
     console.print()
-    console.print(Text(text, style="bold"))
-
-
-def _say(text: Text, console: Console, indent: int = 2) -> None:
-    for line in text.wrap(console, max(1, console.width - indent)):
-        line.rstrip()
-        console.print(Text(" " * indent) + line, highlight=False, soft_wrap=True)
+    say(console, Text(text, style="bold"))
 
 
 def _rest(count: int, console: Console) -> None:
     if count > 0:
-        _say(Text(f"and {count} more; report.html has all", style="dim"), console)
+        say(console, Text(f"and {count} more; report.html has all", style="dim"), indent=2)
 
 
 def _print_checklist(found: Audited, console: Console) -> None:
@@ -236,11 +230,11 @@ def _print_checklist(found: Audited, console: Console) -> None:
     for question in QUESTIONS:
         for said, who in grouped(found.checks[question.key]):
             head = Text(f"{question.key} {SIGNS[said.answer]}", style=_STYLES[said.answer])
-            _say(Text.assemble(head, f"  {printable(fold(who))}: {printable(said.evidence)}"), console)
+            say(console, Text.assemble(head, f"  {printable(fold(who))}: {printable(said.evidence)}"), indent=2)
 
 
 def _print_matrix(found: Audited, nodes: Sequence[str], console: Console) -> None:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = new_table()
     table.add_column("", no_wrap=True)
     table.add_column("")
     for node in nodes:
@@ -260,7 +254,7 @@ def _print_settings(found: Audited, console: Console) -> None:
     for row in rows(chosen[:MOST_ROWS], found):
         place = f" {row['where']}" if row["where"] else ""
         head = Text.assemble((row["name"], "bold red" if row["bad"] else "bold"), f"{place}  {row['value']}")
-        _say(Text.assemble(head, (f"  {row['nodes']}", "dim"), f"  {row['remarks']}"), console)
+        say(console, Text.assemble(head, (f"  {row['nodes']}", "dim"), f"  {row['remarks']}"), indent=2)
     _rest(len(chosen) - MOST_ROWS, console)
 
 

@@ -1,0 +1,114 @@
+"""What each feature adds to the report of a run, on the terminal and on the page.
+
+A room of wulf.report that has something to say of a run has a module `part` with PARTS; it is found there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import Any
+
+from rich.console import Console
+
+import wulf.report
+from wulf.core.records import Record
+from wulf.report.kit.charts import Chart
+from wulf.store.run import Run
+
+
+@dataclass(frozen=True)
+class Item:
+    """A heading and what is to say under it."""
+
+    head: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """A section of the page.
+
+    Attributes
+    ----------
+    template
+        Lays `content` out, which it knows as `own`.
+    links
+        Its places on the page: anchor, and a word for the page's head.
+    charts
+        Drawn by report.js, or by the block's own script.
+    style, script
+        Files of templates/ that the page needs besides.
+    covers_records
+        Whether it shows what was measured: the table of all records is closed then.
+    """
+
+    template: str
+    content: Mapping[str, Any] | Sequence[Any]
+    links: Sequence[tuple[str, str]]
+    charts: Sequence[Chart] = ()
+    style: str = ""
+    script: str = ""
+    covers_records: bool = False
+
+
+class Part:
+    """What one feature says of a run; a run that holds nothing of it gets nothing.
+
+    Attributes
+    ----------
+    place
+        Among all parts, from the top.
+    without_records
+        A run with this part, and no records, needs no table of them.
+    no_fact
+        What is said where no fact deviates.
+    """
+
+    place = 100
+    without_records = False
+    no_fact = ""
+
+    def holds(self, run: Run) -> bool:
+        """Whether the run is this part's alone: its headline, method and words stand for the whole run."""
+        return False
+
+    def headline(self, run: Run) -> str:
+        """The one sentence that a person should take away, of a run that is this part's alone."""
+        raise NotImplementedError
+
+    def method(self, run: Run) -> Sequence[Item]:
+        """How it came about, of a run that is this part's alone."""
+        raise NotImplementedError
+
+    def all_well(self, run: Run) -> str:
+        """A sentence about a run in which nothing stands out; empty where it is not this part's to say."""
+        return ""
+
+    def shown(self, run: Run) -> Iterable[Record]:
+        """The records that its tables show, or sum up: they are not printed one by one."""
+        return ()
+
+    def print(self, run: Run, console: Console) -> None:
+        """Its part of the terminal's report."""
+
+    def block(self, run: Run) -> Block | None:
+        """Its section of the page."""
+        return None
+
+
+@cache
+def parts() -> tuple[Part, ...]:
+    """Those of all rooms, from the top."""
+    rooms = [f"{wulf.report.__name__}.{room.name}" for room in iter_modules(wulf.report.__path__) if room.ispkg]
+    found = [part for room in rooms if find_spec(f"{room}.part") for part in import_module(f"{room}.part").PARTS]
+    return tuple(sorted(found, key=lambda part: part.place))
+
+
+def whole_part(run: Run) -> Part | None:
+    """The part that the run is of alone; None where it is a run of figures."""
+    return next((part for part in parts() if part.holds(run)), None)

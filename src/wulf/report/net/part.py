@@ -1,0 +1,10 @@
+"""What is reported of a network: pairs, sizes, layers, whole clusters."""
+
+from __future__ import annotations
+
+from wulf.report.net.layers import Layers
+from wulf.report.net.pairs import Pairs
+from wulf.report.net.sweep import SizeSweep
+from wulf.report.net.whole import Whole
+
+PARTS = (Whole(), Pairs(), SizeSweep(), Layers())
