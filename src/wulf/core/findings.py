@@ -51,14 +51,15 @@ class Finding(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    kind: str = Field(
-        description="'comparison', 'curve', 'layers', 'node', 'link', 'incast', 'bisection', 'coverage', 'deviation', "
-        "'fact', 'bottleneck', 'asymmetry', 'background', 'guideline', 'tuned', 'launch', 'setting', 'startup', "
-        "'drift', 'checklist', 'advice', 'security', 'failed', 'noise' or 'note'."
-    )
+    kind: str = Field(description="In a word: 'node', 'link', 'deviation', 'fact', 'comparison', 'failed', 'note', ….")
     severity: Severity
     subject: str = Field(description="The node ('n3'), pair ('n1>n3') or fact ('kernel.release') it is about.")
     text: str = Field(description="One or two sentences for a person, with figure and interval.")
     next_step: str = ""
     evidence: list[Evidence] = Field(default_factory=list)
+    expected_of: str = filled(
+        default="",
+        description="Where the evidence is values and who has them, not figures: whose the expected values are, as "
+        "'the others' or 'after a reboot'.",
+    )
     about: dict[str, Any] = filled(default_factory=dict, description="More for programs: of a guideline the call.")

@@ -85,6 +85,7 @@ def _uneven(setting: Setting, meant: Sequence[State], _like: Sequence[State]) ->
     rest = f"; most have {usual}" if odd else "; no value has a majority"
     return Finding(
         kind="setting",
+        expected_of="the others",
         severity=Severity.BAD,
         subject=_nodes(meant),
         text=f"{setting.name} ({setting.title}) differs{_role(meant)}: {has}{rest}.",
@@ -101,6 +102,7 @@ def _out_of_range(setting: Setting, meant: Sequence[State], _like: Sequence[Stat
     has = _listed(meant, lambda state: f"{shown(state.value, setting.unit)} on {where(state)}")
     return Finding(
         kind="setting",
+        expected_of="the others",
         severity=Severity.BAD,
         subject=_nodes(meant),
         text=f"{setting.name} ({setting.title}) is {has}: not among what is known, {limits(setting)}.",
@@ -116,6 +118,7 @@ def _not_kept(setting: Setting, meant: Sequence[State], _like: Sequence[State]) 
 
     return Finding(
         kind="startup",
+        expected_of="after a reboot",
         severity=Severity.WARN,
         subject=_nodes(meant),
         text=f"{setting.name} ({setting.title}) is not what start-up gives: {_listed(meant, words)}.",
@@ -179,6 +182,7 @@ def _security(found: Audited) -> Iterator[Finding]:
         wanted = advice(own[0].setting, found.aim)
         yield Finding(
             kind="security",
+            expected_of="the others",
             severity=Severity.INFO,
             subject=_nodes(own),
             text=(
@@ -208,6 +212,7 @@ def _drifted(own: Sequence[Change]) -> Finding:
     more = f"; and {len(own) - MOST_NAMED} more changes" if len(own) > MOST_NAMED else ""
     return Finding(
         kind="drift",
+        expected_of="in the baseline",
         severity=Severity.WARN,
         subject=fold(node for change in own for node in change.nodes),
         text=f"{setting.name} ({setting.title}) has changed since the baseline: {'; '.join(named)}{more}.",

@@ -106,7 +106,7 @@ def slow_node_finding(node: str, links: Sequence[str]) -> Finding:
 def fact_finding(name: str, node: str, value: str, others: str) -> Finding:
     """A fact of one node that deviates from the others'."""
     return Finding(
-        kind="fact", severity=Severity.WARN, subject=node,
+        kind="fact", severity=Severity.WARN, subject=node, expected_of="the others",
         text=f"{name} differs: {node} has {value}; the other nodes have {others}.",
         evidence=[Evidence(subject=node, metric=name, value=value, expected=others)],
     )  # fmt: skip

@@ -38,7 +38,7 @@ def simulator(
 ) -> Callable[..., Outcome]:
     """Makes studies over simulated nodes: `run("n[1-4]", {an option of the study: …}, value=…)`.
 
-    A run that is there goes on.
+    A run that is there goes on. Its page, which takes as long as all else, is made where `page` says so.
     """
     monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
     monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
@@ -50,6 +50,7 @@ def simulator(
         made: Callable[..., Study] | None = study,
         effort: Effort = QUICK,
         watch: Watcher = UNWATCHED,
+        page: bool = False,
         **cluster: Any,
     ) -> Outcome:
         assert made is not None
@@ -58,6 +59,8 @@ def simulator(
         monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, simulated))
         meta, there = {"seed": 1, "nodes": list(inventory.names)}, (folder / "run" / "run.json").exists()
         with RunWriter(folder / "run", "net", meta, resume=there) as writer:
-            return measure(made(Conditions(inventory, effort, writer, 1, watch), **(options or {})))
+            asked = made(Conditions(inventory, effort, writer, 1, watch), **(options or {}))
+            asked.page = asked.page and page
+            return measure(asked)
 
     return run

@@ -21,7 +21,7 @@ STUDIES = [Pairs, Incast, Bisection]
 @pytest.mark.parametrize("study", STUDIES)
 def test_an_interrupt(study: Callable[..., Study], after: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     simulate = simulator(monkeypatch, tmp_path, study)
-    outcome = simulate(watch=Impatient(after))
+    outcome = simulate(watch=Impatient(after), page=True)
     assert outcome.exit_code == 130
     assert outcome.run.meta["state"] == "interrupted"
     assert len(outcome.run.replicates) >= after
@@ -40,6 +40,6 @@ def test_nobody_is_there(study: Callable[..., Study], monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("study", STUDIES)
 def test_one_is_left(study: Callable[..., Study], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     simulate = simulator(monkeypatch, tmp_path, study)
-    outcome = simulate("n[1-4]", unreachable={f"n{i}": "no route to host" for i in range(2, 5)})
+    outcome = simulate("n[1-4]", unreachable={f"n{i}": "no route to host" for i in range(2, 5)}, page=True)
     assert outcome.exit_code == 3
     assert (outcome.run.path / "report.html").exists()

@@ -33,7 +33,13 @@ def _finding(one: Difference) -> Finding:
         text = f"{named(nodes)} {'has' if len(nodes) == 1 else 'have'} {one.cause.words}: {_told(one)}.{_folded(more)}"
     subject = ", ".join(nodes[:MOST_NAMES]) + (f" and {len(nodes) - MOST_NAMES:,} more" if nodes[MOST_NAMES:] else "")
     return Finding(
-        kind="fact", severity=Severity.WARN, subject=subject, text=text, next_step=_step(one), evidence=_evidence(one)
+        kind="fact",
+        severity=Severity.WARN,
+        subject=subject,
+        text=text,
+        next_step=_step(one),
+        evidence=_evidence(one),
+        expected_of="the others",
     )
 
 

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,12 @@ def write_page(path: Path, content: str, kept: str) -> None:
 
 def fill_template(name: str, **context: Any) -> str:
     """One of the page templates with the pages' common style; every text in it is escaped."""
+    return str(_environment().get_template(name).render(style=template("report.css"), **context))
+
+
+@cache
+def _environment() -> Any:
+    """Where templates are compiled, each once."""
     import jinja2  # slow to import, too
 
     environment = jinja2.Environment(
@@ -42,7 +49,7 @@ def fill_template(name: str, **context: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["code"] = _code
-    return environment.get_template(name).render(style=template("report.css"), **context)
+    return environment
 
 
 def _code(text: str) -> Any:

@@ -35,12 +35,6 @@ MAX_FINDINGS = 40
 MAX_EVIDENCE = 12
 SEVERITIES = {Severity.BAD: ("Problem", "▲"), Severity.WARN: ("Look at", "◆"), Severity.INFO: ("Note", "●")}
 
-LIKE_FACTS = frozenset({"fact", "setting", "startup", "drift", "security"})
-"""Kinds of finding whose evidence is a value and who has it, no figure with an interval."""
-
-OTHERS = {"startup": "after a reboot", "drift": "in the baseline"}
-"""Who has the value that was expected, by kind; else it is the other nodes."""
-
 Context = dict[str, Any]
 
 
@@ -99,7 +93,7 @@ def _command(run: Run) -> str:
 
 def _finding(finding: Finding) -> Context:
     word, sign = SEVERITIES[finding.severity]
-    rows = _fact_evidence(finding) if finding.kind in LIKE_FACTS else [_evidence(e) for e in finding.evidence]
+    rows = _fact_evidence(finding) if finding.expected_of else [_evidence(e) for e in finding.evidence]
     return {
         "severity": str(finding.severity),
         "word": word,
@@ -107,7 +101,7 @@ def _finding(finding: Finding) -> Context:
         "subject": subject_text(finding.subject),
         "text": printable(finding.text),
         "next_step": printable(finding.next_step),
-        "is_fact": finding.kind in LIKE_FACTS,
+        "is_fact": bool(finding.expected_of),
         "by_threshold": any(one.threshold is not None for one in finding.evidence),
         "evidence": rows[:MAX_EVIDENCE],
         "more": max(0, len(rows) - MAX_EVIDENCE),
@@ -142,8 +136,7 @@ def _fact_evidence(finding: Finding) -> list[Context]:
     ordered = sorted(nodes.items(), key=lambda item: (-len(item[1]), natural(item[0])))
     rows = [{"value": printable(value), "nodes": printable(fold(on))} for value, on in ordered]
     expected = {value_text(e.expected, e.unit) for e in finding.evidence if e.expected is not None}
-    others = OTHERS.get(finding.kind, "the others")
-    return rows + [{"value": value, "nodes": others} for value in sorted(expected - set(nodes))]
+    return rows + [{"value": value, "nodes": finding.expected_of} for value in sorted(expected - set(nodes))]
 
 
 def _facts(run: Run) -> Context:

@@ -109,7 +109,6 @@ def templates(folder: Path) -> tuple[Path, Path]:
         for name in ("one", "two"):
             simulator(patch, folder / name, Survey)("n[1-3]")
             (folder / name / "run").rename(_parent(runs / "runs") / name)
-            (runs / "runs" / name / "report.html").unlink()
     write_kept(runs / "runs" / "one", KeptSettings(campaign="c1", kept=KEPT))
     cut = runs / "runs" / "cut"
     shutil.copytree(runs / "runs" / "two", cut)

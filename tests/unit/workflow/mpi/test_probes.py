@@ -65,7 +65,7 @@ pingpong = partial(Single, name="pingpong", params={"bytes": 8, "seconds": 0.01}
 
 
 def test_a_pingpong_is_a_record_of_two_nodes_that_says_what_launched_it(simulate: Run, wording: Wording) -> None:
-    outcome, world = simulate(pingpong)
+    outcome, world = simulate(pingpong, cluster={"page": True})
     (record,) = main(outcome, "rtt")
     assert outcome.exit_code == 0
     assert (record.subject, record.probe, record.replicates) == ("n1>n2", "mpi", 6)
@@ -270,7 +270,9 @@ def test_all_pairs_are_one_launch_and_a_slow_node_stands_out(simulate: Run) -> N
         values = [[1e-5 * (9 if 4 in (a, b) else 1) for b in range(a + 1, ranks)] for a in range(ranks - 1)]
         return {"ok": True, "metrics": {"rtt": {"unit": "s", "value": 1e-5}}, "info": {"matrix": values}}
 
-    outcome, world = simulate(partial(Pairs, params={"bytes": 8}), nodes="n[1-6]", answer=matrix)
+    outcome, world = simulate(
+        partial(Pairs, params={"bytes": 8}), nodes="n[1-6]", answer=matrix, cluster={"page": True}
+    )
     found = [r for r in main(outcome, "rtt") if ">" in r.subject]
     assert len(found) == 15
     assert world.launches == 1

@@ -31,7 +31,7 @@ def slow_link(a: str, b: str) -> Any:
 
 
 def test_all_pairs_of_a_small_cluster(simulate: Any) -> None:
-    outcome = simulate("n[1-4]", clocks={"n2": 1e6, "n3": -50.0})
+    outcome = simulate("n[1-4]", clocks={"n2": 1e6, "n3": -50.0}, page=True)
     assert outcome.exit_code == 0
     assert len({r.subject for r in outcome.run.records if r.metric == "rtt"}) == 6
     assert len({r.subject for r in outcome.run.records if r.metric == "throughput"}) == 12

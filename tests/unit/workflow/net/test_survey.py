@@ -36,7 +36,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 def test_a_healthy_cluster(simulate: Any) -> None:
-    outcome = simulate()
+    outcome = simulate(page=True)
     assert outcome.exit_code == 0
     run = outcome.run
     assert run.meta["state"] == "complete"
@@ -140,7 +140,7 @@ def test_an_interrupt_keeps_what_was_measured(simulate: Any) -> None:
             if progress.done >= 100:
                 raise KeyboardInterrupt
 
-    outcome = simulate(watch=Impatient())
+    outcome = simulate(watch=Impatient(), page=True)
     assert outcome.exit_code == 130
     assert outcome.run.meta["state"] == "interrupted"
     assert len(outcome.run.replicates) == 100
@@ -149,7 +149,7 @@ def test_an_interrupt_keeps_what_was_measured(simulate: Any) -> None:
 
 def test_one_cell(simulate: Any) -> None:
     cell = Cell(0, "n1", "n2", "tcp", "pingpong", {"bytes": 1}, (Metric("rtt", "s"),))
-    outcome = simulate("n[1-2]", {"cell": cell}, made=Single)
+    outcome = simulate("n[1-2]", {"cell": cell}, made=Single, page=True)
     assert outcome.exit_code == 0
     assert [(r.subject, r.metric) for r in outcome.run.records] == [("n1>n2", "rtt")]
     assert not (outcome.run.path / "report.html").exists()

@@ -48,7 +48,7 @@ def printed(run: Any, width: int = 80) -> str:
 
 
 def test_every_row_has_a_figure_or_a_reason(simulate: Any) -> None:
-    outcome = simulate("n[1-2]")
+    outcome = simulate("n[1-2]", page=True)
     found = rows_of(outcome.run.records)
     wanted = {row.name for row in table().rows if row.quick}
     assert {node: set(rows) for node, rows in found.items()} == {"n1": wanted, "n2": wanted}
@@ -199,7 +199,7 @@ def test_groups_are_checked_before_any_node_is_touched() -> None:
 
 
 def test_rows_by_name_are_all_that_is_measured_even_those_that_quick_leaves_out(simulate: Any) -> None:
-    outcome = simulate("n1", {"names": ["os.syscall.null", "cpu.int64.bit"], "page": False})
+    outcome = simulate("n1", {"names": ["os.syscall.null", "cpu.int64.bit"], "page": False}, page=True)
     measured = {name for name, one in rows_of(outcome.run.records)["n1"].items() if one.probe == "node"}
     assert {"os.syscall.null", "cpu.int64.bit"} <= measured
     assert len(outcome.run.plan["cells"]) == 2
