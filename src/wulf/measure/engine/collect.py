@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -183,51 +185,70 @@ def records_of(
         What limits the cell, the strongest first; kept beside the primary metric.
     """
     good = [replicate for replicate in replicates if replicate["ok"]]
-    failure = failure or _wrong(replicates)
-    counters: dict[str, Any] = {}
-    for replicate in good:
-        add_counters(counters, replicate.get("counters") or {})
-
-    disturbed = disturbances(good) if cell.program == NODE else {}
-
-    def record(metric: Metric, *, primary: bool) -> Record:
-        samples = samples_of(metric.name, good)
-        rule = plan.rule_of(cell, metric)
-        estimate = rule.estimate(samples)
-        odd = flags(samples) if primary else {}
-        verdict, reason = _verdict(
-            estimate,
-            primary=primary,
-            width=plan.width if cell.wave is None else float("inf"),  # of a wave, the sum is held to it
-            odd=odd if cell.wave is None else {},
-            failure=failure,
-            why_none=_first_reason(metric.name, replicates),
-        )
-        if disturbed and verdict is Verdict.OK:
-            verdict, reason = Verdict.NOISY, next(iter(disturbed.values()))
-        # a node that answers, with a reason in place of a value, has nothing of the kind
-        lacks = cell.program == NODE and estimate.n == 0 and 0 < len(good) == len(replicates) and failure is None
-        blocks = list(by_block(metric.name, good))
-        of_every_pass = not plan.together and cell.wave is None and blocks == list(range(len(blocks)))
-        of_primary: dict[str, Any] = {}
-        if primary:
-            stopped_by = failure or stopped or rule.decide(samples).reason
-            of_primary = {"counters": counters, "stopped": stopped_by, "bottleneck": list(bottleneck)}
-            of_primary |= _common_start(good)
-        return Record(
-            run=run, subject=cell.subject, probe=cell.program, metric=metric.name, unit=metric.unit,
-            params=_params(cell), value=estimate.value, low=estimate.low, high=estimate.high,
-            confidence=estimate.confidence, statistic="median" if estimate.value is not None else None,
-            replicates=estimate.n, quantiles=_quantiles(metric.name, good), verdict=verdict, reason=reason,
-            provenance=Provenance.MEASURED, samples=samples, at=at, supported=not lacks, phase=cell.phase,
-            failed_replicates=len(replicates) - len(good), blocks=[] if of_every_pass else blocks,
-            flags=odd | disturbed, info=_info(good), **_named(cell, metric.name), **of_primary,
-        )  # fmt: skip
-
+    own = _Measured(cell, replicates, good, plan, run, at, failure or _wrong(replicates))
     answered = {name for replicate in good for name in replicate["metrics"]}
     primary, *secondary = _told(cell.metrics[0], good) if cell.program == APP else cell.metrics
     applicable = [metric for metric in secondary if metric.name in answered]
-    return [record(primary, primary=True), *(record(metric, primary=False) for metric in applicable)]
+    first = own.primary(primary, stopped, bottleneck)
+    return [first, *(own.record(metric) for metric in applicable)]
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """A cell's replicates, and what its records have in common; `good`: those with an answer."""
+
+    cell: Cell
+    replicates: Sequence[Replicate]
+    good: Sequence[Replicate]
+    plan: Plan
+    run: str
+    at: str
+    failure: str | None
+
+    @cached_property
+    def disturbed(self) -> dict[str, str]:
+        """What else went on beside a node's own probe."""
+        return disturbances(self.good) if self.cell.program == NODE else {}
+
+    def primary(self, metric: Metric, stopped: str | None, bottleneck: Sequence[Mapping[str, Any]]) -> Record:
+        """The record of the metric that ends the measuring, with what is said of the cell once."""
+        counters: dict[str, Any] = {}
+        for replicate in self.good:
+            add_counters(counters, replicate.get("counters") or {})
+        samples = samples_of(metric.name, self.good)
+        ended = self.failure or stopped or self.plan.rule_of(self.cell, metric).decide(samples).reason
+        of_cell = {"counters": counters, "stopped": ended, "bottleneck": list(bottleneck), **_common_start(self.good)}
+        return self.record(metric, flags(samples), **of_cell)
+
+    def record(self, metric: Metric, odd: Mapping[str, str] | None = None, **of_cell: Any) -> Record:
+        """The record of a metric; `odd`: the flags of the primary one, None for another."""
+        cell, good = self.cell, self.good
+        samples = samples_of(metric.name, good)
+        estimate = self.plan.rule_of(cell, metric).estimate(samples)
+        verdict, reason = _verdict(
+            estimate,
+            primary=odd is not None,
+            width=self.plan.width if cell.wave is None else float("inf"),  # of a wave, the sum is held to it
+            odd=dict(odd or {}) if cell.wave is None else {},
+            failure=self.failure,
+            why_none=_first_reason(metric.name, self.replicates),
+        )
+        if self.disturbed and verdict is Verdict.OK:
+            verdict, reason = Verdict.NOISY, next(iter(self.disturbed.values()))
+        # a node that answers, with a reason in place of a value, has nothing of the kind
+        all_answered = 0 < len(good) == len(self.replicates) and self.failure is None
+        lacks = cell.program == NODE and estimate.n == 0 and all_answered
+        blocks = list(by_block(metric.name, good))
+        of_every_pass = not self.plan.together and cell.wave is None and blocks == list(range(len(blocks)))
+        return Record(
+            run=self.run, subject=cell.subject, probe=cell.program, metric=metric.name, unit=metric.unit,
+            params=_params(cell), value=estimate.value, low=estimate.low, high=estimate.high,
+            confidence=estimate.confidence, statistic="median" if estimate.value is not None else None,
+            replicates=estimate.n, quantiles=_quantiles(metric.name, good), verdict=verdict, reason=reason,
+            provenance=Provenance.MEASURED, samples=samples, at=self.at, supported=not lacks, phase=cell.phase,
+            failed_replicates=len(self.replicates) - len(good), blocks=[] if of_every_pass else blocks,
+            flags={**(odd or {}), **self.disturbed}, info=_info(good), **_named(cell, metric.name), **of_cell,
+        )  # fmt: skip
 
 
 WRONG = "wrong"

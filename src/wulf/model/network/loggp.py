@@ -127,6 +127,13 @@ class LogGP:
         return self.times.at(size)
 
 
+NOTHING_LEFT = (
+    "not identifiable: sending and receiving take as long as the whole way, and nothing is left for the wire; "
+    "a CPU of its own for each rank would tell it"
+)
+"""Why there is no latency."""
+
+
 def fit_loggp(
     round_trips: Times,
     trains: Times | None = None,
@@ -164,11 +171,8 @@ def fit_loggp(
     round_trips, trains, calls = _enough(round_trips, trains, calls, reasons)
     half = {size: (checked(values) / 2).tolist() for size, values in round_trips.items()}
     times, checks = boot.lines(half, "time")
-    checks += [
-        boot.check(BOTH_WAYS, size, times, values)
-        for size, values in sorted((crossings or {}).items())
-        if len(values) >= LEAST_REPLICATES
-    ]
+    enough = {size: values for size, values in (crossings or {}).items() if len(values) >= LEAST_REPLICATES}
+    checks += [boot.check(BOTH_WAYS, size, times, values) for size, values in sorted(enough.items())]
     gaps, gap = None, None
     if trains:
         own = _gaps(round_trips, trains, messages, reasons)
@@ -185,10 +189,7 @@ def fit_loggp(
         return LogGP(None, None, None, gap, {}, times, gaps, checks, reasons)
     latency = _latency(smallest, round_trips, boot)
     if latency.value <= 0:
-        reasons["latency"] = (
-            "not identifiable: sending and receiving take as long as the whole way, and nothing is left for the wire; "
-            "a CPU of its own for each rank would tell it"
-        )
+        reasons["latency"] = NOTHING_LEFT
     found = {one.bytes: (boot.median(one.send), boot.median(one.receive)) for one in calls}
     known = latency if latency.value > 0 else None
     return LogGP(known, *found[smallest.bytes], gap, found, times, gaps, checks, reasons)
