@@ -41,7 +41,7 @@ def up(
     emulator: str | None = None,
     with_slurm: bool = False,
     say: Callable[[str], None] = lambda _: None,
-) -> Lab:
+) -> Lab:  # of what a lab can be made; each has a default
     """Bring a lab up; every node answers to ssh when this returns.
 
     Parameters

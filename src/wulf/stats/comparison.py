@@ -129,7 +129,7 @@ def _comparison(
     shift: Shift, n: int, level: float, delta: float, *,
     lower_is_better: bool, paired: bool, confidence: float, degrees: int, margin: float, p: float | None = None,
     claimed_at: float | None = None,
-) -> Comparison:  # fmt: skip
+) -> Comparison:  # fmt: skip # what tests of pairs and of two samples have in common
     bounded = isfinite(shift.low)
     visible = least_visible(shift.low, shift.high, level, degrees=degrees, claimed_at=claimed_at) if bounded else None
     judgement = judge(shift.low, shift.high, delta, lower_is_better=lower_is_better, margin=margin)

@@ -55,7 +55,7 @@ _REMOVE = "remove it: the ranks' files are enough to read the trace"
 def manifest_of(
     *, command: Sequence[str], ranks: int, mpi: str = "", hosts: Mapping[int, str] = {}, wall: float | None = None,
     missing: Sequence[int] = (), faults: Sequence[Mapping[str, Any]] = (), kind: str = RANKS, source: str = "",
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:  # fmt: skip # an argument for each field
     """A manifest as JSON holds it.
 
     Parameters

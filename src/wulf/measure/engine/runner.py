@@ -90,7 +90,7 @@ class Runner:
         servers: Servers | None = None,
         explain: Explain = unexplained,
         so_far: Sequence[Replicate] = (),
-    ) -> None:
+    ) -> None:  # all that it touches is injected: tests are exact and instant
         self._explain = explain
         self._plan = plan
         self._ends = Ends({NET: sessions, **(others or {})}, addresses, second, {} if servers is None else servers)

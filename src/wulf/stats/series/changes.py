@@ -20,6 +20,8 @@ Where this differs from the paper:
   too many in 5 % of series without a change, in 6 to 7 % of those with two to five weak ones, whose places are unsure.
 - A segment ends where the neighbours begin (the paper's κ is always the end), so that a level that came and went again
   within a small part of a long series is found late or not at all. One that still lasts is found.
+
+It is one long file, since these departures stand in one another's code.
 """
 
 from __future__ import annotations

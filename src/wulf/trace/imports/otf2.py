@@ -7,6 +7,8 @@ Events between the ENTER and the LEAVE of a region are one call. Peers are ranks
 that stands behind each says which rank of the world that is. What a non-blocking collective was, and on which
 communicator a non-blocking receive was, is told where it is complete: the text is read ahead for that. Computing is all
 time outside of MPI's regions.
+
+It is one long file, since the format is read in one pass: definitions, events, and calls stand on each other.
 """
 
 from __future__ import annotations

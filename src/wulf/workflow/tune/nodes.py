@@ -96,7 +96,7 @@ class Nodes:
         self, names: Sequence[str], open_: Open, campaign: str, by: str, *,
         confirm: float, lease: float, reach: Reach = lambda _: {}, clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
-    ) -> None:  # fmt: skip
+    ) -> None:  # fmt: skip # clock, sleep and reach are injected
         self.names = tuple(names)
         self._open, self._reach = open_, reach
         self._campaign, self._by = campaign, by

@@ -1,0 +1,71 @@
+"""How large a function, a list of parameters and a file of the package may be without a reason beside it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import wulf
+
+PACKAGE = Path(wulf.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+MOST_LINES, MOST_OF_A_FILE, MOST_PARAMETERS = 60, 400, 8
+LONG = "one long file"
+"""What the docstring of a longer file says, and why."""
+
+
+def functions(text: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Without `self` and `cls`."""
+    given = function.args
+    names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return len([name for name in names if name not in ("self", "cls")])
+
+
+def signature(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> str:
+    return "\n".join(lines[function.lineno - 1 : function.body[0].lineno - 1])
+
+
+def wrong(text: str) -> list[str]:
+    lines = text.splitlines()
+    found = []
+    for function in functions(text):
+        assert function.end_lineno is not None
+        if function.end_lineno - function.lineno + 1 > MOST_LINES:
+            found.append(f"{function.name}: {function.end_lineno - function.lineno + 1} lines")
+        told = "#" in signature(function, lines).replace("# fmt: skip\n", "\n")
+        if parameters(function) > MOST_PARAMETERS and not told:
+            found.append(f"{function.name}: {parameters(function)} parameters, and no word why")
+    if len(lines) > MOST_OF_A_FILE and LONG not in (ast.get_docstring(ast.parse(text)) or ""):
+        found.append(f"{len(lines)} lines, and no word why")
+    return found
+
+
+@pytest.mark.parametrize("room", sorted({path.relative_to(PACKAGE).parts[0] for path in FILES}))
+def test_nothing_is_large_without_a_reason(room: str) -> None:
+    own = [path for path in FILES if path.relative_to(PACKAGE).parts[0] == room]
+    # a command has an argument for each option
+    found = {
+        str(path.relative_to(PACKAGE)): faults
+        for path in own
+        if (faults := [one for one in wrong(path.read_text()) if room != "cli" or "parameters" not in one])
+    }
+    assert found == {}
+
+
+def test_what_is_too_large_is_found() -> None:
+    long = "def f():\n" + "    x = 1\n" * 60
+    many = "def g(a, b, c, d, e, f, g, h, i):\n    pass\n"
+    assert wrong(long + many) == ["f: 61 lines", "g: 9 parameters, and no word why"]
+    assert wrong(many.replace("i):", "i):  # nine are what there is")) == []
+    assert wrong('"""A table."""\n' + "x = 1\n" * 400) == ["401 lines, and no word why"]
+    assert wrong('"""It is one long file, as tables are."""\n' + "x = 1\n" * 400) == []
