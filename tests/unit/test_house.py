@@ -18,6 +18,11 @@ LONG = "one long file"
 """What the docstring of a longer file says, and why."""
 
 
+MOST_MODULES = 15
+PEERS = {"agent/changes", "agent/facts"}
+"""Rooms of peers: an addition is one module more."""
+
+
 def functions(text: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -60,6 +65,15 @@ def test_nothing_is_large_without_a_reason(room: str) -> None:
         if (faults := [one for one in wrong(path.read_text()) if room != "cli" or "parameters" not in one])
     }
     assert found == {}
+
+
+def test_no_room_has_more_modules_than_one_takes_in() -> None:
+    rooms: dict[str, int] = {}
+    for path in FILES:
+        if path.name != "__init__.py":
+            room = path.relative_to(PACKAGE).parent.as_posix()
+            rooms[room] = rooms.get(room, 0) + 1
+    assert {room: count for room, count in rooms.items() if count > MOST_MODULES and room not in PEERS} == {}
 
 
 def test_what_is_too_large_is_found() -> None:
