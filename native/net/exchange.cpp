@@ -132,7 +132,7 @@ std::unique_ptr<Exchange> Exchange::over(const Transport& transport, Lane& lane,
   if (!transport.spec().datagrams) {
     return std::make_unique<StreamExchange>(lane, buffer, bytes);
   }
-  return std::make_unique<DatagramExchange>(lane, buffer, Patience(asked, timeout));
+  return std::make_unique<DatagramExchange>(lane, buffer, Patience(asked, timeout, !transport.spec().local));
 }
 
 Json times_metric(const Histogram& times, const std::string& reason) {

@@ -29,9 +29,12 @@ struct Tally {
 class Patience {
  public:
   /// `asked`: how long the server took to answer over the control connection, the first guess at a round
-  /// trip; `most`: how long any answer may take.
-  Patience(Nanoseconds asked, Nanoseconds most) noexcept
-      : most_(most), span_(std::min(most, std::max(kSlack * asked, kFirst))) {}
+  /// trip; `most`: how long any answer may take; `loses`: whether the transport may lose one. Where it does not,
+  /// as within a node, an answer that a stall of the machine holds up is late, and each is waited for so long.
+  Patience(Nanoseconds asked, Nanoseconds most, bool loses) noexcept
+      : most_(most),
+        least_(loses ? std::min(kLeast, most) : most),
+        span_(loses ? std::min(most, std::max(kSlack * asked, kFirst)) : most) {}
 
   [[nodiscard]] Nanoseconds span() const noexcept { return span_; }
   [[nodiscard]] Nanoseconds most() const noexcept { return most_; }
@@ -40,7 +43,7 @@ class Patience {
   void learn(Nanoseconds rtt) noexcept {
     if (rtt > slowest_) {
       slowest_ = rtt;
-      span_ = std::clamp(kSlack * slowest_, std::min(kLeast, most_), most_);
+      span_ = std::clamp(kSlack * slowest_, least_, most_);
     }
   }
 
@@ -49,6 +52,7 @@ class Patience {
   static constexpr Nanoseconds kFirst = 200 * kMillisecond;
   static constexpr Nanoseconds kLeast = 20 * kMillisecond;
   Nanoseconds most_;
+  Nanoseconds least_;
   Nanoseconds span_;
   Nanoseconds slowest_ = 0;
 };

@@ -81,7 +81,7 @@ class DatagramRequests final : public Requests {
         request_(Buffer::of(run.params(), run.param<std::size_t>("bytes"))),
         reply_(Buffer::of(run.params(), run.param<std::size_t>("reply_bytes"))),
         carried_(carried_bytes(run.params())),
-        patience_(asked, from_seconds(run.timeout())),
+        patience_(asked, from_seconds(run.timeout()), !run.transport().spec().local),
         requests_(run.param<std::size_t>("window"), carried_) {}
 
   void run(Nanoseconds span, Tally& tally) override {

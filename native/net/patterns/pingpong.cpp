@@ -26,7 +26,7 @@ class PingPong final : public ClientTimed {
     return {{"rtt", "s", "lower", "round-trip time; the value is the median"},
             {"lost", "1", "lower",
              "datagrams that did not come back within eight times the slowest round trip, "
-             "at least 20 ms"}};
+             "at least 20 ms; of local ones, which none loses, within the timeout"}};
   }
 
   [[nodiscard]] bool supports(const Transport& /*transport*/) const override { return true; }
