@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "fuzz/targets.hpp"
-#include "replay/builder.hpp"
+#include "replay/program/builder.hpp"
 
 namespace wulf::fuzz {
 

@@ -4,9 +4,9 @@
 #include "core/error.hpp"
 #include "core/registry.hpp"
 #include "fuzz/targets.hpp"
-#include "replay/builder.hpp"
 #include "replay/engine.hpp"
-#include "replay/source.hpp"
+#include "replay/program/builder.hpp"
+#include "replay/program/source.hpp"
 
 namespace wulf::fuzz {
 namespace {

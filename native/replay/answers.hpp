@@ -4,8 +4,8 @@
 #include <string>
 
 #include "core/json.hpp"
+#include "replay/analysis/sensitivity.hpp"
 #include "replay/network.hpp"
-#include "replay/sensitivity.hpp"
 
 namespace wulf::replay {
 

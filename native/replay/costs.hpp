@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "replay/lanes.hpp"
+#include "replay/engine_a/lanes.hpp"
 #include "replay/network.hpp"
-#include "replay/program.hpp"
+#include "replay/program/program.hpp"
 
 namespace wulf::replay {
 

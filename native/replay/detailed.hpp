@@ -1,10 +1,10 @@
 #pragma once
 
 #include "replay/costs.hpp"
+#include "replay/engine_a/workspace.hpp"
 #include "replay/network.hpp"
-#include "replay/program.hpp"
+#include "replay/program/program.hpp"
 #include "replay/run.hpp"
-#include "replay/workspace.hpp"
 
 namespace wulf::replay {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/json.hpp"
-#include "replay/program.hpp"
+#include "replay/program/program.hpp"
 
 namespace wulf::replay {
 

@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "replay/network.hpp"
-#include "replay/program.hpp"
+#include "replay/program/program.hpp"
 
 namespace wulf::replay {
 

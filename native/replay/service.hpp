@@ -8,7 +8,7 @@
 
 #include "core/json.hpp"
 #include "core/session.hpp"
-#include "replay/source.hpp"
+#include "replay/program/source.hpp"
 
 namespace wulf::replay {
 

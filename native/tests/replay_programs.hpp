@@ -3,8 +3,8 @@
 #include <random>
 #include <vector>
 
-#include "replay/builder.hpp"
 #include "replay/network.hpp"
+#include "replay/program/builder.hpp"
 #include "replay/run.hpp"
 
 // Programs and networks for tests of the replay, and what they come to by brute force.

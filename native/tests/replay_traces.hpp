@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/program.hpp"
+#include "replay/program/program.hpp"
 #include "trace/format/record.hpp"
 
 namespace wulf::replay {

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "core/huge_pages.hpp"
-#include "replay/array.hpp"
+#include "replay/program/array.hpp"
 #include "tests/catch.hpp"
 
 namespace wulf::replay {

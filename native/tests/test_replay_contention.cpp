@@ -1,9 +1,9 @@
 #include <array>
 #include <string>
 
-#include "replay/builder.hpp"
-#include "replay/first_messages.hpp"
-#include "replay/joined.hpp"
+#include "replay/program/builder.hpp"
+#include "replay/program/first_messages.hpp"
+#include "replay/program/joined.hpp"
 #include "replay/run.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_programs.hpp"

@@ -1,9 +1,9 @@
 #include <random>
 #include <string>
 
+#include "replay/analysis/sensitivity.hpp"
+#include "replay/program/schedules.hpp"
 #include "replay/run.hpp"
-#include "replay/schedules.hpp"
-#include "replay/sensitivity.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_programs.hpp"
 

@@ -1,8 +1,8 @@
 #include <random>
 #include <string>
 
-#include "replay/builder.hpp"
-#include "replay/engine_b.hpp"
+#include "replay/engine_b/engine_b.hpp"
+#include "replay/program/builder.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_programs.hpp"
 

@@ -3,7 +3,7 @@
 #include <set>
 #include <tuple>
 
-#include "replay/engine_b_queue.hpp"
+#include "replay/engine_b/queue.hpp"
 #include "tests/catch.hpp"
 
 namespace wulf::replay {

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "replay/builder.hpp"
-#include "replay/lower.hpp"
+#include "replay/lower/lower.hpp"
+#include "replay/program/builder.hpp"
 #include "replay/run.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_traces.hpp"

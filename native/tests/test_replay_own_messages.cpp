@@ -1,6 +1,6 @@
 #include <random>
 
-#include "replay/own_messages.hpp"
+#include "replay/program/own_messages.hpp"
 #include "replay/run.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_programs.hpp"

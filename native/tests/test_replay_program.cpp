@@ -3,9 +3,9 @@
 #include "core/error.hpp"
 #include "core/registry.hpp"
 #include "replay/answers.hpp"
-#include "replay/builder.hpp"
 #include "replay/engine.hpp"
 #include "replay/network.hpp"
+#include "replay/program/builder.hpp"
 #include "tests/catch.hpp"
 
 namespace {

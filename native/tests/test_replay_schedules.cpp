@@ -2,8 +2,8 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "replay/builder.hpp"
-#include "replay/schedules.hpp"
+#include "replay/program/builder.hpp"
+#include "replay/program/schedules.hpp"
 #include "tests/catch.hpp"
 
 namespace {

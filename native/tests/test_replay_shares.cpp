@@ -2,7 +2,7 @@
 #include <random>
 #include <vector>
 
-#include "replay/flows.hpp"
+#include "replay/engine_b/flows.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include "replay/builder.hpp"
+#include "replay/program/builder.hpp"
 #include "replay/run.hpp"
 #include "tests/catch.hpp"
 

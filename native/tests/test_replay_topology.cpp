@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "replay/topology.hpp"
+#include "replay/topology/topology.hpp"
 #include "tests/catch.hpp"
 
 namespace {

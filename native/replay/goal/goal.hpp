@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "replay/source.hpp"
+#include "replay/program/source.hpp"
 
 namespace wulf::replay {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "replay/builder.hpp"
 #include "replay/goal/dependencies.hpp"
-#include "replay/program.hpp"
+#include "replay/program/builder.hpp"
+#include "replay/program/program.hpp"
 
 namespace wulf::replay {
 

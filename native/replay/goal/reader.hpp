@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "replay/operation.hpp"
+#include "replay/program/operation.hpp"
 
 namespace wulf::replay {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replay/goal/dependencies.hpp"
-#include "replay/lower_emitter.hpp"
+#include "replay/lower/emitter.hpp"
 
 namespace wulf::replay {
 

@@ -10,8 +10,8 @@
 #include "core/registry.hpp"
 #include "replay/answers.hpp"
 #include "replay/detailed.hpp"
-#include "replay/lower_call.hpp"
-#include "replay/lower_files.hpp"
+#include "replay/lower/call.hpp"
+#include "replay/lower/files.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

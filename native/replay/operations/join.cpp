@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "core/params.hpp"
 #include "core/registry.hpp"
-#include "replay/joined.hpp"
+#include "replay/program/joined.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

@@ -6,11 +6,11 @@
 #include "core/params.hpp"
 #include "core/registry.hpp"
 #include "replay/answers.hpp"
-#include "replay/builder.hpp"
-#include "replay/first_messages.hpp"
-#include "replay/own_messages.hpp"
+#include "replay/program/builder.hpp"
+#include "replay/program/first_messages.hpp"
+#include "replay/program/own_messages.hpp"
+#include "replay/program/source.hpp"
 #include "replay/service.hpp"
-#include "replay/source.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "core/params.hpp"
 #include "core/registry.hpp"
+#include "replay/analysis/critical_path.hpp"
 #include "replay/answers.hpp"
-#include "replay/critical_path.hpp"
 #include "replay/detailed.hpp"
 #include "replay/service.hpp"
 

@@ -1,6 +1,6 @@
 #include "core/params.hpp"
 #include "core/registry.hpp"
-#include "replay/array.hpp"
+#include "replay/program/array.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

@@ -4,8 +4,8 @@
 #include "core/error.hpp"
 #include "core/params.hpp"
 #include "core/registry.hpp"
+#include "replay/analysis/sensitivity.hpp"
 #include "replay/answers.hpp"
-#include "replay/sensitivity.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

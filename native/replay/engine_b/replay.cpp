@@ -1,0 +1,358 @@
+#include "replay/engine_b/replay.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace wulf::replay {
+
+template <typename Time>
+TimeOrdered<Time>::TimeOrdered(const Program& program, const Network& network)
+    : program_(program),
+      network_(network),
+      transfers_(network, program.ranks()),
+      costs_(program, network, [this](std::uint64_t bytes) { return transfers_.takes(bytes); }),
+      ranks_(program.ranks()),
+      messages_(program.messages.count()),
+      live_(program.live.count()) {
+  if (!program.graph.empty()) {
+    start_graph();
+  }
+  for (std::uint32_t r = 0; r < program.ranks() && program.graph.empty(); ++r) {
+    ranks_[r].at = program.first[r];
+    ranks_[r].end = program.first[r + 1];
+    ready_.push_back(program.ranks() - 1 - r);
+  }
+  if (!costs_.all_eager()) {
+    left_.resize(messages_.size());
+  }
+  if (!live_.empty()) {
+    bound_.assign(messages_.size(), kNone);
+    live_rank_.assign(live_.size(), 0);
+  }
+}
+
+template <typename Time>
+Run TimeOrdered<Time>::run(bool ends) {
+  drain();
+  const std::vector<Blocked> blocked = operations_.empty() ? blocked_ranks() : blocked_operations();
+  if (!blocked.empty()) {
+    throw deadlock(program_, blocked);
+  }
+  return result(ends);
+}
+
+template <typename Time>
+void TimeOrdered<Time>::drain() {
+  run_ready();
+  while (!queue_.empty()) {
+    const Event event = queue_.pop();
+    ++events_;
+    check(event.time);
+    take(event);
+    run_ready();
+  }
+}
+
+/// Overflow guard (int64 ps): CostClasses::check() has seen to all but slow links and windows.
+template <typename Time>
+void TimeOrdered<Time>::check(Picoseconds now) const {
+  constexpr Picoseconds kLatest = 1LL << 62U;
+  if (now > kLatest) {
+    throw bad_parameter("networks",
+                        "on the network '" + network_.name +
+                            "' the program takes longer than 53 days, more than picoseconds in 64 bits "
+                            "hold: check the rates of its topology and the window of its slow start");
+  }
+}
+
+template <typename Time>
+void TimeOrdered<Time>::take(Event event) {
+  const auto arg = static_cast<std::uint32_t>(event.key);
+  switch (static_cast<EventKind>(event.key >> 32U)) {
+    case EventKind::kReady:
+      return operate(arg);
+    case EventKind::kServed:
+      return serve_operation(arg);
+    case EventKind::kArrival:
+      return serve(arg);
+    case EventKind::kEnvelope:
+      return arrive(arg);
+    case EventKind::kPost:
+      return post_live(live_rank_[arg], arg);
+    case EventKind::kBegin:
+      return begin(event.time, arg);
+    case EventKind::kResume:
+      transfers_.resume(event.time, arg);
+      return after_transfers(event.time);
+    case EventKind::kEnds:
+      return end_transfers(event.time);
+    case EventKind::kSettle:
+      return settle_transfers(event.time);
+  }
+}
+
+template <typename Time>
+void TimeOrdered<Time>::run_ready() {
+  while (!ready_.empty()) {
+    const std::uint32_t number = ready_.back();
+    ready_.pop_back();
+    run_rank(number);
+  }
+}
+
+template <typename Time>
+void TimeOrdered<Time>::run_rank(std::uint32_t number) {
+  Rank& rank = ranks_[number];
+  rank.waits_for = kNothing;
+  while (rank.at != rank.end) {
+    const OpKind kind = program_.kind[rank.at];
+    const std::uint32_t arg = program_.arg[rank.at];
+    if (!step(rank, number, kind, arg)) {
+      rank.waits_for = wait_key(kind, arg);
+      return;
+    }
+    ++rank.at;
+  }
+}
+
+/// False where the rank has to wait.
+template <typename Time>
+bool TimeOrdered<Time>::step(Rank& rank, std::uint32_t number, OpKind kind, std::uint32_t arg) {
+  switch (kind) {
+    case OpKind::kCalc:
+      rank.clock.add(&Parts::compute, program_.durations[arg]);
+      return true;
+    case OpKind::kSend:
+      send(rank.clock, arg);
+      return true;
+    case OpKind::kRecv:
+      post(rank.clock, arg);
+      return true;
+    case OpKind::kWaitSend:
+      return wait_send(rank, arg);
+    case OpKind::kWaitRecv:
+      return wait_receive(rank, arg);
+    case OpKind::kRecvLive:
+      live_[arg].posted = rank.clock;
+      live_rank_[arg] = number;
+      push(rank.clock.at, EventKind::kPost, arg);
+      return true;
+    case OpKind::kWaitLive:
+      return live_[arg].message != kNone && wait_receive(rank, live_[arg].message);
+  }
+  return false;
+}
+
+template <typename Time>
+void TimeOrdered<Time>::wake(std::uint32_t number, OpKind kind, std::uint32_t arg) {
+  if (!operations_.empty()) {
+    return announce_service(kind, arg);
+  }
+  if (ranks_[number].waits_for == wait_key(kind, arg)) {
+    ranks_[number].waits_for = kNothing;
+    ready_.push_back(number);
+  }
+}
+
+template <typename Time>
+void TimeOrdered<Time>::send(Time& clock, std::uint32_t message) {
+  const std::uint32_t row = row_of(message);
+  const MessageCosts& costs = costs_[row];
+  messages_[message].row = row;
+  clock.add(&Parts::overhead, costs.send);
+  if (costs.eager) {
+    send_eager(clock, message, costs);
+  } else {
+    request(clock, message, costs);
+  }
+}
+
+template <typename Time>
+void TimeOrdered<Time>::send_eager(const Time& clock, std::uint32_t number, const MessageCosts& costs) {
+  Message& message = messages_[number];
+  Rank& rank = ranks_[program_.messages.from[number]];
+  message.when = clock;
+  raise(message.when, rank.nic);
+  rank.nic = message.when;
+  if (!costs.flows || !transfers_.share_nic()) {
+    rank.nic.add(&Parts::bytes, costs.stretch);
+  }
+  rank.nic.add(&Parts::waiting, costs.gap);
+  message.state = State::kUnderway;
+  if (is_live(number)) {
+    announce(number, message.when.at + costs.latency);  // its envelope is not held up: none overtakes another
+  }
+  if (costs.flows) {
+    push(message.when.at, EventKind::kBegin, number);
+    return;
+  }
+  travel(number, costs);
+}
+
+/// The first byte of what leaves `when` is on its way.
+template <typename Time>
+void TimeOrdered<Time>::travel(std::uint32_t number, const MessageCosts& costs) {
+  Message& message = messages_[number];
+  message.when.add(&Parts::latency, costs.way);
+  if (network_.receiver_gap) {
+    push(message.when.at, EventKind::kArrival, number);
+  } else {
+    message.when.add(&Parts::bytes, costs.stretch);
+    finish(number);
+  }
+}
+
+/// A rendezvous' request travels to the receiver; its data leave when that has posted the receive and said
+/// so.
+template <typename Time>
+void TimeOrdered<Time>::request(const Time& clock, std::uint32_t number, const MessageCosts& costs) {
+  Message& message = messages_[number];
+  const bool posted = message.state == State::kPosted;
+  const Time post = message.when;
+  message.when = clock;
+  message.when.add(&Parts::latency, costs.latency);
+  message.state = State::kRequested;
+  if (posted) {
+    meet(number, post);
+  } else if (is_live(number)) {
+    announce(number, message.when.at);
+  }
+}
+
+template <typename Time>
+void TimeOrdered<Time>::post(const Time& clock, std::uint32_t number) {
+  if (costs_.all_eager() || costs_[row_of(number)].eager) {
+    return;  // the data don't wait for it
+  }
+  Message& message = messages_[number];
+  if (message.state == State::kRequested) {
+    meet(number, clock);
+  } else {
+    message.when = clock;
+    message.state = State::kPosted;
+  }
+}
+
+/// A request and its receive have met at the receiver: the answer travels back, then the data may leave.
+template <typename Time>
+void TimeOrdered<Time>::meet(std::uint32_t number, const Time& posted) {
+  Message& message = messages_[number];
+  const MessageCosts& costs = costs_[message.row];
+  raise(message.when, posted);
+  message.when.add(&Parts::latency, costs.latency);
+  message.state = State::kAgreed;
+  push(message.when.at, EventKind::kBegin, number);
+}
+
+/// A rendezvous' data may leave, or data begin to flow over the links.
+template <typename Time>
+void TimeOrdered<Time>::begin(Picoseconds now, std::uint32_t number) {
+  if (messages_[number].state == State::kAgreed) {
+    return leave(number);
+  }
+  transfers_.begin(now, number, program_.messages.from[number], program_.messages.to[number],
+                   program_.bytes_of(number));
+  after_transfers(now);
+}
+
+/// The sender's NIC takes the data of a rendezvous when it is through with those before, unless flows share
+/// it.
+template <typename Time>
+void TimeOrdered<Time>::leave(std::uint32_t number) {
+  Message& message = messages_[number];
+  const MessageCosts& costs = costs_[message.row];
+  const std::uint32_t sender = program_.messages.from[number];
+  if (!costs.flows || !transfers_.share_nic()) {
+    raise(message.when, ranks_[sender].wire);
+    ranks_[sender].wire = message.when;
+    ranks_[sender].wire.add(&Parts::bytes, costs.stretch);
+  }
+  message.state = State::kUnderway;
+  if (costs.flows) {
+    return push(message.when.at, EventKind::kBegin, number);
+  }
+  left_[number] = ranks_[sender].wire;
+  wake(program_.messages.from[number], OpKind::kWaitSend, number);
+  travel(number, costs);
+}
+
+/// The receiver's NIC takes a message when it is through with those that came before.
+template <typename Time>
+void TimeOrdered<Time>::serve(std::uint32_t number) {
+  Message& message = messages_[number];
+  const MessageCosts& costs = costs_[message.row];
+  Rank& receiver = ranks_[program_.messages.to[number]];
+  raise(message.when, receiver.rnic);
+  message.when.add(&Parts::bytes, costs.stretch);
+  receiver.rnic = message.when;
+  receiver.rnic.add(&Parts::waiting, costs.gap);
+  finish(number);
+}
+
+template <typename Time>
+void TimeOrdered<Time>::finish(std::uint32_t number) {
+  Message& message = messages_[number];
+  message.state = State::kThere;
+  if (!is_live(number)) {
+    wake(program_.messages.to[number], OpKind::kWaitRecv, number);
+  } else if (bound_[number] != kNone) {
+    wake(program_.messages.to[number], OpKind::kWaitLive, bound_[number]);
+  }
+}
+
+template <typename Time>
+bool TimeOrdered<Time>::wait_send(Rank& rank, std::uint32_t number) {
+  const Message& message = messages_[number];
+  const MessageCosts& costs = costs_[message.row];
+  if (costs.eager) {
+    return true;  // its bytes are copied: the sender went on at once
+  }
+  if (message.state < (costs.flows ? State::kThere : State::kUnderway)) {
+    return false;
+  }
+  raise(rank.clock, left_[number]);
+  return true;
+}
+
+template <typename Time>
+bool TimeOrdered<Time>::wait_receive(Rank& rank, std::uint32_t number) {
+  const Message& message = messages_[number];
+  if (message.state != State::kThere) {
+    return false;
+  }
+  raise(rank.clock, message.when);
+  rank.clock.add(&Parts::overhead, costs_[message.row].receive);
+  return true;
+}
+
+template <typename Time>
+std::vector<Blocked> TimeOrdered<Time>::blocked_ranks() const {
+  std::vector<Blocked> blocked;
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    if (ranks_[r].at != ranks_[r].end) {
+      blocked.push_back({r, ranks_[r].at});
+    }
+  }
+  return blocked;
+}
+
+template <typename Time>
+Run TimeOrdered<Time>::result(bool ends) const {
+  Run run;
+  run.events = events_;
+  for (const Rank& rank : ranks_) {
+    if (rank.clock.at > run.time) {
+      run.time = rank.clock.at;
+      run.parts = rank.clock.spent();
+    }
+    if (ends) {
+      run.ends.push_back(rank.clock.at);
+    }
+  }
+  return run;
+}
+
+template class TimeOrdered<BareTime>;
+template class TimeOrdered<TracedTime>;
+
+}  // namespace wulf::replay
