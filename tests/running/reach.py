@@ -97,7 +97,8 @@ def joined(*parts: Edges) -> Edges:
 
 
 _QUOTED_MODULE = re.compile(r'"((?:wulf|tests|bench|provision)(?:\.\w+)+)(?::\w+)?"')
-_IMPORTS_BY_NAME = re.compile(r'import_module\(f"')
+_IMPORTS_BY_NAME = re.compile(r'import_module\(f"(?:\{\w+\}\.(\w+)")?')
+"""`import_module(f"{room}.part")`: the modules of that name in all rooms; else those beside the one that imports."""
 
 
 def named(texts: Texts, packages: Iterable[str]) -> Edges:
@@ -109,10 +110,12 @@ def named(texts: Texts, packages: Iterable[str]) -> Edges:
         for name in {*_QUOTED_MODULE.findall(text), *STARTED.get(module, ())} - {module}:
             for each in {name, f"{name}.__main__"} & texts.keys():
                 edges.setdefault(each, {})[module] = distance
-        if _IMPORTS_BY_NAME.search(text):
+        for name in _IMPORTS_BY_NAME.findall(text):
             package = module if module in whole else module.rpartition(".")[0]
-            for each in texts:
-                if each.rpartition(".")[0] == package and each != module:
+            layer = ".".join(module.split(".")[:2])
+            for each in texts.keys() - {module}:
+                inside, _, own = each.rpartition(".")
+                if (inside.startswith(f"{layer}.") and own == name) if name else inside == package:
                     edges.setdefault(each, {})[module] = FAR
         if module.startswith("tests."):
             for conftest in _conftests(module) & texts.keys() - {module}:

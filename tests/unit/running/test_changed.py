@@ -106,6 +106,11 @@ class TestWhatNoImportShows:
         }
         assert reach.named(texts, ["wulf.apps"]) == {"wulf.apps.osu": {"wulf.apps": reach.FAR}}
 
+    def test_a_module_of_one_name_in_every_room(self) -> None:
+        parts = 'import_module(f"{room}.part")'
+        texts = {"wulf.report.kit.parts": parts, "wulf.report.net.part": "", "wulf.report.net.x": "", "wulf.b.part": ""}
+        assert reach.named(texts, []) == {"wulf.report.net.part": {"wulf.report.kit.parts": reach.FAR}}
+
     def test_fixtures_of_the_folders_above(self) -> None:
         texts = {"tests.conftest": "", "tests.unit.conftest": "", "tests.unit.test_a": "", "wulf.b": ""}
         assert reach.named(texts, []) == {
