@@ -29,8 +29,9 @@ struct Tally {
 class Patience {
  public:
   /// `asked`: how long the server took to answer over the control connection, the first guess at a round
-  /// trip; `most`: how long any answer may take; `loses`: whether the transport may lose one. Where it does not,
-  /// as within a node, an answer that a stall of the machine holds up is late, and each is waited for so long.
+  /// trip; `most`: how long any answer may take; `loses`: whether the transport may lose one. Where it does
+  /// not, as within a node, an answer that a stall of the machine holds up is late, and each is waited for so
+  /// long.
   Patience(Nanoseconds asked, Nanoseconds most, bool loses) noexcept
       : most_(most),
         least_(loses ? std::min(kLeast, most) : most),
