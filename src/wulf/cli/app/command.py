@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from wulf.apps import drivers
 from wulf.cli.commands import TableGroup
-from wulf.cli.mpi.options import mpi_inventory, option_of, rank_options, taken
+from wulf.cli.mpi.options import mpi_inventory, option_of, over_ranks, rank_options
 from wulf.cli.options import Seconds, measure_options, node_options
 from wulf.cli.studying import show_run, studied
 
@@ -66,14 +67,16 @@ def driver_command(driver: Driver) -> click.Command:
     @run_options
     @click.option("--program", metavar="PATH", help="Of the program on the nodes [the one found].")
     def run(program: str | None, **options: Any) -> int:
+        from wulf.cluster.mpi import WorldSpec
         from wulf.workflow.app.run import AppStudy, driver_request
 
         given = {spec.name: options.pop(names[spec.name]) for spec in driver.PARAMS}
         params = {name: value for name, value in given.items() if value is not None}
-        timeout = options.pop("timeout")
+        # what is wrong is refused before there is a run
+        request = driver_request(driver, params, WorldSpec(), program=program, timeout=options.pop("timeout"))
 
         def study(given: Conditions, spec: WorldSpec) -> AppStudy:
-            return AppStudy(given, driver_request(driver, params, spec, program=program, timeout=timeout))
+            return AppStudy(given, replace(request, spec=spec))
 
         return measured(driver.NAME, options, study)
 
@@ -98,11 +101,8 @@ def measured(name: str, options: dict[str, Any], study: Callable[[Conditions, Wo
     study
         What to run, once it is known over how many ranks.
     """
-    launch, as_json = taken(options), options.pop("as_json")
-
-    def make(given: Conditions) -> Study:
-        return study(given, launch(len(given.inventory.nodes)).spec)
-
+    as_json = options.pop("as_json")
+    make = over_ranks(options, lambda given, launch: study(given, launch.spec))
     return show_run(studied(f"app-{name}", options, make, where=mpi_inventory), as_json=as_json)
 
 

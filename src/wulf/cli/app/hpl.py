@@ -51,9 +51,10 @@ def _command(driver: Driver, text: str, example: str) -> click.Command:
         if program and source:
             raise UsageError("--program and --source both say which xhpl to run", "give one of them")
         tree = None if source is None else Source(source, own.get("blas"))
+        wanted = configurations(dat, own)  # what is wrong is refused before there is a run
 
         def study(given: Conditions, spec: WorldSpec) -> HplStudy:
-            return HplStudy(given, HplRequest(driver, configurations(dat, own), spec, program, timeout, tree))
+            return HplStudy(given, HplRequest(driver, wanted, spec, program, timeout, tree))
 
         return measured(driver.NAME, options, study)
 

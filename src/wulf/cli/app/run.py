@@ -35,6 +35,7 @@ def run(ctx: click.Context, /, **options: Any) -> int:
     no time, or without what --check looks for has no figure. Paths are those of the nodes; --chdir names a folder
     there, without which the command runs in an empty one.
     """
+    from wulf.cluster.mpi import WorldSpec
     from wulf.workflow.app.run import AppStudy
 
     words = ctx.meta[PROGRAM]
@@ -42,10 +43,11 @@ def run(ctx: click.Context, /, **options: Any) -> int:
         raise UsageError("no command is given", "write it after `--`: wulf app run n1 -- ./solver input")
     over_ranks = any(options[name] is not None for name in ("ranks", "per_node", "mpi")) or options["starter"] == "srun"
     own = {name: options.pop(name) for name in ("figure", "unit", "better", "checks", "environment", "chdir")}
-    timeout = options.pop("timeout")
+    # what is wrong is refused before there is a run
+    request = command_request(words, own, WorldSpec(), options.pop("timeout"), over_ranks=over_ranks)
 
     def study(given: Conditions, spec: WorldSpec) -> AppStudy:
-        return AppStudy(given, command_request(words, own, spec, timeout, over_ranks=over_ranks))
+        return AppStudy(given, replace(request, spec=spec))
 
     return measured("run", options, study)
 

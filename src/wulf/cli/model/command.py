@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.mpi.options import launch_options, mpi_inventory, taken
+from wulf.cli.mpi.options import launch_options, mpi_inventory, over_ranks
 from wulf.cli.options import Number, measure_options, node_options
 from wulf.cli.runs.history import Setting
 from wulf.cli.showing import show_view
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from wulf.rates import Rate
     from wulf.store.run import Run
-    from wulf.workflow.engine.study import Conditions
     from wulf.workflow.model.times import Given
 
 
@@ -205,12 +205,8 @@ def _measured(seconds: float, options: dict[str, Any]) -> tuple[Run, int]:
     """Measure PRTT over the nodes that the options name; the run, and how it ended."""
     from wulf.workflow.model.loggp import LogGPStudy
 
-    launch = taken(options)
     options.pop("as_json")
-
-    def study(given: Conditions) -> LogGPStudy:
-        return LogGPStudy(given, launch(len(given.inventory.nodes)), seconds)
-
+    study = over_ranks(options, partial(LogGPStudy, seconds=seconds))
     outcome = studied("model-loggp", options, study, where=mpi_inventory)
     click.echo(f"run: {outcome.run.path}", err=True)
     return outcome.run, outcome.exit_code

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.commands import TableGroup
-from wulf.cli.mpi.options import given_params, launch_options, mpi_inventory, probe_options, taken
+from wulf.cli.mpi.options import given_params, launch_options, mpi_inventory, over_ranks, probe_options
 from wulf.cli.options import measure_options, node_options
 from wulf.cli.studying import show_run, studied
 from wulf.measure.mpi.probes import BLOCKS, SHARED, mpi_probe
@@ -87,11 +87,8 @@ def _like(tool: str, pattern: Pattern, params: dict[str, Any], options: dict[str
     from wulf.cli.net.like import run_like
     from wulf.workflow.mpi.probes import Ranks
 
-    launch = taken(options, SHARED)  # as that tool does
-
-    def ranks(given: Conditions) -> Ranks:
-        return Ranks(given.inventory, launch(len(given.inventory.nodes)), given.watch.say)
-
+    # launched once, as that tool does
+    ranks = over_ranks(options, lambda given, launch: Ranks(given.inventory, launch, given.watch.say), SHARED)
     return run_like(
         tool, pattern.name, mpi_probe(), mpi_inventory, params,
         transport=None, most=params.pop("bytes", 0), client="", server="", options=options, ranks=ranks,
@@ -117,11 +114,7 @@ def measured(
     usual
         As `taken` has it.
     """
-    launch, as_json = taken(options, usual), options.pop("as_json")
-
-    def make(given: Conditions) -> Study:
-        return study(given, launch(len(given.inventory.nodes)))
-
+    make, as_json = over_ranks(options, study, usual), options.pop("as_json")
     return show_run(studied(f"mpi-{name}", options, make, where=mpi_inventory), as_json=as_json, whole=whole)
 
 

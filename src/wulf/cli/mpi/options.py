@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
     from wulf.core.params import ParamSpec
     from wulf.measure.engine.probes import Pattern
+    from wulf.workflow.engine.study import Conditions
     from wulf.workflow.mpi.launching import Launch
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 ALONE = 2
 """Ranks of a node that is alone: with one there is nobody to talk to."""
@@ -79,6 +81,14 @@ def taken(options: dict[str, Any], usual: str = BLOCKS) -> Callable[[int], Launc
         return Launch(spec, how)
 
     return launch
+
+
+def over_ranks(
+    options: dict[str, Any], make: Callable[[Conditions, Launch], T], usual: str = BLOCKS
+) -> Callable[[Conditions], T]:
+    """Takes the launch's options out: `make` gets the launch that they come to on the nodes of the conditions."""
+    launch = taken(options, usual)
+    return lambda given: make(given, launch(len(given.inventory.nodes)))
 
 
 @contextmanager

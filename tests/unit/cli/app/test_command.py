@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -77,3 +78,22 @@ def test_no_command_is_refused() -> None:
 def test_what_is_wrong_is_said_before_any_node_is_asked(own: dict) -> None:
     with pytest.raises(UsageError):
         request("solve", **own)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["phyml", "n1", "--taxa", "-1"], "taxa"),
+        (["run", "n1", "--env", "nothing", "--", "solve"], "--env 'nothing'"),
+        (["hpl", "n1", "--n", "10", "--dat", "HPL.dat"], "HPL.dat"),
+    ],
+)
+def test_a_refusal_comes_before_there_is_a_run(
+    words: list[str], what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("HPL.dat").write_text("this is none\n")
+    result = invoke(words[0], "--out", "run", *words[1:])
+    assert isinstance(result.exception, UsageError), result.output
+    assert what in f"{result.exception.what} {result.exception.next_step}"
+    assert not Path("run").exists()
