@@ -31,9 +31,8 @@ class Request final : public ClientTimed {
     return {{"transactions", "Hz", "higher", "answers a second"},
             {"rtt", "s", "lower", "from a request to its answer, waiting behind others included; the median"},
             {"lost", "1", "lower",
-             "datagrams: requests without an answer within eight times the slowest, at least 20 ms; of local "
-             "ones, "
-             "which none loses, within the timeout"}};
+             "datagrams: requests without an answer within eight times the slowest, at least 20 ms; "
+             "of local ones, which none loses, within the timeout"}};
   }
 
   [[nodiscard]] bool supports(const Transport& /*transport*/) const override { return true; }

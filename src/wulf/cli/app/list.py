@@ -36,11 +36,10 @@ def listing(as_json: bool, **options: Any) -> int:
 
 
 def _print(rows: Any) -> None:
-    from rich.table import Table
-
     from wulf.measure.mpi.probes import folded
+    from wulf.report.kit.printing import new_table
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = new_table()
     for head in ("driver", "nodes", "program", "MPI"):
         table.add_column(head, overflow="fold")
     for row in rows:

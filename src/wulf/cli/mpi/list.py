@@ -38,12 +38,11 @@ def listing(mpi: str | None, as_json: bool, **options: Any) -> int:
 
 def _print(found: Any) -> None:
     """A table of the MPIs, the nodes that have the same one together."""
-    from rich.table import Table
-
     from wulf.measure.mpi.probes import folded
+    from wulf.report.kit.printing import new_table
     from wulf.workflow.mpi import list as mpi_list
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = new_table()
     for head in ("nodes", "MPI", "prefix", "compiler"):
         table.add_column(head, overflow="fold")
     for row in mpi_list.rows(found):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,7 +32,7 @@ def parse_pair(text: str | None) -> tuple[str, str] | None:
 @measure_options
 @margin_option
 @click.option("--sweep-pair", metavar="A,B", help="The pair of the size sweep [the first two nodes].")
-def command(sweep_pair: str | None, margin: float, as_json: bool, **options: Any) -> int:
+def command(sweep_pair: str | None, as_json: bool, **options: Any) -> int:
     """Facts, all pairs' latency and bandwidth, findings, and one HTML report.
 
     Without nodes: this machine.
@@ -46,6 +47,6 @@ def command(sweep_pair: str | None, margin: float, as_json: bool, **options: Any
             inventory.pick(pair or ())  # refused before any node is touched
             yield inventory
 
-    options["margin"] = margin
-    outcome = studied("survey", options, lambda given: Survey(given, pair), where=where, margin=margin)
+    study = partial(Survey, sweep_pair=pair)
+    outcome = studied("survey", options, study, where=where, margin=options["margin"])
     return show_run(outcome, as_json=as_json)

@@ -48,12 +48,12 @@ def status(as_json: bool, **where: Any) -> int:
 
 
 def _print_results(results: list[dict[str, Any]]) -> None:
-    from rich.table import Table
+    from wulf.report.kit.printing import new_table
 
     if not results:
         click.echo("Nothing is changed: there was nothing to take back.")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table = new_table()
     for head in ("node", "setting", "place", "outcome", "now", "before", "why"):
         table.add_column(head, overflow="fold")
     for one in results:

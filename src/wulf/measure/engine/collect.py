@@ -14,7 +14,7 @@ from wulf.measure.engine.disturbance import disturbances
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import APP, NODE, Metric
 from wulf.stats.intervals import Estimate
-from wulf.stats.stopping import flags, unsettled_by
+from wulf.stats.stopping import StoppingRule, flags, unsettled_by
 
 Replicate = Mapping[str, Any]
 """One line of replicates.jsonl: {"cell", "block", "at", "ok", "metrics", "counters", "info", "seconds"} or {"cell",
@@ -185,12 +185,11 @@ def records_of(
         What limits the cell, the strongest first; kept beside the primary metric.
     """
     good = [replicate for replicate in replicates if replicate["ok"]]
-    own = _Measured(cell, replicates, good, plan, run, at, failure or _wrong(replicates))
+    own = _Measured(cell, replicates, good, plan, run, at, failure or _wrong(replicates), stopped, bottleneck)
     answered = {name for replicate in good for name in replicate["metrics"]}
     primary, *secondary = _told(cell.metrics[0], good) if cell.program == APP else cell.metrics
     applicable = [metric for metric in secondary if metric.name in answered]
-    first = own.primary(primary, stopped, bottleneck)
-    return [first, *(own.record(metric) for metric in applicable)]
+    return [own.record(primary, primary=True), *(own.record(metric, primary=False) for metric in applicable)]
 
 
 @dataclass(frozen=True)
@@ -204,32 +203,26 @@ class _Measured:
     run: str
     at: str
     failure: str | None
+    stopped: str | None
+    bottleneck: Sequence[Mapping[str, Any]]
 
     @cached_property
     def disturbed(self) -> dict[str, str]:
         """What else went on beside a node's own probe."""
         return disturbances(self.good) if self.cell.program == NODE else {}
 
-    def primary(self, metric: Metric, stopped: str | None, bottleneck: Sequence[Mapping[str, Any]]) -> Record:
-        """The record of the metric that ends the measuring, with what is said of the cell once."""
-        counters: dict[str, Any] = {}
-        for replicate in self.good:
-            add_counters(counters, replicate.get("counters") or {})
-        samples = samples_of(metric.name, self.good)
-        ended = self.failure or stopped or self.plan.rule_of(self.cell, metric).decide(samples).reason
-        of_cell = {"counters": counters, "stopped": ended, "bottleneck": list(bottleneck), **_common_start(self.good)}
-        return self.record(metric, flags(samples), **of_cell)
-
-    def record(self, metric: Metric, odd: Mapping[str, str] | None = None, **of_cell: Any) -> Record:
-        """The record of a metric; `odd`: the flags of the primary one, None for another."""
+    def record(self, metric: Metric, *, primary: bool) -> Record:
+        """The record of a metric; the primary one's says besides what is said of the cell once."""
         cell, good = self.cell, self.good
         samples = samples_of(metric.name, good)
-        estimate = self.plan.rule_of(cell, metric).estimate(samples)
+        rule = self.plan.rule_of(cell, metric)
+        estimate = rule.estimate(samples)
+        odd = flags(samples) if primary else {}
         verdict, reason = _verdict(
             estimate,
-            primary=odd is not None,
+            primary=primary,
             width=self.plan.width if cell.wave is None else float("inf"),  # of a wave, the sum is held to it
-            odd=dict(odd or {}) if cell.wave is None else {},
+            odd=odd if cell.wave is None else {},
             failure=self.failure,
             why_none=_first_reason(metric.name, self.replicates),
         )
@@ -240,6 +233,7 @@ class _Measured:
         lacks = cell.program == NODE and estimate.n == 0 and all_answered
         blocks = list(by_block(metric.name, good))
         of_every_pass = not self.plan.together and cell.wave is None and blocks == list(range(len(blocks)))
+        of_cell = self._of_cell(rule, samples) if primary else {}
         return Record(
             run=self.run, subject=cell.subject, probe=cell.program, metric=metric.name, unit=metric.unit,
             params=_params(cell), value=estimate.value, low=estimate.low, high=estimate.high,
@@ -247,8 +241,16 @@ class _Measured:
             replicates=estimate.n, quantiles=_quantiles(metric.name, good), verdict=verdict, reason=reason,
             provenance=Provenance.MEASURED, samples=samples, at=self.at, supported=not lacks, phase=cell.phase,
             failed_replicates=len(self.replicates) - len(good), blocks=[] if of_every_pass else blocks,
-            flags={**(odd or {}), **self.disturbed}, info=_info(good), **_named(cell, metric.name), **of_cell,
+            flags=odd | self.disturbed, info=_info(good), **_named(cell, metric.name), **of_cell,
         )  # fmt: skip
+
+    def _of_cell(self, rule: StoppingRule, samples: Sequence[float]) -> dict[str, Any]:
+        """What is said of the cell once."""
+        counters: dict[str, Any] = {}
+        for replicate in self.good:
+            add_counters(counters, replicate.get("counters") or {})
+        ended = self.failure or self.stopped or rule.decide(samples).reason
+        return {"counters": counters, "stopped": ended, "bottleneck": list(self.bottleneck), **_common_start(self.good)}
 
 
 WRONG = "wrong"

@@ -17,6 +17,7 @@ from wulf.core.records import Record
 from wulf.core.units import scale_for, show_in
 from wulf.findings.history import FactChange, History, JudgedSeries, Step
 from wulf.report.kit.figures import cell_name, metric_name
+from wulf.report.kit.printing import say
 from wulf.stats.series.changes import Change
 from wulf.store.history import Series
 
@@ -182,7 +183,7 @@ def sparkline(values: Sequence[float], width: int, marks: Sequence[int] = ()) ->
 
 def print_history(history: History, console: Console) -> None:
     """Print a history: series with changes first, the worst of them first."""
-    _say(console, Text(headline(history), style="bold"))
+    say(console, Text(headline(history), style="bold"))
     for told in history.changed[:MAX_CHANGED]:
         console.print()
         _print_series(told, console)
@@ -191,30 +192,21 @@ def print_history(history: History, console: Console) -> None:
     if same:
         console.print()
         if history.changed:
-            _say(console, Text("Without a change", style="bold"))
+            say(console, Text("Without a change", style="bold"))
         for told in same[:MAX_UNCHANGED]:
-            _say(console, _title(told.series), indent=2)
+            say(console, _title(told.series), indent=2)
             _print_bars(told, console, indent=4)
         _rest(len(same) - MAX_UNCHANGED, "series without a change", "series without a change", console)
     said = notes(history)
     console.print()
     for note in said:
-        _say(console, Text(f"! {printable(note)}", style="yellow"))
-    _say(console, Text(method(history), style="dim"))
-
-
-def _say(console: Console, text: Text | str, indent: int = 0, hang: int = 0) -> None:
-    """Print wrapped text; lines after the first stand `hang` farther in."""
-    body = text if isinstance(text, Text) else Text(printable(text))
-    for number, line in enumerate(body.wrap(console, max(1, console.width - indent - hang))):
-        line.rstrip()
-        blank = " " * (indent + (hang if number else 0))
-        console.print(Text(blank) + line, highlight=False, soft_wrap=True)
+        say(console, Text(f"! {printable(note)}", style="yellow"))
+    say(console, Text(method(history), style="dim"))
 
 
 def _rest(count: int, one: str, many: str, console: Console) -> None:
     if count > 0:
-        _say(console, f"and {plural(count, f'more {one}', f'more {many}')}", indent=2)
+        say(console, f"and {plural(count, f'more {one}', f'more {many}')}", indent=2)
 
 
 def _title(series: Series) -> Text:
@@ -224,7 +216,7 @@ def _title(series: Series) -> Text:
 
 
 def _print_series(told: JudgedSeries, console: Console) -> None:
-    _say(console, _title(told.series))
+    say(console, _title(told.series))
     _print_bars(told, console, indent=2)
     for number, step in list(enumerate(told.steps, 1))[-MAX_CHANGES:]:
         change, verdict = step.change, told.verdict(step)
@@ -233,37 +225,37 @@ def _print_series(told: JudgedSeries, console: Console) -> None:
             (f"{number} ", "bold"), (word, _STYLES.get(verdict, "")),
             f"  {move(change, told.series.unit)}, {amount(change, told.series.unit)}, p {change.p:.2g}",
         )  # fmt: skip
-        _say(console, head, indent=2, hang=2)
+        say(console, head, indent=2, hang=2)
         run = told.first_run(step)
         where = place_text(step)
-        _say(console, f"from {when(run.started)}, {run.id}{f', {where}' if where else ''}", indent=4, hang=2)
+        say(console, f"from {when(run.started)}, {run.id}{f', {where}' if where else ''}", indent=4, hang=2)
         texts = fact_texts(step.facts)
         for text in texts[:MAX_FACTS]:
-            _say(console, f"with {text}", indent=4, hang=2)
+            say(console, f"with {text}", indent=4, hang=2)
         _rest_of_facts(len(texts) - MAX_FACTS, console)
         if not texts:
-            _say(console, Text("no recorded fact changed there", style="dim"), indent=4)
+            say(console, Text("no recorded fact changed there", style="dim"), indent=4)
     earlier = len(told.steps) - MAX_CHANGES
     if earlier > 0:
-        _say(console, f"and {plural(earlier, 'earlier change')}", indent=2)
+        say(console, f"and {plural(earlier, 'earlier change')}", indent=2)
 
 
 def _rest_of_facts(count: int, console: Console) -> None:
     if count > 0:
-        _say(console, f"and {plural(count, 'more fact')}", indent=4)
+        say(console, f"and {plural(count, 'more fact')}", indent=4)
 
 
 def _print_bars(told: JudgedSeries, console: Console, indent: int) -> None:
     values = [point.value for point in told.series.points]
     if not values:
-        _say(console, Text("no usable value", style="dim"), indent=indent)
+        say(console, Text("no usable value", style="dim"), indent=indent)
         return
     low, high = np.quantile(values, [0.02, 0.98])
     divisor, unit = scale_for(float(max(abs(low), abs(high))), told.series.unit)
     scale = f"{show_in(float(low), divisor)}–{show_in(float(high), divisor)} {unit}".rstrip()
     room = max(4, console.width - indent - len(scale) - 2)
     bars, marks = sparkline(values, room, [step.change.at for step in told.steps])
-    _say(console, Text.assemble(bars, "  ", (scale, "dim")), indent=indent)
+    say(console, Text.assemble(bars, "  ", (scale, "dim")), indent=indent)
     if marks:
         console.print(Text(" " * indent + marks, style="bold"), highlight=False, soft_wrap=True)
 

@@ -16,12 +16,16 @@ from wulf.report.kit.figures import verdict_text
 VERDICT_STYLES = {Verdict.OK: "", Verdict.NOISY: "yellow", Verdict.UNRESOLVED: "red", Verdict.FAILED: "red"}
 
 
-def say(console: Console, text: Text | str, indent: int = 0) -> None:
-    """Print wrapped text without the blanks to its right that Rich's own padding leaves."""
+def say(console: Console, text: Text | str, indent: int = 0, hang: int = 0) -> None:
+    """Print wrapped text without the blanks to its right that Rich's own padding leaves.
+
+    Lines after the first stand `hang` farther in.
+    """
     body = text if isinstance(text, Text) else Text(printable(text))
-    for line in body.wrap(console, max(1, console.width - indent)):
+    for number, line in enumerate(body.wrap(console, max(1, console.width - indent - hang))):
         line.rstrip()
-        console.print(Text(" " * indent) + line, highlight=False, soft_wrap=True)
+        blank = " " * (indent + (hang if number else 0))
+        console.print(Text(blank) + line, highlight=False, soft_wrap=True)
 
 
 def print_rest(count: int, noun: str, console: Console) -> None:

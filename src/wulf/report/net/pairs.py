@@ -16,6 +16,7 @@ from wulf.report.kit.figures import MARKS, MEANINGS, interval_text, usable, valu
 from wulf.report.kit.matrices import Matrix, arrow, pair_matrices
 from wulf.report.kit.parts import Block, Part
 from wulf.report.kit.printing import VERDICT_STYLES, new_table, print_rest, print_titled, say, verdict_cell
+from wulf.report.run.summary import state
 from wulf.store.run import Run
 
 MAX_MATRIX_NODES = 16
@@ -53,9 +54,8 @@ class Pairs(Part):
         matrices = pair_matrices(run)
         if not matrices:
             return None
-        state = run.meta.get("state") or "unknown"
-        whole = state == "complete" and not run.torn
-        why_absent = "not measured" if whole else f"not measured: the run is {state}"
+        ended = state(run)
+        why_absent = f"not measured: the run is {ended.name}" if ended.warning else "not measured"
         content = {
             "pairs": [_pairs(matrix) for matrix in matrices],
             "least_span": f"{LEAST_SPAN:g}",

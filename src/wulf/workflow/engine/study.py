@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -72,7 +73,7 @@ class Beside:
     failed: dict[str, NodeError] = field(default_factory=dict)
 
 
-class Study:
+class Study(ABC):
     """What is measured: `measure` calls `attach`, `cells`, `extend` as long as that gives more, and `judge`.
 
     Attributes
@@ -112,9 +113,9 @@ class Study:
         """What else is there while it is measured, given the nodes that answered; it stands in `beside` then."""
         return nullcontext()
 
+    @abstractmethod
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """The cells, given the nodes that answered; asked only where one did."""
-        raise NotImplementedError
 
     def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
         """More cells, given the records so far and the first free number of a cell; none: it is enough."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -197,9 +198,9 @@ class RanksStudy(Study):
         more, findings = self.conclude(records)
         return more, [*findings, *self.ranks.findings()]
 
+    @abstractmethod
     def shared(self, probe: Probe) -> Sequence[Cell]:
         """The cells, once the ranks are there."""
-        raise NotImplementedError
 
     def conclude(self, records: Sequence[Record]) -> Judgement:
         """As `judge`, but for the launch."""
