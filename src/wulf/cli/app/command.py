@@ -17,6 +17,7 @@ from wulf.cli.studying import show_run, studied
 if TYPE_CHECKING:
     from wulf.apps.driver import Driver
     from wulf.cluster.mpi import WorldSpec
+    from wulf.workflow.app.run import Request
     from wulf.workflow.engine.study import Conditions, Study
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,17 +69,14 @@ def driver_command(driver: Driver) -> click.Command:
     @click.option("--program", metavar="PATH", help="Of the program on the nodes [the one found].")
     def run(program: str | None, **options: Any) -> int:
         from wulf.cluster.mpi import WorldSpec
-        from wulf.workflow.app.run import AppStudy, driver_request
+        from wulf.workflow.app.run import driver_request
 
         given = {spec.name: options.pop(names[spec.name]) for spec in driver.PARAMS}
         params = {name: value for name, value in given.items() if value is not None}
         # what is wrong is refused before there is a run
         request = driver_request(driver, params, WorldSpec(), program=program, timeout=options.pop("timeout"))
 
-        def study(given: Conditions, spec: WorldSpec) -> AppStudy:
-            return AppStudy(given, replace(request, spec=spec))
-
-        return measured(driver.NAME, options, study)
+        return measured_application(request, options)
 
     run.__doc__ = f"{driver.HELP}\n\nLooked for: {', '.join(driver.PROGRAMS) or 'nothing'}."
     command = click.command(driver.NAME, epilog=f"Example: wulf app {driver.NAME} n[1-4] --runs 8")(run)
@@ -91,6 +89,16 @@ def option_names(driver: Driver, taken: set[str]) -> dict[str, str]:
     """Parameter → its option's name: its own, or `phyml_seed` where all commands have such an option."""
     own = driver.NAME.replace("-", "_")
     return {spec.name: f"{own}_{spec.name}" if spec.name in taken else spec.name for spec in driver.PARAMS}
+
+
+def measured_application(request: Request, options: dict[str, Any]) -> int:
+    """Run an application over the nodes that the options name, as many ranks as they come to; print and keep it."""
+    from wulf.workflow.app.run import AppStudy
+
+    def study(given: Conditions, spec: WorldSpec) -> AppStudy:
+        return AppStudy(given, replace(request, spec=spec))
+
+    return measured(request.name, options, study)
 
 
 def measured(name: str, options: dict[str, Any], study: Callable[[Conditions, WorldSpec], Study]) -> int:

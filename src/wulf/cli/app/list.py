@@ -39,9 +39,7 @@ def _print(rows: Any) -> None:
     from wulf.measure.mpi.probes import folded
     from wulf.report.kit.printing import new_table
 
-    table = new_table()
-    for head in ("driver", "nodes", "program", "MPI"):
-        table.add_column(head, overflow="fold")
+    table = new_table("driver", "nodes", "program", "MPI", overflow="fold")
     for row in rows:
         where = f"{row.program.path} ({row.program.where})" if row.program else f"– {row.reason}"
         table.add_row(row.driver, folded(row.nodes), where, (row.program.mpi or "–") if row.program else "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.app.command import measured, run_options
+from wulf.cli.app.command import measured_application, run_options
 from wulf.cli.commands import PROGRAM, WithProgram
 from wulf.core.errors import UsageError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from wulf.cluster.mpi import WorldSpec
     from wulf.core.records import Param
     from wulf.workflow.app.run import Request
-    from wulf.workflow.engine.study import Conditions
 
 
 @click.command(cls=WithProgram, epilog="Example: wulf app run n1 --figure 'GFLOPS: ([0-9.]+)' --unit flop/s -- ./solve")
@@ -36,7 +35,6 @@ def run(ctx: click.Context, /, **options: Any) -> int:
     there, without which the command runs in an empty one.
     """
     from wulf.cluster.mpi import WorldSpec
-    from wulf.workflow.app.run import AppStudy
 
     words = ctx.meta[PROGRAM]
     if not words:
@@ -45,11 +43,7 @@ def run(ctx: click.Context, /, **options: Any) -> int:
     own = {name: options.pop(name) for name in ("figure", "unit", "better", "checks", "environment", "chdir")}
     # what is wrong is refused before there is a run
     request = command_request(words, own, WorldSpec(), options.pop("timeout"), over_ranks=over_ranks)
-
-    def study(given: Conditions, spec: WorldSpec) -> AppStudy:
-        return AppStudy(given, replace(request, spec=spec))
-
-    return measured("run", options, study)
+    return measured_application(request, options)
 
 
 def command_request(

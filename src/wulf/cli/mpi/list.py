@@ -42,9 +42,7 @@ def _print(found: Any) -> None:
     from wulf.report.kit.printing import new_table
     from wulf.workflow.mpi import list as mpi_list
 
-    table = new_table()
-    for head in ("nodes", "MPI", "prefix", "compiler"):
-        table.add_column(head, overflow="fold")
+    table = new_table("nodes", "MPI", "prefix", "compiler", overflow="fold")
     for row in mpi_list.rows(found):
         compiler = row.mpi.compiler or "none: it can run programs, not build them"
         table.add_row(folded(row.nodes), row.mpi.title, f"{row.mpi.prefix} ({row.mpi.where})", compiler)

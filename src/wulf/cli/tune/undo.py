@@ -53,9 +53,7 @@ def _print_results(results: list[dict[str, Any]]) -> None:
     if not results:
         click.echo("Nothing is changed: there was nothing to take back.")
         return
-    table = new_table()
-    for head in ("node", "setting", "place", "outcome", "now", "before", "why"):
-        table.add_column(head, overflow="fold")
+    table = new_table("node", "setting", "place", "outcome", "now", "before", "why", overflow="fold")
     for one in results:
         cells = [one.get(key) for key in ("node", "name", "place", "outcome", "now", "before", "reason")]
         table.add_row(*("" if cell is None else printable(cell) for cell in cells))

@@ -134,10 +134,7 @@ def print_apps(run: Run, console: Console) -> None:
 
 
 def _table(members: Sequence[Application]) -> Table:
-    table = new_table()
-    for head, side in (("", "left"), ("figure", "left"), ("value", "right"), ("interval", "right"), ("runs", "right"),
-                       ("verdict", "left")):  # fmt: skip
-        table.add_column(head, justify="right" if side == "right" else "left", overflow="fold")
+    table = new_table("", "figure", "value", "interval", "runs", "verdict", right=range(2, 5), overflow="fold")
     for one in members:
         for record in one.records:
             cells = (metric_name(record.metric), value_text(record), interval_text(record), str(record.replicates))

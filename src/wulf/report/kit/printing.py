@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rich.console import Console, Group
+from rich.console import Console, Group, OverflowMethod
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -34,11 +34,12 @@ def print_rest(count: int, noun: str, console: Console) -> None:
         say(console, f"and {plural(count, f'more {noun}')}", indent=2)
 
 
-def new_table(*heads: str, right: Iterable[int] = ()) -> Table:
-    """An empty table with these heads; `right`: columns of figures."""
+def new_table(*heads: str, right: Iterable[int] = (), overflow: OverflowMethod = "ellipsis") -> Table:
+    """An empty table with these heads; `right`: columns of figures; `overflow`: of what is too long for its column."""
+    columns = set(right)
     made = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for index, head in enumerate(heads):
-        made.add_column(Text(printable(head)), justify="right" if index in set(right) else "left")
+        made.add_column(Text(printable(head)), justify="right" if index in columns else "left", overflow=overflow)
     return made
 
 

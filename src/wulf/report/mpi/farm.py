@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import isfinite
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from wulf.core.units import scale_for, show, show_in, show_interval
@@ -16,7 +15,7 @@ from wulf.model.draws import Uncertain
 from wulf.model.farm.costs import MasterCost, Tables, refuted
 from wulf.model.farm.pelikan import published
 from wulf.model.farm.study import FarmStudy, farm_study
-from wulf.report.kit.printing import new_table
+from wulf.report.kit.printing import new_table, print_titled
 from wulf.stats.curves.piecewise import Interval
 from wulf.store.run import Run
 
@@ -87,9 +86,7 @@ def _print_table(kind: Kind, tables: Tables, console: Console) -> None:
             known = _values(kind, theirs)[workers]
             cells = [show_in(known.get(batch), other_divisor) for batch in tables.batches]
             table.add_row(f"  2007 {other_unit}".rstrip(), *cells, style="dim")
-    console.print()
-    console.print(Text(f"{kind.title}{f' ({unit})' if unit else ''}", style="bold"), highlight=False)
-    console.print(Padding(table, (0, 0, 0, 2), expand=False), highlight=False)
+    print_titled(f"{kind.title}{f' ({unit})' if unit else ''}", table, console)
 
 
 def _values(kind: Kind, tables: Tables) -> dict[int, dict[int, float | None]]:

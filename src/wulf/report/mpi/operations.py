@@ -19,7 +19,7 @@ from wulf.measure.mpi.probes import is_mpi
 from wulf.measure.mpi.tuning import THROUGH, TRIED
 from wulf.report.kit.charts import Chart, interval_series, size_chart
 from wulf.report.kit.figures import MARKS, interval_text, metric_name, usable, verdict_text
-from wulf.report.kit.printing import new_table
+from wulf.report.kit.printing import new_table, print_titled
 from wulf.report.mpi.farm_page import farm_charts, farm_rows
 from wulf.store.run import Run
 
@@ -118,9 +118,7 @@ def print_mpi_tables(run: Run, console: Console) -> None:
             for name, row in grid.rows.items():
                 cells = [_cell(row.get(size) or row.get(0), divisor) for size in sizes[start : start + room]]
                 table.add_row(Text(printable(name)), *cells)
-            console.print()
-            console.print(Text(f"{grid.title}{f' ({unit})' if unit else ''}", style="bold"), highlight=False)
-            console.print(Padding(table, (0, 0, 0, 2), expand=False), highlight=False)
+            print_titled(f"{grid.title}{f' ({unit})' if unit else ''}", table, console)
         _print_doubtful(grid, console)
 
 

@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -15,7 +14,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show, show_in
 from wulf.measure.node.rows import CURVE, MATRIX, ROW, Row, curves_of, rows_of, table
 from wulf.report.kit.figures import MARKS, usable
-from wulf.report.kit.printing import new_table
+from wulf.report.kit.printing import new_table, print_titled, say
 from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, Reasons, cell_text, marks_of, scale_of
 from wulf.store.run import Run
 
@@ -60,12 +59,6 @@ def print_node_tables(run: Run, console: Console) -> None:
     _print_matrices(run, console)
 
 
-def _put(title: str, body: Table, console: Console) -> None:
-    console.print()
-    console.print(Text(printable(title), style="bold"))
-    console.print(Padding(body, (0, 0, 0, 2), expand=False), highlight=False)
-
-
 def _short(text: str, width: int) -> str:
     shown = printable(text)
     return shown if len(shown) <= width else f"{shown[: width - 1]}…"
@@ -93,7 +86,7 @@ def _print_blocks(
             divisor, unit = _scale(row, found, nodes)
             cells = [_cell(found[node].get(row.name), divisor, marks.get((node, row.name)), reasons) for node in nodes]
             body.add_row(Text(_short(row.title, _TITLE_WIDTH)), Text(unit, style="dim"), *cells)
-        _put(title, body, console)
+        print_titled(title, body, console)
 
 
 def _cell(record: Record | None, divisor: float, marked: Marked | None, reasons: Reasons) -> Text:
@@ -125,7 +118,7 @@ def _print_ends(
                 Text(f"{len(odd):,}" if odd else "", style="bold red"),
             )  # fmt: skip
         if body.row_count:
-            _put(f"{title}, over {len(nodes):,} nodes", body, console)
+            print_titled(f"{title}, over {len(nodes):,} nodes", body, console)
 
 
 def _print_legend(found: Mapping[str, Mapping[str, Record]], marks: Marks, reasons: Reasons, console: Console) -> None:
@@ -139,9 +132,7 @@ def _print_legend(found: Mapping[str, Mapping[str, Record]], marks: Marks, reaso
     if told:
         console.print(Text(f"  {'; '.join(told)}", style="dim"), soft_wrap=True)
     for reason, number in list(reasons.numbers.items())[:MAX_REASONS]:
-        for line in Text(f"–{number} {printable(reason)}", style="dim").wrap(console, max(20, console.width - 2)):
-            line.rstrip()
-            console.print(Text("  ") + line, highlight=False, soft_wrap=True)
+        say(console, Text(f"–{number} {printable(reason)}", style="dim"), indent=2)
     if len(reasons.numbers) > MAX_REASONS:
         console.print(f"  and {plural(len(reasons.numbers) - MAX_REASONS, 'more reason')}")
 
@@ -162,7 +153,7 @@ def _print_curves(run: Run, console: Console) -> None:
             what = "bandwidth of each kernel" if family else "one line a size"
             what += {"0": ", all CPUs", "1": ", one CPU"}.get(threads, "") if family else ""
             what += ", non-temporal stores" if family.endswith("nontemporal") else ""
-            _put(f"Over {over}, {node}: {what}", body, console)
+            print_titled(f"Over {over}, {node}: {what}", body, console)
     if len(found) > MAX_CURVE_NODES:
         console.print(f"  the curves of {plural(len(found) - MAX_CURVE_NODES, 'more node')} are in report.html")
 

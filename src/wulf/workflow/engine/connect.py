@@ -210,9 +210,8 @@ def _connected(
         for name, other in others.items()
     }
     for name, of_nodes in refused.items():
-        if (
-            name != AGENT
-        ):  # a node without Python has no facts, which its fingerprint says, and is measured all the same
+        # a node without Python has no facts, which its fingerprint says, and is measured all the same
+        if name != AGENT:
             failed |= of_nodes
     also = {
         name: {node: session for node, session in other.sessions.items() if node in sessions}

@@ -54,10 +54,12 @@ class Farm(RanksStudy):
 
     def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
         """One more point, in the middle of the nearest on both sides, or beyond the last; none where it is enough."""
+        if not self._search or not self.ranks.places:
+            return ()
         run = read_run(self.given.writer.path)
         points = [point for point in points_of(run.plan, run.replicates) if point.phase == METG]
         swept = {point.spin: point.values["efficiency"] for point in points if point.spin and point.has("efficiency")}
-        if not swept or len(points) >= MOST_SPINS or not self.ranks.places:
+        if not swept or len(points) >= MOST_SPINS:
             return ()
         spin = next_spin(swept)
         if spin is None or spin in swept:
