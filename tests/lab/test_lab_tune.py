@@ -106,6 +106,16 @@ def findings(done: Done) -> dict[str, dict[str, Any]]:
     return {one["name"]: one for one in done.result["settings"]}
 
 
+CLEARLY = 1.5
+"""So many times the least visible effect: some six standard errors. Chance and a busy machine do not reach it, and no
+campaign misses it."""
+
+
+def claims(effect: dict[str, Any], *judgements: str) -> bool:
+    """Whether a campaign says so of an effect that its own noise can't have made."""
+    return effect["judgement"] in judgements and abs(effect["improvement"]) > CLEARLY * effect["least_visible"]
+
+
 def as_before(done: Done) -> None:
     """Nothing is left, byte by byte."""
     assert not done.result["leftovers"], done.result["leftovers"]
@@ -148,7 +158,7 @@ def test_inert_settings_are_named_the_a_a_arm_is_clean_and_nothing_is_left(campa
     assert done.result["state"] == "complete", done.result["notes"]
     assert findings(done)["tcp.fack"]["verdict"].startswith("inert: ")
     assert not findings(done)["tcp.fack"]["worth_keeping"]
-    assert done.result["control"]["judgement"] not in ("faster", "slower")
+    assert not claims(done.result["control"], "faster", "slower"), done.result["control"]
     as_before(done)
 
 
@@ -281,9 +291,9 @@ def check_company(done: Done) -> None:
     # a delayed or slowed link ends in a TAP device, which never joins segments
     assert done.result["omitted"] == [{"name": "nic.tso", "reason": "is so already on every node"}]
     names = {one.partition("=")[0] for one in QUIET.split(",")} - {"nic.tso"}
-    faster = [found[name] for name in names if found[name]["judgement"] == "faster"]
+    faster = [found[name] for name in names if claims(found[name]["effect"], "faster")]
     assert not faster, faster
-    assert done.result["control"]["judgement"] not in ("faster", "slower")
+    assert not claims(done.result["control"], "faster", "slower"), done.result["control"]
     as_before(done)
 
 
@@ -307,7 +317,7 @@ def test_latency_over_all_at_once(two_nodes: lab.Lab, campaign: Callable[..., Do
     print(f"\nplanted {[round(one, 3) for one in sorted(planted)]}, found {effect}")
     assert effect["improvement_low"] <= max(planted)
     assert min(planted) <= effect["improvement_high"]
-    assert found["nic.mtu"]["judgement"] == "none"
+    assert not claims(found["nic.mtu"]["effect"], "faster", "slower"), found["nic.mtu"]
 
 
 @pytest.mark.full
@@ -318,9 +328,11 @@ def test_throughput_over_all_at_once(two_nodes: lab.Lab, campaign: Callable[...,
     check_company(done)
     effect, planted = findings(done)["nic.mtu"]["effect"], goodput(1500) / goodput(9000) - 1
     print(f"\nplanted {planted:.3f}, found {effect}, {taken}")
-    assert findings(done)["nic.mtu"]["judgement"] == "slower"
     known = ONE_PACKET + taken.lost
     assert effect["improvement_low"] - known <= planted <= effect["improvement_high"] + known
+    if -planted - known > CLEARLY * effect["least_visible"]:  # else the campaign itself says that it may miss it
+        assert findings(done)["nic.mtu"]["judgement"] == "slower"
+    assert not claims(effect, "faster")
 
 
 @pytest.mark.full
