@@ -15,8 +15,8 @@ from bench.errors import BenchError
 from bench.mpi_farm import compiled
 from bench.rows import Row, limited, without_peer
 from wulf.apps import phyml
+from wulf.cluster.access import access_to
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers import make_launcher
 from wulf.workflow.trace.launch import launched, traced_words
 
 LOOP = Path(__file__).parent / "loops" / "calls.cpp"
@@ -44,8 +44,8 @@ class Side:
 
     def __init__(self, kind: str, scratch: Path) -> None:
         self._start, self._scratch = [f"mpirun.{kind}", *OWN[kind]], scratch
-        with make_launcher(Inventory.this_machine()) as launcher:
-            self._mpi, self._library = launched(launcher, self._start, None, lambda _: None)
+        with access_to(Inventory.this_machine()) as access:
+            self._mpi, self._library = launched(access, self._start, None, lambda _: None)
 
     def run(self, ranks: int, words: Sequence[str], *, traced: bool) -> tuple[float, str]:
         """Seconds of the whole command, and what it printed.

@@ -14,9 +14,10 @@ import pytest
 from tests.lab.conftest import SOURCES, ssh
 from tests.process.native.mpi_session import each_mpi, installed
 from tests.processes import wait_until
+from tests.worlds import world_of
 from wulf import lab
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.mpi import WorldSpec, open_world
+from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import NodeError, UsageError
 
 pytestmark = pytest.mark.lab
@@ -67,7 +68,7 @@ def cover(made: lab.Lab, node: str, target: str, source: str) -> None:
 @each_mpi
 def test_messages_between_nodes_pass_their_network(three_nodes: lab.Lab, kind: str) -> None:
     said: list[str] = []
-    with open_world(Inventory.from_lab(three_nodes), WorldSpec(ranks=2, mpi=kind), said.append) as world:
+    with world_of(Inventory.from_lab(three_nodes), WorldSpec(ranks=2, mpi=kind), said.append) as world:
         assert world.places == ("n1", "n2")
         assert world.installed.kind == kind
         assert world.describe()["program"] == "wulf-mpi"
@@ -88,7 +89,7 @@ def test_messages_between_nodes_pass_their_network(three_nodes: lab.Lab, kind: s
 @each_mpi
 @pytest.mark.parametrize("ranks", [1, 5])
 def test_any_number_of_ranks(three_nodes: lab.Lab, kind: str, ranks: int) -> None:
-    with open_world(Inventory.from_lab(three_nodes), WorldSpec(ranks=ranks, mpi=kind)) as world:
+    with world_of(Inventory.from_lab(three_nodes), WorldSpec(ranks=ranks, mpi=kind)) as world:
         hosts = [place["host"] for place in world.session.request("ranks")["ranks"]]
         assert hosts == list(world.places)
         assert hosts == (["n1"] if ranks == 1 else ["n1", "n1", "n2", "n2", "n3"])
@@ -97,7 +98,7 @@ def test_any_number_of_ranks(three_nodes: lab.Lab, kind: str, ranks: int) -> Non
 
 @each_mpi
 def test_a_rank_that_dies_is_named_with_its_node(three_nodes: lab.Lab, kind: str) -> None:
-    with open_world(Inventory.from_lab(three_nodes), WorldSpec(mpi=kind)) as world:
+    with world_of(Inventory.from_lab(three_nodes), WorldSpec(mpi=kind)) as world:
         assert world.session.request("ping")["ok"]
         assert ssh(three_nodes, "n2", f"kill -9 {world.ranks[1].pid}").returncode == 0
         crashed = "|another one died first" if kind == "mpich" else ""
@@ -113,7 +114,7 @@ def test_a_rank_that_dies_is_named_with_its_node(three_nodes: lab.Lab, kind: str
 @each_mpi
 @pytest.mark.parametrize("rank", [pytest.param(0, marks=pytest.mark.full), 1])
 def test_a_rank_that_is_stopped_is_named_and_ended(three_nodes: lab.Lab, kind: str, rank: int) -> None:
-    with open_world(Inventory.from_lab(three_nodes), WorldSpec(ranks=2, mpi=kind)) as world:
+    with world_of(Inventory.from_lab(three_nodes), WorldSpec(ranks=2, mpi=kind)) as world:
         stopped = world.ranks[rank]
         assert ssh(three_nodes, stopped.node, f"kill -STOP {stopped.pid}").returncode == 0
         with pytest.raises(NodeError, match=f"rank {rank} on n{rank + 1} is stopped"):
@@ -125,8 +126,10 @@ KILLED = """
 import sys, time
 from wulf import lab
 from wulf.cluster.inventory import Inventory
+from wulf.cluster.access import access_to
 from wulf.cluster.mpi import WorldSpec, open_world
-with open_world(Inventory.from_lab(lab.find(sys.argv[1])), WorldSpec(mpi=sys.argv[2])) as world:
+spec, inventory = WorldSpec(mpi=sys.argv[2]), Inventory.from_lab(lab.find(sys.argv[1]))
+with access_to(inventory) as access, open_world(access, spec) as world:
     world.session.call("run", probe="pingpong", params={"seconds": 600})
     print("ready", flush=True)
     time.sleep(600)
@@ -150,7 +153,7 @@ def test_nothing_is_left_when_wulf_itself_is_killed(three_nodes: lab.Lab, kind: 
 @each_mpi
 def test_a_path_with_spaces(own: lab.Lab, kind: str) -> None:
     in_bashrc(own, 'export XDG_CACHE_HOME="/run/home/my cache"')
-    with open_world(Inventory.from_lab(own), WorldSpec(mpi=kind)) as world:
+    with world_of(Inventory.from_lab(own), WorldSpec(mpi=kind)) as world:
         assert "/run/home/my cache/" in world.argv[-1]
         assert world.run("pingpong", {"seconds": 0.01}, PATIENCE)["ok"]
     assert_nothing_left(own)
@@ -168,7 +171,7 @@ def test_different_versions_are_named_before_launch(own: lab.Lab, kind: str, tmp
     cover(own, "n2", f"/usr/bin/mpirun.{kind}", str(fake))
     with (
         pytest.raises(UsageError, match=r"n1 has .*; n2 has .* 9\.8\.7 \(/usr\)"),
-        open_world(Inventory.from_lab(own), WorldSpec(mpi=kind)),
+        world_of(Inventory.from_lab(own), WorldSpec(mpi=kind)),
     ):
         pass
     assert not left(own)
@@ -179,7 +182,7 @@ def test_a_node_without_mpi_is_named(own: lab.Lab, kind: str) -> None:
     cover(own, "n2", f"/usr/bin/mpirun.{kind}", "/dev/null")
     with (
         pytest.raises(UsageError, match=r"n2: no (Open MPI|MPICH) is there; .*n1 has") as caught,
-        open_world(Inventory.from_lab(own), WorldSpec(mpi=kind)),
+        world_of(Inventory.from_lab(own), WorldSpec(mpi=kind)),
     ):
         pass
     assert f"wulf mpi install {kind}" in caught.value.next_step
@@ -189,12 +192,12 @@ def test_a_node_without_mpi_is_named(own: lab.Lab, kind: str) -> None:
 @each_mpi
 def test_one_compiler_serves_all_nodes_and_none_is_an_error(own: lab.Lab, kind: str) -> None:
     cover(own, "n1", f"/usr/bin/mpicxx.{kind}", "/dev/null")
-    with open_world(Inventory.from_lab(own), WorldSpec(mpi=kind)) as world:
+    with world_of(Inventory.from_lab(own), WorldSpec(mpi=kind)) as world:
         assert world.places == ("n1", "n2")
     cover(own, "n2", f"/usr/bin/mpicxx.{kind}", "/dev/null")
     with (
         pytest.raises(NodeError, match="has no mpicxx there nor on any other node") as caught,
-        open_world(Inventory.from_lab(own), WorldSpec(mpi=kind)),
+        world_of(Inventory.from_lab(own), WorldSpec(mpi=kind)),
     ):
         pass
     assert "libopenmpi-dev" in caught.value.next_step
@@ -206,7 +209,7 @@ def test_nodes_that_do_not_reach_each_other_are_named_before_launch(own: lab.Lab
     assert ssh(own, "n1", "rm ~/.ssh/config").returncode == 0
     with (
         pytest.raises(NodeError, match=r"n1: mpirun runs there .* by ssh.*n2"),
-        open_world(Inventory.from_lab(own), WorldSpec(mpi=installed()[0])),
+        world_of(Inventory.from_lab(own), WorldSpec(mpi=installed()[0])),
     ):
         pass
 
@@ -214,7 +217,7 @@ def test_nodes_that_do_not_reach_each_other_are_named_before_launch(own: lab.Lab
 @pytest.mark.full
 @each_mpi
 def test_many_more_ranks_than_cpus(three_nodes: lab.Lab, kind: str) -> None:
-    with open_world(Inventory.from_lab(three_nodes), WorldSpec(ranks=32, mpi=kind)) as world:
+    with world_of(Inventory.from_lab(three_nodes), WorldSpec(ranks=32, mpi=kind)) as world:
         assert len(world.ranks) == 32
         assert any("32 ranks share" in note for note in world.notes)
         assert world.run("pingpong", {"seconds": 0.05}, 10 * PATIENCE)["metrics"]["rtt"]["n"] > 0

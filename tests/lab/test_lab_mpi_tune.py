@@ -10,9 +10,10 @@ import pytest
 from tests.lab.conftest import needs, ssh
 from tests.lab.test_lab_mpi_commands import BUILDING, wulf
 from tests.process.native.mpi_session import each_mpi, installed
+from tests.worlds import world_of
 from wulf import lab as labs
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.mpi import WorldSpec, open_world
+from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import NodeError
 from wulf.measure.mpi.algorithms import choice_of
 from wulf.measure.mpi.guidelines import Call
@@ -119,9 +120,9 @@ def test_open_mpi_takes_a_rule_on_its_ranks_and_at_its_sizes_alone(tmp_path: Pat
         return {"op": op, "bytes": size, "seconds": 0.002, "start": "barrier"}
 
     here = Inventory.this_machine()
-    with open_world(here, launched(path, 2)) as world:
+    with world_of(here, launched(path, 2)) as world:
         assert world.run("collective", params(1024), 120)["ok"]
-    with open_world(here, launched(path, 3)) as world:
+    with world_of(here, launched(path, 3)) as world:
         for size in (256, 4096):
             assert world.run("collective", params(size), 120)["ok"], size
         with pytest.raises(NodeError):
@@ -151,7 +152,7 @@ def one_of_each() -> str:
 @needs_mpich
 def test_mpich_starts_with_a_file_of_every_collective(tmp_path: Path) -> None:
     environment = through_file(tmp_path / "collectives.env", one_of_each())
-    with open_world(Inventory.this_machine(), WorldSpec(ranks=2, mpi="mpich", environment=environment)) as world:
+    with world_of(Inventory.this_machine(), WorldSpec(ranks=2, mpi="mpich", environment=environment)) as world:
         assert world.run("collective", {"op": "allreduce", "bytes": 1024, "seconds": 0.002}, 120)["ok"]
 
 
@@ -163,7 +164,7 @@ def test_mpich_reads_every_variable_that_a_file_has(tmp_path: Path, op: str) -> 
     assert text.count(NOT_THERE) == 1
     environment = through_file(tmp_path / "collectives.env", text)
     spec = WorldSpec(ranks=2, mpi="mpich", environment=environment)
-    with pytest.raises(NodeError), open_world(Inventory.this_machine(), spec):
+    with pytest.raises(NodeError), world_of(Inventory.this_machine(), spec):
         pass
 
 
@@ -174,7 +175,7 @@ def sent_back(lab: labs.Lab, environment: dict[str, str]) -> float:
         return [int(ssh(lab, node, "cat /sys/class/net/eth0/statistics/tx_bytes").stdout) for node in ("n1", "n2")]
 
     params = {"op": "bcast", "bytes": 1 << 18, "seconds": 0.01, "start": "barrier"}
-    with open_world(Inventory.from_lab(lab), WorldSpec(per_node=2, mpi="mpich", environment=environment)) as world:
+    with world_of(Inventory.from_lab(lab), WorldSpec(per_node=2, mpi="mpich", environment=environment)) as world:
         world.run("collective", params, 120)
         before = sent()
         world.run("collective", params, 120)

@@ -12,6 +12,7 @@ import pytest
 from tests.lab.conftest import ssh
 from tests.processes import wait_until
 from wulf import lab
+from wulf.cluster.access import access_to
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import find_program
@@ -62,7 +63,7 @@ def connections(made: lab.Lab, node: str) -> list[str]:
 
 
 def test_two_gateways_bring_the_programs_and_the_answers_of_all_four(four: lab.Lab, tree: Inventory) -> None:
-    with connect(tree) as connected:
+    with access_to(tree) as access, connect(access) as connected:
         assert connected.failed == {}
         assert list(connected.sessions) == ["n1", "n2", "n3", "n4"]
         hosts = {node: session.greeting["host"] for node, session in connected.sessions.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -13,15 +13,14 @@ from ClusterShell.NodeSet import NodeSet
 
 from wulf.agent.counting import difference
 from wulf.apps.driver import Job
+from wulf.cluster.access import Access
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launchers import make_launcher
 from wulf.cluster.mpi.building import fetch, send
 from wulf.cluster.mpi.commands import Command, command
 from wulf.cluster.mpi.installed import TITLES, Installed, NodeView, agree, look, prefixes_of
-from wulf.cluster.mpi.opening import check_machines, is_local, open_agents, site_of, starter_of
+from wulf.cluster.mpi.opening import check_machines, is_local, site_of, starter_of
 from wulf.cluster.mpi.reach import check_reach
 from wulf.cluster.mpi.spec import WorldSpec, layout
-from wulf.cluster.programs import agent_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError, UsageError
 
@@ -263,13 +262,12 @@ def _counters(agents: Mapping[str, Session]) -> dict[str, dict[str, Any]]:
 
 
 @contextmanager
-def open_applications(inventory: Inventory, spec: WorldSpec, say: Say = lambda _: None) -> Iterator[Applications]:
+def open_applications(access: Access, spec: WorldSpec, say: Say = lambda _: None) -> Iterator[Applications]:
     """Agents on every node; whatever they run ends with the context."""
-    with make_launcher(inventory) as launcher, starter_of(inventory, spec) as starter:
-        opened = launcher.open(inventory.nodes, agent_program())
-        first = inventory.nodes[0]
-        there = cache(lambda: next(iter(open_agents(starter, [first]).values())))
-        yield Applications(inventory, opened.sessions, opened.failed, starter=there, say=say)
+    with starter_of(access, spec) as starter, access.agents() as opened, ExitStack() as also:
+        first = access.inventory.nodes[0]
+        there = cache(lambda: also.enter_context(starter.every_agent([first]))[first.name])
+        yield Applications(access.inventory, opened.sessions, opened.failed, starter=there, say=say)
 
 
 def common_program(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from wulf.cluster.access import Access
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.session import RequestError
@@ -118,10 +119,10 @@ def launcher(answer: Answer, worlds: list[FakeWorld], error: Exception | None = 
     """What stands in the place of `open_world`."""
 
     @contextmanager
-    def open_world(inventory: Inventory, spec: WorldSpec, say: Callable[[str], None]) -> Iterator[FakeWorld]:
+    def open_world(access: Access, spec: WorldSpec, say: Callable[[str], None]) -> Iterator[FakeWorld]:
         if error is not None:
             raise error
-        worlds.append(FakeWorld(inventory, spec, answer))
+        worlds.append(FakeWorld(access.inventory, spec, answer))
         yield worlds[-1]
 
     return open_world

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from wulf.cluster import access
 from wulf.cluster.inventory import Inventory
+from wulf.cluster.launcher import Launcher
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.simulated.cluster import SimulatedCluster
@@ -33,6 +35,13 @@ class Impatient(Unwatched):
             raise KeyboardInterrupt
 
 
+def reach(monkeypatch: pytest.MonkeyPatch, make: Callable[[Inventory], Launcher]) -> None:
+    """Whatever connects does so by launchers that are made so; their programs have names alone."""
+    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
+    monkeypatch.setattr(access, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
+    monkeypatch.setattr(access, "make_launcher", make)
+
+
 def simulator(
     monkeypatch: pytest.MonkeyPatch, folder: Path, study: Callable[..., Study] | None = None
 ) -> Callable[..., Outcome]:
@@ -40,8 +49,6 @@ def simulator(
 
     A run that is there goes on. Its page, which takes as long as all else, is made where `page` says so.
     """
-    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
-    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
 
     def run(
         nodes: str = "n[1-4]",
@@ -56,7 +63,7 @@ def simulator(
         assert made is not None
         inventory = Inventory.from_nodeset(nodes, launcher="null")
         simulated = SimulatedCluster(inventory.names, **cluster)
-        monkeypatch.setattr(connecting, "make_launcher", lambda i: NullLauncher(i, simulated))
+        reach(monkeypatch, lambda i: NullLauncher(i, simulated))
         meta, there = {"seed": 1, "nodes": list(inventory.names)}, (folder / "run" / "run.json").exists()
         with RunWriter(folder / "run", "net", meta, resume=there) as writer:
             asked = made(Conditions(inventory, effort, writer, 1, watch), **(options or {}))

@@ -88,7 +88,7 @@ def _like(tool: str, pattern: Pattern, params: dict[str, Any], options: dict[str
     from wulf.workflow.mpi.probes import Ranks
 
     # launched once, as that tool does
-    ranks = over_ranks(options, lambda given, launch: Ranks(given.inventory, launch, given.watch.say), SHARED)
+    ranks = over_ranks(options, lambda given, launch: Ranks(launch, given.watch.say), SHARED)
     return run_like(
         tool, pattern.name, mpi_probe(), mpi_inventory, params,
         transport=None, most=params.pop("bytes", 0), client="", server="", options=options, ranks=ranks,

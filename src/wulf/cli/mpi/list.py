@@ -60,10 +60,11 @@ def install(kind: str, **options: Any) -> int:
     For nodes without an MPI; nothing else there is touched. `--mpi wheel:KIND` names it afterwards.
     """
     from wulf.cli.progress import progress_line
+    from wulf.cluster.access import access_to
     from wulf.cluster.mpi import install_wheel
 
-    with mpi_inventory(options) as inventory, progress_line() as line:
-        prefixes = install_wheel(inventory, kind, line.say)
+    with mpi_inventory(options) as inventory, access_to(inventory) as access, progress_line() as line:
+        prefixes = install_wheel(access, kind, line.say)
     for node, prefix in prefixes.items():
         click.echo(f"{node}: {prefix}")
     return OK

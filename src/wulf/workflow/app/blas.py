@@ -7,13 +7,10 @@ does not, since clock and memory are shared. Libraries and NB are measured in tu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers import make_launcher
-from wulf.cluster.programs import agent_program
-from wulf.cluster.session import Session
+from wulf.cluster.access import Access
 from wulf.core.errors import NodeError, UsageError
 from wulf.core.records import Param
 from wulf.measure.blas import Found, path_of
@@ -59,9 +56,14 @@ class CompareBlas(Study):
 
     def __init__(self, given: Conditions, wanted: Wanted) -> None:
         super().__init__(given)
-        given.watch.say("looking for BLAS libraries")
         self._wanted = wanted
-        self.found = libraries_of(given.inventory, wanted.libraries)
+        self.found: Found = {}
+
+    def attach(self, connected: Connected, access: Access) -> AbstractContextManager[None]:
+        """Nothing more; the nodes' libraries are found."""
+        self.given.watch.say("looking for BLAS libraries")
+        self.found = libraries_of(access, self._wanted.libraries)
+        return super().attach(connected, access)
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """The products, and the peak beside them."""
@@ -69,7 +71,7 @@ class CompareBlas(Study):
         return [*made, *peak_cells(connected, self.beside, list(connected.sessions), len(made))]
 
 
-def libraries_of(inventory: Inventory, only: Sequence[str] = ()) -> Found:
+def libraries_of(access: Access, only: Sequence[str] = ()) -> Found:
     """The BLAS libraries of each node that answers.
 
     Raises
@@ -77,8 +79,10 @@ def libraries_of(inventory: Inventory, only: Sequence[str] = ()) -> Found:
     UsageError
         There is none, or a named one is nowhere.
     """
-    with _agents(inventory) as agents:
-        asked = {node: agent.call("blas_find", also=list(only)) for node, agent in agents.items()}
+    with access.agents() as opened:
+        if not opened.sessions:
+            raise next(iter(opened.failed.values()), NodeError("", "no node answered"))
+        asked = {node: agent.call("blas_find", also=list(only)) for node, agent in opened.sessions.items()}
         answers = {node: future.result(FIND_TIMEOUT) for node, future in asked.items()}
     found: dict[str, dict[str, Mapping[str, str]]] = {}
     for node, answer in answers.items():
@@ -89,18 +93,6 @@ def libraries_of(inventory: Inventory, only: Sequence[str] = ()) -> Found:
         what = f"no node has {' or '.join(only)}" if only else "no node has a BLAS library that wulf finds"
         raise UsageError(what, "install one (Debian: libopenblas0, libblis4, libatlas3-base), or name one by --library")
     return found
-
-
-@contextmanager
-def _agents(inventory: Inventory) -> Iterator[Mapping[str, Session]]:
-    with make_launcher(inventory) as launcher:
-        opened = launcher.open(inventory.nodes, agent_program())
-        try:
-            if not opened.sessions:
-                raise next(iter(opened.failed.values()), NodeError("", "no node answered"))
-            yield opened.sessions
-        finally:
-            opened.close()
 
 
 def _cells(connected: Connected, found: Found, wanted: Wanted) -> Iterator[Cell]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers import make_launcher
-from wulf.cluster.programs import agent_program
+from wulf.cluster.access import Access
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record
 from wulf.measure.blas import common_path, path_of
@@ -17,6 +16,7 @@ from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.mpi.probes import LINPACK
 from wulf.store.run import read_run
+from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.study import Conditions, Judgement
 from wulf.workflow.mpi.launching import Launch
 from wulf.workflow.mpi.probes import RanksStudy
@@ -61,13 +61,13 @@ def fastest_common(answers: Mapping[str, Mapping[str, Any]]) -> Choice:
     return Choice(best, f"{of}: a product of {BLAS_ROWS} rows at {slowest[best] / 1e9:.3g} GFLOP/s on one CPU")
 
 
-def choose(inventory: Inventory) -> Choice:
+def choose(access: Access) -> Choice:
     """Have every node try its libraries; those that can't be asked are found out where the ranks are launched."""
     params = {"n": BLAS_ROWS, "seconds": BLAS_SECONDS}
-    return fastest_common(_answers(inventory, "run", probe="dgemm", params=params))
+    return fastest_common(_answers(access, "run", probe="dgemm", params=params))
 
 
-def named(inventory: Inventory, wanted: str) -> Choice:
+def named(access: Access, wanted: str) -> Choice:
     """The library that was asked for by path, by the label that `wulf app blas` prints, or as the linker knows it.
 
     Raises
@@ -78,22 +78,18 @@ def named(inventory: Inventory, wanted: str) -> Choice:
     why = "as it was named"
     if wanted == OWN:
         return Choice(OWN, why)
-    answers = _answers(inventory, "blas_find", also=[wanted])
+    answers = _answers(access, "blas_find", also=[wanted])
     sought_by_linker = "/" not in wanted and ".so" in wanted
     if sought_by_linker and not any(path_of(wanted, answer) for answer in answers.values()):
         return Choice(wanted, why)
     return Choice(common_path(wanted, answers), why)
 
 
-def _answers(inventory: Inventory, op: str, **request: Any) -> dict[str, dict[str, Any]]:
+def _answers(access: Access, op: str, **request: Any) -> dict[str, dict[str, Any]]:
     """What each node's agent answers; those that can't be reached are left out."""
-    with make_launcher(inventory) as launcher:
-        opened = launcher.open(inventory.nodes, agent_program())
-        try:
-            asked = {node: session.call(op, **request) for node, session in opened.sessions.items()}
-            return {node: future.result(BLAS_TIMEOUT) for node, future in asked.items()}
-        finally:
-            opened.close()
+    with access.agents() as opened:
+        asked = {node: session.call(op, **request) for node, session in opened.sessions.items()}
+        return {node: future.result(BLAS_TIMEOUT) for node, future in asked.items()}
 
 
 class Linpack(RanksStudy):
@@ -107,16 +103,21 @@ class Linpack(RanksStudy):
 
     def __init__(self, given: Conditions, launch: Launch, params: Mapping[str, Param]) -> None:
         super().__init__(given, launch, LINPACK)
-        if params.get("blas") is None:
-            given.watch.say("looking for the fastest BLAS that all nodes have")
-            self._choice = choose(given.inventory)
+        self._params = params
+        self._choice = Choice(OWN, "")
+
+    def attach(self, connected: Connected, access: Access) -> AbstractContextManager[None]:
+        """The ranks, once their library is known."""
+        if self._params.get("blas") is None:
+            self.given.watch.say("looking for the fastest BLAS that all nodes have")
+            self._choice = choose(access)
         else:
-            self._choice = named(given.inventory, str(params["blas"]))
-        self._params = {**params, "blas": self._choice.path}
+            self._choice = named(access, str(self._params["blas"]))
+        return super().attach(connected, access)
 
     def shared(self, probe: Probe) -> Sequence[Cell]:
         """The one cell."""
-        return [self.ranks.cell(0, probe, LINPACK, self._params)]
+        return [self.ranks.cell(0, probe, LINPACK, {**self._params, "blas": self._choice.path})]
 
     def conclude(self, records: Sequence[Record]) -> Judgement:
         """What was solved, with what, and how right it is."""

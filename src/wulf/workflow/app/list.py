@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wulf.apps import drivers
+from wulf.cluster.access import access_to
 from wulf.cluster.applications import Executable, open_applications
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
@@ -37,7 +38,7 @@ class Row:
 def look(inventory: Inventory) -> tuple[list[Row], dict[str, NodeError]]:
     """Ask every node for every driver's programs; nodes that can't be asked, and why."""
     names = sorted({name for driver in drivers().values() for name in driver.PROGRAMS})
-    with open_applications(inventory, WorldSpec()) as apps:
+    with access_to(inventory) as access, open_applications(access, WorldSpec()) as apps:
         found = apps.find(names) if apps.nodes else {}
         return rows({name: tuple(driver.PROGRAMS) for name, driver in drivers().items()}, found), apps.failed
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from wulf.apps.driver import Driver, Job, checked, programs_for
 from wulf.apps.ran import OK, Ran, Read, judge
+from wulf.cluster.access import Access
 from wulf.cluster.applications import Applications, Executable, common_program, open_applications
 from wulf.cluster.mpi import Installed, WorldSpec
 from wulf.cluster.mpi.spec import layout
@@ -200,14 +201,12 @@ class AppStudy(Study):
         return self._requests
 
     @contextmanager
-    def attach(self, connected: Connected) -> Iterator[None]:
+    def attach(self, connected: Connected, access: Access) -> Iterator[None]:
         """Agents on the nodes that answered, for the length of the block."""
         if not connected.sessions:
             yield
             return
-        inventory = self.given.inventory
-        nodes = replace(inventory, nodes=inventory.pick(list(connected.sessions)))
-        with open_applications(nodes, self._request.spec, self.given.watch.say) as apps:
+        with open_applications(access.pick(connected.sessions), self._request.spec, self.given.watch.say) as apps:
             self.beside.failed |= apps.failed
             try:
                 self._enter(connected, apps)

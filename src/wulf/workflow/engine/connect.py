@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from wulf.cluster.access import Access
 from wulf.cluster.addresses import data_addresses
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launcher import Launcher, Opened
-from wulf.cluster.launchers import make_launcher
-from wulf.cluster.programs import Program, agent_program, find_program
+from wulf.cluster.launcher import Opened
+from wulf.cluster.programs import Program, find_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
 from wulf.core.records import Param
@@ -60,6 +59,8 @@ class Connected:
         What these can do.
     refused
         Further programs → node → why it could not be started there.
+    settled
+        To be called once all is there that asks the agents: those that nobody uses then end.
     """
 
     sessions: Mapping[str, Session]
@@ -72,6 +73,7 @@ class Connected:
     others: Mapping[str, Mapping[str, Measuring]] = field(default_factory=dict)
     probes: Mapping[str, Probe] = field(default_factory=dict)
     refused: Mapping[str, Mapping[str, NodeError]] = field(default_factory=dict)
+    settled: Callable[[], None] = lambda: None
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -132,26 +134,23 @@ def _describe(sessions: Mapping[str, Session]) -> dict[str, Any] | None:
     return None
 
 
-def _read_facts(launcher: Launcher, inventory: Inventory) -> tuple[dict[str, Facts], dict[str, str]]:
+def _read_facts(access: Access, agents: ExitStack) -> tuple[dict[str, Facts], dict[str, str]]:
     """Fingerprint and addresses. A node without Python is measured all the same; its facts are null with the reason."""
-    opened = launcher.open(inventory.nodes, agent_program())
-    try:
-        facts = _facts_of(opened.sessions)
-        for node, error in opened.failed.items():
-            facts[node] = {"agent": {"value": None, "reason": error.what}}
-        return facts, data_addresses(inventory, opened.sessions)
-    finally:
-        opened.close()
+    opened = agents.enter_context(access.agents())
+    facts = _facts_of(opened.sessions)
+    for node, error in opened.failed.items():
+        facts[node] = {"agent": {"value": None, "reason": error.what}}
+    return facts, data_addresses(access.inventory, opened.sessions)
 
 
-def _second_sessions(launcher: Launcher, inventory: Inventory, program: Program) -> SecondSession:
+def _second_sessions(access: Access, program: Program) -> SecondSession:
     """Opens one more session a node at most; the launcher ends them with all others."""
     opened: dict[str, Session] = {}
     failed: dict[str, NodeError] = {}
 
     def second(node: str) -> Session:
         if node not in opened and node not in failed:
-            outcome = launcher.open(inventory.pick([node]), program)
+            outcome = access.launcher.open(access.inventory.pick([node]), program)
             opened.update(outcome.sessions)
             failed.update(outcome.failed)
         if node in failed:
@@ -161,16 +160,11 @@ def _second_sessions(launcher: Launcher, inventory: Inventory, program: Program)
     return second
 
 
-def _open_other(launcher: Launcher, inventory: Inventory, name: str) -> Opened:
-    """Open a further program, as cells name it."""
-    return launcher.open(inventory.nodes, agent_program() if name == AGENT else find_program(f"wulf-{name}"))
-
-
 @contextmanager
 def connect(
-    inventory: Inventory, say: Callable[[str], None] = lambda _: None, programs: Sequence[str] = ()
+    access: Access, say: Callable[[str], None] = lambda _: None, programs: Sequence[str] = ()
 ) -> Iterator[Connected]:
-    """Open the probe on every node of the inventory; nothing is left running afterwards.
+    """Open the probe on every node; it ends with the access.
 
     Parameters
     ----------
@@ -179,17 +173,21 @@ def connect(
     say
         Told what happens, in a few words, for the progress line.
     """
-    program = find_program("wulf-net")
-    with make_launcher(inventory) as launcher, ThreadPoolExecutor(1, "wulf-facts") as beside:
+    program, nodes = find_program("wulf-net"), access.inventory.nodes
+    with ExitStack() as agents, ThreadPoolExecutor(1, "wulf-facts") as beside:
         say("reading facts")
-        reading = beside.submit(_read_facts, launcher, inventory)
-        if len(inventory.nodes) > ABREAST:
+        reading = beside.submit(_read_facts, access, agents)
+        if len(nodes) > ABREAST:
             reading.result()
+            agents.close()
         say("starting the probes")
-        opened = launcher.open(inventory.nodes, program)
-        others = {name: _open_other(launcher, inventory, name) for name in programs}
+        opened = access.launcher.open(nodes, program)
+        others = {name: access.launcher.open(nodes, find_program(f"wulf-{name}")) for name in programs if name != AGENT}
         facts, addresses = reading.result()
-        yield _connected(opened, others, facts, addresses, _second_sessions(launcher, inventory, program))
+        with access.agents() if AGENT in programs else nullcontext(Opened()) as own:
+            others |= {AGENT: own} if AGENT in programs else {}
+            connected = _connected(opened, others, facts, addresses, _second_sessions(access, program))
+            yield replace(connected, settled=agents.close)
 
 
 def _connected(

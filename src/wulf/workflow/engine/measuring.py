@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wulf.cluster.access import access_to
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record, Verdict
@@ -97,10 +98,11 @@ def _measure(study: Study, found: Measurements, watch: TimeSpent) -> None:
     """Measure on the nodes that answer; what there is stands in `found`, even after an interrupt."""
     given = study.given
     writer, earlier = given.writer, given.writer.earlier
-    with connect(given.inventory, watch.say, study.programs) as there:
+    with access_to(given.inventory) as access, connect(access, watch.say, study.programs) as there:
         found.fingerprint = there.fingerprint
         writer.write_json("fingerprint.json", there.fingerprint)
-        with study.attach(there):
+        with study.attach(there, access):
+            there.settled()
             found.failed = {**there.failed, **study.beside.failed}
             connected, resumed = remembered(earlier, there)
             found.fingerprint = connected.fingerprint

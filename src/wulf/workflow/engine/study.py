@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
+from wulf.cluster.access import Access
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import NodeError
 from wulf.core.findings import Finding
@@ -109,7 +110,7 @@ class Study(ABC):
         """How nodes of one machine are measured, in words."""
         return SIDE_BY_SIDE if self.side_by_side else ALONE
 
-    def attach(self, connected: Connected) -> AbstractContextManager[None]:
+    def attach(self, connected: Connected, access: Access) -> AbstractContextManager[None]:
         """What else is there while it is measured, given the nodes that answered; it stands in `beside` then."""
         return nullcontext()
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from wulf.apps.ran import OK, Ran
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers import make_launcher
+from wulf.cluster.access import Access
 from wulf.cluster.mpi.building import WULF_PROFILE
 from wulf.cluster.mpi.installed import Installed
-from wulf.cluster.mpi.opening import is_local, open_agents
+from wulf.cluster.mpi.opening import machines_of
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError, WulfError
 from wulf.model.mpi_share import MpiShare, NoProfileError, mpi_share
@@ -78,7 +77,7 @@ def _profiled(ran: Ran, found: Sequence[Mapping[str, Any]]) -> Profiled:
 
 @contextmanager
 def open_profiler(
-    inventory: Inventory, mpi: Installed, program: str | None, say: Callable[[str], None] = lambda _: None
+    access: Access, mpi: Installed, program: str | None, say: Callable[[str], None] = lambda _: None
 ) -> Iterator[Take]:
     """Build the library with this MPI, bring it to every node; where that can't be, every profile says why.
 
@@ -87,10 +86,9 @@ def open_profiler(
     program
         That the ranks run; None: not known, a command starts them by itself.
     """
-    nodes = inventory.nodes[:1] if is_local(inventory) else inventory.nodes
-    with make_launcher(inventory) as launcher:
+    with ExitStack() as stack:
         try:
-            agents = open_agents(launcher, nodes)
+            agents = stack.enter_context(access.every_agent(machines_of(access.inventory)))
             library = library_on(agents, mpi, say, WULF_PROFILE)
             trouble = trouble_with(agents, program, library)
         except (WulfError, TimeoutError) as error:

@@ -10,6 +10,7 @@ from typing import Any
 
 from wulf import lab as labs
 from wulf.apps.driver import Job
+from wulf.cluster.access import Access, access_to
 from wulf.cluster.applications import Applications, Executable, common_program, open_applications
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import Installed
@@ -157,12 +158,15 @@ def _with_settings(
 ) -> tuple[CampaignState, _Stand, dict[str, Any]]:
     check_own_network(inventory)
     servers: Servers = {}
-    with opened(inventory, writer.id, watch, CONFIRM_SECONDS, servers) as (connected, nodes):
+    with (
+        access_to(inventory) as access,
+        opened(access, writer.id, watch, CONFIRM_SECONDS, servers) as (connected, nodes),
+    ):
         prepared = prepare(inventory, _as_tuned(request), connected, nodes)
         campaign = replace(prepared.campaign, blocks=request.blocks, keep=False)
         _check_levels(prepared)
         stage_of({}, request.blocks, request.seed)
-        with _standing(inventory, request, connected, writer, servers, watch=watch) as stand:
+        with _standing(access, request, connected, writer, servers, watch=watch) as stand:
             watch.say("trying the change on one node first")
             conductor = SettingsArms(
                 campaign, prepared.catalogue, nodes, stand.measure, prepared.readings,
@@ -218,10 +222,10 @@ def _with_links(
     arms = LinkArms(running, inventory.names, request.links, stage, watch=watch)
     try:
         arms.switch(BEFORE)  # an emulated link's devices are made now, before there are connections over them
-        with connect(inventory, watch.say) as connected:
+        with access_to(inventory) as access, connect(access, watch.say) as connected:
             for error in connected.failed.values():
                 raise error
-            with _standing(inventory, request, connected, writer, {}, watch=watch) as stand:
+            with _standing(access, request, connected, writer, {}, watch=watch) as stand:
                 told = arms.run(stand.measure)
     finally:
         arms.restore()
@@ -241,21 +245,22 @@ def _lab_of(inventory: Inventory) -> Lab:
 
 @contextmanager
 def _standing(
-    inventory: Inventory, request: Request, connected: Connected, writer: RunWriter, servers: Servers, *, watch: Watcher
+    access: Access, request: Request, connected: Connected, writer: RunWriter, servers: Servers, *, watch: Watcher
 ) -> Iterator[_Stand]:
     """The application found, and everything measured, for the length of the block."""
     writer.write_json("fingerprint.json", connected.fingerprint)
     wanted = request.application
     with ExitStack() as stack:
-        apps = stack.enter_context(open_applications(inventory, wanted.spec, watch.say))
+        apps = stack.enter_context(open_applications(access, wanted.spec, watch.say))
         for error in apps.failed.values():
             raise error
         watch.say(f"looking for {wanted.name}")
         ready = ready_of(apps, wanted)
-        take = stack.enter_context(_profiler(inventory, apps, ready, request, watch)) if request.profile else None
+        take = stack.enter_context(_profiler(access, apps, ready, request, watch)) if request.profile else None
+        connected.settled()
         sticks = {
             quantity: NetMeasure(connected, writer, what, None, servers)
-            for quantity, what in YARDSTICKS.items() if len(inventory.nodes) > 1
+            for quantity, what in YARDSTICKS.items() if len(access.inventory.nodes) > 1
         }  # fmt: skip
         yield _Stand(
             ImpactMeasure(
@@ -267,9 +272,7 @@ def _standing(
 
 
 @contextmanager
-def _profiler(
-    inventory: Inventory, apps: Applications, ready: Ready, request: Request, watch: Watcher
-) -> Iterator[Take]:
+def _profiler(access: Access, apps: Applications, ready: Ready, request: Request, watch: Watcher) -> Iterator[Take]:
     """What takes profiles; nodes without an MPI can't build it, and run what needs none."""
     try:
         mpi = ready.mpi or apps.mpi_for(None, request.application.spec)
@@ -277,7 +280,7 @@ def _profiler(
         why = error.what
         yield lambda _run: Profiled(None, why)
         return
-    with open_profiler(inventory, mpi, ready.program, watch.say) as take:
+    with open_profiler(access, mpi, ready.program, watch.say) as take:
         yield take
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from wulf.cluster.access import access_to
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers import make_launcher
 from wulf.cluster.mpi import Installed, find_mpis
 from wulf.measure.mpi.probes import folded
 
@@ -31,8 +31,8 @@ def look(inventory: Inventory, wanted: str | None = None) -> dict[str, tuple[Ins
     NodeError
         A node can't be asked.
     """
-    with make_launcher(inventory) as launcher:
-        return find_mpis(launcher, inventory.nodes, wanted)
+    with access_to(inventory) as access:
+        return find_mpis(access, wanted)
 
 
 def rows(found: Found) -> list[Row]:

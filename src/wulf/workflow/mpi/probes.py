@@ -6,9 +6,8 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 
-from wulf.cluster.inventory import Inventory
+from wulf.cluster.access import Access
 from wulf.cluster.mpi import World, open_world
 from wulf.cluster.mpi.world import START_TIMEOUT
 from wulf.core.errors import UsageError
@@ -42,14 +41,12 @@ class Ranks:
 
     Parameters
     ----------
-    inventory
-        The nodes that were asked for; ranks run on those that answered.
     say
         Told what happens, for the progress line.
     """
 
-    def __init__(self, inventory: Inventory, launch: Launch, say: Callable[[str], None] = lambda _: None) -> None:
-        self._inventory, self._launch, self._say = inventory, launch, say
+    def __init__(self, launch: Launch, say: Callable[[str], None] = lambda _: None) -> None:
+        self._launch, self._say = launch, say
         self._connected: Connected | None = None
         self._session: LaunchSession | None = None
         self.beside = Beside()
@@ -60,13 +57,12 @@ class Ranks:
         self.notes: dict[str, None] = {}
 
     @contextmanager
-    def __call__(self, connected: Connected) -> Iterator[None]:
+    def __call__(self, connected: Connected, access: Access) -> Iterator[None]:
         """Ranks on the nodes that answered, for the length of the block; none where no node did."""
         if not connected.sessions:
             yield
             return
-        nodes = self._inventory.pick(list(connected.sessions))
-        with open_world(replace(self._inventory, nodes=nodes), self._launch.spec, self._say) as world:
+        with open_world(access.pick(connected.sessions), self._launch.spec, self._say) as world:
             self._enter(connected, world)
             try:
                 yield
@@ -182,12 +178,12 @@ class RanksStudy(Study):
         super().__init__(given)
         self.needs = mpi_probe().pattern(needs)
         launch.check(self.needs, len(given.inventory.nodes))
-        self.ranks = ranks or Ranks(given.inventory, launch, given.watch.say)
+        self.ranks = ranks or Ranks(launch, given.watch.say)
         self.beside = self.ranks.beside
 
-    def attach(self, connected: Connected) -> AbstractContextManager[None]:
+    def attach(self, connected: Connected, access: Access) -> AbstractContextManager[None]:
         """The ranks."""
-        return self.ranks(connected)
+        return self.ranks(connected, access)
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """What the ranks measure, where there are enough of them."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wulf.cluster.inventory import Inventory
+from wulf.cluster.access import Access
 from wulf.cluster.mpi import World, bring_file, open_world
 from wulf.cluster.mpi.world import START_TIMEOUT
 from wulf.core.errors import NodeError, UsageError
@@ -244,19 +244,18 @@ class Tuning:
 class TunedRanks(Ranks):
     """A run's ranks, with other launches beside them."""
 
-    def __init__(self, inventory: Inventory, launch: Launch, say: Callable[[str], None], tuning: Tuning) -> None:
-        super().__init__(inventory, launch, say)
+    def __init__(self, launch: Launch, say: Callable[[str], None], tuning: Tuning) -> None:
+        super().__init__(launch, say)
         self._tuning = tuning
 
     @contextmanager
-    def __call__(self, connected: Connected) -> Iterator[None]:
+    def __call__(self, connected: Connected, access: Access) -> Iterator[None]:
         """As ever, and the arms end before."""
-        with super().__call__(connected):
+        with super().__call__(connected, access):
             if self._session is None:
                 yield
                 return
-            nodes = self._inventory.pick(list(connected.sessions))
-            arms = Arms(self._session, self._opener(replace(self._inventory, nodes=nodes)), how=self._launch.how)
+            arms = Arms(self._session, self._opener(access.pick(connected.sessions)), how=self._launch.how)
             self._tuning.ranks = len(self.places)
             self._tuning.choice = choice_of(self.kind)
             self._tuning.lead = (f"{self.version}, {len(self.places)} ranks",)
@@ -267,15 +266,15 @@ class TunedRanks(Ranks):
                 self._session = own
                 arms.close()
 
-    def _opener(self, inventory: Inventory) -> Callable[[Arm], Any]:
+    def _opener(self, access: Access) -> Callable[[Arm], Any]:
         def open_arm(arm: Arm) -> Any:
             spec = self._launch.spec
-            environment = {**spec.environment, **self._environment(inventory, arm)}
-            return open_world(inventory, replace(spec, environment=environment), self._say)
+            environment = {**spec.environment, **self._environment(access, arm)}
+            return open_world(access, replace(spec, environment=environment), self._say)
 
         return open_arm
 
-    def _environment(self, inventory: Inventory, arm: Arm) -> dict[str, str]:
+    def _environment(self, access: Access, arm: Arm) -> dict[str, str]:
         """What tells the ranks of an arm; the file is first brought to the nodes."""
         choice, path = self._tuning.choice, self._tuning.path
         assert choice is not None  # noqa: S101 - there are arms only where there is a choice
@@ -285,7 +284,7 @@ class TunedRanks(Ranks):
         if choice.file != RULES:
             return read_variables(text)
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        there = bring_file(inventory, self._launch.spec, f"collectives-{digest}.conf", text.encode())
+        there = bring_file(access, self._launch.spec, f"collectives-{digest}.conf", text.encode())
         return {
             "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
             "OMPI_MCA_coll_tuned_dynamic_rules_filename": there,
@@ -320,7 +319,7 @@ class TuneCollectives(Collectives):
         if launch.ranks(len(given.inventory.nodes)) < 2:
             raise UsageError("one rank has no collectives to tune", "name more nodes, or give --per-node or --ranks")
         self._tuning = Tuning(given.writer.path, rules, least=least, wanted=wanted, params=params or {})
-        ranks = TunedRanks(given.inventory, launch, given.watch.say, self._tuning)
+        ranks = TunedRanks(launch, given.watch.say, self._tuning)
         super().__init__(given, launch, sizes=sizes, ops=ops, params=params, ranks=ranks)
 
     def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from wulf.cluster.access import Access
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Param, Record
 from wulf.core.units import show, show_interval
@@ -55,9 +56,9 @@ class Layers(Study):
         if mpi is not None:
             self.beside = mpi.beside
 
-    def attach(self, connected: Connected) -> AbstractContextManager[None]:
+    def attach(self, connected: Connected, access: Access) -> AbstractContextManager[None]:
         """MPI's ranks."""
-        return self._mpi.attach(connected) if self._mpi else super().attach(connected)
+        return self._mpi.attach(connected, access) if self._mpi else super().attach(connected, access)
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """A cell for each layer that the nodes which answered allow, bottom up."""

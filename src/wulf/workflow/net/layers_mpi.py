@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
+from wulf.cluster.access import Access
 from wulf.core.errors import WulfError
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Param, Record, Verdict
@@ -39,11 +40,11 @@ class MpiLayer:
         self.notes: list[str] = []
 
     @contextmanager
-    def attach(self, connected: Connected) -> Iterator[None]:
+    def attach(self, connected: Connected, access: Access) -> Iterator[None]:
         """Ranks for the length of the block, or the reason why there are none: the other layers are measured then."""
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._ranks(connected))
+                stack.enter_context(self._ranks(connected, access))
             except WulfError as error:
                 self.lacking = error.what
             yield

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
+from wulf.cluster.access import Access
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import Probe
@@ -64,9 +65,9 @@ class Repeat(Study):
         """As MPI's ranks, where they carry it."""
         return RANKS if self._ranks else super().how
 
-    def attach(self, connected: Connected) -> AbstractContextManager[None]:
+    def attach(self, connected: Connected, access: Access) -> AbstractContextManager[None]:
         """The ranks, where MPI carries it."""
-        return self._ranks(connected) if self._ranks else super().attach(connected)
+        return self._ranks(connected, access) if self._ranks else super().attach(connected, access)
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """The loop's first exchange, where both ends answered."""

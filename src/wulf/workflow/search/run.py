@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from wulf.apps.driver import Job
 from wulf.apps.ran import OK, TIMEOUT, Ran, Read
+from wulf.cluster.access import Access, access_to
 from wulf.cluster.applications import Applications, open_applications
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import Installed, WorldSpec
@@ -84,7 +85,7 @@ class Knobs(Protocol):
     def about(self) -> dict[str, Any]: ...
 
 
-Around = Callable[[Plan, bool], AbstractContextManager[Knobs]]
+Around = Callable[[Access, Plan, bool], AbstractContextManager[Knobs]]
 """Opens knobs for the length of a search, given its plan and whether it goes on where it was cut short."""
 
 
@@ -190,7 +191,7 @@ def run_search(
         A node was lost; the journal is kept.
     """
     path = writer.path / NAME
-    with open_applications(inventory, spec, watch.say) as apps:
+    with access_to(inventory) as access, open_applications(access, spec, watch.say) as apps:
         for error in apps.failed.values():
             raise error
         facts = {node: answer["facts"] for node, answer in apps.ask("facts", FACTS_TIMEOUT).items()}
@@ -198,7 +199,7 @@ def run_search(
         old = Journal.resume(path) if path.exists() else None
         task = prepare(apps, facts, old.plan if old else None)
         try:
-            with around(task.plan, old is not None) if around else nullcontext() as knobs:
+            with around(access, task.plan, old is not None) if around else nullcontext() as knobs:
                 if knobs is not None and old is None:
                     task = _possible(task, knobs.impossible)
                 with old or Journal.begin(path, task.plan, {"name": task.name, **task.about}) as journal:

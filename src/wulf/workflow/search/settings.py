@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from wulf.cluster.access import Access, access_to
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import UsageError, WulfError
 from wulf.core.records import Param
@@ -171,7 +172,7 @@ def plan_of_settings(
     UsageError
         A setting can't be changed here.
     """
-    with opened(inventory, "plan", watch, CONFIRM_SECONDS) as (connected, nodes):
+    with access_to(inventory) as access, opened(access, "plan", watch, CONFIRM_SECONDS) as (connected, nodes):
         prepared = prepare(inventory, _request(settings, command), connected, nodes)
     _check(settings, prepared)
     return {"settings": _planned(settings, prepared), "risks": risks(prepared.campaign, prepared.catalogue)}
@@ -179,7 +180,7 @@ def plan_of_settings(
 
 @contextmanager
 def open_knobs(
-    inventory: Inventory, space: Space, command: tuple[str, ...], writer: RunWriter, *,
+    access: Access, space: Space, command: tuple[str, ...], writer: RunWriter, *,
     resumed: bool, watch: Watcher = UNWATCHED,
 ) -> Iterator[Knobs]:  # fmt: skip
     """The nodes' settings for the length of a search; afterwards all are as before, or the knobs say which are not.
@@ -199,11 +200,12 @@ def open_knobs(
         A setting can't be changed here.
     """
     settings = cast("Varied", space.settings)  # a setting is never None
-    check_own_network(inventory)
-    with opened(inventory, writer.id, watch, CONFIRM_SECONDS, {}) as (connected, nodes):
+    check_own_network(access.inventory)
+    with opened(access, writer.id, watch, CONFIRM_SECONDS, {}) as (connected, nodes):
+        connected.settled()
         if resumed:
             _recover(nodes)
-        prepared = prepare(inventory, _request(settings, command), connected, nodes)
+        prepared = prepare(access.inventory, _request(settings, command), connected, nodes)
         _check(settings, prepared)
         arms = SettingKnobs(
             prepared.campaign, prepared.catalogue, nodes, lambda _: None, prepared.readings,

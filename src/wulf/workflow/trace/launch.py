@@ -8,11 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from wulf.agent.mpi.profile import mpi_of
-from wulf.cluster.inventory import Inventory
-from wulf.cluster.launcher import Launcher
+from wulf.cluster.access import Access
 from wulf.cluster.mpi.building import WULF_TRACE
 from wulf.cluster.mpi.installed import Installed, agree, look, prefixes_of
-from wulf.cluster.mpi.opening import open_agents
 from wulf.cluster.session import Session
 from wulf.core.errors import UsageError
 from wulf.workflow.mpi.preloading import handed_on, library_on
@@ -38,7 +36,7 @@ def launcher_at(words: Sequence[str]) -> int | None:
 
 
 def launched(
-    launcher: Launcher, words: Sequence[str], wanted: str | None, say: Callable[[str], None]
+    access: Access, words: Sequence[str], wanted: str | None, say: Callable[[str], None]
 ) -> tuple[Installed, str]:
     """The MPI that a command starts its ranks with, and the tracer built with it.
 
@@ -47,9 +45,7 @@ def launched(
     UsageError
         There is no MPI; a program among the words is linked with another one.
     """
-    nodes = Inventory.this_machine().nodes
-    agents = open_agents(launcher, nodes)
-    try:
+    with access.every_agent() as agents:
         mpi = _chosen(agents, words, wanted)
         library = library_on(agents, mpi, say, WULF_TRACE)
         for path in machine_code(words):
@@ -61,9 +57,6 @@ def launched(
                     "start it by its own MPI's launcher; or name its MPI with --mpi where a script starts it",
                 )
         return mpi, library
-    finally:
-        for agent in agents.values():
-            agent.close_input()
 
 
 def _chosen(agents: Mapping[str, Session], words: Sequence[str], wanted: str | None) -> Installed:

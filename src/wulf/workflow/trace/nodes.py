@@ -9,12 +9,12 @@ from pathlib import Path
 from wulf.agent.mpi.trace import PART
 from wulf.apps.ran import OK as WELL
 from wulf.apps.ran import Ran
+from wulf.cluster.access import access_to
 from wulf.cluster.applications import open_applications
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers import make_launcher
 from wulf.cluster.mpi.building import WULF_TRACE
 from wulf.cluster.mpi.installed import Installed
-from wulf.cluster.mpi.opening import is_local, open_agents
+from wulf.cluster.mpi.opening import machines_of
 from wulf.cluster.packed import decoded, unpacked
 from wulf.cluster.session import Session
 from wulf.core.errors import UsageError
@@ -50,15 +50,13 @@ def run_on_nodes(inventory: Inventory, application: Application, into: Path, *, 
     TraceError
         The disk here is full.
     """
-    with open_applications(inventory, application.spec, watch.say) as apps:
+    with access_to(inventory) as access, open_applications(access, application.spec, watch.say) as apps:
         for error in apps.failed.values():
             raise error
         watch.say(f"looking for {application.name}")
         ready = ready_of(apps, application)
         mpi = ready.mpi or apps.mpi_for(None, application.spec)
-        with make_launcher(inventory) as launcher:
-            nodes = inventory.nodes[:1] if is_local(inventory) else inventory.nodes
-            agents = open_agents(launcher, nodes)
+        with access.every_agent(machines_of(inventory)) as agents:
             library = library_on(agents, mpi, watch.say, WULF_TRACE)
             trouble = trouble_with(agents, ready.program, library)
             if trouble:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from wulf.agent.mpi.profile import mpi_of
+from wulf.cluster.access import access_to
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers import make_launcher
 from wulf.cluster.mpi.spec import WorldSpec
 from wulf.core.errors import FOUND, OK, UsageError
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
@@ -87,8 +87,8 @@ def trace_here(asked: Here, writer: RunWriter, *, watch: Watcher = UNWATCHED) ->
         Its MPI is not known, or can't build the tracer; the program uses another one.
     """
     folder = _folder(writer)
-    with make_launcher(Inventory.this_machine()) as launcher:
-        mpi, library = launched(launcher, asked.words, asked.mpi, watch.say)
+    with access_to(Inventory.this_machine()) as access:
+        mpi, library = launched(access, asked.words, asked.mpi, watch.say)
     words, environment = traced_words(asked.words, mpi, library, folder, sites=asked.sites)
     watch.say(f"tracing with {mpi.title}")
     began = time.monotonic()

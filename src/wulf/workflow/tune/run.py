@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
+from wulf.cluster.access import Access, access_to
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.launchers import make_launcher
 from wulf.cluster.programs import agent_program
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK, UsageError, WulfError
 from wulf.measure.engine.ends import Servers
@@ -39,7 +39,7 @@ APP_SECONDS = 60.0
 
 def plan_only(inventory: Inventory, request: Request, *, watch: Watcher = UNWATCHED) -> Prepared:
     """The dry run: reads the nodes, changes nothing."""
-    with opened(inventory, "plan", watch, request.confirm) as (connected, nodes):
+    with access_to(inventory) as access, opened(access, "plan", watch, request.confirm) as (connected, nodes):
         return prepare(inventory, request, connected, nodes)
 
 
@@ -47,11 +47,16 @@ def tune(inventory: Inventory, request: Request, writer: RunWriter, *, watch: Wa
     """The campaign; the run's folder holds what was found and what was kept, however it ends."""
     check_own_network(inventory)
     servers: Servers = {}
-    with opened(inventory, writer.id, watch, request.confirm, servers) as (connected, nodes), ExitStack() as attached:
+    with (
+        access_to(inventory) as access,
+        opened(access, writer.id, watch, request.confirm, servers) as (connected, nodes),
+        ExitStack() as attached,
+    ):
         writer.write_json("fingerprint.json", connected.fingerprint)
         prepared = prepare(inventory, request, connected, nodes)
         writer.write_json("settings-before.json", _sorted(prepared.dump))
-        measure = attached.enter_context(_measure(inventory, request, connected, writer, servers))
+        measure = attached.enter_context(_measure(access, request, connected, writer, servers))
+        connected.settled()
         watch.say("trying every change on one node first")
         conductor = Conductor(
             prepared.campaign, prepared.catalogue, nodes, measure, prepared.readings,
@@ -107,7 +112,7 @@ def exit_code_of(told: CampaignState, dumps: Mapping[str, Any]) -> int:
 
 @contextmanager
 def opened(
-    inventory: Inventory, campaign: str, watch: Watcher, confirm: float, servers: Servers | None = None
+    access: Access, campaign: str, watch: Watcher, confirm: float, servers: Servers | None = None
 ) -> Iterator[tuple[Connected, Nodes]]:
     """The probes, and the agents' sessions, on all nodes.
 
@@ -116,12 +121,12 @@ def opened(
     NodeError
         One of them does not answer: a campaign needs all its nodes.
     """
-    with connect(inventory, watch.say) as connected, make_launcher(inventory) as launcher:
+    with connect(access, watch.say) as connected:
         for error in connected.failed.values():
             raise error
-        program = replace(agent_program(), root=True)
+        program, inventory = replace(agent_program(), root=True), access.inventory
         nodes = Nodes(
-            inventory.names, lambda names: launcher.open(inventory.pick(names), program), campaign, _who(),
+            inventory.names, lambda names: access.launcher.open(inventory.pick(names), program), campaign, _who(),
             reach=NetReach(connected, {} if servers is None else servers),
             confirm=confirm, lease=lease_of(confirm),
         )  # fmt: skip
@@ -134,14 +139,14 @@ def opened(
 
 @contextmanager
 def _measure(
-    inventory: Inventory, request: Request, connected: Connected, writer: RunWriter, servers: Servers
+    access: Access, request: Request, connected: Connected, writer: RunWriter, servers: Servers
 ) -> Iterator[Any]:
     """What measures a configuration, for the length of the block."""
     if request.measure == "app":
         yield AppMeasure(request.command, metric_of(request), writer, figure=request.figure, timeout=request.timeout)
     elif request.measure == "mpi":
-        ranks = Ranks(inventory, replace(request.launch, how=EACH))
-        with ranks(connected):
+        ranks = Ranks(replace(request.launch, how=EACH))
+        with ranks(connected, access):
             yield MpiMeasure(ranks, mpi_probe(), connected, writer, request.size)
     else:
         yield NetMeasure(connected, writer, NET[request.aim], request.size, servers)

@@ -12,9 +12,11 @@ import pytest
 
 from tests.unit.cluster.mpi import outputs
 from tests.wording import lacking
+from tests.worlds import world_of
+from wulf.cluster.access import access_to
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.local import LocalLauncher
-from wulf.cluster.mpi import WorldSpec, building, open_world, opening
+from wulf.cluster.mpi import WorldSpec, building, opening
 from wulf.cluster.ssh.direct import SshLauncher
 from wulf.core.errors import NodeError, UsageError
 
@@ -89,7 +91,7 @@ def mpi(tmp_path, monkeypatch):
 
 
 def opened(mpi, inventory=HERE, **fields):
-    return open_world(inventory, WorldSpec(mpi=str(mpi.prefix), **fields))
+    return world_of(inventory, WorldSpec(mpi=str(mpi.prefix), **fields))
 
 
 def test_a_world_is_built_started_and_described(mpi):
@@ -204,7 +206,7 @@ def test_a_rank_that_does_not_answer(mpi):
 def test_progress_is_told(mpi):
     mpi.write(failure="sleep 0.1")
     said: list[str] = []
-    with open_world(HERE, WorldSpec(mpi=str(mpi.prefix)), said.append):
+    with world_of(HERE, WorldSpec(mpi=str(mpi.prefix)), said.append):
         pass
     assert said[0] == "looking for MPI"
     assert said[-1] == "starting 3 ranks with Open MPI 4.1.5"
@@ -223,7 +225,8 @@ def test_progress_is_told(mpi):
 def test_srun_is_started_where_the_allocation_is_known(monkeypatch, fields, starter, launcher):
     monkeypatch.setattr(opening.shutil, "which", lambda name: f"/usr/bin/{name}")
     inventory = Inventory.from_nodeset("n[1-2]", **fields)
-    assert isinstance(opening.starter_of(inventory, WorldSpec(starter=starter)), launcher)
+    with access_to(inventory) as access, opening.starter_of(access, WorldSpec(starter=starter)) as found:
+        assert isinstance(found.launcher, launcher)
 
 
 def test_machines_of_several_kinds_are_refused():

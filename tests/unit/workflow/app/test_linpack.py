@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.measure.mpi.probes import LEAST_RATE, LINPACK, mpi_probe, work_seconds
 from wulf.workflow.app import linpack as app_linpack
 from wulf.workflow.app.linpack import OWN, Choice, fastest_common, solved_finding
+from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi.launching import Launch
@@ -66,6 +67,16 @@ def test_a_solution_is_labelled_and_its_worst_residual_said(wording: Wording) ->
     wording(finding.text)
 
 
+class _Ranks:
+    """Ranks that are never started; a cell is its parameters."""
+
+    def __call__(self, *_: Any) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def cell(self, _number: int, _probe: Any, _name: str, params: Any) -> Any:
+        return params
+
+
 @pytest.mark.parametrize(
     ("wanted", "path"), [(None, "/lib/best"), ("mine", "/lib/mine"), (OWN, OWN), ("libblas.so.3", "libblas.so.3")]
 )
@@ -85,9 +96,10 @@ def test_the_best_library_is_taken_unless_one_is_named(
     params = {"n": 10, **({"blas": wanted} if wanted else {})}
     writer: Any = None
     study = app_linpack.Linpack(Conditions(Inventory.from_nodeset("n[1-2]"), Effort(), writer, 1), Launch(), params)
-    ranks: Any = SimpleNamespace(cell=lambda number, probe, name, params: params)
-    study.ranks = ranks
-    assert study.shared(mpi_probe()) == [{"n": 10, "blas": path}]
+    study.ranks = _Ranks()  # type: ignore[assignment]
+    nodes: Any = None
+    with study.attach(Connected({}, {}), nodes):
+        assert study.shared(mpi_probe()) == [{"n": 10, "blas": path}]
 
 
 def test_a_large_matrix_is_waited_for() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
 import pytest
 
+from tests.unit.workflow.simulating import reach
+from wulf.cluster.access import access_to
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.launcher import Opened
 from wulf.cluster.launchers.null import NullLauncher
@@ -38,16 +39,27 @@ class Recording(NullLauncher):
 def test_facts_are_read_while_the_probe_is_started_unless_there_are_many_nodes(
     monkeypatch: pytest.MonkeyPatch, abreast: int, together: int
 ) -> None:
-    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
-    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
     monkeypatch.setattr(connecting, "ABREAST", abreast)
     inventory = Inventory.from_nodeset("n[1-2]", launcher="null")
     launcher = Recording(inventory, SimulatedCluster(inventory.names), together=together)
-    monkeypatch.setattr(connecting, "make_launcher", lambda _: launcher)
-    with connecting.connect(inventory, programs=("node",)) as connected:
+    reach(monkeypatch, lambda _: launcher)
+    with access_to(inventory) as access, connecting.connect(access, programs=("node",)) as connected:
         assert list(connected.sessions) == ["n1", "n2"]
         assert list(connected.others["node"]) == ["n1", "n2"]
         assert set(connected.fingerprint) == {"n1", "n2"}
     assert sorted(launcher.order) == ["wulf-agent", "wulf-net", "wulf-node"]
     if together == 1:
         assert launcher.order[0] == "wulf-agent"
+
+
+def test_the_agents_that_read_the_facts_are_there_until_all_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    inventory = Inventory.from_nodeset("n[1-2]", launcher="null")
+    launcher = Recording(inventory, SimulatedCluster(inventory.names), together=1)
+    reach(monkeypatch, lambda _: launcher)
+    with access_to(inventory) as access, connecting.connect(access) as connected:
+        with access.every_agent() as agents:
+            connected.settled()
+            assert all(agent.alive for agent in agents.values())
+        assert not any(agent.alive for agent in agents.values())
+        assert all(session.alive for session in connected.sessions.values())
+    assert sorted(launcher.order) == ["wulf-agent", "wulf-net"]

@@ -321,7 +321,7 @@ def test_another_tools_loop_is_repeated_between_ranks(simulate: Run) -> None:
     def like(given: Conditions, launch: Launch) -> Repeat:
         loop = tools.find_mpi("osu7", "pingpong")
         cell = Cell(0, "", "", "", "pingpong", {}, mpi_probe().pattern("pingpong").metrics)
-        return Repeat(given, cell, loop, Wanted(most=4), Ranks(given.inventory, launch))
+        return Repeat(given, cell, loop, Wanted(most=4), Ranks(launch))
 
     outcome, _ = simulate(like, answer=exchange)
     trips = main(outcome, "rtt")

@@ -62,10 +62,11 @@ class Mpi:
         return environment.get(FORCED) == "3"
 
     @contextmanager
-    def launch(self, inventory: Any, spec: WorldSpec, say: Callable[[str], None]) -> Iterator[FakeWorld]:
+    def launch(self, access: Any, spec: WorldSpec, say: Callable[[str], None]) -> Iterator[FakeWorld]:
         if spec.environment.get(FORCED) == "5":
             raise NodeError("n1", "the ranks did not start")
-        world = FakeWorld(inventory, spec, lambda _, params, ranks: self.seconds(spec.environment, params, ranks))
+        seconds = self.seconds
+        world = FakeWorld(access.inventory, spec, lambda _, params, ranks: seconds(spec.environment, params, ranks))
         world.installed.kind = self.kind
         self.worlds.append((dict(spec.environment), world))
         self.open += 1

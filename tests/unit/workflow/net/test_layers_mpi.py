@@ -48,7 +48,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> A
             monkeypatch.setattr(connecting, "_facts_of", lambda sessions: {node: dict(facts) for node in sessions})
 
         def study(given: Conditions) -> Layers:
-            top = MpiLayer(Ranks(given.inventory, Launch(WorldSpec(ranks=2, bind="none"), how)), "n1>n2")
+            top = MpiLayer(Ranks(Launch(WorldSpec(ranks=2, bind="none"), how)), "n1>n2")
             return Layers(given, "n1", "n2", {"bytes": 1, "seconds": 0.01}, top)
 
         return simulator(monkeypatch, tmp_path, study)("n[1-2]", value=costs()), worlds

@@ -11,16 +11,15 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from tests.unit.workflow.simulating import reach
 from tests.wording import lacking
 from wulf.cli.net import command as cli
 from wulf.cluster.launchers.null import NullLauncher
-from wulf.cluster.programs import Program
 from wulf.cluster.simulated.cluster import WULF_NET, SimulatedCluster
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure.engine.probes import Probe
 from wulf.store.run import Run, read_run
-from wulf.workflow.engine import connect as connecting
 
 
 @pytest.fixture
@@ -29,9 +28,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> SimulatedCluster:
     cluster = SimulatedCluster(
         ["n1", "n2"], value=lambda _, __, params: 24e-6 if params["pattern"] == "pingpong" else 1e8
     )
-    monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
-    monkeypatch.setattr(connecting, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
-    monkeypatch.setattr(connecting, "make_launcher", lambda inventory: NullLauncher(inventory, cluster))
+    reach(monkeypatch, lambda inventory: NullLauncher(inventory, cluster))
     monkeypatch.setattr(cli, "net_probe", lambda: Probe.from_describe(WULF_NET))
     monkeypatch.setattr(sys, "argv", ["wulf"])
     return cluster

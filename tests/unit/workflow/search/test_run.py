@@ -10,6 +10,7 @@ import pytest
 
 from wulf.apps.linpack import dat as hpl_dat
 from wulf.cluster.applications import Executable
+from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import UsageError
 from wulf.report.search.found import headline, search_view
@@ -95,6 +96,9 @@ class Apps:
         return self._program(job)
 
 
+NODE = Inventory.from_nodeset("n1", launcher="null")
+
+
 @pytest.fixture
 def searched(monkeypatch, tmp_path):
     """Runs a search over `Apps`; a second call goes on with the same run."""
@@ -106,7 +110,7 @@ def searched(monkeypatch, tmp_path):
 
         monkeypatch.setattr(module, "open_applications", opened)
         with RunWriter(tmp_path / "run", "search", {}, resume=resume) as writer:
-            return run_search(None, prepare, WorldSpec(), writer, around=around)
+            return run_search(NODE, prepare, WorldSpec(), writer, around=around)
 
     return run
 
@@ -189,7 +193,7 @@ def test_every_run_is_within_its_settings_and_what_is_not_undone_is_said(searche
     knobs, opened = FakeKnobs(undone=undone), []
 
     @contextmanager
-    def around(plan, resumed):
+    def around(_, plan, resumed):
         opened.append((plan.space.knobs[0].name, resumed))
         yield knobs
         knobs.closed = True
@@ -214,7 +218,7 @@ def test_what_no_node_can_have_is_never_tried_nor_after_a_kill(searched, tmp_pat
     knobs.impossible = [("block", 256), ("block", 64)]
 
     @contextmanager
-    def around(plan, resumed):
+    def around(_, plan, resumed):
         yield knobs
 
     def program(job):
@@ -315,7 +319,7 @@ def test_hpl_varies_settings_of_the_nodes_and_finds_the_one_that_helps(searched)
     knobs, plan_seen = Held(), []
 
     @contextmanager
-    def around(plan, _):
+    def around(_, plan, __):
         plan_seen.append(plan)
         yield knobs
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.unit.workflow.mpi_fakes import FakeWorld, launcher, probes
+from tests.unit.workflow.simulating import reach
 from tests.unit.workflow.tune_fakes import FakeCluster, FakeNode, FakeSession, setting
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers.null import NullLauncher
@@ -20,7 +21,6 @@ from wulf.cluster.simulated.cluster import Refusal, SimulatedCluster
 from wulf.core.errors import NodeError, UsageError
 from wulf.store.run import RunWriter, read_run
 from wulf.tune.setting import Aim
-from wulf.workflow.engine import connect as connecting
 from wulf.workflow.engine.done import Done
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.tune import prepare as preparing
@@ -51,12 +51,8 @@ class Cluster:
         self.random = random.Random(1)
         for op in OPS:
             monkeypatch.setitem(simulated._AGENT, op, self._operation(op))
-        for module in (connecting, tuning):
-            monkeypatch.setattr(module, "make_launcher", lambda i: NullLauncher(i, self.simulated))
-            monkeypatch.setattr(
-                module, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True)
-            )
-        monkeypatch.setattr(connecting, "find_program", lambda name: Program(name, Path(name), "0" * 64))
+        reach(monkeypatch, lambda i: NullLauncher(i, self.simulated))
+        monkeypatch.setattr(tuning, "agent_program", lambda: Program("wulf-agent", Path("x"), "0" * 64, python=True))
         monkeypatch.setattr(preparing, "catalogue", lambda: CATALOGUE)
 
     def _operation(self, op: str) -> Any:
