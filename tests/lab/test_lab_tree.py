@@ -69,6 +69,7 @@ def test_two_gateways_bring_the_programs_and_the_answers_of_all_four(four: lab.L
         hosts = {node: session.greeting["host"] for node, session in connected.sessions.items()}
         assert hosts == {node: node for node in hosts}, "each answers for itself"
         assert [("cpu.threads" in facts) for facts in connected.fingerprint.values()] == [True] * 4
+        connected.settled()
         assert [len(connections(four, head)) for head in HEADS] == [1, 1], "n3 behind n1, n4 behind n2"
         key = "0" * 32
         served = connected.sessions["n4"].request("serve", transport="tcp", address=connected.addresses["n4"], key=key)
