@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,9 @@ from wulf import lab as labs
 from wulf.agent.blas import find as blas
 from wulf.cli.main import cli
 from wulf.store.run import Run, read_run
+from wulf.tune.setting import Aim
+from wulf.workflow.net import pairs
+from wulf.workflow.tune import measures as tune_measures
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 
@@ -49,6 +53,15 @@ CLUSTER = {
 
 ONE = {"get": "latency", "put": "latency", "onesided --sizes 8": "latency"}
 """Those of two ranks of one node: Debian's Open MPI makes no window over TCP."""
+
+
+@pytest.fixture(autouse=True)
+def short_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a command has no option for it: what it says of the nodes is in its own file."""
+    for name in pairs.STREAM:
+        monkeypatch.setitem(pairs.STREAM, name, 0.02)
+    latency = replace(tune_measures.NET[Aim.LATENCY], seconds=0.01)
+    monkeypatch.setitem(tune_measures.NET, Aim.LATENCY, latency)
 
 
 def wulf(*words: str) -> Result:

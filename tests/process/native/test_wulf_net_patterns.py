@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.running.tiers import first_of
+
 from .session import Pair
 
 STREAMS = ["tcp", "unix", "pipe", "shm"]
@@ -26,7 +28,7 @@ def values_of(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize("direction", ["back", "both"])
+@pytest.mark.parametrize("direction", first_of(["both", "back"]))
 def test_streams_go_either_way(transport: str, direction: str) -> None:
     answer = answer_of(transport, "stream", seconds=0.3, streams=2, direction=direction)
     values = values_of(answer)
@@ -205,7 +207,7 @@ def test_requests_that_could_not_be_matched_or_would_wait_for_each_other_are_ref
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize("direction", ["out", "back", "both"])
+@pytest.mark.parametrize("direction", first_of(["both", "out", "back"]))
 def test_latency_under_load(transport: str, direction: str) -> None:
     answer = answer_of(transport, "loaded", seconds=0.2, direction=direction, streams=2, timeout=5)
     metrics = answer["metrics"]
@@ -249,7 +251,7 @@ def test_each_way_by_itself_where_one_clock_times_both(transport: str) -> None:
     ("transport", "waiting"),
     [(t, w) for t in ("tcp", "unix", "udp", "unixgram") for w in ("epoll", "busy")] + [("shm", "busy")],
 )
-@pytest.mark.parametrize("pattern", ["pingpong", "stream"])
+@pytest.mark.parametrize("pattern", first_of(["pingpong", "stream"]))
 def test_ways_to_wait(transport: str, waiting: str, pattern: str) -> None:
     answer = answer_of(transport, pattern, seconds=0.3, waiting=waiting, timeout=5)
     assert set(answer["metrics"]) >= {"rtt"} if pattern == "pingpong" else {"throughput"}
@@ -285,7 +287,7 @@ def test_options_of_tcp_reach_both_ends() -> None:
 
 
 @pytest.mark.parametrize("sending", ["sendfile", "zerocopy"])
-@pytest.mark.parametrize("pattern", ["pingpong", "stream"])
+@pytest.mark.parametrize("pattern", first_of(["pingpong", "stream"]))
 def test_ways_to_send(sending: str, pattern: str) -> None:
     answer = answer_of("tcp", pattern, seconds=0.1, bytes=20000, sending=sending)
     if sending == "zerocopy":
