@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from wulf.cluster.channel import Channel, Exit
 from wulf.cluster.inventory import Inventory, Node
@@ -21,6 +22,8 @@ from wulf.core.errors import NodeError
 
 if TYPE_CHECKING:
     from wulf.cluster.engine import Engine, ProcessChannel
+
+T = TypeVar("T")
 
 WINDOW = 64
 """Nodes that are being opened at the same time: more would only make each other late."""
@@ -65,6 +68,57 @@ def _still_there(sessions: list[Session], patience: float) -> list[Session]:
     return [s for s in sessions if not s.wait_ended(max(0.0, deadline - time.monotonic()))]
 
 
+class Turn:
+    """A node's turn to be opened: until when it may take, and what an interrupt ends meanwhile."""
+
+    def __init__(self, until: float, waits: Waits) -> None:
+        self._until, self._waits = until, waits
+
+    def wait(self, future: Future[T], kill: Callable[[], None]) -> T:
+        """The result of what a program on the node is to give; `kill` ends the program where it gives none.
+
+        Raises
+        ------
+        TimeoutError
+            The node's time is over.
+        """
+        with self._waits.during(kill):
+            return future.result(max(0.0, self._until - time.monotonic()))
+
+
+class Waits:
+    """What is waited for while nodes are opened on many threads, so that an interrupt can end all of it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kills: set[Callable[[], None]] = set()
+        self._over = False
+
+    @contextmanager
+    def during(self, kill: Callable[[], None]) -> Iterator[None]:
+        """`kill` is called where the block fails, or all is given up."""
+        with self._lock:
+            self._kills.add(kill)
+            over = self._over
+        try:
+            if over:
+                kill()
+            yield
+        except BaseException:
+            kill()
+            raise
+        finally:
+            with self._lock:
+                self._kills.discard(kill)
+
+    def give_up(self) -> None:
+        """End all of it, and what is begun from now on."""
+        with self._lock:
+            self._over, kills = True, list(self._kills)
+        for kill in kills:
+            kill()
+
+
 class Launcher(ABC):
     """Starts programs on the nodes of an inventory; as a context manager, it ends them too."""
 
@@ -74,15 +128,17 @@ class Launcher(ABC):
         self._sessions: list[Session] = []
 
     @abstractmethod
-    async def connect(self, node: Node, program: Program) -> Session:
+    def connect(self, node: Node, program: Program, turn: Turn) -> Session:
         """Start the program on one node and wait for its greeting: `greeted` does the waiting.
 
-        Many of these run at once in one thread: nothing in here may block.
+        Many of these run at once, each on a thread.
 
         Raises
         ------
         NodeError
             It can't be started there.
+        TimeoutError
+            The node's turn is over.
         """
 
     def open(self, nodes: Iterable[Node], program: Program, timeout: float = 30.0) -> Opened:
@@ -94,9 +150,8 @@ class Launcher(ABC):
             Seconds that each node has to greet, from when its turn comes (`WINDOW` of them at a time).
         """
         nodes = list(nodes)
-        outcomes = asyncio.run(self._open_all(nodes, program, timeout))
         opened = Opened()
-        for node, outcome in zip(nodes, outcomes, strict=True):
+        for node, outcome in zip(nodes, self._open_all(nodes, program, timeout), strict=True):
             if isinstance(outcome, NodeError):
                 opened.failed[node.name] = outcome
             else:
@@ -104,30 +159,33 @@ class Launcher(ABC):
         opened.notes.update({name: note for name, note in self.notes.items() if name in opened.sessions})
         return opened
 
-    async def _open_all(self, nodes: list[Node], program: Program, timeout: float) -> list[Session | NodeError]:
-        turn = asyncio.Semaphore(WINDOW)
+    def _open_all(self, nodes: Sequence[Node], program: Program, timeout: float) -> list[Session | NodeError]:
+        waits = Waits()
 
-        async def one(node: Node) -> Session | NodeError:
-            async with turn:
-                try:
-                    async with asyncio.timeout(timeout):
-                        return await self.connect(node, program)
-                except TimeoutError:
-                    what = f"{program.speaker} did not start within {timeout:g} s"
-                    return NodeError(node.name, what, "is the node up, and not overloaded?")
-                except NodeError as error:
-                    return error
+        def one(node: Node) -> Session | NodeError:
+            try:
+                return self.connect(node, program, Turn(time.monotonic() + timeout, waits))
+            except TimeoutError:
+                what = f"{program.speaker} did not start within {timeout:g} s"
+                return NodeError(node.name, what, "is the node up, and not overloaded?")
+            except NodeError as error:
+                return error
 
-        return list(await asyncio.gather(*(one(node) for node in nodes)))
+        with ThreadPoolExecutor(max(1, min(WINDOW, len(nodes))), "wulf-open") as pool:
+            outcomes = [pool.submit(one, node) for node in nodes]
+            try:
+                for outcome in as_completed(outcomes):
+                    outcome.result()  # a fault of ours ends it at once, whichever node it came with
+                return [outcome.result() for outcome in outcomes]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                waits.give_up()
+                raise
 
-    async def greeted(self, session: Session) -> Session:
+    def greeted(self, session: Session, turn: Turn) -> Session:
         """The session, once it has greeted; it is killed when that is given up."""
         self._sessions.append(session)
-        try:
-            await asyncio.wrap_future(session.greeted)
-        except BaseException:
-            session.kill()
-            raise
+        turn.wait(session.greeted, session.kill)
         return session
 
     def close(self, grace: float = 2.0) -> None:
@@ -160,14 +218,14 @@ class ProcessLauncher(Launcher):
         make_room(len(nodes))
         return super().open(nodes, program, timeout)
 
-    async def launch(self, node: Node, program: Program, argv: Sequence[str], explain: Explain) -> Session:
+    def launch(self, node: Node, program: Program, argv: Sequence[str], explain: Explain, turn: Turn) -> Session:
         """A session over a process that has greeted."""
         launched = program.hello is not None
-        return await self.greeted(Session(node, program.speaker, self._channel(argv), explain, launched=launched))
+        return self.greeted(Session(node, program.speaker, self._channel(argv), explain, launched=launched), turn)
 
-    async def complete(self, argv: Sequence[str], stdin: Path) -> tuple[Exit, list[str], list[str]]:
-        """Run a process to its end with a file as its input: how it ended, its output, its standard error."""
-        return await collected(self._channel(argv, stdin))
+    def complete(self, argv: Sequence[str], stdin: Path, turn: Turn) -> Ended:
+        """Run a process to its end with a file as its input."""
+        return ended(self._channel(argv, stdin), turn)
 
     def close(self, grace: float = 2.0) -> None:
         super().close(grace)
@@ -184,41 +242,33 @@ class ProcessLauncher(Launcher):
         return ProcessChannel(self._engine, argv, stdin, self.gently)
 
 
-async def collected(channel: Channel) -> tuple[Exit, list[str], list[str]]:
-    """Run a channel's program to its end: how it ended, its output, its standard error."""
-    collector = _Collector()
-    channel.start(collector)
-    try:
-        await collector.wait()
-    except BaseException:
-        channel.kill()
-        raise
-    return collector.end, collector.stdout, collector.stderr
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended, and the lines of its standard error."""
+
+    end: Exit
+    stderr: Sequence[str]
 
 
-class _Collector:
-    """A listener that keeps everything."""
+def ended(channel: Channel, turn: Turn) -> Ended:
+    """Run a channel's program to its end."""
+    ending = _Ending()
+    channel.start(ending)
+    return turn.wait(ending.future, channel.kill)
+
+
+class _Ending:
+    """A listener that keeps what a program says of its end."""
 
     def __init__(self) -> None:
-        self.stdout: list[str] = []
-        self.stderr: list[str] = []
-        self.end = Exit()
-        self._loop = asyncio.get_running_loop()
-        self._done = asyncio.Event()
-
-    async def wait(self) -> None:
-        await self._done.wait()
+        self.future: Future[Ended] = Future()
+        self._stderr: list[str] = []
 
     def on_line(self, line: bytes, whole: bool = True) -> None:
-        self.stdout.append(line.decode(errors="replace"))
+        """Nobody reads it."""
 
     def on_stderr(self, line: str) -> None:
-        self.stderr.append(line)
+        self._stderr.append(line)
 
     def on_close(self, end: Exit) -> None:
-        self.end = end
-        try:
-            self._loop.call_soon_threadsafe(self._done.set)
-        except RuntimeError:
-            if not self._loop.is_closed():
-                raise  # a closed loop: whoever waited has given up, and the run is over
+        self.future.set_result(Ended(end, self._stderr))

@@ -7,6 +7,7 @@ import hashlib
 import platform
 import shutil
 import tempfile
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -90,9 +91,15 @@ def find_program(name: str, arch: str | None = None) -> Program:
     return Program.of(program_path(name, arch), name, arch)
 
 
+_packing = threading.Lock()
+"""Sessions are opened on several threads, and a cached function would be begun on each."""
+
+
 def agent_program() -> Program:
     """The agent, one file of Python that any node with Python 3.9 runs; packed once, and kept in wulf's cache."""
-    return Program.of(_agent_file(), "wulf-agent", python=True)
+    with _packing:
+        file = _agent_file()
+    return Program.of(file, "wulf-agent", python=True)
 
 
 def supervised(command: Sequence[str], hello: str) -> Program:

@@ -1,13 +1,13 @@
 """How launchers are found, and how opening goes about many nodes."""
 
-import asyncio
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Barrier, Event, Lock
 
 import pytest
 
-from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.launcher import WINDOW, Launcher, _Collector
+from wulf.cluster.launcher import WINDOW, Launcher
 from wulf.cluster.launchers import launcher_names, make_launcher
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.launchers.ssh import SshLauncher
@@ -43,42 +43,60 @@ def test_a_thousand_nodes():
 
 
 class SlowLauncher(NullLauncher):
-    """Counts how many nodes are being opened at once; each takes a second by the loop's clock, and n1 never comes."""
+    """Counts how many nodes are being opened at once; n1 never comes, and the others wait for the end of its time."""
 
     now = most = 0
-    clock: float | None = None
+    lock, over, full = Lock(), Event(), Barrier(WINDOW)
 
-    async def connect(self, node, program):
-        loop = asyncio.get_running_loop()
-        if self.clock is None:
-            self.clock = loop.time()
-            loop.time = lambda: self.clock
-        self.now += 1
-        self.most = max(self.most, self.now)
+    def connect(self, node, program, turn):
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
         try:
-            await asyncio.sleep(0)
+            if int(node.name[1:]) <= WINDOW:
+                self.full.wait(60)
             if node.name == "n1":
-                await asyncio.Event().wait()
-            self.clock += 1
-            return await super().connect(node, program)
+                turn.wait(Future(), self.over.set)
+            assert self.over.wait(60)
+            return super().connect(node, program, turn)
         finally:
-            self.now -= 1
+            with self.lock:
+                self.now -= 1
 
 
 def test_a_limited_number_of_nodes_is_opened_at_once_and_each_has_its_own_time():
-    """All together take longer than the time that each has; nobody's hangs on how busy this machine is."""
+    """Most begin when the first one's time is over; who has greeted is there, however late it is looked at."""
     inventory = Inventory.from_nodeset(f"n[1-{3 * WINDOW}]", launcher="null")
     with SlowLauncher(inventory) as launcher:
-        opened = launcher.open(inventory.nodes, NET, timeout=1.5 * WINDOW)
+        opened = launcher.open(inventory.nodes, NET, timeout=0.05)
     assert launcher.most == WINDOW
     assert list(opened.failed) == ["n1"]
-    assert opened.failed["n1"].what == f"n1: wulf-net did not start within {1.5 * WINDOW:g} s"
+    assert opened.failed["n1"].what == "n1: wulf-net did not start within 0.05 s"
     assert len(opened.sessions) == 3 * WINDOW - 1
+
+
+def test_an_interrupt_ends_what_is_being_opened_and_begins_no_more(monkeypatch):
+    """None of the nodes ever greets, and there are more than are opened at once."""
+    started, killed = [], []
+
+    class Silent(NullLauncher):
+        def connect(self, node, program, turn):
+            greeting = Future()
+            started.append(node.name)
+            if len(started) == WINDOW:
+                raise KeyboardInterrupt  # reaches whoever waits for the outcomes, as Ctrl-C does
+            turn.wait(greeting, lambda: (killed.append(node.name), greeting.cancel()))
+
+    inventory = Inventory.from_nodeset(f"n[1-{2 * WINDOW}]", launcher="null")
+    with Silent(inventory) as launcher, pytest.raises(KeyboardInterrupt):
+        launcher.open(inventory.nodes, NET, timeout=600)
+    assert len(started) == WINDOW
+    assert set(killed) == set(started[:-1])
 
 
 def test_a_fault_of_a_launcher_itself_is_not_taken_for_a_nodes():
     class Broken(NullLauncher):
-        async def connect(self, node, program):
+        def connect(self, node, program, turn):
             raise RuntimeError("a bug")
 
     inventory = Inventory.from_nodeset("n[1-2]", launcher="null")
@@ -108,12 +126,3 @@ def test_ssh_asks_nobody_and_weakens_nothing():
     assert "-oBatchMode=yes" in argv
     assert not any("HostKey" in word or "KnownHosts" in word or "Identity" in word for word in argv)
     assert "-F" not in SshLauncher(Inventory.from_nodeset("n1"))._ssh
-
-
-def test_a_program_that_ends_after_its_run_was_given_up_disturbs_nobody() -> None:
-    async def begin() -> _Collector:
-        return _Collector()
-
-    collector = asyncio.run(begin())  # its loop is closed now
-    collector.on_close(Exit(status=1))
-    assert collector.end == Exit(status=1)

@@ -1,10 +1,14 @@
 """Programs as files with a digest."""
 
+import gc
 import hashlib
 import platform
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
+from wulf.cluster import programs
 from wulf.cluster.programs import Program, agent_program, find_program
 from wulf.core.errors import UsageError
 
@@ -50,3 +54,20 @@ def test_the_agent_is_packed_once_and_the_same_each_time():
     assert (first.name, first.python, first.arch) == ("wulf-agent", True, None)
     assert first.path.is_file()
     assert agent_program() == first
+
+
+def test_threads_that_need_the_agent_at_one_moment_have_one_that_stays():
+    """Each would make a folder of its own, and what is forgotten of two is removed."""
+    for made in (programs._agent_file, programs._temporary_directory):
+        made.cache_clear()
+    ready = Barrier(4)
+
+    def one(_):
+        ready.wait(60)
+        return agent_program().path
+
+    with ThreadPoolExecutor(4) as pool:
+        paths = set(pool.map(one, range(4)))
+    gc.collect()
+    assert len(paths) == 1
+    assert paths.pop().is_file()

@@ -7,7 +7,7 @@ import platform
 import sys
 
 from wulf.cluster.inventory import Node
-from wulf.cluster.launcher import ProcessLauncher
+from wulf.cluster.launcher import ProcessLauncher, Turn
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Session, explain_exit
 from wulf.core.errors import NodeError
@@ -16,7 +16,7 @@ from wulf.core.errors import NodeError
 class LocalLauncher(ProcessLauncher):
     """Every node is this machine."""
 
-    async def connect(self, node: Node, program: Program) -> Session:
+    def connect(self, node: Node, program: Program, turn: Turn) -> Session:
         here = platform.machine()
         if program.arch not in (None, here):
             raise NodeError(
@@ -27,7 +27,7 @@ class LocalLauncher(ProcessLauncher):
         argv = [sys.executable, str(program.path)] if program.python else [str(program.path)]
         if program.root and os.geteuid() != 0:
             argv = ["sudo", "-n", *argv]
-        return await self.launch(node, program, [*argv, *program.arguments], explain_exit(program.speaker))
+        return self.launch(node, program, [*argv, *program.arguments], explain_exit(program.speaker), turn)
 
 
 LAUNCHER = LocalLauncher

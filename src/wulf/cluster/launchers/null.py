@@ -20,7 +20,7 @@ from typing import Any
 
 from wulf.cluster.channel import Exit, Listener
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launcher import Launcher
+from wulf.cluster.launcher import Launcher, Turn
 from wulf.cluster.programs import Program
 from wulf.cluster.session import PROTOCOL, Session
 from wulf.cluster.simulated.cluster import Refusal, SimulatedCluster
@@ -109,14 +109,14 @@ class NullLauncher(Launcher):
         super().__init__(inventory)
         self.cluster = cluster or SimulatedCluster(inventory.names)
 
-    async def connect(self, node: Node, program: Program) -> Session:
+    def connect(self, node: Node, program: Program, turn: Turn) -> Session:
         if node.name in self.cluster.unreachable:
             # A failure is a NodeError that says why and what to do; `Launcher.open` keeps it from the other nodes.
             raise NodeError(node.name, self.cluster.unreachable[node.name], "take it out of `unreachable`")
         channel = NullChannel(self.cluster, node.name, program.speaker)
         # `greeted` waits for the program's first line, remembers the session for `close`, and ends it if the wait is
         # given up.
-        return await self.greeted(Session(node, program.speaker, channel))
+        return self.greeted(Session(node, program.speaker, channel), turn)
 
 
 LAUNCHER = NullLauncher

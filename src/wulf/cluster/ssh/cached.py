@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Node
-from wulf.cluster.launcher import ProcessLauncher
+from wulf.cluster.launcher import Ended, ProcessLauncher, Turn
 from wulf.cluster.programs import Program
 from wulf.cluster.session import Explain, Session, SessionLost
 from wulf.cluster.ssh.scripts import FALLBACK, HOME, NEEDS_COPY, NO_PLACE, WRONG_ARCH, NodeCommand
@@ -34,37 +34,36 @@ class CachedLauncher(ProcessLauncher):
     def way_failed(self, end: Exit) -> bool:
         """Whether an end is that of the way to the node rather than of what ran there."""
 
-    async def connect(self, node: Node, program: Program) -> Session:
+    def connect(self, node: Node, program: Program, turn: Turn) -> Session:
         try:
-            return await self._start(node, program)
+            return self._start(node, program, turn)
         except SessionLost as lost:
             if lost.end.status == WRONG_ARCH and (other := program.for_arch(arch_of(lost.stderr))):
-                return await self.connect(node, other)
+                return self.connect(node, other, turn)
             if lost.end.status != NEEDS_COPY:
                 raise
-        await self._copy(node, program)
-        return await self._start(node, program)
+        self._copy(node, program, turn)
+        return self._start(node, program, turn)
 
-    async def _start(self, node: Node, program: Program) -> Session:
+    def _start(self, node: Node, program: Program, turn: Turn) -> Session:
         argv = self.remote(node, NodeCommand(program).start)
-        return await self.launch(node, program, argv, self.explanation(node, program))
+        return self.launch(node, program, argv, self.explanation(node, program), turn)
 
-    async def _copy(self, node: Node, program: Program) -> None:
+    def _copy(self, node: Node, program: Program, turn: Turn) -> None:
         """Bring the program into the node's cache; into /tmp where its home can't take it."""
-        end, stderr = await self._copy_to(HOME, node, program)
-        if end.status == NO_PLACE:
-            in_home, _ = explain_copy(end, program, stderr)
-            end, stderr = await self._copy_to(FALLBACK, node, program)
-            if end.status == NO_PLACE:
-                what, next_step = explain_copy(end, program, stderr)
+        copied = self._copy_to(HOME, node, program, turn)
+        if copied.end.status == NO_PLACE:
+            in_home, _ = explain_copy(copied.end, program, copied.stderr)
+            copied = self._copy_to(FALLBACK, node, program, turn)
+            if copied.end.status == NO_PLACE:
+                what, next_step = explain_copy(copied.end, program, copied.stderr)
                 raise NodeError(node.name, f"{program.name} has no place there: {in_home}; and {what}", next_step)
-            if end.status == 0:
+            if copied.end.status == 0:
                 self.notes[node.name] = f"{program.name} is kept in /tmp there: {in_home}"
-        if self.way_failed(end):
-            raise NodeError(node.name, *self.explanation(node, program)(end, stderr, False))
-        if end.status != 0:
-            raise NodeError(node.name, *explain_copy(end, program, stderr))
+        if self.way_failed(copied.end):
+            raise NodeError(node.name, *self.explanation(node, program)(copied.end, copied.stderr, False))
+        if copied.end.status != 0:
+            raise NodeError(node.name, *explain_copy(copied.end, program, copied.stderr))
 
-    async def _copy_to(self, place: str, node: Node, program: Program) -> tuple[Exit, Sequence[str]]:
-        end, _, stderr = await self.complete(self.remote(node, NodeCommand(program).copy(place)), program.path)
-        return end, stderr
+    def _copy_to(self, place: str, node: Node, program: Program, turn: Turn) -> Ended:
+        return self.complete(self.remote(node, NodeCommand(program).copy(place)), program.path, turn)

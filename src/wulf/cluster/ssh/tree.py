@@ -7,13 +7,13 @@ end: a session is a conversation.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from concurrent.futures import Future
 from dataclasses import replace
+from threading import Lock
 
-from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory, Node
-from wulf.cluster.launcher import Opened, close_sessions, collected
+from wulf.cluster.launcher import Ended, Opened, Turn, close_sessions, ended
 from wulf.cluster.programs import Program, agent_program
 from wulf.cluster.session import Session
 from wulf.cluster.ssh.direct import OPTIONS, SshLauncher
@@ -39,14 +39,15 @@ class TreeLauncher(SshLauncher):
         self._head = {name: self._heads[i * len(self._heads) // len(leaves)].name for i, name in enumerate(leaves)}
         self._gateways: dict[str, Gateway] | None = None
         self._without: dict[str, str] = {}
-        self._handed: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._handed: dict[tuple[str, str], Future[None]] = {}
+        self._once = Lock()  # sessions may be opened on several threads
 
     def open(self, nodes: Iterable[Node], program: Program, timeout: float = 30.0) -> Opened:
-        if self._gateways is None:
-            opened = super().open(self._heads, agent_program(), timeout)
-            self._gateways = {name: Gateway(session) for name, session in opened.sessions.items()}
-            self._without = {name: error.what for name, error in opened.failed.items()}
-        self._handed.clear()  # tasks belong to one loop; a second copy does no harm
+        with self._once:
+            if self._gateways is None:
+                opened = super().open(self._heads, agent_program(), timeout)
+                self._gateways = {name: Gateway(session) for name, session in opened.sessions.items()}
+                self._without = {name: error.what for name, error in opened.failed.items()}
         return super().open(nodes, program, timeout)
 
     def _gateway(self, node: Node) -> Gateway | None:
@@ -57,36 +58,48 @@ class TreeLauncher(SshLauncher):
             self.notes[node.name] = f"reached directly, since its gateway can't be used: {self._without.get(head)}"
         return gateway
 
-    async def _start(self, node: Node, program: Program) -> Session:
+    def _start(self, node: Node, program: Program, turn: Turn) -> Session:
         gateway = self._gateway(node)
         if gateway is None:
-            return await super()._start(node, program)
+            return super()._start(node, program, turn)
         channel = gateway.channel((*self._onward, node.destination, NodeCommand(program).start))
         launched = program.hello is not None
         explain = self.explanation(node, program)
-        return await self.greeted(Session(node, program.speaker, channel, explain, launched=launched))
+        return self.greeted(Session(node, program.speaker, channel, explain, launched=launched), turn)
 
-    async def _copy_to(self, place: str, node: Node, program: Program) -> tuple[Exit, Sequence[str]]:
+    def _copy_to(self, place: str, node: Node, program: Program, turn: Turn) -> Ended:
         gateway = self._gateway(node)
         if gateway is None:
-            return await super()._copy_to(place, node, program)
-        head = gateway.session.node
-        if (key := (head.name, program.digest)) not in self._handed:
-            self._handed[key] = asyncio.create_task(self._hand_over(head, program))
-        await asyncio.shield(self._handed[key])
+            return super()._copy_to(place, node, program, turn)
+        self._hand_over(gateway.session.node, program, turn)
         argv = (*self._onward, node.destination, NodeCommand(program).copy(place))
-        end, _, stderr = await collected(gateway.channel(argv, f"{program.name}-{program.digest}"))
-        return end, stderr
+        return ended(gateway.channel(argv, f"{program.name}-{program.digest}"), turn)
 
-    async def _hand_over(self, head: Node, program: Program) -> None:
-        """Bring a program into a gateway's cache, to be handed on: not tried there, where it may not run at all."""
+    def _hand_over(self, head: Node, program: Program, turn: Turn) -> None:
+        """Have a program in a gateway's cache: the first node of its branch that needs it brings it there."""
+        mine: Future[None] = Future()
+        with self._once:
+            handed = self._handed.setdefault((head.name, program.digest), mine)
+        if handed is not mine:
+            turn.wait(handed, lambda: None)
+            return
+        try:
+            self._bring(head, program, turn)
+        except BaseException as error:
+            del self._handed[head.name, program.digest]  # the next one tries again
+            mine.set_exception(error)
+            raise
+        mine.set_result(None)
+
+    def _bring(self, head: Node, program: Program, turn: Turn) -> None:
+        """To be handed on: it is not tried there, where it may not run at all."""
         file = replace(program, python=True)
         for place in (HOME, FALLBACK):
-            end, stderr = await super()._copy_to(place, head, file)
-            if end.status != NO_PLACE:
+            copied = super()._copy_to(place, head, file, turn)
+            if copied.end.status != NO_PLACE:
                 break
-        if end.status != 0:
-            what, next_step = explain_copy(end, program, stderr)
+        if copied.end.status != 0:
+            what, next_step = explain_copy(copied.end, program, copied.stderr)
             raise NodeError(head.name, f"as a gateway: {what}", next_step)
 
     def close(self, grace: float = 2.0) -> None:
