@@ -21,7 +21,6 @@ from wulf.agent.blas import find as blas
 from wulf.cli.main import cli
 from wulf.store.run import Run, read_run
 from wulf.tune.setting import Aim
-from wulf.workflow.net import pairs
 from wulf.workflow.tune import measures as tune_measures
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
@@ -57,9 +56,7 @@ ONE = {"get": "latency", "put": "latency", "onesided --sizes 8": "latency"}
 
 @pytest.fixture(autouse=True)
 def short_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a command has no option for it: what it says of the nodes is in its own file."""
-    for name in pairs.STREAM:
-        monkeypatch.setitem(pairs.STREAM, name, 0.02)
+    """A campaign has no option for it; what it says of the nodes is in test_lab_tune.py."""
     latency = replace(tune_measures.NET[Aim.LATENCY], seconds=0.01)
     monkeypatch.setitem(tune_measures.NET, Aim.LATENCY, latency)
 
