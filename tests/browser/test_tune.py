@@ -10,8 +10,8 @@ from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
 from tests.running.tiers import first_of
 from tests.unit.report.tune.test_campaign import outcome
-from wulf.report.kit.outcome import CHART
-from wulf.report.tune.page import OUTCOME, effects_chart
+from wulf.report.kit.outcomes import CHART
+from wulf.report.tune.outcome import OUTCOME, effects_chart
 
 pytestmark = pytest.mark.browser
 

@@ -168,7 +168,7 @@ def _figure(own: dict[str, Any]) -> tuple[str, bool]:
 
 def _show(done: Done, *, as_json: bool) -> int:
     """The outcome, and its page."""
-    from wulf.report.impact.page import OUTCOME
+    from wulf.report.impact.outcome import OUTCOME
 
     show_outcome(OUTCOME, done.result, done.path / "report.html", as_json=as_json)
     return done.exit_code

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wulf.cli.progress import Bar, Plain
     from wulf.cluster.inventory import Inventory
     from wulf.core.records import Record
-    from wulf.store.run import RunWriter
+    from wulf.store.run import Run, RunWriter
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -329,6 +329,14 @@ def terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def named_run(name: str, directory: Path | None) -> Run:
+    """The run that a user names; one that was cut short has what its replicates say."""
+    from wulf.store.run import find_run
+    from wulf.workflow.engine.recover import load
+
+    return load(find_run(name, directory))
 
 
 def echo_records(records: Iterable[Record]) -> None:

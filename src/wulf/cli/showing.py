@@ -12,7 +12,7 @@ import click
 from wulf.cli.options import colour_console
 
 if TYPE_CHECKING:
-    from wulf.report.kit.outcome import Outcome
+    from wulf.report.kit.outcomes import Outcome
     from wulf.report.kit.view import View
 
 

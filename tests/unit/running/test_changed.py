@@ -107,7 +107,7 @@ class TestWhatNoImportShows:
         assert reach.named(texts, ["wulf.apps"]) == {"wulf.apps.osu": {"wulf.apps": reach.FAR}}
 
     def test_a_module_of_one_name_in_every_room(self) -> None:
-        parts = 'import_module(f"{room}.part")'
+        parts = 'of_rooms("part")'
         texts = {"wulf.report.kit.parts": parts, "wulf.report.net.part": "", "wulf.report.net.x": "", "wulf.b.part": ""}
         assert reach.named(texts, []) == {"wulf.report.net.part": {"wulf.report.kit.parts": reach.FAR}}
 

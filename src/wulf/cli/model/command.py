@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.mpi.options import launch_options, mpi_inventory, over_ranks
-from wulf.cli.options import Number, measure_options, node_options
+from wulf.cli.options import Number, measure_options, named_run, node_options
 from wulf.cli.runs.history import Setting
 from wulf.cli.showing import show_view
 from wulf.cli.studying import studied
@@ -139,7 +139,7 @@ def roofline(
 
     rates: Mapping[str, Rate]
     if run is not None:
-        of_node = workflow.of_run(_run(run, directory), node)
+        of_node = workflow.of_run(named_run(run, directory), node)
         name, rates = of_node.node, of_node.rates
     elif node is not None:
         raise UsageError("--node chooses from a run", "give --from RUN, or leave it out")
@@ -192,7 +192,7 @@ def loggp(
     else:
         if options["nodes_given"]:
             raise UsageError("nodes are measured, --from names a run that was", "leave one out")
-        found, code = _run(run, directory), OK
+        found, code = named_run(run, directory), OK
     given = measured_of(found, subject)
     fitted = given.fitted()
     half = {size: [value / 2 for value in values] for size, values in given.round_trips.items()}
@@ -221,18 +221,11 @@ def _given(
     if (table is None) == (run is None):
         raise UsageError("times come from a table or from a run", "give TIMES.csv, or --from RUN")
     if run is not None:
-        return from_run(_run(run, directory), metric, params)
+        return from_run(named_run(run, directory), metric, params)
     assert table is not None  # noqa: S101 - one of both is there
     if metric is not None or params:
         raise UsageError("--metric and --param choose from a run", "leave them out with a table")
     return from_csv(table)
-
-
-def _run(name: str, directory: Path | None) -> Run:
-    from wulf.store.run import find_run
-    from wulf.workflow.engine.recover import load
-
-    return load(find_run(name, directory))
 
 
 def _brown(as_json: bool, html: Path | None, more: bool) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.model.command import Numbers
-from wulf.cli.options import NumberIn, Percent, Seconds, colour_console
+from wulf.cli.options import NumberIn, Percent, Seconds, colour_console, named_run
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK, UsageError
 
@@ -101,7 +101,7 @@ def command(
             raise UsageError("--candidates compares nodes of a file, with no other machine", "leave the rest out")
         return _candidates(candidates, directory, tariff, currency, random, html, as_json)
     _check(run, given)
-    found = None if run is None else _load(run, directory)
+    found = None if run is None else named_run(run, directory)
     return _bill(found, directory, tariff, currency, random, html, as_json, given)
 
 
@@ -115,13 +115,6 @@ def _check(run: str | None, given: dict[str, Any]) -> None:
         raise UsageError("--meter says where --watts is from", "give --watts, too")
     if given["watts"] is not None and given["power_log"] is not None:
         raise UsageError("--watts and --power-log both say what is drawn", "give one of them")
-
-
-def _load(name: str, directory: Path | None) -> Run:
-    from wulf.store.run import find_run
-    from wulf.workflow.engine.recover import load
-
-    return load(find_run(name, directory))
 
 
 def _bill(
@@ -159,7 +152,7 @@ def _machine(run: Run | None, directory: Path | None, given: dict[str, Any], ran
     peaks = {} if run is None else peaks_of(run, random)
     if given["peak_from"]:
         nodes = nodes_of(run) if run is not None else []
-        peaks["measured peak"] = measured_peak(_load(given["peak_from"], directory), nodes, random)
+        peaks["measured peak"] = measured_peak(named_run(given["peak_from"], directory), nodes, random)
     peaks |= {name: _given(scaled(known(value), GIGA)) for name, value in given["peaks"]}
     return Machine(rate, given["price"], watts, peaks)
 
@@ -203,7 +196,7 @@ def _candidates(
     from wulf.report.node.page import titles
     from wulf.workflow.model.cost import market
 
-    found = market(path, lambda name: _load(name, directory), random)
+    found = market(path, lambda name: named_run(name, directory), random)
     held = benefits(found.candidates, tariff)
     view = benefit_view(held, found.basis, tariff, currency)
     show_view(view, benefit_object(held, found.basis), as_json=as_json, html=html)

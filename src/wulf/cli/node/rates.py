@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wulf.cli.options import NumberIn, Percent, Seconds
+from wulf.cli.options import NumberIn, Percent, Seconds, named_run
 from wulf.core.errors import INCOMPLETE, OK, UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from wulf.rates import Rate
     from wulf.rates.publishing import Published
-    from wulf.store.run import Run
     from wulf.workflow.node.rates import NodeRates
 
 INCLUDE = Path(__file__).parents[2] / "include"
@@ -82,7 +81,7 @@ def publish(
     if run is None and node is not None:
         raise UsageError("--node chooses from a run", "give --from RUN, or leave it out")
     if run is not None:
-        found = workflow.of_run(_finished(run, directory), node)
+        found = workflow.of_run(named_run(run, directory), node)
     else:
         found = _measured(quick, only, names, out, seed)
     workflow.check_is_here(found, os.environ)
@@ -91,13 +90,6 @@ def publish(
         click.echo(f"note: programs read {read_path()} first; set WULF_RATES to have them read this one", err=True)
     _say_published(done, found, as_json)
     return OK if done.measured else INCOMPLETE
-
-
-def _finished(name: str, directory: Path | None) -> Run:
-    from wulf.store.run import find_run
-    from wulf.workflow.engine.recover import load
-
-    return load(find_run(name, directory))
 
 
 def _measured(quick: bool, only: str | None, names: Sequence[str], out: Path | None, seed: int | None) -> NodeRates:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wulf.cli.options import Percent, colour_console
+from wulf.cli.options import Percent, colour_console, named_run
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -39,14 +39,11 @@ def command(
     With --machines, the nodes that `wulf node` measured stand side by side, of one run or several: the time of each
     operation, its clock cycles, and with prices what the work costs.
     """
-    from wulf.store.run import find_run
-    from wulf.workflow.engine.recover import load
-
     if not machines and (prices or wanted):
         raise UsageError("--price and --row are for --machines", "add --machines")
     if not machines and len(runs) != 2:
         raise UsageError(f"two runs are compared cell by cell, not {len(runs)}", "for nodes side by side: --machines")
-    loaded = [load(find_run(name, directory)) for name in runs]
+    loaded = [named_run(name, directory) for name in runs]
     if machines:
         return _machines(dict(zip(runs, loaded, strict=True)), prices, wanted, page, as_json)
     return _cells(loaded[0], loaded[1], delta, unlike, page, as_json)

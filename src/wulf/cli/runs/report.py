@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wulf.cli.options import colour_console, echo_records
+from wulf.cli.options import colour_console, echo_records, named_run
 from wulf.cli.showing import show_outcome
 
 
@@ -20,23 +20,18 @@ def command(run: str, directory: Path | None, html: Path | None, as_json: bool) 
 
     Works on runs that were cut short, by kill -9 too: the records are collected from the replicates on disk.
     """
-    from wulf.report.impact import page as impact_page
+    from wulf.report.kit.outcomes import outcome_in
     from wulf.report.run.html import write_report
     from wulf.report.run.terminal import print_report
-    from wulf.report.search import page as search_page
-    from wulf.report.tune import page as tune_page
-    from wulf.store.run import find_run
-    from wulf.workflow.engine.recover import load
 
-    loaded = load(find_run(run, directory))
+    loaded = named_run(run, directory)
     target = html or loaded.path / "report.html"
     if as_json:
         echo_records(loaded.records)
         return
-    for outcome in (tune_page.OUTCOME, search_page.OUTCOME, impact_page.OUTCOME):
-        if (loaded.path / outcome.file).exists():
-            show_outcome(outcome, outcome.read(loaded.path), target)
-            return
+    if (outcome := outcome_in(loaded.path)) is not None:
+        show_outcome(outcome, outcome.read(loaded.path), target)
+        return
     write_report(loaded, target)
     print_report(loaded, colour_console())
     click.echo(f"report: {target}")

@@ -213,7 +213,7 @@ def _effort(options: dict[str, Any], seed: int) -> Effort:
 
 
 def _show(done: Searched, run: Path, *, as_json: bool) -> int:
-    from wulf.report.search.page import OUTCOME
+    from wulf.report.search.outcome import OUTCOME
 
     show_outcome(OUTCOME, done.result, run / "report.html", as_json=as_json)
     return done.exit_code

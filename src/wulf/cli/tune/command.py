@@ -171,7 +171,7 @@ def _plan(inventory: Any, request: Any, *, as_json: bool) -> int:
 
 def _show(done: Done, *, as_json: bool) -> int:
     """The outcome, and its page."""
-    from wulf.report.tune.page import OUTCOME
+    from wulf.report.tune.outcome import OUTCOME
 
     show_outcome(OUTCOME, done.result, done.path / "report.html", as_json=as_json)
     return done.exit_code

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
-from pkgutil import iter_modules
 from typing import Any
 
 from rich.console import Console
 
-import wulf.report
 from wulf.core.records import Record
 from wulf.report.kit.charts import Chart
+from wulf.report.kit.rooms import of_rooms
 from wulf.store.run import Run
 
 
@@ -104,8 +101,7 @@ class Part:
 @cache
 def parts() -> tuple[Part, ...]:
     """Those of all rooms, from the top."""
-    rooms = [f"{wulf.report.__name__}.{room.name}" for room in iter_modules(wulf.report.__path__) if room.ispkg]
-    found = [part for room in rooms if find_spec(f"{room}.part") for part in import_module(f"{room}.part").PARTS]
+    found = [part for module in of_rooms("part") for part in module.PARTS]
     return tuple(sorted(found, key=lambda part: part.place))
 
 

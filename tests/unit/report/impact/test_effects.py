@@ -18,7 +18,7 @@ from wulf.cli.runs.report import command as report
 from wulf.model.impact import AFTER, BEFORE, impact_of
 from wulf.model.mpi_share import mpi_share
 from wulf.report.impact.effects import headline, impact_view
-from wulf.report.impact.page import OUTCOME, improvements
+from wulf.report.impact.outcome import OUTCOME, improvements
 from wulf.store.reading import StoreError
 from wulf.store.run import RunWriter
 from wulf.workflow.impact.profile import Profiled

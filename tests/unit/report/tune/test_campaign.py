@@ -19,7 +19,7 @@ from wulf.cli.runs.report import command as report
 from wulf.report.kit.terminal import print_view
 from wulf.report.kit.view import View
 from wulf.report.tune.campaign import interval, percent, plan_view, result_view
-from wulf.report.tune.page import OUTCOME, effects_chart
+from wulf.report.tune.outcome import OUTCOME, effects_chart
 from wulf.store.reading import StoreError
 from wulf.store.run import RunWriter
 from wulf.workflow.tune.result import differences, result_object

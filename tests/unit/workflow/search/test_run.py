@@ -14,7 +14,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import UsageError
 from wulf.report.search.found import headline, search_view
-from wulf.report.search.page import OUTCOME
+from wulf.report.search.outcome import OUTCOME
 from wulf.search.own import own_of
 from wulf.search.trial import Outcome, Trial
 from wulf.store.run import RunWriter, read_run

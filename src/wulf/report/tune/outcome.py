@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.report.kit.charts import Chart, hover, label
-from wulf.report.kit.outcome import CHART, Outcome, percentage
+from wulf.report.kit.outcomes import CHART, Outcome, percentage
 from wulf.report.tune.campaign import interval, percent, result_view
 
 SERIES = (("confirmed", "confirmed"), ("effect", "screened"), ("alone", "alone"), ("in_company", "in company"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from wulf.report.impact.effects import impact_view
 from wulf.report.kit.charts import Chart, hover, label
-from wulf.report.kit.outcome import CHART, Outcome, percentage
+from wulf.report.kit.outcomes import CHART, Outcome, percentage
 from wulf.report.tune.campaign import interval, percent
 
 

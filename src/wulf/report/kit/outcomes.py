@@ -1,6 +1,6 @@
 """What a campaign, a search or an impact came to: one JSON file in its run, shown as a view and as a page with a chart.
 
-The modules `page` of tune, search and impact each say what is their own of it, as `OUTCOME`.
+A room of wulf.report that has such a file to show has a module `outcome` with OUTCOME; it is found there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from wulf.report.kit.charts import Chart
 from wulf.report.kit.html import write_page
 from wulf.report.kit.page import render_view, section_object
+from wulf.report.kit.rooms import of_rooms
 from wulf.report.kit.view import View
 from wulf.store.reading import StoreError
 
@@ -83,6 +84,12 @@ class Outcome:
         if chart["series"] and place is not None:
             place |= {"chart": CHART, "about": self.about}
         return render_view(view, sections, [chart] if chart["series"] else [], "tune.js")
+
+
+def outcome_in(run: Path) -> Outcome | None:
+    """The kind of outcome that a run holds."""
+    of_all = (module.OUTCOME for module in of_rooms("outcome"))
+    return next((outcome for outcome in of_all if (run / outcome.file).exists()), None)
 
 
 def percentage(share: float | None) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wulf.report.kit.charts import Chart, hover, label
-from wulf.report.kit.outcome import CHART, Outcome
+from wulf.report.kit.outcomes import CHART, Outcome
 from wulf.report.search.found import search_view, steps_of
 from wulf.search.space import configuration_text
 
