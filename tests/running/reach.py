@@ -97,7 +97,7 @@ def joined(*parts: Edges) -> Edges:
 
 
 _QUOTED_MODULE = re.compile(r'"((?:wulf|tests|bench|provision)(?:\.\w+)+)(?::\w+)?"')
-_IMPORTS_BY_NAME = re.compile(r'import_module\(f"\{__name__\}|of_rooms\("(\w+)"\)')
+_IMPORTS_BY_NAME = re.compile(r'import_module\(f"(?:\{__name__\}|\w+)\.|of_rooms\("(\w+)"\)')
 """`of_rooms("part")`: the modules of that name in all rooms; else those beside the one that imports."""
 
 
