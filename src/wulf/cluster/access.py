@@ -63,7 +63,7 @@ class Access:
 
     def _runs(self, name: str) -> bool:
         agent = self._agents.get(name)
-        return agent is not None and agent.users > 0 and agent.session.alive
+        return agent is not None and agent.session.alive
 
     @contextmanager
     def every_agent(self, nodes: Sequence[Node] | None = None) -> Iterator[dict[str, Session]]:

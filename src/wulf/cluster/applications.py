@@ -18,7 +18,7 @@ from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.mpi.building import fetch, send
 from wulf.cluster.mpi.commands import Command, command
 from wulf.cluster.mpi.installed import TITLES, Installed, NodeView, agree, look, prefixes_of
-from wulf.cluster.mpi.opening import check_machines, is_local, site_of, starter_of
+from wulf.cluster.mpi.opening import check_machines, is_local, machines_of, site_of, starter_of
 from wulf.cluster.mpi.reach import check_reach
 from wulf.cluster.mpi.spec import WorldSpec, layout
 from wulf.cluster.session import Session
@@ -191,8 +191,8 @@ class Applications:
         return self.nodes
 
     def _holders(self, places: Sequence[str]) -> tuple[Node, ...]:
-        """The nodes that have ranks; the first one where all are this machine under several names."""
-        return self._inventory.pick([places[0]] if is_local(self._inventory) else list(dict.fromkeys(places)))
+        """The nodes that have ranks."""
+        return machines_of(self._inventory, places)
 
     def _looked(self, holders: Sequence[Node], spec: WorldSpec) -> dict[str, NodeView]:
         key = (*(node.name for node in holders), spec.mpi or "")

@@ -218,14 +218,14 @@ class ProcessLauncher(Launcher):
         make_room(len(nodes))
         return super().open(nodes, program, timeout)
 
-    def launch(self, node: Node, program: Program, argv: Sequence[str], explain: Explain, turn: Turn) -> Session:
-        """A session over a process that has greeted."""
+    def launch(self, node: Node, program: Program, channel: Channel, explain: Explain, turn: Turn) -> Session:
+        """A session with a program that has greeted."""
         launched = program.hello is not None
-        return self.greeted(Session(node, program.speaker, self._channel(argv), explain, launched=launched), turn)
+        return self.greeted(Session(node, program.speaker, channel, explain, launched=launched), turn)
 
     def complete(self, argv: Sequence[str], stdin: Path, turn: Turn) -> Ended:
         """Run a process to its end with a file as its input."""
-        return ended(self._channel(argv, stdin), turn)
+        return ended(self.channel(argv, stdin), turn)
 
     def close(self, grace: float = 2.0) -> None:
         super().close(grace)
@@ -233,7 +233,8 @@ class ProcessLauncher(Launcher):
             self._engine.stop()
             self._engine = None
 
-    def _channel(self, argv: Sequence[str], stdin: Path | None = None) -> ProcessChannel:
+    def channel(self, argv: Sequence[str], stdin: Path | None = None) -> ProcessChannel:
+        """To a process of this machine; `stdin`: a file for its input, in the place of what is sent."""
         from wulf.cluster.engine import Engine, ProcessChannel
 
         with self._making:

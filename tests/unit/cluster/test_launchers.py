@@ -2,12 +2,14 @@
 
 from concurrent.futures import Future
 from pathlib import Path
-from threading import Barrier, Event, Lock
+from threading import Barrier, Event, Lock, Semaphore
 
 import pytest
 
+from wulf.cluster import launcher as launching
+from wulf.cluster.channel import Exit
 from wulf.cluster.inventory import Inventory
-from wulf.cluster.launcher import WINDOW, Launcher
+from wulf.cluster.launcher import WINDOW, Launcher, Turn, Waits, ended
 from wulf.cluster.launchers import launcher_names, make_launcher
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.launchers.ssh import SshLauncher
@@ -76,22 +78,43 @@ def test_a_limited_number_of_nodes_is_opened_at_once_and_each_has_its_own_time()
 
 
 def test_an_interrupt_ends_what_is_being_opened_and_begins_no_more(monkeypatch):
-    """None of the nodes ever greets, and there are more than are opened at once."""
-    started, killed = [], []
+    """Ctrl-C reaches who waits for the outcomes. No node ever greets, and there are more than are opened at once."""
+    started, killed, waiting = [], [], Semaphore(0)
 
     class Silent(NullLauncher):
         def connect(self, node, program, turn):
             greeting = Future()
             started.append(node.name)
-            if len(started) == WINDOW:
-                raise KeyboardInterrupt  # reaches whoever waits for the outcomes, as Ctrl-C does
+            waiting.release()
             turn.wait(greeting, lambda: (killed.append(node.name), greeting.cancel()))
 
+    def interrupted(_):
+        for _ in range(WINDOW):
+            assert waiting.acquire(timeout=60)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(launching, "as_completed", interrupted)
     inventory = Inventory.from_nodeset(f"n[1-{2 * WINDOW}]", launcher="null")
     with Silent(inventory) as launcher, pytest.raises(KeyboardInterrupt):
         launcher.open(inventory.nodes, NET, timeout=600)
     assert len(started) == WINDOW
-    assert set(killed) == set(started[:-1])
+    assert set(killed) == set(started)
+
+
+def test_a_program_that_ends_after_it_was_given_up_disturbs_nobody():
+    heard, killed = [], []
+
+    class Endless:
+        def start(self, listener):
+            heard.append(listener)
+
+        def kill(self):
+            killed.append(self)
+
+    with pytest.raises(TimeoutError):
+        ended(Endless(), Turn(0.0, Waits()))
+    assert len(killed) == 1
+    heard[0].on_close(Exit(status=1))
 
 
 def test_a_fault_of_a_launcher_itself_is_not_taken_for_a_nodes():

@@ -1,5 +1,6 @@
 """Programs as files with a digest."""
 
+import functools
 import gc
 import hashlib
 import platform
@@ -56,10 +57,10 @@ def test_the_agent_is_packed_once_and_the_same_each_time():
     assert agent_program() == first
 
 
-def test_threads_that_need_the_agent_at_one_moment_have_one_that_stays():
+def test_threads_that_need_the_agent_at_one_moment_have_one_that_stays(monkeypatch):
     """Each would make a folder of its own, and what is forgotten of two is removed."""
-    for made in (programs._agent_file, programs._temporary_directory):
-        made.cache_clear()
+    for name in ("_agent_file", "_temporary_directory"):
+        monkeypatch.setattr(programs, name, functools.cache(getattr(programs, name).__wrapped__))
     ready = Barrier(4)
 
     def one(_):

@@ -27,7 +27,8 @@ class LocalLauncher(ProcessLauncher):
         argv = [sys.executable, str(program.path)] if program.python else [str(program.path)]
         if program.root and os.geteuid() != 0:
             argv = ["sudo", "-n", *argv]
-        return self.launch(node, program, [*argv, *program.arguments], explain_exit(program.speaker), turn)
+        channel = self.channel([*argv, *program.arguments])
+        return self.launch(node, program, channel, explain_exit(program.speaker), turn)
 
 
 LAUNCHER = LocalLauncher

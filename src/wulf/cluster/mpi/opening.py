@@ -66,7 +66,7 @@ def _prepare(access: Access, starter: Access, spec: WorldSpec, say: Say) -> Worl
     inventory = access.inventory
     places = layout(inventory.names, spec)
     local = is_local(inventory)
-    nodes = inventory.pick([inventory.names[0]] if local else dict.fromkeys(places))
+    nodes = machines_of(inventory, places)
     say("looking for MPI")
     with access.every_agent(nodes) as agents:
         check_machines(agents)
@@ -90,9 +90,9 @@ def is_local(inventory: Inventory) -> bool:
     return inventory.launcher == "local" or (inventory.launcher == "lab" and inventory.ssh_config is None)
 
 
-def machines_of(inventory: Inventory) -> tuple[Node, ...]:
-    """The nodes to bring something to: the first one where all are this machine under several names."""
-    return inventory.nodes[:1] if is_local(inventory) else inventory.nodes
+def machines_of(inventory: Inventory, names: Sequence[str]) -> tuple[Node, ...]:
+    """The nodes of these names, each once; the first alone where all are this machine under several names."""
+    return inventory.pick(names[:1] if is_local(inventory) else dict.fromkeys(names))
 
 
 def check_machines(agents: Mapping[str, Session]) -> None:
@@ -139,7 +139,7 @@ def install_wheel(access: Access, kind: str, say: Say = lambda _: None) -> dict[
     NodeError
         A node can't be reached, or pip fails there.
     """
-    with access.every_agent(machines_of(access.inventory)) as agents:
+    with access.every_agent(machines_of(access.inventory, access.inventory.names)) as agents:
         return _install(agents, kind, say)
 
 
@@ -153,7 +153,7 @@ def bring_file(access: Access, spec: WorldSpec, name: str, data: bytes) -> str:
     NodeError
         A node can't be reached, or has no room for it.
     """
-    with access.every_agent(machines_of(access.inventory)) as agents:
+    with access.every_agent(machines_of(access.inventory, access.inventory.names)) as agents:
         path = f"{common_place(look(agents, prefixes_of(spec.mpi)))}/{name}"
         for agent in agents.values():
             send(agent, path, data)

@@ -47,7 +47,7 @@ class CachedLauncher(ProcessLauncher):
 
     def _start(self, node: Node, program: Program, turn: Turn) -> Session:
         argv = self.remote(node, NodeCommand(program).start)
-        return self.launch(node, program, argv, self.explanation(node, program), turn)
+        return self.launch(node, program, self.channel(argv), self.explanation(node, program), turn)
 
     def _copy(self, node: Node, program: Program, turn: Turn) -> None:
         """Bring the program into the node's cache; into /tmp where its home can't take it."""

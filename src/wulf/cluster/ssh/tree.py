@@ -63,9 +63,7 @@ class TreeLauncher(SshLauncher):
         if gateway is None:
             return super()._start(node, program, turn)
         channel = gateway.channel((*self._onward, node.destination, NodeCommand(program).start))
-        launched = program.hello is not None
-        explain = self.explanation(node, program)
-        return self.greeted(Session(node, program.speaker, channel, explain, launched=launched), turn)
+        return self.launch(node, program, channel, self.explanation(node, program), turn)
 
     def _copy_to(self, place: str, node: Node, program: Program, turn: Turn) -> Ended:
         gateway = self._gateway(node)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from wulf.cluster.access import Access
@@ -30,6 +30,10 @@ FACTS_TIMEOUT = 30.0
 
 SecondSession = Callable[[str], Session]
 """Node → another session of the probe there; raises NodeError where it can't be opened."""
+
+
+def _nothing() -> None:
+    """Nobody is to be ended."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class Connected:
     others: Mapping[str, Mapping[str, Measuring]] = field(default_factory=dict)
     probes: Mapping[str, Probe] = field(default_factory=dict)
     refused: Mapping[str, Mapping[str, NodeError]] = field(default_factory=dict)
-    settled: Callable[[], None] = lambda: None
+    settled: Callable[[], None] = _nothing
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -134,13 +138,15 @@ def _describe(sessions: Mapping[str, Session]) -> dict[str, Any] | None:
     return None
 
 
-def _read_facts(access: Access, agents: ExitStack) -> tuple[dict[str, Facts], dict[str, str]]:
-    """Fingerprint and addresses. A node without Python is measured all the same; its facts are null with the reason."""
-    opened = agents.enter_context(access.agents())
+def _read_facts(access: Access, stack: ExitStack) -> tuple[Opened, dict[str, Facts], dict[str, str]]:
+    """Agents, fingerprint and addresses. A node without Python is measured all the same; its facts are null with the
+    reason.
+    """
+    opened = stack.enter_context(access.agents())
     facts = _facts_of(opened.sessions)
     for node, error in opened.failed.items():
         facts[node] = {"agent": {"value": None, "reason": error.what}}
-    return facts, data_addresses(access.inventory, opened.sessions)
+    return opened, facts, data_addresses(access.inventory, opened.sessions)
 
 
 def _second_sessions(access: Access, program: Program) -> SecondSession:
@@ -174,20 +180,21 @@ def connect(
         Told what happens, in a few words, for the progress line.
     """
     program, nodes = find_program("wulf-net"), access.inventory.nodes
-    with ExitStack() as agents, ThreadPoolExecutor(1, "wulf-facts") as beside:
+    with ExitStack() as stack, ThreadPoolExecutor(1, "wulf-facts") as beside:
+        settled = _nothing if AGENT in programs else stack.close  # agents that measure stay
         say("reading facts")
-        reading = beside.submit(_read_facts, access, agents)
+        reading = beside.submit(_read_facts, access, stack)
         if len(nodes) > ABREAST:
             reading.result()
-            agents.close()
+            settled()
         say("starting the probes")
         opened = access.launcher.open(nodes, program)
         others = {name: access.launcher.open(nodes, find_program(f"wulf-{name}")) for name in programs if name != AGENT}
-        facts, addresses = reading.result()
-        with access.agents() if AGENT in programs else nullcontext(Opened()) as own:
-            others |= {AGENT: own} if AGENT in programs else {}
-            connected = _connected(opened, others, facts, addresses, _second_sessions(access, program))
-            yield replace(connected, settled=agents.close)
+        agents, facts, addresses = reading.result()
+        if AGENT in programs:
+            others[AGENT] = agents
+        second = _second_sessions(access, program)
+        yield _connected(opened, others, facts, addresses, second=second, settled=settled)
 
 
 def _connected(
@@ -195,7 +202,9 @@ def _connected(
     others: Mapping[str, Opened],
     facts: Mapping[str, Facts],
     addresses: Mapping[str, str],
+    *,
     second: SecondSession,
+    settled: Callable[[], None],
 ) -> Connected:
     """What became of the probe on each node, and of further programs on the nodes that have it."""
     sessions = {node: session for node, session in opened.sessions.items() if node in addresses}
@@ -221,4 +230,5 @@ def _connected(
         sessions, addresses, Probe.from_describe(own) if own else None, facts, failed,
         [f"{node}: {note}" for node, note in opened.notes.items()], second, also,
         {name: Probe.from_describe(found) for name, found in described.items() if found}, refused,
+        settled,
     )  # fmt: skip

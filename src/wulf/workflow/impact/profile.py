@@ -88,7 +88,7 @@ def open_profiler(
     """
     with ExitStack() as stack:
         try:
-            agents = stack.enter_context(access.every_agent(machines_of(access.inventory)))
+            agents = stack.enter_context(access.every_agent(machines_of(access.inventory, access.inventory.names)))
             library = library_on(agents, mpi, say, WULF_PROFILE)
             trouble = trouble_with(agents, program, library)
         except (WulfError, TimeoutError) as error:

@@ -56,7 +56,7 @@ def run_on_nodes(inventory: Inventory, application: Application, into: Path, *, 
         watch.say(f"looking for {application.name}")
         ready = ready_of(apps, application)
         mpi = ready.mpi or apps.mpi_for(None, application.spec)
-        with access.every_agent(machines_of(inventory)) as agents:
+        with access.every_agent(machines_of(inventory, inventory.names)) as agents:
             library = library_on(agents, mpi, watch.say, WULF_TRACE)
             trouble = trouble_with(agents, ready.program, library)
             if trouble:

@@ -28,14 +28,6 @@ from wulf.workflow.tune.nodes import Nodes
 from wulf.workflow.tune.prepare import Prepared, Request, metric_of, prepare, read_all
 from wulf.workflow.tune.result import differences, kept_object, result_object
 
-ADDRESSES_SECONDS = 30.0
-
-MPI_SECONDS = 2.0 * REPLICATES
-"""One measurement: every replicate is a launch."""
-
-APP_SECONDS = 60.0
-"""What a program is taken to last, for the estimate, where nobody says."""
-
 
 def plan_only(inventory: Inventory, request: Request, *, watch: Watcher = UNWATCHED) -> Prepared:
     """The dry run: reads the nodes, changes nothing."""

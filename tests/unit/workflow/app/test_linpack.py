@@ -96,8 +96,9 @@ def test_the_best_library_is_taken_unless_one_is_named(
     params = {"n": 10, **({"blas": wanted} if wanted else {})}
     writer: Any = None
     study = app_linpack.Linpack(Conditions(Inventory.from_nodeset("n[1-2]"), Effort(), writer, 1), Launch(), params)
-    study.ranks = _Ranks()  # type: ignore[assignment]
+    ranks: Any = _Ranks()
     nodes: Any = None
+    study.ranks = ranks
     with study.attach(Connected({}, {}), nodes):
         assert study.shared(mpi_probe()) == [{"n": 10, "blas": path}]
 
