@@ -67,6 +67,11 @@ def held(role: str, seconds: float = 60) -> subprocess.Popen[str]:
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=os.environ | {"ROLE": role})
 
 
+def begun(log: Path) -> bool:
+    """Whether salloc has said its number; the file is there before that."""
+    return log.exists() and log.read_text().endswith("\n")
+
+
 def number_and_rest(log: Path) -> tuple[int, list[str]]:
     """salloc's process, and what happened to it."""
     first, *rest = log.read_text().splitlines()
@@ -94,7 +99,7 @@ def test_when_its_holder_is_killed_a_job_ends_with_its_command_alone(log):
 @pytest.mark.parametrize("role", ["waiting", "deaf"])
 def test_when_its_holder_is_killed_a_request_is_withdrawn_or_its_salloc_killed(log, role):
     with held(role) as holder:
-        assert wait_until(log.exists)
+        assert wait_until(lambda: begun(log))
         holder.kill()
     salloc, _ = number_and_rest(log)
     assert gone(salloc)
@@ -103,7 +108,7 @@ def test_when_its_holder_is_killed_a_request_is_withdrawn_or_its_salloc_killed(l
 
 def test_an_interrupted_wait_withdraws_the_request(log):
     with held("waiting") as holder:
-        assert wait_until(log.exists)
+        assert wait_until(lambda: begun(log))
         holder.send_signal(signal.SIGINT)
         assert holder.wait(30) != 0
     assert gone(number_and_rest(log)[0])
