@@ -31,6 +31,11 @@ class Node(Protocol):
     def address6(self) -> str | None: ...
 
 
+KEX = "KexAlgorithms -sntrup761*"
+"""A lab's logins cross no network: the exchange that withstands quantum computers took a client of OpenSSH 9.2 three
+times the CPU time of all others, 60 ms a login."""
+
+
 def user_name(own_user: bool) -> str:
     """Who logs in on a node: this user, or "wulf" for root without its rights, who can't be uid 0 there."""
     uid = os.geteuid()
@@ -82,6 +87,7 @@ Host {" ".join(node.name for node in nodes)} {" ".join(node.address for node in 
   UserKnownHostsFile {folder}/known_hosts
   StrictHostKeyChecking yes
   CheckHostIP no
+  {KEX}
   LogLevel ERROR
 """ + "".join(f"Host {node.name} {node.address}\n  HostKeyAlias {node.name}\n" for node in nodes)
 
@@ -111,6 +117,7 @@ Host {" ".join(node.name for node in nodes)}
   UpdateHostKeys no
   ServerAliveInterval 3
   ServerAliveCountMax 3
+  {KEX}
   LogLevel ERROR
   ProxyCommand {command}
   ProxyUseFdpass yes
