@@ -54,6 +54,7 @@ AREAS = {
     "models-harder": models.harder,
     "predict": predict.plan,
     "search": search.plan,
+    "nodes-harder": nodes.harder,
 }
 """What is promised, area by area: each gives its steps, with the words for their progress lines."""
 

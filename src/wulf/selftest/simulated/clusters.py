@@ -77,33 +77,37 @@ SPREADS = (
 )
 
 
-def row() -> Row:
-    """A row of the node survey in which higher is worse."""
-    return next(row for row in table().rows if row.worse > 0 and row.unit == "s" and row.probe)
+def times() -> list[Row]:
+    """The rows of the node survey that are measured times."""
+    return [row for row in table().rows if row.worse > 0 and row.unit == "s" and row.probe]
 
 
-def samples(random: np.random.Generator, own: Floats, stream: Stream, tick: float = 0.0) -> Floats:
-    """What a node survey's passes measure, shape (nodes, passes): each measures every node once, in random order."""
-    passes = CV * stream.draw(random, REPLICATES * own.size).reshape(REPLICATES, own.size)
-    values: Floats = np.exp(random.permuted(passes, axis=1).T + own[:, None])
+def samples(random: np.random.Generator, own: Floats, stream: Stream, tick: float = 0.0, cv: float = CV) -> Floats:
+    """What a node survey's passes measure, shape (nodes, passes): each node has noise of its own, pass by pass."""
+    noise = np.stack([stream.draw(random, REPLICATES) for _ in own])
+    values: Floats = np.exp(cv * noise + own[:, None])
     return np.maximum(1, np.round(values / tick)) * tick if tick else values
 
 
-def records(values: Floats) -> list[Record]:
-    """Records of one row as the runner leaves them, without the flags that cost most of its time."""
-    of, medians = row(), np.median(values, axis=1).tolist()
+def records(values: Floats, of: Row | None = None) -> list[Record]:
+    """Records of one row as `surveyed` has them, each of as many passes as the rule wants; without their flags.
+
+    Those cost most of the runner's time; the rule is the runner's own.
+    """
+    of, rule = of or times()[0], Plan((), seed=1, looks=LOOKS).rule
+    ended = [next((n for n in LOOKS if rule.decide(own[:n]).stop), REPLICATES) for own in values.tolist()]
     return [
         Record(
-            run="selftest", subject=f"n{node}", probe=NODE, metric=of.metric, unit=of.unit, value=value,
-            replicates=REPLICATES, samples=own, verdict=Verdict.OK, at="", phase=ROW, row=of.name,
+            run="selftest", subject=f"n{node}", probe=NODE, metric=of.metric, unit=of.unit, value=float(np.median(own)),
+            replicates=own.size, samples=own.tolist(), verdict=Verdict.OK, at="", phase=ROW, row=of.name,
         )
-        for node, (value, own) in enumerate(zip(medians, values.tolist(), strict=True))
+        for node, own in enumerate(all_passes[:n] for all_passes, n in zip(values, ended, strict=True))
     ]  # fmt: skip
 
 
 def surveyed(values: Floats) -> list[Record]:
     """Records of a whole node survey of one row by the runner, of nodes × passes."""
-    of, nodes = row(), len(values)
+    of, nodes = times()[0], len(values)
     cells = tuple(
         Cell(
             node, f"n{node}", f"n{node}", "", of.probe, {}, (Metric(of.metric, of.unit),), ROW, program=NODE,

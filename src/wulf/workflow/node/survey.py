@@ -134,7 +134,7 @@ class NodeSurvey(Study):
         say(f"{len(made):,} cells on {on}, at most {seconds:.0f} s")
         if len(nodes) > 1:
             kinds, rows = classes_of(nodes, self._fingerprint), len(_wanted(self._asked))
-            say(foreseen(kinds, looks[-1], rows, self.effort.margin))
+            say(foreseen(kinds, looks[0], rows, self.effort.margin))  # where most of them end
         return made
 
     def judge(self, records: Sequence[Record]) -> Judgement:
