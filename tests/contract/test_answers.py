@@ -10,6 +10,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict, get_type_hints
 
+from tests.machines import tree
+from wulf.agent.facts import all_facts
 from wulf.agent.operations import OPERATIONS
 from wulf.cluster.answers import SHAPES, fault
 from wulf.cluster.programs import find_program
@@ -56,6 +58,19 @@ def test_every_operation_of_the_agent_has_a_shape() -> None:
 def test_what_the_agent_answers_here_has_its_shape(op: str) -> None:
     answer = json.loads(json.dumps(OPERATIONS[op](**ASKED[op])))
     assert fault("wulf-agent", op, {"id": 1, "ok": True, **answer}) is None
+
+
+@pytest.mark.parametrize("machine", tree.names())
+def test_the_facts_of_recorded_machines_have_their_shape(machine: str) -> None:
+    facts = json.loads((tree.FOLDER / machine / "expected.json").read_text(encoding="utf-8"))
+    assert fault("wulf-agent", "facts", {"facts": facts}) is None
+
+
+@pytest.mark.parametrize("fact", [fact.name.replace("*", "x1") for fact in all_facts() if fact.unit is not None])
+@pytest.mark.parametrize("value", ["8", "", False, [8], {"is": 8}])
+def test_a_quantity_among_the_facts_is_a_figure(fact: str, value: Any) -> None:
+    assert f"{fact} is no figure" in str(fault("wulf-agent", "facts", {"facts": {fact: {"value": value}}}))
+    assert fault("wulf-agent", "facts", {"facts": {fact: {"value": None, "reason": "not there"}}}) is None
 
 
 def test_a_run_of_an_application_has_its_shape_whether_it_starts_or_not() -> None:

@@ -17,6 +17,9 @@ CPU = "sys/devices/system/cpu"
 
 Value = TypeVar("Value")
 
+MOST = 1 << 16
+"""CPUs: eight times as many as Linux can be built for. What numbers one beyond is no list of CPUs."""
+
 
 def parse(text: str) -> list[int]:
     """CPUs of a list such as '0-3,8' (also '0-15:2/4', groups: cpuset(7)), sorted. ValueError if it is none."""
@@ -26,6 +29,8 @@ def parse(text: str) -> list[int]:
         first, dash, last = span.partition("-")
         used, _, stride = group.partition("/")
         start, end, step = int(first), int(last if dash else first), int(stride or 1)
+        if end >= MOST or step < 1:
+            raise ValueError(f"{part!r} is no list of CPUs")
         cpus.update(cpu for cpu in range(start, end + 1) if (cpu - start) % step < int(used or 1))
     return sorted(cpus)
 

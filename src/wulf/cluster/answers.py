@@ -9,11 +9,13 @@ It is one long file, since it is one table: whoever asks what a node may say fin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, NotRequired
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
+
+from wulf.agent.facts import find
 
 EXCERPT = 60
 """Letters of a value at fault that are told."""
@@ -142,8 +144,23 @@ class Clock(TypedDict):
     resolution: NotRequired[Figure]
 
 
+@lru_cache(1 << 14)
+def _is_quantity(fact: str) -> bool:
+    known = find(fact)
+    return known is not None and known.unit is not None
+
+
+def _quantities(facts: dict[str, Reading]) -> dict[str, Reading]:
+    """Facts as they are; ValueError where one that has a unit is no figure."""
+    for name, reading in facts.items():
+        value = reading["value"]
+        if _is_quantity(name) and (isinstance(value, bool) or not isinstance(value, int | float | None)):
+            raise ValueError(f"{name} is no figure: {_excerpt(value)}")
+    return facts
+
+
 class Facts(TypedDict):
-    facts: dict[str, Reading]
+    facts: Annotated[dict[str, Reading], AfterValidator(_quantities)]
 
 
 class Settings(TypedDict):

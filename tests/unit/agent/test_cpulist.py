@@ -29,6 +29,12 @@ def test_what_is_no_list_raises(text: str) -> None:
         parse(text)
 
 
+@pytest.mark.parametrize("text", ["0-3:1/0", "0-3:1/-1", "65536", "0-99999999999"])
+def test_what_would_never_end_is_no_list(text: str) -> None:
+    with pytest.raises(ValueError, match="is no list of CPUs"):
+        parse(text)
+
+
 @given(st.sets(st.integers(0, 300), min_size=1))
 def test_folding_is_undone_by_parsing(cpus: set[int]) -> None:
     assert parse(fold(cpus)) == sorted(cpus)

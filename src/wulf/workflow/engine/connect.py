@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from wulf.agent.cpulist import parse
 from wulf.cluster.access import Access
 from wulf.cluster.addresses import data_addresses
 from wulf.cluster.launcher import Opened
@@ -100,12 +101,10 @@ class Connected:
 
     def cpus(self, node: str) -> list[int]:
         """The CPUs that processes may use on a node; none where that is not known."""
-        allowed = str(self.fingerprint.get(node, {}).get("limits.cpus", {}).get("value") or "")
-        found: list[int] = []
-        for part in filter(None, allowed.split(",")):
-            first, _, last = part.partition("-")
-            found += range(int(first), int(last or first) + 1)
-        return found
+        try:
+            return parse(str(self.fingerprint.get(node, {}).get("limits.cpus", {}).get("value")))
+        except ValueError:
+            return []
 
     def placed(self, client: str, server: str, params: Mapping[str, Param]) -> dict[str, Param]:
         """The parameters, with both ends put on one CPU where the nodes share a machine and no CPU was asked for."""

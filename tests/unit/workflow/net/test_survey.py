@@ -116,11 +116,26 @@ def test_a_node_that_answers_nonsense_fails_what_it_was_asked_and_no_other(
 
 
 @pytest.mark.parametrize(
-    "answer", [{}, {"facts": None}, {"facts": {"cpu.model": None}}, {"facts": {"cpu.model": {"unit": "x"}}}]
+    "answer",
+    [
+        {},
+        {"facts": None},
+        {"facts": {"cpu.model": None}},
+        {"facts": {"cpu.model": {"unit": "x"}}},
+        *({"facts": {"nic.eth0.mtu": {"value": value}}} for value in ("abc", True, [1500], {"is": 1500})),
+    ],
 )
 def test_facts_that_are_none_are_told_as_such_and_the_node_is_measured(simulate: Any, answer: dict[str, Any]) -> None:
     outcome = simulate(faults=[Fault("n2", "facts", 1, "nonsense", answer=answer)])
     assert "is not as wulf-agent answers" in outcome.run.fingerprint["n2"]["agent"]["reason"]
+    assert all(r.verdict is Verdict.OK for r in outcome.run.records)
+
+
+@pytest.mark.parametrize("cpus", ["abc", "0-3:1/0", "0-99999999999", "-1", 7])
+def test_cpus_that_are_none_end_no_survey(simulate: Any, cpus: Any) -> None:
+    """They ended it for all, with a traceback, or after minutes."""
+    answer = {"facts": {"limits.cpus": {"value": cpus}, "cpu.online": {"value": cpus}}}
+    outcome = simulate(faults=[Fault("n2", "facts", 1, "nonsense", answer=answer)])
     assert all(r.verdict is Verdict.OK for r in outcome.run.records)
 
 
