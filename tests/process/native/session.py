@@ -9,6 +9,7 @@ import platform
 import queue
 import subprocess
 import threading
+import time
 from pathlib import Path
 from typing import Any, Self
 
@@ -114,6 +115,14 @@ class Session:
         self._reader.join()
 
 
+MEASURING = 0.05
+"""Seconds of CPU time that no opening of a run takes."""
+
+def _cpu_seconds(session: Session) -> float:
+    fields = Path(f"/proc/{session.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")  # proc(5): utime, stime
+
+
 class Pair:
     """A server's session and a client's, and the server's address."""
 
@@ -136,6 +145,19 @@ class Pair:
 
     def start(self, pattern: str, **params: Any) -> int:
         return self.client.send("run", pattern=pattern, **self.target, params={"timeout": STANDSTILL, **params})
+
+    def start_and_see_running(self, pattern: str, **params: Any) -> int:
+        """Start a run, and wait until it measures: both ends then take far more CPU time than an opening does."""
+        before = [_cpu_seconds(end) for end in (self.client, self.server)]
+        number = self.start(pattern, **params)
+        deadline = time.monotonic() + PATIENCE
+        while any(
+            _cpu_seconds(end) - earlier < MEASURING
+            for end, earlier in zip((self.client, self.server), before, strict=True)
+        ):
+            assert time.monotonic() < deadline, "the run did not get to measuring"
+            time.sleep(0.01)
+        return number
 
     def run(self, pattern: str, **params: Any) -> dict[str, Any]:
         return self.client.wait(self.start(pattern, **params))

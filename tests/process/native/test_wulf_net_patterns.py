@@ -175,8 +175,7 @@ def test_more_requests_than_a_receiver_has_room_for_are_lost_and_counted() -> No
 @pytest.mark.parametrize("transport", ["udp", "unixgram"])
 def test_a_server_that_no_longer_answers_leaves_lost_requests_not_a_client_that_waits(transport: str) -> None:
     with Pair(transport) as pair:
-        number = pair.start("request", seconds=30, timeout=0.5)
-        time.sleep(0.3)
+        number = pair.start_and_see_running("request", seconds=30, timeout=0.5)
         pair.server.process.send_signal(signal.SIGSTOP)
         try:
             # The end of the run takes the server's word; without it, it is an error within the timeout.
@@ -325,8 +324,7 @@ def test_cold_buffers_are_walked_through() -> None:
 @pytest.mark.parametrize("pattern", ["pingpong", "stream"])
 def test_a_frozen_local_server_ends_the_run_within_the_timeout(transport: str, pattern: str) -> None:
     with Pair(transport) as pair:
-        number = pair.start(pattern, seconds=30, timeout=0.5)
-        time.sleep(0.3)
+        number = pair.start_and_see_running(pattern, seconds=30, timeout=0.5)
         pair.server.process.send_signal(signal.SIGSTOP)
         try:
             answer = pair.client.wait(number, timeout=20)
@@ -341,8 +339,7 @@ def test_a_frozen_local_server_ends_the_run_within_the_timeout(transport: str, p
 @pytest.mark.parametrize("pattern", ["pingpong", "stream", "loaded", "request"])
 def test_a_killed_local_server_is_noticed(transport: str, pattern: str) -> None:
     with Pair(transport) as pair:
-        number = pair.start(pattern, seconds=30)
-        time.sleep(0.3)
+        number = pair.start_and_see_running(pattern, seconds=30)
         pair.server.process.kill()
         error = pair.client.wait(number, timeout=20)["error"]
         assert error["code"] in ("peer-lost", "timeout")
@@ -352,8 +349,7 @@ def test_a_killed_local_server_is_noticed(transport: str, pattern: str) -> None:
 @pytest.mark.parametrize("transport", ["unix", "pipe", "shm", "unixgram"])
 def test_a_killed_local_client_leaves_nothing_at_the_server(transport: str) -> None:
     with Pair(transport) as pair:
-        pair.start("stream", seconds=30)
-        time.sleep(0.3)
+        pair.start_and_see_running("stream", seconds=30)
         pair.client.process.kill()
         assert pair.server.ask("ping")["ok"]
         assert pair.stop()["ok"]
