@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.tune.make_exports import SETTINGS
 from wulf.core.errors import UsageError
 from wulf.tune.export import export
-from wulf.tune.export.entry import Entry, Source
+from wulf.tune.export.entry import OF_WORDS, Entry, Source
 from wulf.tune.export.formats import formats
 from wulf.tune.kept import Effect, Kept
 
@@ -76,6 +76,18 @@ def test_what_is_not_exported_is_told_why(field: str, value: str) -> None:
     ((entry, why),) = made.refused
     assert entry.kept == kept and repr(value) in why
     assert "net.core.rmem_max" in "".join(made.files.values()).replace("/", ".")
+
+
+@pytest.mark.parametrize("form", sorted(formats()))
+@pytest.mark.parametrize("name", [name for name in NAMES if SETTINGS[name].mechanism not in OF_WORDS])
+@pytest.mark.parametrize("value", ["1 init=/bin/sh", "1\tx=2", "1 tx-usecs 9", " 1", "1 ", ""])
+def test_a_second_word_is_no_argument_of_its_own(form: str, name: str, value: str) -> None:
+    """`1 init=/bin/sh` was written to the boot loader's command line, as what a campaign had found for isolcpus."""
+    sound = Kept(name="net.rmem_max", value=1, before=2, nodes="n1")
+    for odd in ({"value": value, "before": 1}, {"value": 1, "before": value}):
+        kept = Kept.model_validate({"name": name, "place": "rx-0 of eth0", "nodes": "n1", **odd})
+        made = export([Entry(SETTINGS[one.name], one, Source("run", "2026-11-25")) for one in (kept, sound)], form)
+        assert [(entry.kept.name, "is not one word" in why) for entry, why in made.refused] == [(name, True)]
 
 
 def test_a_place_that_names_too_little_is_not_exported() -> None:

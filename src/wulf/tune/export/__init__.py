@@ -48,7 +48,7 @@ def export(entries: Iterable[Entry], name: str) -> Exported:
     sound: list[Entry] = []
     refused: list[tuple[Entry, str]] = []
     for entry in entries:
-        if why := why_unsafe(entry.kept):
+        if why := why_unsafe(entry):
             refused.append((entry, why))
         else:
             sound.append(entry)

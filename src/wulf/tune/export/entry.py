@@ -53,11 +53,18 @@ _NODES = re.compile(r"(?:[A-Za-z0-9][\w.-]*(?:\[[\d,/-]+\][\w.-]*)*(?:,(?!$)|$))
 _TEXT = re.compile(r"[A-Za-z0-9 \t_,.:/=+@-]*")
 
 
-def why_unsafe(kept: Kept) -> str:
+OF_WORDS = frozenset({"sysctl", "nftables"})
+"""Mechanisms of which a value may be several words: it is the rest of a line, or is parsed as networks."""
+
+
+def why_unsafe(entry: Entry) -> str:
     """Why something could become more than a value in a file that a shell, udev or Ansible reads; empty where nothing.
 
-    A run may come from anybody; and what none of these gives a meaning to needs no quoting in any of them.
+    A run may come from anybody; and what none of these gives a meaning to needs no quoting in any of them. Several
+    words are one value in a file of sysctl.d, as networks, or where the catalogue has them so; elsewhere the second
+    would be an argument, or a word for the kernel, of its own.
     """
+    kept, setting = entry.kept, entry.setting
     if not _PLACE.fullmatch(kept.place):
         return f"{kept.place!r} is no name of a device that such a file may hold"
     if not _NODES.fullmatch(kept.nodes):
@@ -65,7 +72,13 @@ def why_unsafe(kept: Kept) -> str:
     for value in (kept.value, kept.before):
         if isinstance(value, str) and not _TEXT.fullmatch(value):
             return f"{value!r} has characters that such a file may take for more than a value"
+        if isinstance(value, str) and value.split() != [value] and not _is_of_words(setting, value):
+            return f"{value!r} is not one word, as {setting.name} takes"
     return ""
+
+
+def _is_of_words(setting: Setting, value: str) -> bool:
+    return setting.mechanism in OF_WORDS or value in setting.choices
 
 
 def effect_words(effect: Effect) -> str:
