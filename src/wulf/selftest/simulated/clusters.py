@@ -83,8 +83,16 @@ def times() -> list[Row]:
 
 
 def samples(random: np.random.Generator, own: Floats, stream: Stream, tick: float = 0.0, cv: float = CV) -> Floats:
-    """What a node survey's passes measure, shape (nodes, passes): each node has noise of its own, pass by pass."""
-    noise = np.stack([stream.draw(random, REPLICATES) for _ in own])
+    """What a node survey's passes measure, shape (nodes, passes).
+
+    Each node has noise of its own, pass by pass; noise that wanders is the machine room's, which all nodes are measured
+    in, one after the other: a node that wandered alone would not be as it was drawn.
+    """
+    if stream.median is None:
+        passes = stream.draw(random, REPLICATES * own.size).reshape(REPLICATES, own.size)
+        noise = random.permuted(passes, axis=1).T
+    else:
+        noise = np.stack([stream.draw(random, REPLICATES) for _ in own])
     values: Floats = np.exp(cv * noise + own[:, None])
     return np.maximum(1, np.round(values / tick)) * tick if tick else values
 
