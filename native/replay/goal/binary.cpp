@@ -62,6 +62,11 @@ class BinaryGoal final : public GoalReader {
       throw broken("rank " + std::to_string(rank.rank) + " is said to lie from byte " +
                    std::to_string(begin) + " to " + std::to_string(end) + " of " + std::to_string(whole));
     }
+    taken_ += end - begin;
+    if (taken_ > whole) {  // else a small file could stand for any number of operations
+      throw broken("rank " + std::to_string(rank.rank) + " and those before it are said to have " +
+                   std::to_string(taken_) + " B of its " + std::to_string(whole));
+    }
     take(rank, bytes_.substr(sizeof(kMagic) + begin, end - begin));
     return true;
   }
@@ -119,7 +124,8 @@ class BinaryGoal final : public GoalReader {
                   bool begin) const {
     const std::uint64_t count = read<std::uint32_t>(list, 0);
     const std::uint64_t at = read<std::uint32_t>(list, 4);
-    if (at + count > appendix.size() / 4) {
+    const std::uint64_t entries = appendix.size() / 4;
+    if (at + count > entries || rank.edges.size() + count > entries) {  // each stands in one list alone
       throw wrong(on + 1,
                   std::to_string(count) + " operations are said to depend on it, more than there are");
     }
@@ -132,6 +138,7 @@ class BinaryGoal final : public GoalReader {
   std::string name_;
   std::uint32_t ranks_ = 0;
   std::uint32_t next_ = 0;
+  std::uint64_t taken_ = 0;  ///< bytes of the ranks so far
 };
 
 }  // namespace

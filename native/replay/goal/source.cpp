@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "core/error.hpp"
@@ -13,6 +15,10 @@ namespace wulf::replay {
 namespace {
 
 std::string contents(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown)) {
+    throw bad_parameter("goal", path + " is no regular file");  // a pipe would be waited for
+  }
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : -1;
   std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(size, 0)), '\0');

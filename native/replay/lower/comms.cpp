@@ -9,6 +9,11 @@
 namespace wulf::replay {
 namespace {
 
+/// Processes outside of MPI_COMM_WORLD that a communicator may have: of spawned programs, of those behind ports.
+constexpr std::uint64_t kMostOutside = 65536;
+/// Members of all communicators of a rank: 256 MiB. A trace names a million of them by fifteen bytes.
+constexpr std::uint64_t kMostKept = 1ULL << 26U;
+
 constexpr std::uint32_t kNoParent = UINT32_MAX;     ///< an intercommunicator's differ on its two sides
 constexpr std::uint32_t kWindows = UINT32_MAX - 1;  ///< in a parent's place: a window of that communicator
 
@@ -86,7 +91,7 @@ std::uint32_t CommNames::id_of(const Kind& kind, std::uint32_t occurrence) {
 }
 
 Comms::Comms(std::uint32_t rank, std::uint32_t ranks, CommNames& names)
-    : rank_(static_cast<std::int32_t>(rank)), names_(names) {
+    : rank_(static_cast<std::int32_t>(rank)), most_(ranks + kMostOutside), names_(names) {
   comms_[0].members = everyone(ranks);
   comms_[0].me = rank_;
   comms_[1].id = 1;
@@ -107,6 +112,14 @@ void Comms::take(const trace::Record& record) {
 }
 
 void Comms::add(const trace::Record& record) {
+  const std::uint64_t count = record.members.size() + record.members2.size();
+  kept_ += count;
+  if (count > most_ || kept_ > kMostKept) {
+    throw Error("trace", "communicator " + std::to_string(record.newcomm) + " is said to have " +
+                             std::to_string(count) + " members, and all so far " + std::to_string(kept_) +
+                             ": one may have " + std::to_string(most_) + ", and all " +
+                             std::to_string(kMostKept));
+  }
   const std::uint32_t parent = record.comm >= 0 ? at(record.comm).id : kNoParent;
   Comm made;
   if (record.op == trace::Op::Comm_idup) {  // a copy has its neighbours, of which no note follows yet
@@ -119,7 +132,8 @@ void Comms::add(const trace::Record& record) {
   comm.members = record.members;
   comm.inter = !record.members2.empty() || std::any_of(comm.members.begin(), comm.members.end(),
                                                        [](std::int32_t each) { return each < 0; });
-  comm.me = comm.rank_of(rank_);
+  const auto own = std::find(comm.members.begin(), comm.members.end(), rank_);
+  comm.me = own == comm.members.end() ? -1 : static_cast<std::int32_t>(own - comm.members.begin());
 }
 
 void Comms::add_window(const trace::Record& record) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <system_error>
 
 #include "core/json.hpp"
 
@@ -31,9 +32,12 @@ std::string ending(std::uint64_t ended, std::uint64_t detail) {
 
 }  // namespace
 
-RankFile::RankFile(const std::string& folder, std::uint32_t rank)
-    : path_(path_of(folder, rank)), rank_(rank), stream_(path_, std::ios::binary) {
-  if (!stream_) {
+RankFile::RankFile(const std::string& folder, std::uint32_t rank) : path_(path_of(folder, rank)), rank_(rank) {
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(path_, unknown)) {  // a pipe would be waited for
+    stream_.open(path_, std::ios::binary);
+  }
+  if (!stream_.is_open()) {
     throw Error("trace", "rank " + std::to_string(rank) + " has no file that can be read (" + path_ +
                              "): gather the files of all ranks into one folder, or trace again");
   }

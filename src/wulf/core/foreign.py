@@ -25,6 +25,11 @@ def clean(text: str) -> str:
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
+def is_plain(text: bytes) -> bool:
+    """Whether a JSON text has nothing in it of which `parse` would make something else: other parsers may read it."""
+    return not (_SUSPICIOUS.search(text) or b"NaN" in text or b"Infinity" in text)
+
+
 def parse(text: bytes) -> Any:
     """What a JSON text says, its strings clean.
 

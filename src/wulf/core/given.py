@@ -10,10 +10,11 @@ import os
 import select
 import stat
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -24,11 +25,37 @@ MOST = 64 << 20
 PATIENCE = 10.0
 """Seconds without a byte after which a pipe is given up."""
 
+NOT_REGULAR = "it is no regular file"
+
 _CHUNK = 1 << 20
 
 
 class Unreadable(ValueError):  # noqa: N818 - it says what is the matter with a file
     """A file can't be taken in; the text is the reason, to stand behind the file's name."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A regular file, open to be read piece by piece.
+
+    Raises
+    ------
+    Unreadable
+        It is not there (from a FileNotFoundError), may not be read, or is no regular file: nobody waits for a pipe.
+    """
+    descriptor = _open(path)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Unreadable(NOT_REGULAR)
+    with os.fdopen(descriptor, "rb") as file:
+        yield file
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
 
 
 def contents(path: Path, most: int = MOST, *, patience: float = PATIENCE, regular: bool = False) -> bytes:
@@ -47,15 +74,12 @@ def contents(path: Path, most: int = MOST, *, patience: float = PATIENCE, regula
         It is not there (from a FileNotFoundError), may not be read, is a folder, holds more than `most` bytes, or a
         pipe says nothing.
     """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
+    descriptor = _open(path)
     try:
         status = os.fstat(descriptor)
         is_regular = stat.S_ISREG(status.st_mode)
         if regular and not is_regular:
-            raise Unreadable("it is no regular file")
+            raise Unreadable(NOT_REGULAR)
         if is_regular and status.st_size > most:
             raise Unreadable(f"it has {status.st_size:,} bytes, more than {most:,}")
         return _read(descriptor, most, patience)

@@ -15,7 +15,17 @@ from wulf.findings.net.link_deviations import deviating
 from wulf.findings.node.deviating import node_findings
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import Metric
-from wulf.selftest.simulated.clusters import GAUSSIAN, SPREADS, Spread, accused, falsely, records, samples, surveyed, times
+from wulf.selftest.simulated.clusters import (
+    GAUSSIAN,
+    SPREADS,
+    Spread,
+    accused,
+    falsely,
+    records,
+    samples,
+    surveyed,
+    times,
+)
 from wulf.selftest.simulated.measuring import measured
 from wulf.selftest.simulated.noise import CV, everything, over
 from wulf.stats.claims import Claim, Size, Step

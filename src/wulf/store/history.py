@@ -10,7 +10,7 @@ from typing import Any
 
 from wulf.core.foreign import parse
 from wulf.core.records import Param, Record, Verdict
-from wulf.store.reading import StoreError, contents, read_json
+from wulf.store.reading import StoreError, contents, lines_of, read_json, record_of
 from wulf.store.run import read_metas, runs_directory
 
 NOT_IN_CELLS = frozenset({"seconds", "warmup_seconds"})
@@ -179,13 +179,13 @@ def _records(path: Path, metric: str) -> tuple[list[Record], int]:
         return [], 0
     wanted = json.dumps(metric, ensure_ascii=False).encode()
     found, torn = [], 0
-    with path.open("rb") as lines:
+    with lines_of(path) as lines:
         for line in lines:
             if not line.endswith(b"}\n"):
                 torn += bool(line.strip())
             elif wanted in line:
                 try:
-                    record = Record.model_validate_json(line)
+                    record = record_of(line)
                 except ValueError:
                     torn += 1
                 else:

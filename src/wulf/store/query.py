@@ -65,7 +65,7 @@ def _held(value: Any) -> Any:
 def _load_runs(db: duckdb.DuckDBPyConnection, runs: Mapping[Path, Mapping[str, Any]]) -> None:
     db.execute(
         "CREATE TABLE runs (id VARCHAR, command VARCHAR, version VARCHAR, state VARCHAR, started VARCHAR, "
-        "ended VARCHAR, seed BIGINT, nodes VARCHAR[], exit_code INTEGER, path VARCHAR)"
+        "ended VARCHAR, seed BIGINT, nodes VARCHAR[], exit_code BIGINT, path VARCHAR)"
     )
     for path, meta in runs.items():
         fields = ("id", "command", "version", "state", "started", "ended", "seed", "nodes", "exit_code")

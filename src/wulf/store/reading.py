@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypeVar
 
@@ -11,10 +13,16 @@ from typing_extensions import TypedDict
 
 from wulf.core import given
 from wulf.core.errors import USAGE, WulfError
-from wulf.core.foreign import parse
+from wulf.core.foreign import is_plain, parse
+from wulf.core.records import Record
 
 LARGEST = 1 << 30
 """Bytes of a JSON file: ten times what plan.json of 10,000 nodes takes."""
+
+LONGEST = 64 << 20
+"""Bytes of a line: of a record of 10,000 nodes' samples a hundred times as much as it takes."""
+
+HOLDS = "runs hold files of wulf's and nothing else"
 
 
 class StoreError(WulfError):
@@ -160,6 +168,27 @@ def replicate_of(line: bytes) -> dict[str, Any]:
     return found
 
 
+def record_of(line: bytes) -> Record:
+    """A line of records.jsonl. ValueError where it is torn, or none of wulf's."""
+    return Record.model_validate_json(line) if is_plain(line) else Record.model_validate(parse(line))
+
+
+@contextmanager
+def lines_of(path: Path) -> Iterator[Iterator[bytes]]:
+    """The lines of a file of a run, however many; one that is longer than `LONGEST` comes in parts, which are none.
+
+    Raises
+    ------
+    StoreError
+        It can't be opened, or is no regular file.
+    """
+    try:
+        with given.opened(path) as file:
+            yield iter(partial(file.readline, LONGEST), b"")
+    except given.Unreadable as error:
+        raise StoreError(f"{path} can't be read: {error}", HOLDS) from error
+
+
 def contents(path: Path) -> bytes | None:
     """A file's bytes; None where there is none.
 
@@ -173,7 +202,7 @@ def contents(path: Path) -> bytes | None:
     except given.Unreadable as error:
         if isinstance(error.__cause__, FileNotFoundError):
             return None
-        raise StoreError(f"{path} can't be read: {error}", "runs hold files of wulf's and nothing else") from error
+        raise StoreError(f"{path} can't be read: {error}", HOLDS) from error
 
 
 T = TypeVar("T", dict[str, Any], list[Any])

@@ -38,9 +38,11 @@ from wulf.store.reading import (
     Fingerprint,
     Plan,
     StoreError,
+    lines_of,
     read_json,
     read_meta_file,
     read_shaped,
+    record_of,
     replicate_of,
 )
 
@@ -248,13 +250,11 @@ T = TypeVar("T")
 
 
 def _read_lines(path: Path, take: Callable[[bytes], T]) -> tuple[list[T], int]:
-    """The lines of a JSON Lines file that `take` takes, and the number of those it refuses."""
+    """The lines of a JSON Lines file that `take` takes, and the number of those it refuses; none where it is not."""
     good: list[T] = []
     torn = 0
     if path.exists():
-        if not path.is_file():
-            raise StoreError(f"{path} is no regular file", "runs hold files and nothing else: move it away")
-        with path.open("rb") as lines:
+        with lines_of(path) as lines:
             for line in lines:
                 try:
                     good.append(take(line))
@@ -286,7 +286,7 @@ def read_run(path: Path) -> Run:
     """
     if not (path / "run.json").is_file():
         raise UsageError(f"{path} is not a run: it has no run.json", "`wulf runs` lists the runs")
-    records, torn_records = _read_lines(path / "records.jsonl", Record.model_validate_json)
+    records, torn_records = _read_lines(path / "records.jsonl", record_of)
     replicates, torn_replicates = _read_lines(path / "replicates.jsonl", replicate_of)
     return Run(
         path=path,

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from wulf.core import given
 from wulf.core.errors import USAGE, WulfError
 
 
@@ -27,3 +33,16 @@ class TraceError(WulfError):
 
 class FormatError(TraceError):
     """A file of another format is not as that format wants it: names the file and the line."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A file of a trace, or of another format. FormatError where it can't be read, or is no regular file."""
+    try:
+        with given.opened(path) as file:
+            try:
+                yield file
+            except OSError as error:
+                raise FormatError(f"{path} can't be read: {error.strerror}", "is it whole?") from error
+    except given.Unreadable as error:
+        raise FormatError(f"{path} can't be read: {error}", "is it there, and yours to read?") from error

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 from wulf.core.foreign import parse
 from wulf.core.given import first_fault
 from wulf.trace.calls import BY_NUMBER
-from wulf.trace.errors import TraceError
+from wulf.trace.errors import TraceError, opened
 from wulf.trace.record import MOST_RANKS, Record
 from wulf.trace.wire import FIELDS, Read
 
@@ -127,11 +127,8 @@ class RankFile:
         self.totals: Totals | None = None
         self.fault: TraceError | None = None
         self.sites: dict[int, str] = {}
-        try:
-            with path.open("rb") as file:
-                self.header, self._start = self._read_header(file)
-        except OSError as error:
-            raise TraceError(f"{path} can't be read: {error.strerror}", "is the trace whole?") from error
+        with opened(path) as file:
+            self.header, self._start = self._read_header(file)
 
     def _read_header(self, file: BinaryIO) -> tuple[dict[str, Any], int]:
         front = file.read(FRONT.size)
@@ -185,7 +182,7 @@ class RankFile:
     def _chunks(self) -> Iterator[tuple[int, int, int, bytes]]:
         """Number, offset, records and payload of each whole chunk, until the last one or a fault."""
         self.totals, self.fault = None, None
-        with self.path.open("rb") as file:
+        with opened(self.path) as file:
             file.seek(self._start)
             number, offset = 0, self._start
             while self.totals is None:
@@ -205,7 +202,7 @@ class RankFile:
     def ending(self) -> tuple[Totals, Record | None] | None:
         """The totals and the last record of a whole file, by its chunks' heads alone; None where it is torn."""
         last = None
-        with self.path.open("rb") as file:
+        with opened(self.path) as file:
             file.seek(self._start)
             while len(head := file.read(HEAD.size)) == HEAD.size:
                 mark, length, count, _ = HEAD.unpack(head)

@@ -23,6 +23,7 @@ from wulf.trace.calls import (
     STARTS,
     TEMPLATES,
 )
+from wulf.trace.errors import TraceError
 from wulf.trace.record import PROC_NULL, SELF, WORLD, Completion, Record
 
 LOST = Completion(None, cancelled=True)
@@ -126,19 +127,27 @@ def _ended(open_: dict[int, _Request], request: int | None, begun: _Request) -> 
         open_.pop(request, None)
 
 
+MOST_MEMBERS = 1 << 24
+"""Members of all communicators of a rank: a trace names a million of them by fifteen bytes."""
+
+
 class Communicators:
     """A rank's communicators: the members of each, and a key that is the same on all its ranks."""
 
     def __init__(self, rank: int, size: int) -> None:
+        self._kept = 0
         self._members: dict[int, tuple[int, ...]] = {WORLD: tuple(range(size)), SELF: (rank,)}
         self._keys: dict[int, Hashable] = {WORLD: "world", SELF: ("self", rank)}
         self._made: Counter[Hashable] = Counter()
         self._between: set[int] = set()
 
     def take(self, record: Record) -> None:
-        """A record that makes a communicator, or finds one."""
+        """A record that makes a communicator, or finds one. TraceError where they have more members than any run."""
         if record.newcomm is None:
             return
+        self._kept += len(record.members) + len(record.members2)
+        if self._kept > MOST_MEMBERS:
+            raise TraceError(f"its communicators have more than {MOST_MEMBERS:,} members", "trace the program again")
         number, parent = record.newcomm, "found" if record.op == "found_comm" else self.key(record.comm)
         groups = sorted([tuple(record.members), tuple(record.members2)]) if record.members2 else [tuple(record.members)]
         same = (parent, *groups)

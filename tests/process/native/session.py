@@ -118,6 +118,7 @@ class Session:
 MEASURING = 0.05
 """Seconds of CPU time that no opening of a run takes."""
 
+
 def _cpu_seconds(session: Session) -> float:
     fields = Path(f"/proc/{session.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")  # proc(5): utime, stime

@@ -12,7 +12,10 @@ import pytest
 
 from tests.process.native.session import Session, binary
 from tests.unit.trace.making import made, pingpong, recv, send
+from tests.unit.trace.test_imports import TWO, hoarding, overlapping
+from tests.unit.trace.test_imports import binary as binary_goal
 from tests.wording import lacking
+from wulf.trace.record import Record
 from wulf.trace.writer import RankWriter
 
 INTER = {"latency_ps": 1_000_000, "send_ps": 200_000, "receive_ps": 300_000, "gap_ps": 100_000, "byte_fp": 80 << 20}
@@ -230,6 +233,50 @@ def test_a_trace_of_more_ranks_than_any_run_has_is_refused_at_once(session: Sess
     with RankWriter(tmp_path, {"rank": 0, "size": size}) as out:
         out.add_all(pingpong()[0])
     assert "ranks, and a run has 4194304 at most" in refused(session, "load", trace=str(tmp_path))["message"]
+
+
+@pytest.mark.parametrize(("comms", "members"), [(1, 70_000), (2000, 60_000)])
+def test_a_small_trace_that_names_millions_of_members_is_refused(
+    session: Session, tmp_path: Path, comms: int, members: int
+) -> None:
+    """Thirty groups of four million members each were 543 bytes, and 514 MB."""
+    first, *others = pingpong()[0]
+    found = [Record("found_comm", newcomm=2 + one, members=list(range(members))) for one in range(comms)]
+    made(tmp_path, [[first, *found, *others], pingpong()[1]])
+    assert "members, and all so far" in refused(session, "load", trace=str(tmp_path))["message"]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(hoarding(2000), "are said to depend on it"), (overlapping(8), "those before it are said to have")],
+)
+def test_a_small_schedule_that_names_millions_of_operations_is_refused(
+    session: Session, tmp_path: Path, data: bytes, why: str
+) -> None:
+    (tmp_path / "x.bin").write_bytes(data)
+    assert why in refused(session, "load", goal=str(tmp_path / "x.bin"))["message"]
+
+
+def test_text_and_binary_goal_are_one_program(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(binary_goal(TWO, {0: [(0, 2)], 1: [(0, 1)]}))
+    (tmp_path / "x.goal").write_text(
+        "num_ranks 2\nrank 0 {\na: send 10b to 1 tag 5\nrecv 20b from 1 tag 6\nc: calc 700\nc requires a\n}\n"
+        "rank 1 {\na: recv 10b from 0 tag 5\nb: send 20b to 0 tag 6\nb requires a\n}\n"
+    )
+    text, same = (asked(session, "load", goal=str(tmp_path / name)) for name in ("x.goal", "x.bin"))
+    runs = [
+        asked(session, "replay", program=one["program"], networks=[NETWORK], engine="b")["runs"] for one in (text, same)
+    ]
+    assert runs[0] == runs[1]
+    assert {**text, "program": 0, "id": 0} == {**same, "program": 0, "id": 0}
+
+
+@pytest.mark.parametrize("field", ["goal", "trace"])
+def test_nobody_waits_for_a_pipe(session: Session, tmp_path: Path, field: str) -> None:
+    os.mkfifo(tmp_path / "rank-000000.wtr")
+    place = tmp_path if field == "trace" else tmp_path / "rank-000000.wtr"
+    said = refused(session, "load", **{field: str(place)})["message"]
+    assert "no regular file" in said or "no file that can be read" in said
 
 
 def test_calls_of_another_trace_are_refused(session: Session, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,15 @@ def test_a_seed_that_fits_no_column_hides_no_run(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "a", "survey", {"seed": 10**30}):
         pass
     assert query("SELECT seed, command FROM runs", tmp_path).rows == [(None, "survey")]
+
+
+def test_an_exit_code_that_fits_no_column_hides_no_run(tmp_path: Path) -> None:
+    for name, code in (("a", 1 << 40), ("b", 10**30), ("c", 3)):
+        with RunWriter(tmp_path / name, "survey", {"seed": 1}):
+            pass
+        said = json.loads((tmp_path / name / "run.json").read_text()) | {"exit_code": code}
+        (tmp_path / name / "run.json").write_text(json.dumps(said))
+    assert query("SELECT exit_code FROM runs", tmp_path).rows == [(1 << 40,), (None,), (3,)]
 
 
 def test_runs_without_records_have_an_empty_table(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,37 @@ def test_a_torn_last_line_is_ignored_and_counted(tmp_path: Path) -> None:
     run = read_run(tmp_path / "run")
     assert len(run.records) == 2
     assert run.torn == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("value", "NaN"), ("low", "Infinity"), ("high", "-Infinity"), ("value", "1e999"), ("low", "9" * 400)],
+)
+def test_a_record_without_a_finite_figure_is_as_good_as_torn(tmp_path: Path, field: str, value: str) -> None:
+    """It was shown: `round trip nan ns (inf–1 s)`."""
+    write(tmp_path / "run")
+    path = tmp_path / "run" / "records.jsonl"
+    first, second = path.read_text().splitlines()
+    path.write_text(re.sub(rf'"{field}":[^,]*', f'"{field}":{value}', first) + f"\n{second}\n")
+    run = read_run(tmp_path / "run")
+    assert ([one.value for one in run.records], run.torn) == ([1.0], 1)
+
+
+def test_a_record_drives_no_terminal(tmp_path: Path) -> None:
+    write(tmp_path / "run")
+    path = tmp_path / "run" / "records.jsonl"
+    path.write_text(path.read_text().replace('"subject":"', '"subject":"\\u001b[31m'))
+    assert {one.subject[0] for one in read_run(tmp_path / "run").records} == {"\ufffd"}
+
+
+def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
+    write(tmp_path / "run")
+    for name in ("records.jsonl", "replicates.jsonl"):
+        (tmp_path / "run" / name).unlink()
+        os.mkfifo(tmp_path / "run" / name)
+        with pytest.raises(StoreError, match="no regular file"):
+            read_run(tmp_path / "run")
+        (tmp_path / "run" / name).unlink()
 
 
 def test_two_commands_never_write_into_one_directory(tmp_path: Path) -> None:

@@ -113,6 +113,21 @@ def binary(ranks: list[list[tuple[int, ...]]], edges: dict[int, list[tuple[int, 
     return struct.pack("<QIBB", 4223, len(ranks), 1, 1) + table + parts
 
 
+def hoarding(operations: int) -> bytes:
+    """Binary GOAL in which each operation is said to be needed by all that the appendix names."""
+    shared = struct.pack("<II", operations, 0)
+    shared += struct.pack("<IBIQIBBIIII", 0, 3, 0, 1, 0, 0, 0, operations, 0, 0, 0) * operations
+    shared += struct.pack(f"<{operations}I", *range(operations))
+    return struct.pack("<QIBBQQ", 4223, 1, 1, 1, 22, 22 + len(shared)) + shared
+
+
+def overlapping(ranks: int) -> bytes:
+    """Binary GOAL whose ranks all have the same bytes."""
+    own = struct.pack("<II", 50, 0) + struct.pack("<IBIQIBBIIII", 0, 3, 0, 1, 0, 0, 0, 0, 0, 0, 0) * 50
+    first = 6 + 16 * ranks
+    return struct.pack("<QIBB", 4223, ranks, 1, 1) + struct.pack("<QQ", first, first + len(own)) * ranks + own
+
+
 TWO = [[(1, 1, 10, 5), (2, 1, 20, 6), (3, 0, 700, 0)], [(2, 0, 10, 5), (1, 0, 20, 6)]]
 """Two ranks, a message each way."""
 
@@ -152,6 +167,8 @@ def test_binary_goal_may_receive_from_whoever_sends(tmp_path: Path) -> None:
         (binary([[(1, 0, 1, 0)]]), "without a partner"),
         (binary([[(3, 0, 1, 0)] * 3], {0: [(0, 1), (1, 2), (2, 1)]}), "what operation 1 requires requires it in turn"),
         (binary([[(3, 0, 2**63, 0)]]), "size 9223372036854775808"),
+        (hoarding(2000), "4,000,000 dependencies are said to be there, of 2,000"),
+        (overlapping(8), "ranks up to 1 are said to have"),
     ],
 )
 def test_what_is_no_binary_goal_is_refused(tmp_path: Path, broken: bytes, why: str) -> None:

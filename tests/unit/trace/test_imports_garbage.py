@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import tempfile
@@ -121,6 +122,14 @@ MUTATIONS: tuple[Mutation, ...] = (
 CHANGES = st.lists(
     st.tuples(st.sampled_from(MUTATIONS), st.integers(0, 2**16), st.sampled_from(NASTY)), min_size=1, max_size=3
 )
+
+
+@pytest.mark.parametrize(("name", "file"), {name: next(iter(files)) for name, files in VALID}.items())
+def test_nobody_waits_for_a_pipe(tmp_path: Path, name: str, file: str) -> None:
+    os.mkfifo(tmp_path / file)
+    (tmp_path / "trace").mkdir()
+    with pytest.raises(TraceError, match="no regular file"):
+        import_named(name).bring([tmp_path / file], tmp_path / "trace")
 
 
 def _given(files: Mapping[str, bytes], folder: Path) -> list[Path]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from wulf.trace.errors import FormatError
+from wulf.trace.errors import FormatError, opened
 from wulf.trace.record import ANY, OUTSIDE, SELF, WORLD, Record
 from wulf.trace.writer import RankWriter
 
@@ -150,12 +151,9 @@ def some(records: Iterable[Record], path: Path, advice: str) -> Iterator[Record]
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """Lines of a text with their numbers, from 1, without ends. FormatError where the file can't be read."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            for number, line in enumerate(lines, 1):
-                yield number, line.rstrip("\n")
-    except OSError as error:
-        raise FormatError(f"{path} can't be read: {error.strerror}") from error
+    with opened(path) as file, TextIOWrapper(file, encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            yield number, line.rstrip("\n")
 
 
 def files_in(paths: Sequence[Path], pattern: str, what: str) -> list[Path]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wulf.trace.errors import FormatError
+from wulf.trace.errors import FormatError, opened
 from wulf.trace.imports.building import MOST_BYTES, MOST_NS
 from wulf.trace.imports.goal_schedule import Schedule, waiting_for_itself
 
@@ -35,7 +35,7 @@ NOBODY = 0xFFFF_FFFF
 
 def is_binary(path: Path) -> bool:
     """Whether a file begins as one of these does."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
@@ -48,15 +48,19 @@ def read_binary(path: Path) -> Schedule:
         It is cut, or an operation is of no known kind, names a rank or an operation that is not there, is larger than
         the replay takes, or waits for itself.
     """
-    whole = path.read_bytes()[len(MAGIC) :]
+    with opened(path) as file:
+        whole = file.read()[len(MAGIC) :]
     ranks = int(np.frombuffer(whole, HEAD, 1)["ranks"][0]) if len(whole) >= HEAD.itemsize else 0
     if ranks == 0 or HEAD.itemsize + ranks * PART.itemsize > len(whole):
         raise _fault(path, f"it ends within its head, or names no ranks ({ranks:,})")
     parts = np.frombuffer(whole, PART, ranks, HEAD.itemsize)
-    schedule = Schedule(ranks)
+    schedule, taken = Schedule(ranks), 0
     for rank, (begin, end) in enumerate(parts.tolist()):
         if not begin + COUNTS.itemsize <= end <= len(whole):
             raise _fault(path, f"rank {rank} is said to lie from byte {begin:,} to {end:,} of {len(whole):,}")
+        taken += end - begin
+        if taken > len(whole):  # else a small file could stand for any number of operations
+            raise _fault(path, f"ranks up to {rank} are said to have {taken:,} B of its {len(whole):,}")
         _take(path, schedule, rank, whole[begin:end])
     return schedule
 
@@ -94,6 +98,9 @@ def _check(path: Path, ranks: int, rank: int, operations: NDArray[np.void], appe
     if wrong.any():
         first = int(np.flatnonzero(wrong)[0])
         raise _fault(path, f"rank {rank}, operation {first}: {_words(operations[first])}")
+    depend = sum(int(operations[which].sum(dtype=np.int64)) for which in ("ends", "begins"))
+    if depend > len(appendix):  # each stands in one list alone
+        raise _fault(path, f"rank {rank}: {depend:,} dependencies are said to be there, of {len(appendix):,}")
     if (appendix >= len(operations)).any():
         beyond = int(appendix[appendix >= len(operations)][0])
         raise _fault(path, f"rank {rank}: operation {beyond} depends on another, of {len(operations)} that there are")

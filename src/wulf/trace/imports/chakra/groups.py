@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wulf.trace.errors import FormatError
+from wulf.trace.errors import FormatError, opened
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +64,10 @@ def read_groups(path: Path, groups: Groups) -> None:
         It is none.
     """
     try:
-        told = _json(path.read_text(encoding="utf-8"))
+        with opened(path) as file:
+            told = _json(file.read().decode())
         for name, ranks in told.items():
             groups.declare(name, _ranks(ranks))
-    except OSError as error:
-        raise FormatError(f"{path} can't be read: {error.strerror}") from error
     except (ValueError, AttributeError) as error:
         raise FormatError(f"{path} is no file of groups ({error})", 'it is to hold {"name": [rank, …], …}') from error
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from wulf.trace.errors import FormatError
+from wulf.trace.errors import FormatError, opened
 from wulf.trace.wire import varint
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -104,18 +104,15 @@ def messages(path: Path) -> Iterator[tuple[int, bytes]]:
     FormatError
         The file can't be read, or ends within a message: names the byte.
     """
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            while file.tell() < size:
-                begin = file.tell()
-                length = _length(path, file)
-                at = file.tell()
-                if length > size - at:
-                    raise cut(path, begin, f"a message of {length:,} bytes is said to be there, and {size - at:,} are")
-                yield at, file.read(length)
-    except OSError as error:
-        raise FormatError(f"{path} can't be read: {error.strerror}") from error
+    with opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        while file.tell() < size:
+            begin = file.tell()
+            length = _length(path, file)
+            at = file.tell()
+            if length > size - at:
+                raise cut(path, begin, f"a message of {length:,} bytes is said to be there, and {size - at:,} are")
+            yield at, file.read(length)
 
 
 def _length(path: Path, file: BinaryIO) -> int:
