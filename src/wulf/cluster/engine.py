@@ -13,7 +13,8 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ from wulf.cluster.channel import Exit, Listener
 
 REAP_GRACE = 1.0
 """Seconds that a program may live on after it closed its output, before it is killed."""
+
+LONGEST_LINE = 1 << 28
+"""Bytes of a line: what wulf-replay answers for a hundred thousand ranks has a tenth of it, a node a thousandth."""
 
 # ClusterShell warns of a broken pipe, which is told here by the end of the program
 logging.getLogger("ClusterShell").addHandler(logging.NullHandler())
@@ -210,7 +214,16 @@ class _Running:
         self._finish()
 
     def _client(self, *arguments: Any) -> _Client:
-        return _Client(*arguments, on_rest=lambda sname, rest: self._on_read(sname, rest, whole=False))
+        return _Client(
+            *arguments,
+            on_rest=lambda sname, rest: self._on_read(sname, rest, whole=False),
+            on_endless=self._end_endless,
+        )
+
+    def _end_endless(self, sname: str) -> None:
+        """No program of ours says so much in a line: it is broken, or would fill the memory here."""
+        self._listener.on_stderr(f"a line of its {sname} is longer than {LONGEST_LINE >> 20} MiB: it was ended")
+        self.kill()
 
     def _on_read(self, sname: str, line: bytes, whole: bool = True) -> None:
         try:
@@ -259,16 +272,39 @@ def _rest(descriptor: int) -> bytes:
 
 
 class _Client(StreamClient):  # type: ignore[misc]
-    """ClusterShell's reader, which passes a line that the end of the output cut short for a whole one."""
+    """ClusterShell's reader, with lines of bounded length.
 
-    def __init__(self, *arguments: Any, on_rest: Callable[[str, bytes], None]) -> None:
+    Its own joins what it has with each piece that comes, which takes the square of a long line's length; and it passes
+    a line that the end of the output cut short for a whole one.
+    """
+
+    def __init__(
+        self, *arguments: Any, on_rest: Callable[[str, bytes], None], on_endless: Callable[[str], None]
+    ) -> None:
         super().__init__(*arguments)
-        self._on_rest = on_rest
+        self._on_rest, self._on_endless = on_rest, on_endless
+        self._begun: defaultdict[str, list[bytes]] = defaultdict(list)
+        self._lengths: Counter[str] = Counter()
+
+    def _readlines(self, sname: str) -> Iterator[bytes]:
+        *whole, rest = self._read(sname).split(b"\n")
+        for line in whole:
+            yield self._taken(sname, line).removesuffix(b"\r")
+        self._begun[sname].append(rest)
+        self._lengths[sname] += len(rest)
+        if self._lengths[sname] > LONGEST_LINE:
+            self._taken(sname)
+            self._on_endless(sname)
+
+    def _taken(self, sname: str, end: bytes = b"") -> bytes:
+        """The line that has begun, with its end."""
+        line = b"".join([*self._begun.pop(sname, ()), end])
+        del self._lengths[sname]
+        return line
 
     def _flush_read(self, sname: str) -> None:
-        stream = self.streams[sname]
-        if stream.readable() and stream.rbuf:
-            self._on_rest(sname, stream.rbuf)
+        if self.streams[sname].readable() and (rest := self._taken(sname)):
+            self._on_rest(sname, rest)
 
 
 class _Handler(EventHandler):  # type: ignore[misc]

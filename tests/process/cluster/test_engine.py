@@ -1,12 +1,14 @@
 """Processes behind one thread: lines both ways, ends of every kind, and nothing left behind."""
 
 import os
+import signal
 import sys
 import threading
 
 import pytest
 
 from tests.processes import PATIENCE, gone
+from wulf.cluster import engine as cluster_engine
 from wulf.cluster.channel import Exit
 from wulf.cluster.engine import Engine, ProcessChannel
 
@@ -251,3 +253,23 @@ def test_ctrl_c_at_the_terminal_is_not_for_the_programs(run):
     pgid, sid = map(int, listener.lines[0].split())
     assert os.getpgid(0) != pgid
     assert os.getsid(0) != sid
+
+
+def test_a_long_line_takes_no_square_of_its_length(run):
+    """12 MB took a second and a half of the one thread that serves all nodes."""
+    length = 32 << 20
+    _, listener = run(sys.executable, "-c", f"import sys; sys.stdout.write('x' * {length} + '\\nend\\n')")
+    assert listener.wait_end().status == 0
+    assert [len(line) for line in listener.lines] == [length, 3]
+    assert listener.cut == []
+
+
+def test_a_line_without_an_end_ends_its_program_and_no_other(run, engine, monkeypatch):
+    monkeypatch.setattr(cluster_engine, "LONGEST_LINE", 1 << 20)
+    channel, other = run("cat")
+    _, listener = run(sys.executable, "-c", "import sys\nwhile True: sys.stdout.write('x' * 65536)")
+    assert listener.wait_end() == Exit(signal=signal.SIGKILL)
+    assert listener.stderr == ["a line of its stdout is longer than 1 MiB: it was ended"]
+    assert listener.lines == []
+    channel.send(b"still there")
+    other.wait(lambda: other.lines == [b"still there"])

@@ -27,6 +27,9 @@ MOST = 1 << 18
 
 CHUNK = 1 << 16
 
+LONGEST_LINE = 1 << 26
+"""Bytes of a line: no program of wulf's on a node says a hundredth of it. More would fill the memory here."""
+
 REAP_GRACE = 1.0
 """Seconds that a program may live on after it closed its output, before it is killed."""
 
@@ -48,7 +51,8 @@ class _Process:
         self.pending = bytearray()
         self.closing = False
         self.silent_since: float | None = None
-        self.partial: dict[str, bytes] = {"line": b"", "stderr": b""}
+        self.begun: dict[str, list[bytes]] = {"line": [], "stderr": []}
+        self.length = {"line": 0, "stderr": 0}
         for pipe in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
             if pipe is not None:
                 os.set_blocking(pipe.fileno(), False)
@@ -61,11 +65,21 @@ class _Process:
 
     def lines(self, stream: str, part: bytes) -> list[list[Any]]:
         """The whole lines in what has been read so far; an empty part ends the last one, which is told to be cut."""
-        *whole, rest = (self.partial[stream] + part).split(b"\n")
-        self.partial[stream] = rest if part else b""
-        events: list[list[Any]] = [[stream, self.number, line.decode("utf-8", "replace")] for line in whole]
-        if not part and rest:
-            events.append([stream, self.number, rest.decode("utf-8", "replace"), False])
+        begun, (*whole, rest) = self.begun[stream], part.split(b"\n")
+        events: list[list[Any]] = []
+        for line in whole:
+            events.append([stream, self.number, b"".join([*begun, line]).decode("utf-8", "replace")])
+            begun.clear()
+        begun.append(rest)
+        self.length[stream] = (0 if whole else self.length[stream]) + len(rest)
+        if self.length[stream] > LONGEST_LINE:
+            events.append(["stderr", self.number, f"a line is longer than {LONGEST_LINE >> 20} MiB: it was ended"])
+            self.kill()
+        elif not part and self.length[stream]:
+            events.append([stream, self.number, b"".join(begun).decode("utf-8", "replace"), False])
+        if not part or self.length[stream] > LONGEST_LINE:
+            begun.clear()
+            self.length[stream] = 0
         return events
 
     def flush(self) -> bool:

@@ -96,13 +96,13 @@ class Tracer:
                     found[row["name"]] = (node, int(row["bytes"]))
         for number, (name, (node, size)) in enumerate(sorted(found.items()), 1):
             watch.say(f"fetching {number} of {len(found)}: {show(size, 'B')} from {node}")
-            self._bring(node, folder, name, into / name)
+            self._bring(node, folder, name, into / name, size)
 
-    def _bring(self, node: str, folder: str, name: str, target: Path) -> None:
-        """A file, part by part: it may be larger than the memory here."""
+    def _bring(self, node: str, folder: str, name: str, target: Path, size: int) -> None:
+        """A file of so many bytes, part by part: it may be larger than the memory here."""
         try:
             with target.open("wb") as out:
-                while part := self._part(node, folder, name, out.tell()):
+                while out.tell() < size and (part := self._part(node, folder, name, out.tell())):
                     out.write(part)
         except OSError as error:
             raise TraceError(
