@@ -121,6 +121,21 @@ def test_a_class_of_sizes_that_no_message_has_is_refused() -> None:
         assert found is None if why is None else why in str(found)
 
 
+@pytest.mark.parametrize(
+    ("event", "sound"),
+    [
+        (["line", 1, "text"], True), (["line", 1, "text", False], True), (["stderr", 1, "text"], True),
+        (["end", 1, 0, None], True), (["end", 1, None, 9], True),
+        (["line", 1], False), (["line", "1", "text"], False), (["line", 1, 7], False), (["end", 1], False),
+        (["end", 1, "0", None], False), (["begin", 1, "text"], False), (["stderr", 1, "text", "more"], False),
+    ],
+)  # fmt: skip
+def test_an_event_of_a_gateway_that_is_none_is_refused(event: list[Any], sound: bool) -> None:
+    """It ended what waited for all nodes behind that gateway."""
+    found = fault("wulf-agent", "relayed", {"events": [event]})
+    assert found is None if sound else "is no event of a program" in str(found)
+
+
 @pytest.mark.parametrize("name", ["../out", "/etc/passwd", "a/b", "", ".", "..", "a\nb", "-rf", "x" * 300])
 def test_no_name_of_a_node_leads_out_of_the_folder_that_it_is_for(name: str) -> None:
     assert fault("wulf-agent", "trace_look", {"files": [{"name": name, "bytes": 1}]}) is not None

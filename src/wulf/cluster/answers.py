@@ -368,8 +368,26 @@ class Ran(TypedDict):
     usage: NotRequired[dict[str, Figure] | None]
 
 
+def _whole(event: list[Any]) -> list[Any]:
+    """What a gateway says of a program, as `agent.jobs.relay` does; ValueError where it is none of it."""
+    match event:
+        case ["line", int(), str()] | ["line", int(), str(), bool()] | ["stderr", int(), str()]:
+            return event
+        case ["end", int(), int() | None, int() | None]:
+            return event
+    raise ValueError(f"{_excerpt(event)} is no event of a program")
+
+
 class Events(TypedDict):
-    events: list[Annotated[list[Any], Field(min_length=2)]]
+    events: list[Annotated[list[Any], AfterValidator(_whole)]]
+
+
+class Greeting(TypedDict):
+    """What a program says first, before anything was asked."""
+
+    hello: str
+    protocol: int
+    arch: str
 
 
 class Outcome(TypedDict):
@@ -463,8 +481,10 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
 def fault(program: str, op: str, answer: Mapping[str, Any]) -> str | None:
     """What is wrong with an answer: the field, why, and what stands there; None: nothing."""
     shape = _shape(program, op)
-    if shape is None:
-        return None
+    return None if shape is None else _fault(shape, answer)
+
+
+def _fault(shape: TypeAdapter[Any], answer: Mapping[str, Any]) -> str | None:
     try:
         shape.validate_python(answer, strict=True)
     except ValidationError as error:
@@ -473,6 +493,16 @@ def fault(program: str, op: str, answer: Mapping[str, Any]) -> str | None:
         said = "" if lacks else f", not {_excerpt(first['input'])}"
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}{said}"
     return None
+
+
+def greeting_fault(message: dict[str, Any]) -> str | None:
+    """What is wrong with a program's greeting, as `fault` tells it."""
+    return _fault(_greeting(), message)
+
+
+@cache
+def _greeting() -> TypeAdapter[Any]:
+    return TypeAdapter(Greeting)
 
 
 @cache

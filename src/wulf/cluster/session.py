@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any
 
-from wulf.cluster.answers import fault
+from wulf.cluster.answers import fault, greeting_fault
 from wulf.cluster.channel import Channel, Exit
 from wulf.cluster.inventory import Node
 from wulf.core.errors import NodeError
@@ -259,6 +259,8 @@ class Session:
                 f"but {message['hello']} with protocol {message.get('protocol')} answered",
                 "give WULF_PROGRAMS a build of this version, or run `make build`",
             )
+        elif why := greeting_fault(message):
+            self._fail(f"its greeting is not as {self.program} greets: {why}")
         else:
             self.greeted.set_result(message)
 

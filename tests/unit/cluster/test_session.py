@@ -50,6 +50,15 @@ def test_a_launchers_words_on_standard_output_are_kept_for_the_end():
         made.request("ping")
 
 
+@pytest.mark.parametrize("arch", [None, 64, ["x86_64"]])
+def test_a_greeting_without_what_all_greet_with_is_not_taken(arch):
+    made, channel = session(greet=False)
+    channel.say(GREETING | {"arch": arch})
+    with pytest.raises(SessionLost, match="its greeting is not as wulf-net greets: arch"):
+        made.greeted.result(0)
+    assert channel.killed
+
+
 @pytest.mark.parametrize("greeting", [{"hello": "wulf-node"}, {"protocol": 2}, {"protocol": None}])
 def test_another_program_or_protocol_is_not_talked_to(greeting):
     made, channel = session(greet=False)
