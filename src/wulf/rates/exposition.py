@@ -71,4 +71,5 @@ def _braces(labels: dict[str, str]) -> str:
 
 
 def _escaped(value: str) -> str:
+    value = value.encode(errors="replace").decode()  # half a surrogate pair, which JSON can write, is no character
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -88,6 +88,8 @@ def test_labels_are_escaped(tmp_path: Path) -> None:
 
     done = written(tmp_path / "rates.json", replace(LATENCY, unit='a"b\\c\nd'))
     assert 'unit="a\\"b\\\\c\\nd"' in exposition(done.rates, 0)
+    rates = replace(done.rates, host="\ud800")
+    assert exposition(rates, 0).encode(), "what is no character ended every scrape"
 
 
 def test_metrics_are_answered_from_the_file_as_it_is_now(port: int, file: Path) -> None:

@@ -13,6 +13,7 @@ import click
 
 from wulf.cli.options import NumberIn, Percent, Seconds, named_run
 from wulf.core.errors import INCOMPLETE, OK, UsageError
+from wulf.core.foreign import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,7 +106,7 @@ def _measured(quick: bool, only: str | None, names: Sequence[str], out: Path | N
     from wulf.workflow.node.survey import NodeSurvey
 
     if note := workflow.busy_note(os.getloadavg()[0], os.cpu_count() or 1):
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {clean(note)}", err=True)
     with tempfile.TemporaryDirectory(prefix="wulf-rates-") as folder:
         kept = out or Path(folder) / "run"
         with measuring("rates", kept, seed, argv=sys.argv[1:]) as (writer, drawn, line):
@@ -115,9 +116,9 @@ def _measured(quick: bool, only: str | None, names: Sequence[str], out: Path | N
 
 def _say_published(done: Published, found: NodeRates, as_json: bool) -> None:
     for note in done.notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {clean(note)}", err=True)
     if as_json:
-        click.echo(done.rates.path.read_text(encoding="utf-8"), nl=False)
+        click.echo(clean(done.rates.path.read_text(encoding="utf-8")), nl=False)
         return
     reported = sum(1 for rate in found.rates.values() if rate.value is not None) - done.measured
     lacking = len(found.rates) - reported - done.measured
@@ -141,9 +142,9 @@ def get(name: str, as_json: bool, max_age: float | None) -> None:
     value = read.get_value(name, max_age=max_age)
     rate = read[name]
     if as_json:
-        click.echo(json.dumps({"name": name, **rate.to_json(), "age": rate.age()}, ensure_ascii=False))
+        click.echo(clean(json.dumps({"name": name, **rate.to_json(), "age": rate.age()}, ensure_ascii=False)))
     else:
-        click.echo(f"{value:.10g} {rate.unit}")
+        click.echo(clean(f"{value:.10g} {rate.unit}"))
 
 
 @command.command("list", epilog="Example: wulf rates list | grep mem")
@@ -155,11 +156,12 @@ def list_(as_json: bool) -> None:
     read = rates.load()
     if as_json:
         for rate in read.values():
-            click.echo(json.dumps({"name": rate.name, **rate.to_json(), "age": rate.age()}, ensure_ascii=False))
+            told = {"name": rate.name, **rate.to_json(), "age": rate.age()}
+            click.echo(clean(json.dumps(told, ensure_ascii=False)))
         return
-    click.echo(f"{read.path}: {read.host}, fingerprint {read.fingerprint}", err=True)
+    click.echo(clean(f"{read.path}: {read.host}, fingerprint {read.fingerprint}"), err=True)
     for line in _lines(list(read.values())):
-        click.echo(line)
+        click.echo(clean(line))
 
 
 def _lines(listed: Sequence[Rate]) -> list[str]:

@@ -10,6 +10,7 @@ import click
 
 from wulf.cli.options import colour_console, inventory_of, node_options
 from wulf.core.errors import UsageError
+from wulf.core.foreign import clean
 from wulf.tune.export.formats import format_names
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def export(run: str, form: str, out: Path | None, directory: Path | None, as_jso
     for name in sorted(made.files):
         click.echo(str(folder / name))
     for entry, reason in made.refused:
-        click.echo(f"not exported: {entry.title}: {reason}", err=True)
+        click.echo(f"not exported: {clean(entry.title)}: {clean(reason)}", err=True)
 
 
 def _source(path: Path) -> Source:
@@ -116,7 +117,8 @@ def _show(found: Verified, as_json: bool) -> None:
         for each in found.checked:
             title = f"{each.name} on {each.place}" if each.place else each.name
             now = "–" if each.now is None else str(each.now)
-            table.add_row(each.node, title, str(each.kept), now, "; ".join(filter(None, (each.state, each.reason))))
+            said = "; ".join(filter(None, (each.state, each.reason)))
+            table.add_row(*map(clean, (each.node, title, str(each.kept), now, said)))
         colour_console().print(table)
     for error in found.failed.values():
-        click.echo(str(error), err=True)
+        click.echo(clean(str(error)), err=True)

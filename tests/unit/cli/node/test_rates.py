@@ -65,6 +65,23 @@ def test_a_run_is_published_and_read(file: Path, run: Path, capsys: pytest.Captu
     assert any(line.startswith("os.io_uring") and line.endswith("no io_uring here") for line in lines)
 
 
+@pytest.mark.parametrize("words", [("get", "mem.l2.size"), ("get", "mem.l2.size", "--json"), ("list",), ("list", "--json")])
+def test_a_rates_file_of_others_drives_no_terminal(
+    file: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    """It is the service's, and may be read by root."""
+    written(file)
+    content = json.loads(file.read_text())
+    odd = "\x1b]0;owned\x07\u202e\x9b31m"
+    content["host"] = odd
+    content["rates"]["mem.l2.size"]["unit"] = odd
+    file.write_text(json.dumps(content))
+    call(*words)
+    said = "".join(capsys.readouterr())
+    assert said
+    assert not set(said) & set("\x1b\x07\u202e\x9b")
+
+
 def test_a_rate_as_json(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written(file)
     call("get", "mem.l2.size", "--json")

@@ -47,6 +47,14 @@ def test_files_are_written_and_what_is_not_exported_is_said(run, tmp_path, wordi
     assert lacking(comment, "rtt -18.4 us (-18.9 to -17.8), faster", "20261122T010203-tune-ab12", "2026-11-22") == []
 
 
+def test_what_a_run_of_others_says_drives_no_terminal(run, tmp_path):
+    odd = Kept(name="nic.mtu", place="eth0\x9b31m\u202e", value=6000, before=1500, nodes="n[1-2]")
+    write_kept(run, KeptSettings(campaign="c1", kept=(odd, *KEPT)))
+    done = call(tune_export.export, run, "--format", "shell", "--out", tmp_path / "out")
+    assert "not exported: nic.mtu on eth0" in done.stderr
+    assert not set(done.stderr) & set("\x9b\u202e")
+
+
 def test_as_json_into_the_run_s_own_folder(run):
     done = call(tune_export.export, run.name, "--in", run.parent, "--format", "sysctl", "--json")
     told = json.loads(done.stdout)
