@@ -24,7 +24,7 @@ from wulf.selftest.simulated.clusters import (
     records,
     samples,
     surveyed,
-    times,
+    time_rows,
 )
 from wulf.selftest.simulated.measuring import measured
 from wulf.selftest.simulated.noise import CV, everything, over
@@ -145,10 +145,10 @@ def many_figures(random: np.random.Generator, stream: Stream, size: Size) -> lis
     n = max(1, size.surveys // 10)
     false = 0
     for _ in range(n):
-        owns = [GAUSSIAN.draw(random, MANY_NODES) for _ in times()[:MANY_FIGURES]]
+        owns = [GAUSSIAN.draw(random, MANY_NODES) for _ in time_rows()[:MANY_FIGURES]]
         figures = [
             record
-            for own, of in zip(owns, times(), strict=False)
+            for own, of in zip(owns, time_rows(), strict=False)
             for record in records(samples(random, own, stream), of)
         ]
         false += bool(falsely(accused(node_findings(figures, {})), np.max(owns, axis=0)))

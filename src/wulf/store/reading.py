@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypeVar
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -57,6 +57,23 @@ class Meta(BaseModel):
 
 Fingerprint = dict[str, dict[str, dict[str, Any]]]
 """Of fingerprint.json: node → fact → {"value", …}."""
+
+
+class Setting(TypedDict):
+    """What a setting is at a place: its value, or why it has none."""
+
+    value: Any
+
+
+class Settings(TypedDict):
+    """Of settings.json, which an audit alone has."""
+
+    aim: Literal["latency", "throughput", "quiet"]
+    counted: NotRequired[bool]
+    roles: dict[str, str]
+    interfaces: dict[str, list[str]]
+    addresses: dict[str, list[str]]
+    readings: dict[str, dict[str, dict[str, Setting]]]
 
 
 class Quantity(TypedDict):

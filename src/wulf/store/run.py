@@ -37,6 +37,7 @@ from wulf.store.reading import (
     Baseline,
     Fingerprint,
     Plan,
+    Settings,
     StoreError,
     lines_of,
     read_json,
@@ -297,7 +298,7 @@ def read_run(path: Path) -> Run:
         findings=_findings(path / "findings.json"),
         replicates=replicates,
         baseline=read_shaped(path / "baseline.json", Baseline),
-        settings=read_json(path / "settings.json", {}),
+        settings=read_shaped(path / "settings.json", Settings) if (path / "settings.json").exists() else {},
         torn=torn_records + torn_replicates,
     )
 

@@ -91,6 +91,28 @@ def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
         (tmp_path / "run" / name).unlink()
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"aim": []},
+        {"aim": "fame"},
+        {"roles": {"n1": 3}},
+        {"readings": {"n1": 3}},
+        {"readings": {"n1": {"x": {"": {}}}}},
+    ],
+)
+def test_settings_of_another_shape_are_named(tmp_path: Path, settings: dict[str, Any]) -> None:
+    write(tmp_path / "run")
+    sound = {"aim": "latency", "roles": {}, "interfaces": {}, "addresses": {}, "readings": {}}
+    path = tmp_path / "run" / "settings.json"
+    path.write_text(json.dumps(sound))
+    assert read_run(tmp_path / "run").settings == sound
+    path.write_text(json.dumps(sound | settings if settings else {}))
+    with pytest.raises(StoreError, match=r"settings\.json"):
+        read_run(tmp_path / "run")
+
+
 def test_two_commands_never_write_into_one_directory(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run", "survey"), pytest.raises(UsageError, match="another wulf is writing"):
         RunWriter(tmp_path / "run", "survey")

@@ -5,7 +5,6 @@ A room of wulf.report that has such a file to show has a module `outcome` with O
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from wulf.report.kit.html import write_page
 from wulf.report.kit.page import render_view, section_object
 from wulf.report.kit.rooms import of_rooms
 from wulf.report.kit.view import View
-from wulf.store.reading import StoreError
+from wulf.store.reading import StoreError, read_json
 
 CHART = "effects"
 """The chart's key in its page."""
@@ -57,13 +56,16 @@ class Outcome:
         Raises
         ------
         StoreError
-            Its file is torn.
+            Its file is torn, or holds what can't be shown: a run may come from anybody.
         """
         path = run / self.file
         try:
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{path} can't be read: {error}", self.rescue) from error
+            found = read_json(path, {})
+            self.render(found)
+        except StoreError as error:
+            raise StoreError(error.what, self.rescue) from error
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            raise StoreError(f"{path} is no {self.file} of wulf's: {error!r}", self.rescue) from error
         return found
 
     def write(self, result: Result, path: Path) -> None:

@@ -77,7 +77,7 @@ SPREADS = (
 )
 
 
-def times() -> list[Row]:
+def time_rows() -> list[Row]:
     """The rows of the node survey that are measured times."""
     return [row for row in table().rows if row.worse > 0 and row.unit == "s" and row.probe]
 
@@ -102,7 +102,7 @@ def records(values: Floats, of: Row | None = None) -> list[Record]:
 
     Those cost most of the runner's time; the rule is the runner's own.
     """
-    of, rule = of or times()[0], Plan((), seed=1, looks=LOOKS).rule
+    of, rule = of or time_rows()[0], Plan((), seed=1, looks=LOOKS).rule
     ended = [next((n for n in LOOKS if rule.decide(own[:n]).stop), REPLICATES) for own in values.tolist()]
     return [
         Record(
@@ -115,7 +115,7 @@ def records(values: Floats, of: Row | None = None) -> list[Record]:
 
 def surveyed(values: Floats) -> list[Record]:
     """Records of a whole node survey of one row by the runner, of nodes × passes."""
-    of, nodes = times()[0], len(values)
+    of, nodes = time_rows()[0], len(values)
     cells = tuple(
         Cell(
             node, f"n{node}", f"n{node}", "", of.probe, {}, (Metric(of.metric, of.unit),), ROW, program=NODE,

@@ -35,7 +35,9 @@ def run() -> Iterator[Run]:
 
 
 def test_lines_come_whole_and_the_last_one_is_told_to_be_cut(run: Run) -> None:
-    told = run("import sys, time\nfor part in ('a', 'b\\nc', '\\n\\nd'): print(part, end='', flush=True); time.sleep(.05)")
+    told = run(
+        "import sys, time\nfor part in ('a', 'b\\nc', '\\n\\nd'): print(part, end='', flush=True); time.sleep(.05)"
+    )
     assert told == [["line", "ab"], ["line", "c"], ["line", ""], ["line", "d", False], ["end", 0, None]]
 
 

@@ -65,7 +65,9 @@ def test_a_run_is_published_and_read(file: Path, run: Path, capsys: pytest.Captu
     assert any(line.startswith("os.io_uring") and line.endswith("no io_uring here") for line in lines)
 
 
-@pytest.mark.parametrize("words", [("get", "mem.l2.size"), ("get", "mem.l2.size", "--json"), ("list",), ("list", "--json")])
+@pytest.mark.parametrize(
+    "words", [("get", "mem.l2.size"), ("get", "mem.l2.size", "--json"), ("list",), ("list", "--json")]
+)
 def test_a_rates_file_of_others_drives_no_terminal(
     file: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:

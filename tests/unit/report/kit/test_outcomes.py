@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from wulf.core.errors import WulfError
 from wulf.report.impact.outcome import OUTCOME as IMPACT
 from wulf.report.kit.outcomes import Outcome, outcome_in
 from wulf.report.search.outcome import OUTCOME as SEARCH
@@ -17,3 +19,23 @@ def test_each_is_known_by_its_file(outcome: Outcome, tmp_path: Path) -> None:
     assert outcome_in(tmp_path) is None
     (tmp_path / outcome.file).write_text("{}")
     assert outcome_in(tmp_path) is outcome
+
+
+@pytest.mark.parametrize("outcome", [CAMPAIGN, SEARCH, IMPACT])
+@pytest.mark.parametrize(
+    "content",
+    ["{}", '{"settings": 3}', "[]", "[" * 10_000, '{"rows": [{}]}', '{"settings": [null]}', "{", "\udcff", "NaN"],
+)
+def test_what_is_no_outcome_is_named_and_no_defect(outcome: Outcome, content: str, tmp_path: Path) -> None:
+    """A run may come from anybody: `wulf report` ended as if wulf itself had failed."""
+    (tmp_path / outcome.file).write_text(content, errors="surrogateescape")
+    with pytest.raises(WulfError, match=outcome.file) as raised:
+        outcome.read(tmp_path)
+    assert (raised.value.exit_code, raised.value.next_step) == (2, outcome.rescue)
+
+
+@pytest.mark.parametrize("outcome", [CAMPAIGN, SEARCH, IMPACT])
+def test_nobody_waits_for_a_pipe(outcome: Outcome, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / outcome.file)
+    with pytest.raises(WulfError, match="no regular file"):
+        outcome.read(tmp_path)
