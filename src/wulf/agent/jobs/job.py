@@ -16,7 +16,7 @@ import subprocess
 import time
 from typing import Any
 
-from wulf.agent.mpi.supervise import adopt, die_with_parent, end_orphans, serve
+from wulf.agent.mpi.supervise import adopt, die_with_parent, end_orphans, guarded, serve
 from wulf.agent.processes.signals import name_of
 
 START = (
@@ -29,9 +29,16 @@ LEFT_BEHIND = 1.0
 
 
 def main(arguments: list[str]) -> int:
-    """Run a command to its end, and report it on the descriptor that the first argument names."""
+    """Run a command to its end, and report it on the descriptor that the first argument names.
+
+    Nothing is left of it, even where the one that runs it is killed.
+    """
     report, command = int(arguments[0]), arguments[1:]
     os.set_inheritable(report, False)
+    return guarded(lambda: _run(report, command), release=[report])
+
+
+def _run(report: int, command: list[str]) -> int:
     woken = adopt()
     began = time.monotonic()
     try:

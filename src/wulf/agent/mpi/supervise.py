@@ -14,6 +14,10 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 PATIENCE = 5.0
 """Seconds that the launcher has to end by itself when its input has closed."""
@@ -57,6 +61,31 @@ def die_with_parent() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
+def guarded(run: Callable[[], int], release: Iterable[int] = ()) -> int:
+    """Run in a process of its own: where that one is killed, what it had started is ended by this one.
+
+    Killed itself, this one takes it along, by SIGTERM. Its exit status, 128 + signal where it was killed.
+
+    Parameters
+    ----------
+    release
+        Descriptors that are the other's alone: who reads at their far end waits for their end.
+    """
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    own = os.getpid()
+    inner = os.fork()
+    if inner == 0:
+        os.setpgid(0, 0)  # killing this one's group is to reach the inner one as a SIGTERM, which it acts on
+        die_with_parent()
+        os._exit(run() if os.getppid() == own else 128 + signal.SIGTERM)
+    for descriptor in release:
+        os.close(descriptor)
+    status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
+    if status < 0:
+        end_orphans()
+    return 128 - status if status < 0 else status
+
+
 def serve(child: subprocess.Popen[bytes], woken: int, patience: float) -> None:
     """Sleep until the child ends; from the end of input or a signal on, it has `patience` seconds to do so by itself.
 
@@ -94,15 +123,19 @@ def end_orphans(patience: float = 2.0) -> None:
         while True:
             if os.waitpid(-1, os.WNOHANG)[0] == 0:
                 if time.monotonic() > deadline:
-                    for pid in _children():
+                    left = _children()
+                    if left is None:
+                        return
+                    for pid in left:
                         with contextlib.suppress(ProcessLookupError):
                             os.kill(pid, signal.SIGKILL)
                 time.sleep(0.01)
 
 
-def _children() -> list[int]:
+def _children() -> list[int] | None:
+    """Ours, or None where the kernel does not tell."""
     try:
         text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
     except OSError:  # a kernel without CONFIG_PROC_CHILDREN
-        return []
+        return None
     return [int(word) for word in text.split()]

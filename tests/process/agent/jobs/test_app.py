@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,31 @@ def test_one_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkeypatch,
     pids = (tmp_path / "pids").read_text().split()
     assert len(pids) == 3
     assert all(gone(pid) for pid in pids)
+
+
+@pytest.mark.parametrize("deaf", ["", "trap '' TERM;"])
+@pytest.mark.parametrize("outer_one", [False, True])
+def test_killing_those_that_run_it_leaves_nothing_of_it(tmp_path, deaf, outer_one):
+    """By SIGKILL, which nobody can act on: the job lived on, and what it had started in other sessions."""
+    script = f"{deaf} setsid sleep 1000 & echo $! > pids; echo $$ >> pids; echo $PPID > runner; wait; sleep 1000"
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(shell, script, folder=str(tmp_path))
+        runner = int(text_when_there(tmp_path / "runner"))
+        outer = int(Path(f"/proc/{runner}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(outer if outer_one else runner, signal.SIGKILL)
+        ran = running.result(PATIENCE)
+    assert ran["signal"] in ("SIGKILL", "SIGTERM")
+    pids = (tmp_path / "pids").read_text().split()
+    assert len(pids) == 2
+    assert all(gone(pid) for pid in (*pids, runner, outer))
+
+
+def text_when_there(path):
+    deadline = time.monotonic() + PATIENCE
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return path.read_text()
 
 
 QUICK = "; from wulf.agent.mpi import supervise; supervise.GRACE = 0.2; sys.exit"
