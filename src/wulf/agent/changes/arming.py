@@ -99,6 +99,7 @@ def start_watchdog(host: Host) -> Started:
         unit = f"wulf-watchdog-{os.getpid()}-{time.monotonic_ns()}"
         words = ["systemd-run", "--quiet", "--collect", f"--unit={unit}", "--description=takes back wulf's changes"]
         words += ["--property=Restart=on-failure", "--property=RestartSec=1"]
+        words += ["--property=StartLimitIntervalSec=0"]  # else the sixth kill within ten seconds ends it for good
         words += [f"--setenv={name}={value}" for name, value in environment.items()]
         done = subprocess.run(
             [*words, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False

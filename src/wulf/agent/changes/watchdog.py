@@ -39,7 +39,7 @@ PAUSE = 1.0
 """Seconds between them."""
 LONGEST_PAUSE = 60.0
 """Seconds between two attempts where the state can't be read or written: it goes on until it can be."""
-_MCL_CURRENT = 1  # sys/mman.h
+_MCL_CURRENT, _MCL_FUTURE = 1, 2  # sys/mman.h
 
 
 class Successor(Protocol):
@@ -153,7 +153,7 @@ def settle() -> None:
     with contextlib.suppress(ImportError):  # a node without pyroute2
         import wulf.agent.net.netlink  # noqa: F401 - loaded now: a cut network may take the disk along
     with contextlib.suppress(OSError):
-        ctypes.CDLL(None).mlockall(_MCL_CURRENT)
+        ctypes.CDLL(None).mlockall(_MCL_CURRENT | _MCL_FUTURE)
 
 
 @contextlib.contextmanager

@@ -253,6 +253,7 @@ class TestStarting:
         assert command[:3] == ["systemd-run", "--quiet", "--collect"]
         assert f"--setenv=WULF_STATE={node.folder.parent}" in command
         assert "--property=Restart=on-failure" in command
+        assert "--property=StartLimitIntervalSec=0" in command
         assert command[-4:] == [sys.executable, "-m", "wulf.agent", "--watchdog"]
 
     def test_else_as_a_session_of_its_own(
@@ -303,6 +304,19 @@ def test_no_change_stays_for_want_of_a_disk(tmp_path: Path, kind: str, who: str)
     told = json.loads(done.stdout)
     back = ["reverted", "reverted"] if who == "person" else []
     assert told == {"changed": True, "back": True, "ended": True, "told": back, "open": []}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="more memory than a user may lock")
+def test_what_it_comes_to_know_is_in_locked_memory_too() -> None:
+    """The journal is read after it has settled."""
+    program = (
+        "from wulf.agent.changes.watchdog import settle\n"
+        "def locked(): return next(int(line.split()[1]) for line in open('/proc/self/status') if 'VmLck' in line)\n"
+        "settle(); before = locked(); more = bytearray(64 << 20); print(before, locked())"
+    )
+    before, after = map(int, subprocess.check_output([sys.executable, "-c", program], text=True).split())
+    assert before > 0
+    assert after - before >= 64 << 10
 
 
 def test_a_number_that_another_process_has_got_is_nobodys(node: FakeNode) -> None:
