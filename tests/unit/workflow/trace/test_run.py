@@ -122,7 +122,17 @@ def test_ranks_files_are_fetched_once_and_the_nodes_left_clean(tmp_path: Path) -
     assert (tmp_path / "rank-000001.wtr").read_bytes() == b"abcdefg"
     assert seen[0]["LD_PRELOAD"] == "/cache/lib.so" and seen[0]["WULF_TRACE_DIR"].startswith("/jobs/trace-")
     assert agents[0].asked[-1] == agents[1].asked[-1] == "app_clear"
-    assert agents[0].asked.count("trace_read") == 4 and agents[1].asked.count("trace_read") == 3
+    assert agents[0].asked.count("trace_read") == 3 and agents[1].asked.count("trace_read") == 2
+
+
+def test_a_node_that_goes_on_fills_no_disk(tmp_path: Path) -> None:
+    class Endless(FakeAgent):
+        def call(self, op: str, **fields: Any) -> Future[dict[str, Any]]:
+            return super().call(op, **{**fields, "offset": 0} if op == "trace_read" else fields)
+
+    tracer = Tracer({"n1": Endless({"rank-000000.wtr": b"0123456789ab"})}, "/cache/lib.so")  # type: ignore[dict-item]
+    tracer.run(ready(lambda _: Ran(OK, "", (), seconds=2.0)), tmp_path, UNWATCHED)
+    assert (tmp_path / "rank-000000.wtr").read_bytes() == b"012340123401234"
 
 
 def test_a_run_that_is_lost_leaves_no_folder(tmp_path: Path) -> None:
