@@ -9,7 +9,7 @@
 namespace wulf::replay {
 namespace {
 
-/// Processes outside of MPI_COMM_WORLD that a communicator may have: of spawned programs, of those behind ports.
+/// Processes outside of MPI_COMM_WORLD that a communicator may have: spawned ones, those behind ports.
 constexpr std::uint64_t kMostOutside = 65536;
 /// Members of all communicators of a rank: 256 MiB. A trace names a million of them by fifteen bytes.
 constexpr std::uint64_t kMostKept = 1ULL << 26U;

@@ -32,7 +32,8 @@ std::string ending(std::uint64_t ended, std::uint64_t detail) {
 
 }  // namespace
 
-RankFile::RankFile(const std::string& folder, std::uint32_t rank) : path_(path_of(folder, rank)), rank_(rank) {
+RankFile::RankFile(const std::string& folder, std::uint32_t rank)
+    : path_(path_of(folder, rank)), rank_(rank) {
   std::error_code unknown;
   if (std::filesystem::is_regular_file(path_, unknown)) {  // a pipe would be waited for
     stream_.open(path_, std::ios::binary);

@@ -38,10 +38,10 @@ class Fields {
 
   /// A number that was moved up by so much.
   std::int32_t small(std::int64_t moved) {
+    constexpr std::uint64_t most = (std::uint64_t{1} << 31U) + 2;
     const std::uint64_t value = varint();
-    _good = _good && value <= (std::uint64_t{1} << 31U) + 2;
-    const std::int64_t moved_back = static_cast<std::int64_t>(value) - moved;
-    _good = _good && moved_back <= INT32_MAX;
+    const std::int64_t moved_back = static_cast<std::int64_t>(std::min(value, most)) - moved;
+    _good = _good && value <= most && moved_back <= INT32_MAX;
     return _good ? static_cast<std::int32_t>(moved_back) : 0;
   }
 

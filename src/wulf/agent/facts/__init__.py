@@ -35,7 +35,15 @@ def all_facts() -> list[Fact]:
 
 def find(name: str) -> Fact | None:
     """The fact that `name` ('nic.eth0.mtu') is an instance of, or None."""
-    return next((fact for fact in all_facts() if fact.matches(name)), None)
+    single, families = _by_name()
+    return single.get(name) or next((fact for fact in families if fact.matches(name)), None)
+
+
+@lru_cache(maxsize=1)
+def _by_name() -> tuple[dict[str, Fact], list[Fact]]:
+    """Facts that a node has once, and those of which it has one for each instance."""
+    known = all_facts()
+    return {fact.name: fact for fact in known if "*" not in fact.name}, [fact for fact in known if "*" in fact.name]
 
 
 def is_uniform(name: str) -> bool:
