@@ -20,6 +20,12 @@ def wait_until(condition: Callable[[], bool], seconds: float = 30) -> bool:
     return True
 
 
+def text_when_there(path: Path, patience: float = PATIENCE) -> str:
+    """A file's text, once it is there and its last line has ended."""
+    assert wait_until(lambda: path.exists() and path.read_text().endswith("\n"), patience), f"no whole line in {path}"
+    return path.read_text()
+
+
 def alive(pid: int | str) -> bool:
     """Whether it still runs."""
     try:

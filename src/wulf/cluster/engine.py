@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -23,6 +23,7 @@ from ClusterShell.Event import EventHandler
 from ClusterShell.Task import task_self
 from ClusterShell.Worker.Worker import StreamClient, StreamWorker
 
+from wulf.agent.lines import Lines
 from wulf.cluster.channel import Exit, Listener
 
 REAP_GRACE = 1.0
@@ -283,27 +284,17 @@ class _Client(StreamClient):  # type: ignore[misc]
     ) -> None:
         super().__init__(*arguments)
         self._on_rest, self._on_endless = on_rest, on_endless
-        self._begun: defaultdict[str, list[bytes]] = defaultdict(list)
-        self._lengths: Counter[str] = Counter()
+        self._said: defaultdict[str, Lines] = defaultdict(lambda: Lines(LONGEST_LINE))
 
     def _readlines(self, sname: str) -> Iterator[bytes]:
-        *whole, rest = self._read(sname).split(b"\n")
-        for line in whole:
-            yield self._taken(sname, line).removesuffix(b"\r")
-        self._begun[sname].append(rest)
-        self._lengths[sname] += len(rest)
-        if self._lengths[sname] > LONGEST_LINE:
-            self._taken(sname)
+        said = self._said[sname]
+        told = said.endless
+        yield from (line.removesuffix(b"\r") for line in said.take(self._read(sname)))
+        if said.endless and not told:
             self._on_endless(sname)
 
-    def _taken(self, sname: str, end: bytes = b"") -> bytes:
-        """The line that has begun, with its end."""
-        line = b"".join([*self._begun.pop(sname, ()), end])
-        del self._lengths[sname]
-        return line
-
     def _flush_read(self, sname: str) -> None:
-        if self.streams[sname].readable() and (rest := self._taken(sname)):
+        if self.streams[sname].readable() and (rest := self._said[sname].rest()):
             self._on_rest(sname, rest)
 
 

@@ -9,11 +9,10 @@ import platform
 import queue
 import subprocess
 import threading
-import time
 from pathlib import Path
 from typing import Any, Self
 
-from tests.processes import PATIENCE
+from tests.processes import PATIENCE, wait_until
 from wulf.cluster.answers import fault
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -149,15 +148,10 @@ class Pair:
 
     def start_and_see_running(self, pattern: str, **params: Any) -> int:
         """Start a run, and wait until it measures: both ends then take far more CPU time than an opening does."""
-        before = [_cpu_seconds(end) for end in (self.client, self.server)]
+        enough = {end: _cpu_seconds(end) + MEASURING for end in (self.client, self.server)}
         number = self.start(pattern, **params)
-        deadline = time.monotonic() + PATIENCE
-        while any(
-            _cpu_seconds(end) - earlier < MEASURING
-            for end, earlier in zip((self.client, self.server), before, strict=True)
-        ):
-            assert time.monotonic() < deadline, "the run did not get to measuring"
-            time.sleep(0.01)
+        measures = wait_until(lambda: all(_cpu_seconds(end) >= least for end, least in enough.items()), PATIENCE)
+        assert measures, "the run did not get to measuring"
         return number
 
     def run(self, pattern: str, **params: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import time
 from collections import deque
 from typing import Any
 
+from wulf.agent.lines import Lines
 from wulf.agent.session import Refused
 
 WAIT = 5.0
@@ -51,8 +52,7 @@ class _Process:
         self.pending = bytearray()
         self.closing = False
         self.silent_since: float | None = None
-        self.begun: dict[str, list[bytes]] = {"line": [], "stderr": []}
-        self.length = {"line": 0, "stderr": 0}
+        self.said = {"line": Lines(LONGEST_LINE), "stderr": Lines(LONGEST_LINE)}
         for pipe in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
             if pipe is not None:
                 os.set_blocking(pipe.fileno(), False)
@@ -65,21 +65,15 @@ class _Process:
 
     def lines(self, stream: str, part: bytes) -> list[list[Any]]:
         """The whole lines in what has been read so far; an empty part ends the last one, which is told to be cut."""
-        begun, (*whole, rest) = self.begun[stream], part.split(b"\n")
-        events: list[list[Any]] = []
-        for line in whole:
-            events.append([stream, self.number, b"".join([*begun, line]).decode("utf-8", "replace")])
-            begun.clear()
-        begun.append(rest)
-        self.length[stream] = (0 if whole else self.length[stream]) + len(rest)
-        if self.length[stream] > LONGEST_LINE:
+        said = self.said[stream]
+        if said.endless:
+            return []
+        events = [[stream, self.number, line.decode("utf-8", "replace")] for line in said.take(part)]
+        if said.endless:
             events.append(["stderr", self.number, f"a line is longer than {LONGEST_LINE >> 20} MiB: it was ended"])
             self.kill()
-        elif not part and self.length[stream]:
-            events.append([stream, self.number, b"".join(begun).decode("utf-8", "replace"), False])
-        if not part or self.length[stream] > LONGEST_LINE:
-            begun.clear()
-            self.length[stream] = 0
+        elif not part and (rest := said.rest()):
+            events.append([stream, self.number, rest.decode("utf-8", "replace"), False])
         return events
 
     def flush(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import wait_until
+from tests.processes import text_when_there, wait_until
 from tests.unit.agent.changes.forked import ForkedNode, in_child, kill
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes import arming, deadlines, keep, lock, twin, watchdog
@@ -55,9 +55,7 @@ def test_it_answers_what_it_waits_for_and_ends_with_the_campaign(forked: ForkedN
 @pytest.mark.parametrize(("confirm", "lease"), [(0.05, HANGS), (HANGS, 0.05)])
 def test_silence_brings_all_back(forked: ForkedNode, confirm: float, lease: float) -> None:
     change(forked, confirm, lease)
-    deadline = time.monotonic() + HANGS
-    while forked.settings.load() != START and time.monotonic() < deadline:
-        time.sleep(0.01)
+    assert wait_until(lambda: forked.settings.load() == START, HANGS)
     with lock.guard(forked.host):  # it has finished
         assert forked.settings.load() == START
     found = status(forked.host)
@@ -269,10 +267,7 @@ class TestStarting:
 def test_a_session_of_its_own_tells_its_process(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "import os; print(os.getpid(), os.getsid(0) != os.getpid(), flush=True)"]
     pid = arming._start_session(command, dict(os.environ), tmp_path / "log")
-    deadline = time.monotonic() + HANGS
-    while not (tmp_path / "log").read_text().endswith("\n") and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert (tmp_path / "log").read_text() == f"{pid} True\n"
+    assert text_when_there(tmp_path / "log") == f"{pid} True\n"
 
 
 def test_the_real_one_starts_outlives_its_starter_and_ends(tmp_path: Path) -> None:

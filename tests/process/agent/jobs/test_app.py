@@ -7,19 +7,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.processes import gone
+from tests.processes import PATIENCE, gone, text_when_there
 from wulf.agent.jobs import app
 from wulf.agent.jobs.app import Kept, app_clear, app_file, app_folder, app_run
 from wulf.agent.session import Refused
-
-PATIENCE = 60.0
-"""Seconds that only a hang reaches."""
 
 
 def shell(script, **more):
@@ -98,14 +94,6 @@ def test_killing_those_that_run_it_leaves_nothing_of_it(tmp_path, deaf, outer_on
     pids = (tmp_path / "pids").read_text().split()
     assert len(pids) == 2
     assert all(gone(pid) for pid in (*pids, runner, outer))
-
-
-def text_when_there(path):
-    deadline = time.monotonic() + PATIENCE
-    while not (path.exists() and path.read_text().endswith("\n")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return path.read_text()
 
 
 QUICK = "; from wulf.agent.mpi import supervise; supervise.GRACE = 0.2; sys.exit"
@@ -191,10 +179,6 @@ def test_the_end_of_the_session_ends_the_application_and_its_folder(tmp_path):
         request = {"id": 1, "op": "app_run", "command": ["sh", "-c", f"echo $$ $PWD > {tmp_path}/pid; sleep 1000"]}
         agent.stdin.write(json.dumps({**request, "timeout": 1000.0}) + "\n")
         agent.stdin.flush()
-        deadline = time.monotonic() + PATIENCE
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        pid, _folder = (tmp_path / "pid").read_text().split()
+        pid, _folder = text_when_there(tmp_path / "pid").split()
         agent.kill()
     assert gone(pid)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.processes import gone
+from tests.processes import PATIENCE, gone, text_when_there
 from wulf.agent.processes import children
 from wulf.agent.session import Refused
-
-PATIENCE = 60.0
 
 
 @pytest.fixture(autouse=True)
@@ -23,13 +20,6 @@ def _a_session_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def grandchild(path: Path) -> list[str]:
     return ["sh", "-c", f"sleep 600 & echo $! > {path}.new; mv {path}.new {path}; wait"]
-
-
-def wait_for(path: Path) -> int:
-    deadline = time.monotonic() + PATIENCE
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return int(path.read_text())
 
 
 def test_a_commands_status_and_words() -> None:
@@ -42,7 +32,7 @@ def test_the_sessions_end_ends_children_and_theirs_and_nothing_starts_any_more(t
     done: list[subprocess.CompletedProcess[str]] = []
     thread = threading.Thread(target=lambda: done.append(children.run(grandchild(tmp_path / "pid"))))
     thread.start()
-    pid = wait_for(tmp_path / "pid")
+    pid = int(text_when_there(tmp_path / "pid"))
     children.end_all()
     thread.join(PATIENCE)
     assert done[0].returncode == -9
