@@ -49,6 +49,8 @@ def apply(host: Host, request: Request, settings: Any) -> dict[str, Any]:
     wanted = check_request(host, settings)
     with lock.guard(host):
         journal = Journal(host)
+        if journal.damage is not None:
+            raise journal.damage
         new = lock.may_take(host, journal, request.campaign)
         _refuse_stale(host, journal)
         preflight(host, journal, wanted)
@@ -185,11 +187,9 @@ def _write(host: Host, journal: Journal, request: Request, number: int, wanted: 
     since = [{**each, "after": read(host, each["mechanism"], each["target"], each["place"]).value} for each in resets]
     closed = outcome == "refused" and all(same(each["after"], each["before"]) for each in since)
     found = {"of": line["number"], "after": after.value, "outcome": outcome, "closed": closed, "resets": since}
-    try:
-        journal.append("wrote", **found)
-    except OSError:
-        journal.remember("wrote", **found)
-        raise
+    failure = journal.note("wrote", **found)
+    if failure is not None:
+        raise failure
     return {**told, "after": after.value, "outcome": outcome, **({"reason": reason} if reason else {})}
 
 
@@ -197,7 +197,7 @@ def _at_boot(host: Host, wanted: dict[str, Any]) -> str | None:
     """Have the next boot take back what it would keep; why it can't be made to."""
     try:
         if survives(host, wanted["mechanism"]):
-            host.at_boot(host, True)
+            host.disk.do(lambda: host.at_boot(host, True))
     except OSError as error:
         return f"a boot would keep it, and can't be made to take it back: {error}"
     return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from wulf.agent.files.disk import Disk
 
 if TYPE_CHECKING:
     from wulf.agent.machine import Machine
@@ -37,6 +39,8 @@ class Host:
         Makes sure of a watchdog that knows the deadlines of a serial number, as `arming.arm` does.
     at_boot
         Whether the next boot shall take back what it would keep, as `atboot.at_boot` sees to. Raises OSError.
+    disk
+        The file system of `folder`, which may not answer.
     step
         Told the name of every step before it is made. Tests end the process there, or have the disk be full.
     """
@@ -50,12 +54,13 @@ class Host:
     boot: str
     arm: Callable[[Host, int], dict[str, Any]]
     at_boot: Callable[[Host, bool], None]
+    disk: Disk = field(default_factory=Disk)
     step: Callable[[str], None] = lambda _: None
 
     @property
     def has_state(self) -> bool:
         """Whether anything was ever changed here, as far as disk or memory know."""
-        return self.folder.is_dir() or self.run.is_dir()
+        return self.run.is_dir() or self.disk.do(self.folder.is_dir)
 
 
 def same(one: Any, other: Any) -> bool:

@@ -4,8 +4,8 @@ A line is `["crc32 in hex", bytes, {entry}]`: JSON, and a torn line can be told 
 the machine ended while it was appended, so that what it announces never began. Damaged: anything else; nothing is
 guessed then.
 
-A copy lies in memory. It stands for a disk that is gone, and has what a full or read-only one could not take: it is
-written after the disk, and removed before it, so that where it has more it is the newer one.
+A copy lies in memory. It stands for a disk that is gone, silent or damaged, and has what a full or read-only one could
+not take: it is written after the disk, and removed before it, so that the one that has more lines is the newer one.
 
 Kinds of entry: `change` (one began, in which FORMAT), `write` (one setting will be written), `wrote` (what came of it),
 `undoing`, `undone`, `keep`. A sound line that is none of these, or lacks what it should have, is of another wulf: it is
@@ -21,7 +21,7 @@ import re
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wulf.agent.changes.entry import Entry, Key, key_of
 from wulf.agent.files.durable import make_folder, remove, replace, sync_folder
@@ -75,9 +75,11 @@ class Journal:
         """What we know to have left at each key; UNKNOWN where a write was cut short."""
         self.foreign: list[dict[str, Any]] = []
         """Sound lines of another wulf."""
-        self._lines, whole, self._good = _newest(self.path, self.copy)
-        self._whole = bytearray(whole)
+        found, self._good = _newest(host, self.path, self.copy)
+        self._lines, self._whole = list(found.lines), bytearray(found.data)
         """All lines; the disk has the first `_good` bytes of them, and None is one that can't be read."""
+        self.damage = found.damage
+        """What is wrong with the file, of which the copy has every line."""
         for line in self._lines:
             self._fold(line)
 
@@ -101,15 +103,24 @@ class Journal:
     def append(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Put a line on disk for good; returns it. Raises OSError, and the journal is then as it was."""
         line = self._next(kind, fields)
-        self._host.step(f"journal {kind}")
-        self._to_disk(_line_of(line), kind)
+        self._put(line)
         self._add(line)
         self._host.step(f"journaled {kind}")
         return line
 
-    def remember(self, kind: str, **fields: Any) -> None:
-        """Know something that could not be put on disk: the copy has it, and the disk with the next line it takes."""
-        self._add(self._next(kind, fields))
+    def note(self, kind: str, **fields: Any) -> OSError | None:
+        """As `append`, of what has happened: what the disk can't take, and is returned, has the copy, and the disk with
+        the next line that it takes.
+        """
+        line, trouble = self._next(kind, fields), None
+        try:
+            self._put(line)
+        except OSError as error:
+            trouble = error
+        self._add(line)
+        if trouble is None:
+            self._host.step(f"journaled {kind}")
+        return trouble
 
     def _next(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
         line = {"kind": kind, "number": len(self._lines) + 1, "time": self._host.wall(), **fields}
@@ -123,36 +134,52 @@ class Journal:
         with suppress(OSError):  # of two places one is enough
             _extend(self.copy, known, self._whole)
 
+    def _put(self, line: dict[str, Any]) -> None:
+        self._host.step(f"journal {line['kind']}")
+        self._to_disk(_line_of(line), line["kind"])
+
     def _to_disk(self, data: bytes, kind: str) -> None:
         """Append bytes, and before them what the disk could not take until now."""
         if self._good is None:
             raise OSError(errno.EIO, "the journal can't be read", str(self.path))
+        good, data = self._good, bytes(self._whole[self._good :]) + data
+        self._host.disk.do(lambda: self._write(good, data, kind))
+        self._good = good + len(data)
+
+    def _write(self, good: int, data: bytes, kind: str) -> None:
+        """Have the file be its first `good` bytes, and these."""
         if not self._whole:
             make_folder(self.path.parent)
         new = not self.path.exists()
         if new and self._whole:
             raise OSError(errno.ENOENT, "the journal is gone", str(self.path))
-        data = bytes(self._whole[self._good :]) + data
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            self._append_to(descriptor, self._good, data, kind)
+            self._append_to(descriptor, good, data, kind)
         finally:
             os.close(descriptor)
         if new:
             sync_folder(self.path.parent)
-        self._good += len(data)
 
     def _append_to(self, descriptor: int, good: int, data: bytes, kind: str) -> None:
-        os.ftruncate(descriptor, good)  # a torn line goes
+        self._cut(descriptor, good)  # a torn line goes
         try:
             written = 0
             while written < len(data):
+                self._host.disk.go_on()
                 written += os.pwrite(descriptor, data[written:], good + written)
                 self._host.step(f"half of journal {kind}")
+            self._cut(descriptor, good + len(data))  # of another, whom a silent disk kept waiting before us
             os.fsync(descriptor)
         except OSError:
-            os.ftruncate(descriptor, good)
+            self._cut(descriptor, good)
             raise
+
+    def _cut(self, descriptor: int, length: int) -> None:
+        """What comes beyond goes; only where there is something, since a silent disk may do it much later."""
+        self._host.disk.go_on()
+        if os.fstat(descriptor).st_size > length:
+            os.ftruncate(descriptor, length)
 
     def archive(self) -> None:
         """Put the file aside when nothing in it is open: the next change begins a new one. Raises OSError."""
@@ -162,6 +189,9 @@ class Journal:
         if self._good != len(self._whole):
             self._to_disk(b"", "end")
         remove(self.copy)
+        self._host.disk.do(self._put_aside)
+
+    def _put_aside(self) -> None:
         older = sorted(self.path.parent.glob("ended-*.jsonl"), key=_number_of)
         number = _number_of(older[-1]) + 1 if older else 1
         self.path.rename(self.path.parent / f"ended-{number}.jsonl")
@@ -238,18 +268,43 @@ def _line_of(line: dict[str, Any]) -> bytes:
     return b'["%08x", %d, %s]\n' % (zlib.crc32(body), len(body), body)
 
 
-def _newest(path: Path, copy: Path) -> tuple[list[dict[str, Any]], bytes, int | None]:
-    """The journal's lines, their bytes, and how many of these the disk has; None: it can't be read."""
-    copied: tuple[list[dict[str, Any]], bytes] = [], b""
-    with suppress(OSError, Damaged):
+class _Found(NamedTuple):
+    """The lines of a file that are sound, down to the first that is not, and their bytes."""
+
+    lines: list[dict[str, Any]]
+    data: bytes
+    damage: Damaged | None
+    length: int
+    """Lines in all."""
+
+
+_NOTHING = _Found([], b"", None, 0)
+
+
+def _newest(host: Host, path: Path, copy: Path) -> tuple[_Found, int | None]:
+    """The disk's lines or the copy's, and how many of their bytes the disk has; None: it can't be read."""
+    copied = _NOTHING
+    with suppress(OSError):
         copied = _read(copy, copy)
+    if copied.damage is not None:
+        copied = _NOTHING
     try:
-        lines, data = _read(path, copy)
+        found = host.disk.do(lambda: _read(path, copy))
     except OSError:
-        if not copied[0]:
+        if not copied.lines:
             raise
-        return *copied, None
-    return (*copied, len(data)) if copied[1].startswith(data) else (lines, data, len(data))
+        return copied, None
+    if copied.length < found.length:
+        if found.damage is not None:
+            raise found.damage
+        return found, len(found.data)
+    return copied._replace(damage=found.damage), _alike(copied.data, found.data)
+
+
+def _alike(one: bytes, other: bytes) -> int:
+    """Bytes of the lines that both begin with."""
+    length = next((at for at, (each, its) in enumerate(zip(one, other)) if each != its), min(len(one), len(other)))
+    return one.rfind(b"\n", 0, length) + 1
 
 
 def _extend(path: Path, known: int, whole: bytearray) -> None:
@@ -266,28 +321,31 @@ def _extend(path: Path, known: int, whole: bytearray) -> None:
     replace(path, bytes(whole))
 
 
-def _read(path: Path, copy: Path) -> tuple[list[dict[str, Any]], bytes]:
-    """A journal's lines, and their bytes: what follows is torn."""
+def _read(path: Path, copy: Path) -> _Found:
+    """What a file has; bytes at its end that are torn are no line. Raises OSError."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        return [], b""
-    whole, newline, rest = data.rpartition(b"\n")
-    lines = []
-    for number, text in enumerate(whole.split(b"\n") if newline else [], 1):
+        return _NOTHING
+    *texts, rest = data.split(b"\n")
+    altered = bool(rest) and not _torn(rest)
+    lines: list[dict[str, Any]] = []
+    good = 0
+    for number, text in enumerate([*texts, *([rest] if altered else [])], 1):
         line, why = _checked(text, number)
+        if number > len(texts):
+            line, why = None, "its end was altered after it was written"
         if line is None:
-            raise Damaged(path, copy, number, why, text.decode("utf-8", "replace"))
+            told = Damaged(path, copy, number, why, text.decode("utf-8", "replace"))
+            return _Found(lines, data[:good], told, len(texts) + altered)
         lines.append(line)
-    if rest and not _torn(rest):
-        why = "its end was altered after it was written"
-        raise Damaged(path, copy, len(lines) + 1, why, rest.decode("utf-8", "replace"))
-    return lines, data[: len(data) - len(rest)]
+        good += len(text) + 1
+    return _Found(lines, data[:good], None, len(lines))
 
 
 def readable_lines(host: Host) -> list[dict[str, Any]]:
     """Every line of a journal that can't be trusted, for a person: {"line", "sound", "text"}."""
-    texts = (host.folder / NAME).read_bytes().split(b"\n")
+    texts = host.disk.do((host.folder / NAME).read_bytes).split(b"\n")
     return [
         {"line": number, "sound": _checked(text, number)[0] is not None, "text": text.decode("utf-8", "replace")}
         for number, text in enumerate(texts, 1)

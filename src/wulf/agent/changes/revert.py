@@ -72,7 +72,7 @@ def settle_boot(host: Host, journal: Journal) -> None:
     """The next boot has nothing to take back, where nothing is open that it would keep against our will."""
     if not outliving(host, journal):
         with suppress(OSError):  # it will find nothing to do, and go
-            host.at_boot(host, False)
+            host.disk.do(lambda: host.at_boot(host, False))
 
 
 def _stack(way: _Way, stack: list[Entry]) -> list[Result]:
@@ -230,12 +230,10 @@ def _close(
 
 def _note(way: _Way, kind: str, **fields: Any) -> str | None:
     """Write a line; a disk that can't take it must not stop the way back, and is said."""
-    try:
-        way.journal.append(kind, by=way.by, **fields)
-    except OSError as error:
-        way.journal.remember(kind, by=way.by, **fields)
-        return f"the disk could not take this ({error.strerror}): after a boot, its journal may name it as open"
-    return None
+    trouble = way.journal.note(kind, by=way.by, **fields)
+    if trouble is None:
+        return None
+    return f"the disk could not take this ({trouble.strerror}): after a boot, its journal may name it as open"
 
 
 def _stale(stack: list[Entry], found: Reading) -> str:

@@ -74,6 +74,11 @@ def _problems(host: Host, told: dict[str, Any], journal: Journal) -> list[str]:
     waiting = [entry for entry in journal.open_entries() if not entry.kept]
     now = [entry for entry in waiting if not is_stale(host, entry)]
     said = []
+    if journal.damage is not None:
+        said.append(
+            "{path}, line {line}, is damaged: {why}. Its copy in memory has every line: take back what is open before "
+            "the node boots".format(**journal.damage.told)
+        )
     if now and told["watchdog"] is None:
         said.append(
             f"the watchdog has ended, and {len(now)} changes of campaign {now[0].campaign} are open: nothing takes "

@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import socket
+import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -40,6 +41,8 @@ PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 """Seconds between two attempts where the state can't be read or written: it goes on until it can be."""
 _MCL_CURRENT, _MCL_FUTURE = 1, 2  # sys/mman.h
+_STACK = 1 << 18
+"""Bytes of the stack of a thread that waits for the disk: all of it is locked."""
 
 
 class Successor(Protocol):
@@ -55,8 +58,8 @@ class Successor(Protocol):
 def watch(host: Host, twin: Successor | None = None) -> None:
     """Wait, and take back what is due, until nothing is waited for, or another one watches here.
 
-    Neither a disk that is full, read-only or gone ends it, nor does it need one: see `_Seen`. A journal that can't be
-    trusted does: the deadlines stay, and a status says so.
+    Neither a disk that is full, read-only, silent or gone ends it, nor does it need one: see `_Seen`. A journal that
+    can't be trusted, nor its copy, does: the deadlines stay, and a status says so.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ def go_on(host: Host, twin: Successor | None) -> None:
     try:
         _watch(host, twin)
     except Damaged as damaged:
-        _say(str(damaged))
+        _say(host, str(damaged))
     if twin is not None:  # which would find the same
         twin.end()
 
@@ -93,7 +96,7 @@ def _watch(host: Host, twin: Successor | None) -> None:
                 at_work = not _act(host, seen, guard)
             except OSError:
                 failed += 1
-                _say(traceback.format_exc())
+                _say(host, traceback.format_exc())
                 _sleep(seen, listener, twin, min(PAUSE * failed, LONGEST_PAUSE))
             else:
                 failed = 0
@@ -116,7 +119,7 @@ class _Seen:
         with contextlib.suppress(OSError):
             self._known = _deadlines(self._host)
         with contextlib.suppress(OSError, Damaged):  # half a line, perhaps: whoever has the guard is writing
-            status = (self._host.folder / NAME).stat()
+            status = self._host.disk.do((self._host.folder / NAME).stat)
             mark = (status.st_ino, status.st_size, status.st_mtime_ns)
             if mark != self._mark:
                 self._journal, self._mark = Journal(self._host), mark
@@ -137,7 +140,7 @@ class _Seen:
     def _now(self) -> tuple[int, int] | None:
         """Which folder has the state's name: what lies beneath a disk that is gone is another."""
         try:
-            status = self._host.folder.stat()
+            status = self._host.disk.do(self._host.folder.stat)
         except OSError:
             return None
         return status.st_dev, status.st_ino
@@ -153,6 +156,7 @@ def settle() -> None:
     with contextlib.suppress(ImportError):  # a node without pyroute2
         import wulf.agent.net.netlink  # noqa: F401 - loaded now: a cut network may take the disk along
     with contextlib.suppress(OSError):
+        threading.stack_size(_STACK)
         ctypes.CDLL(None).mlockall(_MCL_CURRENT | _MCL_FUTURE)
 
 
@@ -250,7 +254,7 @@ def _take_back(host: Host, known: Deadlines, seen: _Seen) -> None:
         try:
             _unconfirmed(host, known, late, seen)
         except OSError:
-            _say(traceback.format_exc())  # what is confirmed can't be told from what is not: everything goes back
+            _say(host, traceback.format_exc())  # what is confirmed can't be told from what is not: everything goes back
             silent = True
     if silent:
         journal = seen.journal()
@@ -272,16 +276,16 @@ def _unconfirmed(host: Host, known: Deadlines, late: list[int], seen: _Seen) -> 
     deadlines.save(host, known)
 
 
-def _say(text: str) -> None:
-    """For the log, which may lie on a full disk: nothing on the way back may depend on it."""
+def _say(host: Host, text: str) -> None:
+    """For the log, which may lie on a disk that is full or silent: nothing on the way back may depend on it."""
     with contextlib.suppress(OSError):
-        os.write(2, f"{text}\n".encode())
+        host.disk.do(lambda: os.write(2, f"{text}\n".encode()))
 
 
 def _back(host: Host, journal: Journal, chosen: list[Entry], why: str) -> None:
     for attempt in range(TRIES):
         results = revert(host, journal, [entry for entry in chosen if entry.open], why)
-        _say(f"{why}: {json.dumps(results)}")
+        _say(host, f"{why}: {json.dumps(results)}")
         if all(result["outcome"] != "unconfirmed" for result in results):
             return
         if attempt + 1 < TRIES:

@@ -18,6 +18,7 @@ from wulf.agent.changes import arming, deadlines
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
+from wulf.agent.files.disk import Disk
 
 LEASE = 3.0
 """Seconds that the controller may be silent: enough to lose the disk in."""
@@ -40,18 +41,42 @@ def lose(folder: Path, kind: str) -> None:
                     pass
             except OSError:
                 pass
+    elif kind == "silent":
+        mount("fsfreeze", "--freeze", folder)
     else:
         mount("umount", "--lazy", folder)
+
+
+def has_a_disk(place: Path, folder: Path, kind: str) -> None:
+    """A file system of its own: in memory, or, to be silent, of a kind that can be frozen."""
+    if kind == "silent":
+        image = place / "image"
+        with image.open("wb") as file:
+            file.truncate(8 << 20)
+        mount("mkfs.ext4", "-q", image)
+        mount("mount", "-o", "loop", image, folder)
+    else:
+        mount("mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", folder)
 
 
 def main(place: Path, kind: str, who: str) -> None:
     """One story."""
     node = ForkedNode(place)
     node.folder.mkdir()
-    mount("mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", node.folder)
+    has_a_disk(place, node.folder, kind)
+    node.disk = Disk(patience=0.5)
     apply(node.host, Request("c1", "me@head", 600.0, LEASE), [setting("mtu", 9000), setting("rings", 4096)])
     changed = node.settings.load() != START
     lose(node.folder, kind)
+    try:
+        goes_back(node, kind, who, changed)
+    finally:
+        if kind == "silent":
+            subprocess.run(["fsfreeze", "--unfreeze", str(node.folder)], stderr=subprocess.DEVNULL, check=False)
+
+
+def goes_back(node: ForkedNode, kind: str, who: str, changed: bool) -> None:
+    """Without its disk; then, with it again, there is nothing left to do."""
     if who == "twin" and (pid := node.watchdog_pid()):
         kill(pid)
     told = take_back(node.host)["results"] if who == "person" else []
@@ -60,6 +85,8 @@ def main(place: Path, kind: str, who: str) -> None:
         mount("mount", "-o", "remount,bind,rw", node.folder)
     elif kind == "full":
         (node.folder / "filler").unlink()
+    elif kind == "silent":
+        mount("fsfreeze", "--unfreeze", node.folder)
     ended = wait_until(lambda: arming.ask(node.host) is None and deadlines.load(node.host) is None, 60)
     left = [one["name"] for one in status(node.host)["open"]]
     outcomes = [one["outcome"] for one in told]

@@ -91,6 +91,7 @@ def test_an_agent_that_hangs_is_ended(forked: ForkedNode, monkeypatch: pytest.Mo
 def test_a_damaged_journal_ends_it_and_a_status_says_so(forked: ForkedNode) -> None:
     change(forked)
     path = forked.folder / "journal.jsonl"
+    (forked.run / "journal.jsonl").write_text("not a line\n")
     path.write_bytes(path.read_bytes().replace(b"9000", b"8000", 1))
     known = deadlines.load(forked.host)
     assert known is not None
@@ -280,8 +281,7 @@ def test_the_real_one_starts_outlives_its_starter_and_ends(tmp_path: Path) -> No
 
 
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "--propagation", "private"]
-
-
+AS_ROOT = ["unshare", "--mount", "--propagation", "private"]
 ONCE = [("read-only", "watchdog"), ("full", "twin"), ("gone", "person")]
 WITHOUT_A_DISK = [*product(("read-only", "full", "gone"), ("watchdog", "twin", "person"))]
 
@@ -293,7 +293,22 @@ WITHOUT_A_DISK = [*product(("read-only", "full", "gone"), ("watchdog", "twin", "
 def test_no_change_stays_for_want_of_a_disk(tmp_path: Path, kind: str, who: str) -> None:
     if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("needs user namespaces, for a disk of its own")
-    words = [*UNSHARE, sys.executable, "-m", "tests.process.agent.changes.lost_disk", str(tmp_path), kind, who]
+    goes_back_without_a_disk(UNSHARE, tmp_path, kind, who)
+
+
+@pytest.mark.parametrize(
+    "who", [pytest.param("watchdog", marks=pytest.mark.full), "twin", pytest.param("person", marks=pytest.mark.full)]
+)
+def test_no_change_stays_for_a_disk_that_is_silent(tmp_path: Path, who: str) -> None:
+    """Frozen, so that whoever writes to it waits in the kernel, and can't be killed."""
+    trial = "truncate -s 8M image && mkfs.ext4 -q image && mount -o loop image /mnt"
+    if subprocess.run([*AS_ROOT, "sh", "-c", trial], cwd=tmp_path, capture_output=True, check=False).returncode != 0:
+        pytest.skip("needs root, mkfs.ext4 and loop devices, for a disk that can be frozen")
+    goes_back_without_a_disk(AS_ROOT, tmp_path, "silent", who)
+
+
+def goes_back_without_a_disk(unshare: list[str], folder: Path, kind: str, who: str) -> None:
+    words = [*unshare, sys.executable, "-m", "tests.process.agent.changes.lost_disk", str(folder), kind, who]
     done = subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

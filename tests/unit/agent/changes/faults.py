@@ -15,6 +15,7 @@ import random
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -30,13 +31,15 @@ from wulf.agent.changes.host import Host
 from wulf.agent.changes.journal import NAME, Damaged
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
+from wulf.agent.files.disk import Disk
 
 KINDS = (
     "agent", "watchdog", "both", "all", "watchdog, on the way back", "full disk", "read-only disk", "disk gone",
-    "slow disk", "turned bit", "clock step", "reboot", "third party", "second controller",
+    "slow disk", "silent disk", "turned bit", "bit turned, and booted", "clock step", "reboot", "third party",
+    "second controller",
 )  # fmt: skip
 """Whom a kill -9 ends: the agent, the watchdog, both, all, with the watchdog's twin; or what else happens."""
-DISKS = {"full disk": errno.ENOSPC, "read-only disk": errno.EROFS, "slow disk": 0}
+DISKS = {"full disk": errno.ENOSPC, "read-only disk": errno.EROFS, "slow disk": 0, "silent disk": 0}
 IN_MEMORY = ("lock", "deadlines")
 """Written there: the memory is full as well, where a disk is."""
 CONFIRM, LEASE = 0.15, 0.3
@@ -57,8 +60,8 @@ SECOND = [
 ]
 UNDONE = ["nic.mtu", "nic.rings", "nic.channels", "nic.affinity", "nic.word"]
 WATCHED = (
-    "agent", "watchdog", "both", "watchdog, on the way back", "read-only disk", "disk gone", "slow disk", "clock step",
-    "third party", "second controller",
+    "agent", "watchdog", "both", "watchdog, on the way back", "read-only disk", "disk gone", "slow disk", "silent disk",
+    "turned bit", "clock step", "third party", "second controller",
 )  # fmt: skip
 """After which somebody still watches."""
 WINDOW = (
@@ -105,6 +108,7 @@ class Run:
     def __init__(self, folder: Path, kind: str, seed: int) -> None:
         self.random = random.Random(seed)
         self.node = ForkedNode(folder)
+        self.node.disk = Disk(patience=CONFIRM / 3 if kind == "silent disk" else HANGS)
         self.outcome = Outcome(kind)
         self.kind = kind
         self.foreign: tuple[str, str] | None = None
@@ -137,14 +141,14 @@ class Run:
             return
         if self.kind in ("watchdog", "both") and (pid := self.node.watchdog_pid()):
             kill(pid)
-        if self.kind in ("all", "reboot"):
+        if self.kind in ("all", "reboot", "bit turned, and booted"):
             kill_at_once(self.node.watchdog_pids())
         if self.kind == "disk gone" and self.node.folder.exists():
             self.node.folder.rename(self.lost)
             self.node.folder.mkdir()
         if self.kind == "clock step":
             self.node.wall = lambda: -1e9
-        if self.kind == "turned bit":
+        if self.kind in ("turned bit", "bit turned, and booted"):
             self.turn_a_bit()
         if self.kind == "third party":
             place, key = self.random.choice([("eth0", "mtu"), ("eth0", "rings"), ("eth1", "gro"), ("eth0", "channels")])
@@ -152,7 +156,7 @@ class Run:
             (self.node.folder.parent / "foreign").write_text(f"{place} {key}")
         if self.kind == "second controller":
             self.meddle()
-        if self.kind in ("agent", "both", "all", "turned bit", "reboot") or (
+        if self.kind in ("agent", "both", "all", "turned bit", "bit turned, and booted", "reboot") or (
             self.kind == "third party" and self.random.random() < 0.5
         ):
             kill(os.getpid())
@@ -164,6 +168,9 @@ class Run:
             return
         if self.kind == "slow disk":
             time.sleep(CONFIRM / 2)
+        elif self.kind == "silent disk":
+            while self.broken.exists() and threading.current_thread() is not threading.main_thread():
+                time.sleep(CONFIRM / 10)
         else:
             number = DISKS[self.kind]
             raise OSError(number, os.strerror(number))
@@ -174,6 +181,10 @@ class Run:
         if self.lost.exists():
             shutil.rmtree(self.node.folder)
             self.lost.rename(self.node.folder)
+        if self.kind == "bit turned, and booted":
+            self.node.act = lambda *_: None
+            with contextlib.suppress(Damaged):
+                self.node.reboot()
         if self.kind == "reboot":
             self.node.act = lambda *_: None
             self.node.reboot()

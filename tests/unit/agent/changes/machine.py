@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wulf.agent.changes.host import Host
+from wulf.agent.files.disk import Disk
 from wulf.agent.mechanism import Mechanism
 from wulf.agent.unknown import Unknown
 
@@ -120,6 +121,7 @@ class FakeNode:
         self.clock = Clock()
         self.steps: list[str] = []
         self.settings = FakeMechanism(self.file)
+        self.disk = Disk()
         self.trouble: dict[str, OSError] = {}
         if not self.file.exists():
             self.settings.store(START)
@@ -153,6 +155,7 @@ class FakeNode:
             boot=self.boot,
             arm=self.arm,
             at_boot=self.see_to_boot,
+            disk=self.disk,
             step=self.step,
         )
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.processes import PATIENCE
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.journal import ARCHIVED, FORMAT, NAME, Damaged, Journal
 from wulf.agent.changes.keep import end
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
+from wulf.agent.files.disk import Disk
 from wulf.agent.session import Refused
 
 ME = Request("c1", "me@head")
@@ -53,13 +57,20 @@ def test_torn_anywhere_in_its_last_line_it_is_as_if_that_had_not_begun(written: 
 
 
 def test_any_bit_that_turns_is_seen(written: FakeNode) -> None:
+    """And the copy in memory has what was there; without it, after a boot, nothing is guessed."""
     whole = data(written)
+    (written.run / NAME).rename(written.run / "copy")
     for position in range(len(whole)):
         bad = bytearray(whole)
         bad[position] ^= 1 << position % 8
         (written.folder / NAME).write_bytes(bytes(bad))
-        with pytest.raises(Damaged):
+        with pytest.raises(Damaged) as seen:
             Journal(written.host)
+        (written.run / "copy").rename(written.run / NAME)
+        journal = Journal(written.host)
+        assert (len(journal), bytes(journal._whole)) == (5, whole)
+        assert str(journal.damage) == str(seen.value)
+        (written.run / NAME).rename(written.run / "copy")
 
 
 @pytest.mark.parametrize(
@@ -76,6 +87,7 @@ def test_any_bit_that_turns_is_seen(written: FakeNode) -> None:
 def test_damage_is_named_and_nothing_is_written(written: FakeNode, change, line: int, why: str) -> None:
     changed = {**START["eth0"], "mtu": 9000, "rings": 4096}
     (written.folder / NAME).write_bytes(b"".join(change(data(written).splitlines(keepends=True))))
+    (written.run / NAME).unlink()
     for act in (lambda: take_back(written.host), lambda: apply(written.host, ME, [setting("gro", False)])):
         with pytest.raises(Damaged) as caught:
             act()
@@ -88,6 +100,69 @@ def test_damage_is_named_and_nothing_is_written(written: FakeNode, change, line:
     assert [each["line"] for each in found["journal"]["lines"] if not each["sound"]][:1] == [line]
     before = [json.loads(each["text"])[2].get("before") for each in found["journal"]["lines"] if each["sound"]]
     assert 1500 in before or line == 2  # a person sees what to put back
+
+
+class Silent:
+    """A disk whose fsync, or another call, waits until it is to `speak`."""
+
+    def __init__(self, node: FakeNode, patch: pytest.MonkeyPatch, call: str) -> None:
+        self.speak = threading.Event()
+        node.disk = Disk(patience=0.05)
+        real = getattr(os, call)
+
+        def waits(*arguments: Any) -> Any:
+            if threading.current_thread() is not threading.main_thread():
+                self.speak.wait(PATIENCE)
+            return real(*arguments)
+
+        patch.setattr(os, call, waits)
+
+    def speaks(self) -> None:
+        self.speak.set()
+        for thread in threading.enumerate():
+            if thread.name == "wulf-disk":
+                thread.join(PATIENCE)
+
+
+class TestASilentDisk:
+    """A file system whose server is gone: what asks it waits for ever."""
+
+    @pytest.mark.parametrize("call", ["open", "fstat", "pwrite", "fsync"])
+    def test_keeps_nobody_from_the_way_back(
+        self, written: FakeNode, monkeypatch: pytest.MonkeyPatch, call: str
+    ) -> None:
+        silent = Silent(written, monkeypatch, call)
+        found = take_back(written.host)["results"]
+        assert [one["outcome"] for one in found] == ["reverted", "reverted"]
+        assert "could not take this (Connection timed out" in found[0]["reason"]
+        assert written.settings.load() == START
+        assert status(written.host)["open"] == []
+        silent.speaks()
+        assert status(written.host)["open"] == []
+        assert Journal(written.host).damage is None
+        end(written.host, "c1")
+        assert not (written.folder / NAME).exists(), "archived, with every line"
+        assert (written.folder / "ended-1.jsonl").read_bytes().count(b"\n") == 9
+
+    def test_gets_no_change(self, node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+        silent = Silent(node, monkeypatch, "fsync")
+        with pytest.raises(Refused, match="nothing was written"):
+            apply(node.host, ME, [setting("mtu", 9000)])
+        assert node.settings.load() == START
+        silent.speaks()
+        apply(node.host, ME, [setting("mtu", 9000)])
+        assert [one["outcome"] for one in take_back(node.host)["results"]] == ["reverted"]
+
+    def test_that_speaks_again_does_no_more_of_what_was_given_up(
+        self, written: FakeNode, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It would write over what another has written since."""
+        before = data(written)
+        silent = Silent(written, monkeypatch, "open")
+        with pytest.raises(OSError, match="silent"):
+            Journal(written.host).append("keep", of=[2], campaign="c1")
+        silent.speaks()
+        assert data(written) == before
 
 
 class TestItsCopy:
@@ -124,6 +199,27 @@ class TestItsCopy:
         Journal(written.host).append("keep", of=[2], campaign="c1")
         assert copy.read_bytes() == data(written)
         assert len(Journal(written.host)) == 6
+
+    @pytest.mark.parametrize("torn", [b"", b'["0123abcd", 12'])
+    def test_stands_for_a_disk_that_is_damaged(self, written: FakeNode, torn: bytes) -> None:
+        """For the way back, which mends it; but nothing new is begun."""
+        (written.folder / NAME).write_bytes(data(written).replace(b"9000", b"8000", 1) + torn)
+        with pytest.raises(Damaged):
+            apply(written.host, ME, [setting("gro", False)])
+        found = status(written.host)
+        assert [one["name"] for one in found["open"]] == ["nic.mtu", "nic.rings"]
+        assert "line 2, is damaged: its checksum is wrong. Its copy in memory" in found["problems"][0]
+        assert [one["outcome"] for one in take_back(written.host)["results"]] == ["reverted", "reverted"]
+        assert written.settings.load() == START
+        assert data(written) == (written.run / NAME).read_bytes()
+        assert Journal(written.host).damage is None
+
+    def test_of_fewer_lines_than_a_damaged_disk_proves_nothing(self, written: FakeNode) -> None:
+        whole = data(written)
+        (written.run / NAME).write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 1])
+        (written.folder / NAME).write_bytes(whole.replace(b"9000", b"8000", 1))
+        with pytest.raises(Damaged):
+            take_back(written.host)
 
     def test_that_can_not_be_written_stops_nothing(self, written: FakeNode) -> None:
         (written.run / NAME).unlink()
