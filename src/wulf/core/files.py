@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,8 +22,8 @@ def replace_file(path: Path, text: str, mode: int = 0o644) -> None:
 def writing(path: Path, mode: int = 0o644) -> Iterator[IO[str]]:
     """A text file to be written atomically and durably: after a crash `path` holds all of it, or what it held before.
 
-    Its mode is set by descriptor: whoever owns the folder could put a link in the place of a name. A device such as
-    /dev/null is written to, and stays what it is.
+    All is done below a descriptor of the folder: whoever owns that, or one above it, could put a link in the place of a
+    name. A device such as /dev/null is written to, and stays what it is.
 
     Raises
     ------
@@ -35,20 +35,33 @@ def writing(path: Path, mode: int = 0o644) -> Iterator[IO[str]]:
         with path.open("w", encoding="utf-8", newline="\n") as out:
             yield out
         return
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", newline="\n", delete=False
-    ) as out:
-        new = Path(out.name)
+    new = f".{path.name}.{secrets.token_hex(4)}"
+    with _opened(path.parent) as folder, _created(new, folder) as out:
         try:
             yield out
             out.flush()
             os.fchmod(out.fileno(), mode)
             os.fsync(out.fileno())
-            new.replace(path)
+            os.rename(new, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(OSError):
-                new.unlink(missing_ok=True)
+                os.unlink(new, dir_fd=folder)
             raise
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _created(name: str, folder: int) -> IO[str]:
+    """A new file of the folder, for its owner alone."""
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    return open(descriptor, "w", encoding="utf-8", newline="\n")  # noqa: PTH123 - a descriptor
 
 
 def _is_device(path: Path) -> bool:

@@ -31,7 +31,7 @@ DEADLINE = 5.0
 """Seconds that a connection may last in all: who sends a byte a second gains nothing."""
 
 CONNECTIONS = 16
-"""At once; one more is closed unanswered."""
+"""That may wait at once; one more has the one that waited longest cut off."""
 
 
 def parse_listen(text: str) -> tuple[str, int]:
@@ -68,6 +68,12 @@ def metrics() -> str:
         return unreadable()
 
 
+def cut(connection: socket.socket) -> None:
+    """End a connection that another thread may be reading from."""
+    with suppress(OSError):  # it has ended by itself
+        connection.shutdown(socket.SHUT_RDWR)
+
+
 class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "wulf", ""
     protocol_version = "HTTP/1.0"  # one request a connection
@@ -75,14 +81,10 @@ class _Handler(BaseHTTPRequestHandler):
     content: Callable[[], str] = staticmethod(metrics)
 
     def setup(self) -> None:
-        self._end = threading.Timer(DEADLINE, self._cut)
+        self._end = threading.Timer(DEADLINE, cut, [self.request])
         self._end.daemon = True
         self._end.start()
         super().setup()
-
-    def _cut(self) -> None:
-        with suppress(OSError):  # it has ended by itself
-            self.request.shutdown(socket.SHUT_RDWR)
 
     def finish(self) -> None:
         self._end.cancel()
@@ -133,7 +135,10 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, address: str, port: int) -> None:
         self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        self._free = threading.BoundedSemaphore(CONNECTIONS)
+        self._waiting: list[socket.socket] = []
+        """The longest first."""
+        self._places = threading.BoundedSemaphore(2 * CONNECTIONS)
+        self._lock = threading.Lock()
         try:
             super().__init__((address, port), _Handler)
         except OSError as error:
@@ -147,16 +152,23 @@ class Server(ThreadingHTTPServer):
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
+        """In a thread of its own: who opens connections and says nothing keeps nobody out."""
+        if not self._places.acquire(blocking=False):
             self.shutdown_request(request)
+            return
+        with self._lock:
+            if len(self._waiting) >= CONNECTIONS:
+                cut(self._waiting.pop(0))
+            self._waiting.append(request)
+        super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._free.release()
+            self._places.release()
+            with self._lock, suppress(ValueError):  # cut off
+                self._waiting.remove(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say what broke, in one line; a client that went away broke nothing."""

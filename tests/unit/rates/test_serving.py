@@ -127,11 +127,17 @@ def test_who_says_nothing_is_cut_off(port: int, monkeypatch: pytest.MonkeyPatch)
         assert client.recv(100) == b""
 
 
-@pytest.mark.full
-def test_more_connections_than_that_are_closed(port: int) -> None:
-    silent = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(serving.CONNECTIONS + 1)]
+def test_who_opens_many_connections_and_says_nothing_keeps_nobody_out(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "DEADLINE", 3600.0)
+    silent = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(serving.CONNECTIONS + 3)]
     try:
-        assert silent[-1].recv(1) == b""
+        assert [client.recv(1) for client in silent[:3]] == [b""] * 3
+        assert ask(port, "/metrics")[0] == 200
+        assert silent[3].recv(1) == b""
+        silent[-1].sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        assert silent[-1].recv(12) == b"HTTP/1.0 200"
     finally:
         for client in silent:
             client.close()

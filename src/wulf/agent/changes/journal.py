@@ -75,6 +75,8 @@ class Journal:
         """What we know to have left at each key; UNKNOWN where a write was cut short."""
         self.foreign: list[dict[str, Any]] = []
         """Sound lines of another wulf."""
+        self.newer: set[int] = set()
+        """Changes of a wulf whose lines may mean something else."""
         found, self._good = _newest(host, self.path, self.copy)
         self._lines, self._whole = list(found.lines), bytearray(found.data)
         """All lines; the disk has the first `_good` bytes of them, and None is one that can't be read."""
@@ -210,6 +212,7 @@ class Journal:
         if kind == "change":
             if line.get("format", 1) > FORMAT:
                 self.foreign.append(line)
+                self.newer.add(line["change"])
             self.changes[line["change"]] = line
         elif kind == "write":
             known = {word: line[word] for word in _WRITE}

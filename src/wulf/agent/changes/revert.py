@@ -46,7 +46,8 @@ def revert(host: Host, journal: Journal, chosen: Iterable[Entry], by: str, force
     by
         Who takes back, and why: for the journal.
     force
-        Also where a write was cut short and the setting reads neither as before nor as asked.
+        Also where a write was cut short and the setting reads neither as before nor as asked, and what a newer wulf
+        wrote, whose journal may mean something else.
 
     Returns
     -------
@@ -81,6 +82,12 @@ def _stack(way: _Way, stack: list[Entry]) -> list[Result]:
     host.step(f"undo {stack[-1].name}")
     found = read(host, stack[-1].mechanism, stack[-1].target, stack[-1].place)
     results = []
+    newer = [entry for entry in stack if way.journal.newer(entry.change) and not way.force]
+    if newer:
+        results.append(
+            _result(newer, "unconfirmed", found, "a newer wulf wrote it: take it back with that one, or force")
+        )
+    stack = [entry for entry in stack if entry not in newer]
     stale = [entry for entry in stack if is_stale(host, entry)]
     if stale:
         results.append(_close(way, stale, "stale", found, reason=_stale(stale, found)))

@@ -274,3 +274,9 @@ def test_a_change_says_in_which_format_it_is(written: FakeNode, monkeypatch: pyt
     assert Journal(written.host).foreign == []
     monkeypatch.setattr("wulf.agent.changes.journal.FORMAT", FORMAT - 1)
     assert [line["kind"] for line in Journal(written.host).foreign] == ["change"]
+    found = take_back(written.host)["results"]
+    assert {one["outcome"] for one in found} == {"unconfirmed"}
+    assert "a newer wulf wrote it" in found[0]["reason"]
+    assert written.value("mtu") == 9000
+    assert [one["outcome"] for one in take_back(written.host, force=True)["results"]] == ["reverted", "reverted"]
+    assert written.settings.load() == START
