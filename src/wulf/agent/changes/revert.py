@@ -82,11 +82,10 @@ def _stack(way: _Way, stack: list[Entry]) -> list[Result]:
     host.step(f"undo {stack[-1].name}")
     found = read(host, stack[-1].mechanism, stack[-1].target, stack[-1].place)
     results = []
-    newer = [entry for entry in stack if way.journal.newer(entry.change) and not way.force]
+    newer = [entry for entry in stack if entry.change in way.journal.newer and not way.force]
     if newer:
-        results.append(
-            _result(newer, "unconfirmed", found, "a newer wulf wrote it: take it back with that one, or force")
-        )
+        why = "a newer wulf wrote it: take it back with that one, or with force"
+        results.append(_result(newer, "unconfirmed", found, why))
     stack = [entry for entry in stack if entry not in newer]
     stale = [entry for entry in stack if is_stale(host, entry)]
     if stale:
