@@ -54,6 +54,18 @@ def loggp(*, alone: bool = False) -> View:
     return loggp_view(found, EVIL, {s: [t / 2 for t in times] for s, times in trips.items()})
 
 
+def test_a_slope_that_is_none_is_no_figure() -> None:
+    """It was shown as a negative time of a byte."""
+    noise = (1.0, 1.02, 0.98, 1.01, 0.99, 1.0)
+    found = fit_loggp({s: [(2e-6 - s * 1e-12) * f for f in noise] for s in LOGGP_SIZES}, None, [], {}, messages=16)
+    assert found.per_byte.value < 0
+    text = " ".join(shown(loggp_view(found, "n1>n2", {s: [1e-6] for s in LOGGP_SIZES})).split())
+    assert "G, time of a byte: none, larger messages took no longer than small ones" in text
+    assert "1/G none" in text
+    told = loggp_object(found, "n1>n2")["per_byte"]
+    assert told["value"] is None and "larger messages" in told["reason"]
+
+
 def test_messages_that_cross_are_told_apart_from_sizes() -> None:
     text = " ".join(shown(loggp()).split())
     assert "Messages that cross, against one alone: 1" in text and "both ways at 64 B" in text

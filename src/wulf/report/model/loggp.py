@@ -19,6 +19,10 @@ NAMES = {
 }  # fmt: skip
 
 
+NO_SLOPE = "larger messages took no longer than small ones: measure larger ones, or longer"
+"""Why there is no time of a byte."""
+
+
 def loggp_view(
     found: LogGP, subject: str, times: Mapping[float, Sequence[float]], cautions: Sequence[str] = ()
 ) -> View:
@@ -67,11 +71,14 @@ def _parameters(found: LogGP) -> Section:
         one = getattr(found, name)
         known = ["–", found.reasons.get(name, "")] if one is None else [_value(one), _range(one)]
         rows.append([title, *known])
-    per_byte = found.per_byte
-    rows.append(["G, time of a byte", f"{show(per_byte.value, 's')}/B", f"{_range(per_byte)}/B"])
-    rows.append(["1/G", _rate(per_byte), _range(Interval(0, *_inverse(per_byte)), "byte/s")])
     heading = "Parameters"
     lines = [f"{title}: none, {found.reasons[name]}." for name, title in NAMES.items() if getattr(found, name) is None]
+    per_byte = found.per_byte
+    if per_byte.value > 0:
+        rows.append(["G, time of a byte", f"{show(per_byte.value, 's')}/B", f"{_range(per_byte)}/B"])
+        rows.append(["1/G", _rate(per_byte), _range(Interval(0, *_inverse(per_byte)), "byte/s")])
+    else:
+        lines.append(f"G, time of a byte: none, {NO_SLOPE} ({_range(per_byte)}/B).")
     rows = [row for row in rows if row[1] != "–"]
     return Section(heading, lines, Columns(["", "value", "95% interval"], rows))
 
@@ -82,7 +89,7 @@ def _inverse(one: Interval) -> tuple[float, float]:
 
 
 def _rate(per_byte: Interval) -> str:
-    return show(1 / per_byte.value, "byte/s") if per_byte.value > 0 else "no rate: the slope is not above zero"
+    return show(1 / per_byte.value, "byte/s") if per_byte.value > 0 else "none"
 
 
 def _lines(heading: str, curve: Lines) -> Section:
@@ -154,7 +161,10 @@ def loggp_object(found: LogGP, subject: str, cautions: Sequence[str] = ()) -> di
         "subject": subject,
         "cautions": list(cautions),
         **{name: _known(found, name) for name in NAMES},
-        "per_byte": interval_object(found.per_byte),
+        "per_byte": {
+            **interval_object(found.per_byte),
+            **({} if found.per_byte.value > 0 else {"value": None, "reason": NO_SLOPE}),
+        },
         "overheads": [
             {"bytes": size, "send": interval_object(send), "receive": interval_object(receive)}
             for size, (send, receive) in found.overheads.items()
