@@ -15,6 +15,7 @@ from tests.unit.trace.making import made, pingpong, recv, send
 from tests.unit.trace.test_imports import TWO, hoarding, overlapping
 from tests.unit.trace.test_imports import binary as binary_goal
 from tests.wording import lacking
+from wulf.model.network.figures import COPY, network_object
 from wulf.trace.record import Record
 from wulf.trace.writer import RankWriter
 
@@ -377,6 +378,16 @@ def test_messages_to_oneself_are_copies(session: Session) -> None:
     assert run["ps"] == 10 + 20 + 8000
     as_messages = asked(session, "load", program={"ranks": [own]})
     assert (as_messages["messages"], as_messages["copies"]["messages"]) == (1, 0)
+
+
+def test_a_graphs_messages_to_oneself_cost_what_those_within_a_host_do(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "x.goal"
+    path.write_text("num_ranks 1\nrank 0 {\nsend 8000b to 0 tag 1\nrecv 8000b from 0 tag 1 cpu 1\n}\n")
+    answer = asked(session, "load", goal=str(path), copy={"send_ps": 1, "receive_ps": 1, "byte_fp": 0})
+    assert (answer["graph"], answer["messages"]) == (True, 1)
+    own = network_object("own", {**COPY, "latency": 1.0}, None, own_messages=True)
+    (run,) = asked(session, "replay", program=answer["program"], networks=[own], engine="b")["runs"]
+    assert run["ps"] == 200_000 + 200_000 + 8000 * 125
 
 
 @pytest.mark.parametrize(

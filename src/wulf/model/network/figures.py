@@ -60,6 +60,11 @@ COPY_MESSAGE, COPY_BYTE = 0.2e-6, 1 / 8e9
 end, and a copy at 8 GB/s."""
 
 Values = dict[str, float]
+COPY: Values = {
+    **dict.fromkeys(PARTS, 0.0), "send": COPY_MESSAGE, "receive": COPY_MESSAGE, "receive_byte": COPY_BYTE,
+    "eager": float(FOREVER),
+}  # fmt: skip
+"""The same as a class of messages."""
 """Part → figure, SI."""
 
 
@@ -267,11 +272,9 @@ def copy_object(intra: Values | None) -> dict[str, int]:
     intra
         What messages within a host cost, which holds for one to itself, too; None: it is not known.
     """
-    send, receive, byte = COPY_MESSAGE, COPY_MESSAGE, COPY_BYTE
-    if intra is not None:
-        send, receive = intra["send"], intra["receive"]
-        byte = sum(intra[part] for part in ("byte", "send_byte", "receive_byte"))
-    return {"send_ps": _ps(send), "receive_ps": _ps(receive), "byte_fp": _ps_a_byte(byte)}
+    costs = COPY if intra is None else intra
+    byte = sum(costs[part] for part in ("byte", "send_byte", "receive_byte"))
+    return {"send_ps": _ps(costs["send"]), "receive_ps": _ps(costs["receive"]), "byte_fp": _ps_a_byte(byte)}
 
 
 def network_object(
@@ -282,6 +285,7 @@ def network_object(
     *,
     receiver_gap: bool = True,
     shared_nic: bool = False,
+    own_messages: bool = False,
 ) -> dict[str, Any]:
     """A network as the replay takes it.
 
@@ -291,12 +295,16 @@ def network_object(
         Of each rank, by name; told only where messages within a host cost something else, and some stay within one.
     shared_nic
         With a topology: large messages of a rank share its adapter, unless the topology says else.
+    own_messages
+        Whether ranks may send to themselves what is no copy yet (see `copy_object`): it never costs the wire.
     """
     content: dict[str, Any] = {"name": name, "inter": class_object(inter), "receiver_gap": receiver_gap}
     if shared_nic:
         content["shared_nic"] = True
     if intra is not None and len(set(hosts)) < len(hosts):
         content |= {"intra": class_object(intra), "hosts": host_numbers(hosts)}
+    elif own_messages and len(set(hosts)) == len(hosts):
+        content["intra"] = class_object(COPY if intra is None else intra)
     return content
 
 

@@ -131,8 +131,10 @@ class Scene:
         self, network: Network, own: tuple[Values, Values | None], base: tuple[Values, Values | None]
     ) -> dict[str, Any]:
         """What a network does not say of messages within a host is as it is now."""
-        shared_nic = network.base.shared_nic
-        found = network_object(network.name, own[0], own[1] or base[1], self.hosts, shared_nic=shared_nic)
+        found = network_object(
+            network.name, own[0], own[1] or base[1], self.hosts, shared_nic=network.base.shared_nic,
+            own_messages=self.program.graph or self.program.live > 0,
+        )  # fmt: skip
         if self.wanted.extra and self.hosts:
             found["hosts"] = host_numbers(self.hosts)  # ranks of a host share its links
         return {**found, **self.wanted.extra}

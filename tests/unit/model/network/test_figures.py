@@ -203,6 +203,9 @@ def test_hosts_are_told_only_where_it_matters() -> None:
     alone = network_object("x", inter, inter, ["a", "b"])
     assert "hosts" not in alone and "intra" not in alone
     assert "hosts" not in network_object("x", inter, None, ["a", "a"])
+    own = network_object("x", inter, inter, ["a", "b"], own_messages=True)
+    assert "hosts" not in own and own["intra"] == own["inter"]
+    assert "intra" not in network_object("x", inter, None, ["a", "a"], own_messages=True), "they would all be copies"
     shared = network_object("x", inter, inter, ["a", "a"], receiver_gap=False)
     assert shared["hosts"] == 2
     assert shared["intra"] == shared["inter"]

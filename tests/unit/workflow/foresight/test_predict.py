@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -296,6 +297,17 @@ def test_a_prediction_goes_on_where_calls_can_not_be_held_against_the_trace(tmp_
     assert found.program.connect == 0
     (note,) = (note for note in found.notes if "has a topology" in note)
     assert note.startswith("the time to connect, calls as traced and replayed: none; ")
+
+
+@pytest.mark.parametrize("program", [{"live": 3}, {"graph": True}])
+def test_messages_to_oneself_that_stay_messages_never_cost_the_wire(tmp_path: Path, program: dict[str, Any]) -> None:
+    """Of a graph, and of ranks with wildcards: they cost what a network's do."""
+    fake = FakeReplay(**program)
+    run(tmp_path, Wanted([scaled(this(), latency=2.0)]), fake)
+    networks = [network for op, fields in fake.asked if op == "replay" for network in fields["networks"]]
+    assert len(networks) > 1
+    assert {network["intra"]["latency_ps"] for network in networks} == {0}
+    assert {network["intra"]["receive_byte_fp"] for network in networks} == {125 << 20}
 
 
 def test_engine_b_is_taken_where_a_schedule_is_a_graph(tmp_path: Path) -> None:
