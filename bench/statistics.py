@@ -22,7 +22,7 @@ from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.report.selftest import markdown
 from wulf.selftest.run import SEED, claims, speeds
-from wulf.stats.comparison import Judgement, PairedRule
+from wulf.stats.comparison import Judgement, versus_rule
 from wulf.store.run import RunWriter
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.measuring import measure
@@ -107,7 +107,7 @@ def _against_itself(lab: labs.Lab, runs: Path, count: int) -> Counter[Judgement]
     """So many comparisons of TCP ping-pong with itself."""
     verdicts: Counter[Judgement] = Counter()
     arms = _cell("pingpong", 0, "A", seconds=0.02), _cell("pingpong", 1, "B", seconds=0.02)
-    rule = PairedRule()
+    rule = versus_rule()
     for i in range(count):
         print(f"A/A {i + 1} of {count}", file=sys.stderr, flush=True)
         with RunWriter(runs / f"aa-{i}", "net-pingpong", {"seed": SEED + i}) as writer:
