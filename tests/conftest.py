@@ -1,5 +1,6 @@
 """For all tests."""
 
+import os
 import signal
 
 from hypothesis import settings
@@ -15,6 +16,9 @@ settings.load_profile("wulf")
 
 def pytest_configure() -> None:
     caches.use()
+    # hwloc, at the start of every MPI program, looks for an X server at localhost:0 to :9. A bare machine may have no
+    # /etc/hosts, and so no "localhost": each look then waits five seconds for a name server.
+    os.environ.setdefault("HWLOC_COMPONENTS", "-gl")
     # A shell has what it starts in the background ignore SIGINT; so would all that the tests start and interrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
