@@ -23,7 +23,7 @@ from ClusterShell.Event import EventHandler
 from ClusterShell.Task import task_self
 from ClusterShell.Worker.Worker import StreamClient, StreamWorker
 
-from wulf.agent.lines import Lines
+from wulf.agent.processes.lines import Lines
 from wulf.cluster.channel import Exit, Listener
 
 REAP_GRACE = 1.0

@@ -17,7 +17,7 @@ import time
 from collections import deque
 from typing import Any
 
-from wulf.agent.lines import Lines
+from wulf.agent.processes.lines import Lines
 from wulf.agent.session import Refused
 
 WAIT = 5.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wulf.agent.lines import Lines
+from wulf.agent.processes.lines import Lines
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
