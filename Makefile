@@ -32,7 +32,7 @@ help: ## this list
 
 demo: ## survey a lab of four nodes, one behind a slow link, and write the report
 	@$(SETUP) demo
-	@$(VENV)/wulf demo $(ARGS)
+	@$(VENV)/wulf demo $(or $(ARGS),--quick)
 
 build: ## the virtual environment and the native probes
 	@$(SETUP) build
