@@ -143,7 +143,7 @@ class Run:
             kill(pid)
         if self.kind in ("all", "reboot", "bit turned, and booted"):
             kill_at_once(self.node.watchdog_pids())
-        if self.kind == "disk gone" and self.node.folder.exists():
+        if self.kind == "disk gone" and (self.node.folder / NAME).exists():  # back without it, it is refused
             self.node.folder.rename(self.lost)
             self.node.folder.mkdir()
         if self.kind == "clock step":
