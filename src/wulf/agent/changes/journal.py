@@ -48,8 +48,9 @@ class Damaged(Exception):  # noqa: N818 - it says what is the matter
     """The journal can't be trusted: where, why, and the line as it is."""
 
     def __init__(self, path: Path, copy: Path, line: int, why: str, text: str) -> None:
+        self.what = f"{path}, line {line}, is damaged: {why}"
         super().__init__(
-            f"{path}, line {line}, is damaged: {why}. Nothing is written and nothing guessed: see the lines with "
+            f"{self.what}. Nothing is written and nothing guessed: see the lines with "
             f"`wulf-agent --changes`, put back by hand what they name, move the file away, and remove its copy {copy}"
         )
         self.told = {"path": str(path), "line": line, "why": why, "text": text}
@@ -306,8 +307,12 @@ def _newest(host: Host, path: Path, copy: Path) -> tuple[_Found, int | None]:
 
 def _alike(one: bytes, other: bytes) -> int:
     """Bytes of the lines that both begin with."""
-    length = next((at for at, (each, its) in enumerate(zip(one, other)) if each != its), min(len(one), len(other)))
-    return one.rfind(b"\n", 0, length) + 1
+    length = 0
+    for line, its in zip(one.splitlines(keepends=True), other.splitlines(keepends=True)):
+        if line != its:
+            break
+        length += len(line)
+    return length
 
 
 def _extend(path: Path, known: int, whole: bytearray) -> None:
@@ -332,15 +337,15 @@ def _read(path: Path, copy: Path) -> _Found:
         return _NOTHING
     *texts, rest = data.split(b"\n")
     altered = bool(rest) and not _torn(rest)
+    checked = [_checked(text, number) for number, text in enumerate(texts, 1)]
+    if altered:
+        texts, checked = [*texts, rest], [*checked, (None, "its end was altered after it was written")]
     lines: list[dict[str, Any]] = []
     good = 0
-    for number, text in enumerate([*texts, *([rest] if altered else [])], 1):
-        line, why = _checked(text, number)
-        if number > len(texts):
-            line, why = None, "its end was altered after it was written"
+    for number, (text, (line, why)) in enumerate(zip(texts, checked), 1):
         if line is None:
             told = Damaged(path, copy, number, why, text.decode("utf-8", "replace"))
-            return _Found(lines, data[:good], told, len(texts) + altered)
+            return _Found(lines, data[:good], told, len(texts))
         lines.append(line)
         good += len(text) + 1
     return _Found(lines, data[:good], None, len(lines))

@@ -76,8 +76,7 @@ def _problems(host: Host, told: dict[str, Any], journal: Journal) -> list[str]:
     said = []
     if journal.damage is not None:
         said.append(
-            "{path}, line {line}, is damaged: {why}. Its copy in memory has every line: take back what is open before "
-            "the node boots".format(**journal.damage.told)
+            f"{journal.damage.what}. Its copy in memory has every line: take back what is open before the node boots"
         )
     if now and told["watchdog"] is None:
         said.append(

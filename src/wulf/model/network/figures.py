@@ -60,12 +60,13 @@ COPY_MESSAGE, COPY_BYTE = 0.2e-6, 1 / 8e9
 end, and a copy at 8 GB/s."""
 
 Values = dict[str, float]
+"""Part → figure, SI."""
+
 COPY: Values = {
     **dict.fromkeys(PARTS, 0.0), "send": COPY_MESSAGE, "receive": COPY_MESSAGE, "receive_byte": COPY_BYTE,
     "eager": float(FOREVER),
 }  # fmt: skip
 """The same as a class of messages."""
-"""Part → figure, SI."""
 
 
 class BadExpressionError(ValueError):
