@@ -21,12 +21,14 @@ from bench import (
     interval,
     limits,
     linpack,
+    lmbench,
     local,
     machine,
     mpi,
     mpi_farm,
     net,
     node,
+    osu,
     replay,
     rows,
     table,
@@ -45,11 +47,13 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "share": limits.share,
     "memory": limits.memory,
     "node": node.measure,
+    "lmbench": lmbench.measure,
     "replay": replay.measure,
     "trace": trace.measure,
     "net": net.measure,
     "local": local.measure,
     "mpi": mpi.measure,
+    "osu": osu.measure,
     "mpi-farm": mpi_farm.measure,
     "linpack": linpack.measure,
     "interval": interval.measure,
@@ -57,7 +61,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
 }
 """In the order of running: what is timed alone comes before the lab."""
 
-SLOW_PARTS = {"survey", "sweep", "share", "interval", "linpack", "trace", "build"}
+SLOW_PARTS = {"survey", "sweep", "share", "lmbench", "osu", "interval", "linpack", "trace", "build"}
 """Left out by --quick, unless asked for."""
 
 ROOT = Path(__file__).parent.parent

@@ -1,4 +1,4 @@
-"""Rows of part `node` beside lmbench: every row of the node survey that has its label and whose original can be run.
+"""Part `lmbench`: every row of the node survey that has lmbench's label and whose original can be run, beside it.
 
 No distribution packages lmbench: WULF_LMBENCH names the folder with its programs, built with its own flags (-O). A row
 whose ratio does not lie within 5 % of 1 is other work, and has to have another name (rows.toml: `near`).
@@ -6,6 +6,7 @@ whose ratio does not lie within 5 % of 1 is other work, and has to have another 
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import tempfile
@@ -14,8 +15,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import parse
-from bench.blocks import Contest
+from bench import node, parse
+from bench.blocks import Contest, run_blocks
+from bench.context import Context
+from bench.rows import Row as Compared
 from bench.several import Runs
 from wulf.core.records import Param
 from wulf.measure.node.rows import Row, table
@@ -30,6 +33,13 @@ ARRAY_BYTES = 64 << 20
 
 L1_BYTES = 1 << 10
 """Where lmbench's summary reads off the latency of L1."""
+
+TIMING = ("ENOUGH=10000", "TIMING_O=0", "LOOP_O=0")
+"""What its script exports for its programs, which else find it out anew, each for ten seconds. Of the second that it
+gives to a repetition, of which most programs make eleven, a tenth: today's clocks resolve that too."""
+
+FILES_ENOUGH = 10_000
+"""For `lat_fs`, which on a disk makes so many files in a second that removing them takes minutes."""
 
 Run = Callable[[Sequence[str]], str]
 """A program on the CPU that measures: what it prints."""
@@ -58,6 +68,10 @@ class Original:
     scale: float = 1e-6
     read: Callable[[str], float] | None = None
     params: Mapping[str, Param] | None = None
+
+    def figure(self, output: str) -> float:
+        """What the program printed, in SI."""
+        return self.read(output) if self.read else parse.lmbench_last(output, self.scale)
 
 
 def _latency_at(size: int) -> Callable[[str], float]:
@@ -111,12 +125,23 @@ ORIGINALS: dict[str, Original] = {
 """Row → its original; arithmetic beside."""
 
 OPERATIONS = {
-    **{f"cpu.{ours}.{op}": f"{theirs} {op}" for ours, theirs in (("int", "integer"), ("int64", "uint64"))
+    **{f"cpu.{ours}.{op}": f"{theirs} {op}" for ours, theirs in (("int", "integer"), ("int64", "int64"))
        for op in ("add", "mul", "div", "mod")},
     **{f"cpu.{kind}.{op}": f"{kind} {op}" for kind in ("float", "double") for op in ("add", "mul", "div")},
     **{f"cpu.{kind}.bogo": f"{kind} bogomflops" for kind in ("float", "double")},
 }  # fmt: skip
 """Row → its name in lat_ops' output, of which one run has all."""
+
+
+def measure(context: Context) -> list[Compared]:
+    """All rows of the part; none, where no lmbench is named."""
+    if not os.environ.get(FOLDER):
+        context.say(f"lmbench: {FOLDER} does not name the folder of its programs; left out")
+        return []
+    host = node.this_host(context)
+    found = list(contests(host.run, host.figure, context.stack))
+    run_blocks(found, context.effort, context.rng, context.say)
+    return [contest.row() for contest in found]
 
 
 def contests(run: Run, ours: Ours, stack: ExitStack) -> Iterator[Contest]:
@@ -130,30 +155,36 @@ def contests(run: Run, ours: Ours, stack: ExitStack) -> Iterator[Contest]:
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     file, empty = folder / "file", folder / "empty"
     empty.mkdir()
-    run([_path("lmdd"), f"of={file}", f"move={FILE_BYTES}", "fsync=1", "print=3"])
+    run(_words("lmdd", f"of={file}", f"move={FILE_BYTES}", "fsync=1", "print=3"))
     rows = table().by_name
-    for name, original in ORIGINALS.items():
-        words = original.words.format(file=file, folder=empty).split()
-        yield _contest(rows[name], original.params or {}, ours, _figure(run, words, original))
-    operations = Runs(lambda: parse.lmbench_operations(run([_path("lat_ops")])))
+    for words, names in _programs().items():
+        runs = _runs(run, _words(*words.format(file=file, folder=empty).split()), names)
+        for name in names:
+            yield _contest(rows[name], ORIGINALS[name].params or {}, ours, functools.partial(runs.figure, name))
+    operations = Runs(lambda: parse.lmbench_operations(run(_words("lat_ops"))))
     for name, label in OPERATIONS.items():
-        yield _contest(rows[name], {}, ours, _named(operations, label))
+        yield _contest(rows[name], {}, ours, functools.partial(operations.figure, label))
 
 
-def _path(program: str) -> str:
-    return f"{os.environ[FOLDER]}/{program}"
+def _programs() -> dict[str, list[str]]:
+    """Words of a program → the rows that one run of it has."""
+    found: dict[str, list[str]] = {}
+    for name, original in ORIGINALS.items():
+        found.setdefault(original.words, []).append(name)
+    return found
 
 
-def _figure(run: Run, words: Sequence[str], original: Original) -> Callable[[], float]:
-    def theirs() -> float:
-        output = run([_path(words[0]), *words[1:]])
-        return original.read(output) if original.read else parse.lmbench_last(output, original.scale)
-
-    return theirs
+def _words(program: str, *words: str) -> list[str]:
+    timing = (f"ENOUGH={FILES_ENOUGH}", *TIMING[1:]) if program == "lat_fs" else TIMING
+    return ["env", *timing, f"{os.environ[FOLDER]}/{program}", *words]
 
 
-def _named(runs: Runs[str], label: str) -> Callable[[], float]:
-    return lambda: runs.figure(label)
+def _runs(run: Run, words: Sequence[str], names: Sequence[str]) -> Runs[str]:
+    def figures() -> dict[str, float]:
+        output = run(words)
+        return {name: ORIGINALS[name].figure(output) for name in names}
+
+    return Runs(figures)
 
 
 def _contest(row: Row, params: Mapping[str, Param], ours: Ours, theirs: Callable[[], float]) -> Contest:

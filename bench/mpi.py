@@ -1,4 +1,4 @@
-"""Part `mpi`: wulf-mpi beside NetPIPE over MPI, HPCC's rings and PTRANS, and OSU's; the same MPI, ranks and mpirun.
+"""Part `mpi`: wulf-mpi beside NetPIPE over MPI, HPCC's rings and PTRANS; the same MPI, ranks and mpirun.
 
 Debian's netpipe-openmpi and hpcc are built with Open MPI; wulf-mpi is built with the same. The ranks are on this host,
 over shared memory and over TCP's loopback.
@@ -7,14 +7,13 @@ over shared memory and over TCP's loopback.
 from __future__ import annotations
 
 import functools
-import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench import osu, parse
+from bench import parse
 from bench.blocks import Contest, run_blocks
 from bench.context import Context
 from bench.errors import BenchError
@@ -95,44 +94,22 @@ def measure(context: Context) -> list[Row]:
             rows.append(without_peer(f"MPI beside {name}", f"{name} ({missing} is not installed)", "s", "lower"))
         else:
             contests += make()
-    if os.environ.get(osu.FOLDER):
-        contests += _osu()
     run_blocks(contests, context.effort, context.rng, context.say)
     return [*(contest.row() for contest in contests), *rows]
 
 
-def _osu() -> Iterator[Contest]:
-    """Beside OSU's programs, each block a launch of both sides."""
-    for way, words in WAYS.items():
-        yield from osu.contests(
-            way, functools.partial(_launched, words), functools.partial(_asked_of_one_launch, words)
-        )
-
-
-def _launched(way: Sequence[str], program_and_words: Sequence[str]) -> str:
-    return _output([*_launch(*way), *program_and_words])
-
-
-def _asked_of_one_launch(way: Sequence[str], work: Callable[[osu.Ask], osu.Figures]) -> osu.Figures:
-    with Session([*_launch(*way), str(program(KIND))]) as session:
-
-        def ask(probe: str, **params: object) -> Mapping[str, float]:
-            metrics = session.request("run", probe=probe, params=params)["metrics"]
-            return {name: float(metric["value"]) for name, metric in metrics.items() if metric["value"] is not None}
-
-        return work(ask)
-
-
-def _launch(*words: str) -> list[str]:
+def launch(*words: str) -> list[str]:
+    """What launches two ranks of a program that is named next."""
     return [f"mpirun.{KIND}", *OPTIONS[KIND], *words, "-n", str(RANKS)]
 
 
-def _ranks(*words: str) -> list[str]:
+def wulf_ranks(*words: str) -> list[str]:
     """wulf-mpi's ranks: launched anew for every figure, as the peers are."""
-    return [*_launch(*words), str(program(KIND))]
+    return [*launch(*words), str(program(KIND))]
 
 
-def _output(words: Sequence[str], folder: Path | None = None) -> str:
+def output(words: Sequence[str], folder: Path | None = None) -> str:
+    """A launch to its end: what it prints. BenchError: it failed."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False, cwd=folder)
     if done.returncode != 0:
         raise BenchError(f"{' '.join(words)} ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
@@ -152,13 +129,13 @@ def _least_mean(ranks: Sequence[str], count: int) -> float:
 def _netpipes(words: Sequence[str], count: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         sizes = ["-l", str(BYTES), "-u", str(BYTES), "-p", "0", "-n", str(count), "-o", f"{folder}/np.out"]
-        return parse.netpipe_least_mean(_output([*_launch(*words), "NPopenmpi", *sizes]))
+        return parse.netpipe_least_mean(output([*launch(*words), "NPopenmpi", *sizes]))
 
 
 def _netpipe() -> Iterator[Contest]:
     """The least of the means of its trials, of as many round trips each, on both sides."""
     for way, words in WAYS.items():
-        ranks = _ranks(*words)
+        ranks = wulf_ranks(*words)
         with Session(ranks) as session:
             count = max(1000, round(0.3 / _mean(session, seconds=0.3)))
         yield Contest(
@@ -171,7 +148,7 @@ def _run_hpcc() -> dict[str, float]:
     """All of hpcc's figures, by its own names and in its own units."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "hpccinf.txt").write_text(INPUT)
-        _output([*_launch(), "hpcc"], Path(folder))
+        output([*launch(), "hpcc"], Path(folder))
         return parse.hpcc_summary((Path(folder) / "hpccoutf.txt").read_text())
 
 
@@ -183,7 +160,7 @@ def _hpcc() -> Iterator[Contest]:
         return hpcc.figure(name) * unit
 
     def ours(probe: str, metric: str, **params: object) -> float:
-        return float(once(_ranks(), "run", probe=probe, params=params)["metrics"][metric]["value"])
+        return float(once(wulf_ranks(), "run", probe=probe, params=params)["metrics"][metric]["value"])
 
     for order, metric, name, unit, si in RINGS:
         yield Contest(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import lmbench, parse
+from bench import parse
 from bench.blocks import Contest, run_blocks
 from bench.context import Context
 from bench.errors import BenchError
@@ -64,15 +64,18 @@ class Host:
 
 def measure(context: Context) -> list[Row]:
     """All rows of the part."""
-    cpu = max(os.sched_getaffinity(0))
-    session = context.stack.enter_context(Session([str(find_program("wulf-node").path)]))
-    host = Host(cpu, data_caches(cpu), session)
+    host = this_host(context)
     contests = [*_triads(host), *_memrates(host), *_chases(host), *_calls(host)]
-    if os.environ.get(lmbench.FOLDER):
-        contests += lmbench.contests(host.run, host.figure, context.stack)
     contests = contests[::3] if context.quick else contests
     run_blocks(contests, context.effort, context.rng, context.say)
     return [*(contest.row() for contest in contests), *_missing(), *_memory()]
+
+
+def this_host(context: Context) -> Host:
+    """The last of this process's CPUs, and a session of wulf-node that lives as long as the bench."""
+    cpu = max(os.sched_getaffinity(0))
+    session = context.stack.enter_context(Session([str(find_program("wulf-node").path)]))
+    return Host(cpu, data_caches(cpu), session)
 
 
 def data_caches(cpu: int, root: Path = Path("/sys/devices/system/cpu")) -> dict[int, int]:

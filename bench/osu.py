@@ -1,4 +1,4 @@
-"""Rows of part `mpi`: `wulf mpi pingpong --as osu7`, `stream` and `put` beside the OSU micro-benchmarks, size by size.
+"""Part `osu`: `wulf mpi pingpong --as osu7`, `stream` and `put` beside the OSU micro-benchmarks, size by size.
 
 No distribution packages them: WULF_OSU names the folder `c/mpi` of a build of version 7 with the same MPI. A block is a
 launch of each side, which goes through all sizes: what a launch fixes for its length is in the interval.
@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import parse
-from bench.blocks import Contest
+from bench import mpi, parse
+from bench.blocks import Contest, run_blocks
+from bench.context import Context
+from bench.rows import Row
+from bench.session import Session
 from bench.several import Runs
 from wulf.core.records import Param
 from wulf.measure.tools import osu
@@ -95,6 +98,32 @@ TESTS = (
     ),
     *(_put(sync) for sync in ("flush", "lock")),
 )  # fmt: skip
+
+
+def measure(context: Context) -> list[Row]:
+    """All rows of the part; none, where no OSU is named."""
+    if not os.environ.get(FOLDER):
+        context.say(f"osu: {FOLDER} does not name its folder c/mpi; left out")
+        return []
+    found: list[Contest] = []
+    for way, words in mpi.WAYS.items():
+        found += contests(way, functools.partial(_launched, words), functools.partial(_asked_of_one_launch, words))
+    run_blocks(found, context.effort, context.rng, context.say)
+    return [contest.row() for contest in found]
+
+
+def _launched(way: Sequence[str], program_and_words: Sequence[str]) -> str:
+    return mpi.output([*mpi.launch(*way), *program_and_words])
+
+
+def _asked_of_one_launch(way: Sequence[str], work: Callable[[Ask], Figures]) -> Figures:
+    with Session(mpi.wulf_ranks(*way)) as session:
+
+        def ask(probe: str, **params: object) -> Mapping[str, float]:
+            metrics = session.request("run", probe=probe, params=params)["metrics"]
+            return {name: float(metric["value"]) for name, metric in metrics.items() if metric["value"] is not None}
+
+        return work(ask)
 
 
 def contests(

@@ -89,11 +89,14 @@ def osu_sizes(output: str) -> dict[int, float]:
 
 
 def lmbench_operations(output: str) -> dict[str, float]:
-    """Seconds of every operation that lat_ops prints, by its name there: "integer bit", "double bogomflops" …"""
+    """Seconds of every operation that lat_ops prints, by its name there: "integer bit", "double bogomflops" …
+
+    Some of lmbench's versions have "uint64 add" beside "int64 mul": both are int64 here.
+    """
     found = re.findall(rf"(?m)^([a-z0-9]+ [a-z]+): {_NUMBER} nanoseconds", output)
     if not found:
         raise BenchError(f"no operation of lat_ops in: …{output.strip()[-300:]}")
-    return {name: float(figure) * 1e-9 for name, figure in found}
+    return {name.removeprefix("u"): float(figure) * 1e-9 for name, figure in found}
 
 
 def sockperf_delivered(output: str) -> float:

@@ -24,8 +24,9 @@ def made(monkeypatch, outputs):
     asked = []
 
     def run(words):
-        asked.append(words)
-        return outputs.get(words[0].removeprefix("/lm/"), "")
+        program = next(word for word in words if word.startswith("/lm/"))
+        asked.append((program.removeprefix("/lm/"), words))
+        return outputs.get(asked[-1][0], "")
 
     with ExitStack() as stack:
         found = list(lmbench.contests(run, lambda *what, **params: (what, params), stack))
@@ -39,11 +40,14 @@ def test_figures_are_those_of_the_row_in_si(monkeypatch):
         "lat_mem_rd": '"stride=128\n0.00098 1.050\n0.00195 1.060\n64.00000 90.5\n',
         "bw_mmap_rd": "8.39 12000.5\n",
     }
-    contests, _ = made(monkeypatch, outputs)
+    contests, asked = made(monkeypatch, outputs)
     theirs = {name.split(",")[0]: contest.peer for name, contest in contests.items()}
     assert theirs["os.syscall.null"]() == pytest.approx(0.0402e-6)
     assert theirs["os.file.create.0k"]() == pytest.approx(20e-6)
     assert theirs["os.file.delete.0k"]() == pytest.approx(12.5e-6)
+    files = [words for program, words in asked if program == "lat_fs"]
+    assert len(files) == 1  # of both rows
+    assert "ENOUGH=10000" in files[0]
     assert theirs["mem.l1.latency"]() == pytest.approx(1.05e-9)
     assert theirs["mem.main.latency"]() == pytest.approx(90.5e-9)
     assert theirs["os.reread.mapped"]() == pytest.approx(12000.5e6)
@@ -51,7 +55,7 @@ def test_figures_are_those_of_the_row_in_si(monkeypatch):
 
 def test_ours_is_the_rows_own_cell(monkeypatch):
     contests, asked = made(monkeypatch, {})
-    assert asked[0][0] == "/lm/lmdd"  # the file is written as lmbench's summary writes it
+    assert asked[0][0] == "lmdd"  # the file is written as lmbench's summary writes it
     assert contests["mem.fault.protection, Prot Fault"].ours() == (("page-fault", "excess"), {"kind": "protection"})
     assert contests["mem.main.latency, Main mem"].ours()[1]["bytes"] == 64 << 20
 
@@ -61,4 +65,4 @@ def test_one_run_of_lat_ops_has_all_operations(monkeypatch):
     contests, asked = made(monkeypatch, {"lat_ops": text})
     assert contests["cpu.int.add, intgr add"].peer() == pytest.approx(0.27e-9)
     assert contests["cpu.float.bogo, float bogo"].peer() == pytest.approx(0.82e-9)
-    assert [words[0] for words in asked].count("/lm/lat_ops") == 1
+    assert [program for program, _ in asked].count("lat_ops") == 1
