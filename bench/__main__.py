@@ -18,6 +18,7 @@ from rich.console import Console
 from bench import (
     build,
     docs,
+    imb,
     interval,
     limits,
     linpack,
@@ -53,7 +54,8 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "net": net.measure,
     "local": local.measure,
     "mpi": mpi.measure,
-    "osu": osu.measure,
+    "osu": osu.TOOL.measure,
+    "imb": imb.TOOL.measure,
     "mpi-farm": mpi_farm.measure,
     "linpack": linpack.measure,
     "interval": interval.measure,
@@ -61,7 +63,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
 }
 """In the order of running: what is timed alone comes before the lab."""
 
-SLOW_PARTS = {"survey", "sweep", "share", "lmbench", "osu", "interval", "linpack", "trace", "build"}
+SLOW_PARTS = {"survey", "sweep", "share", "lmbench", "osu", "imb", "interval", "linpack", "trace", "build"}
 """Left out by --quick, unless asked for."""
 
 ROOT = Path(__file__).parent.parent

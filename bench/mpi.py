@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import functools
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench import parse
+from bench import parse, programs
 from bench.blocks import Contest, run_blocks
 from bench.context import Context
-from bench.errors import BenchError
 from bench.mpi_farm import OPTIONS, program
 from bench.peers import TRIALS
 from bench.rows import Row, without_peer
@@ -26,6 +24,9 @@ from bench.several import Runs
 KIND, RANKS = "openmpi", 2
 
 BYTES = 8
+
+PATIENCE = 300.0
+"""For a launch [s]."""
 
 WAYS = {"shared memory": (), "TCP loopback": ("--mca", "btl", "tcp,self")}
 """What carries the messages → mpirun's words for it."""
@@ -108,14 +109,6 @@ def wulf_ranks(*words: str) -> list[str]:
     return [*launch(*words), str(program(KIND))]
 
 
-def output(words: Sequence[str], folder: Path | None = None) -> str:
-    """A launch to its end: what it prints. BenchError: it failed."""
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False, cwd=folder)
-    if done.returncode != 0:
-        raise BenchError(f"{' '.join(words)} ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
-    return done.stdout + done.stderr
-
-
 def _mean(session: Session, **params: object) -> float:
     answer = session.request("run", probe="pingpong", params={"bytes": BYTES, **params})
     return float(answer["metrics"]["rtt"]["value"])
@@ -129,7 +122,7 @@ def _least_mean(ranks: Sequence[str], count: int) -> float:
 def _netpipes(words: Sequence[str], count: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         sizes = ["-l", str(BYTES), "-u", str(BYTES), "-p", "0", "-n", str(count), "-o", f"{folder}/np.out"]
-        return parse.netpipe_least_mean(output([*launch(*words), "NPopenmpi", *sizes]))
+        return parse.netpipe_least_mean(programs.output([*launch(*words), "NPopenmpi", *sizes], PATIENCE))
 
 
 def _netpipe() -> Iterator[Contest]:
@@ -148,7 +141,7 @@ def _run_hpcc() -> dict[str, float]:
     """All of hpcc's figures, by its own names and in its own units."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "hpccinf.txt").write_text(INPUT)
-        output([*launch(), "hpcc"], Path(folder))
+        programs.output([*launch(), "hpcc"], PATIENCE, Path(folder))
         return parse.hpcc_summary((Path(folder) / "hpccoutf.txt").read_text())
 
 

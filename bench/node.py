@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import parse
+from bench import parse, programs
 from bench.blocks import Contest, run_blocks
 from bench.context import Context
 from bench.errors import BenchError
@@ -29,6 +29,9 @@ FLAGS = {"triad": ["-O3", "-march=native"], "chase": ["-O2"]}
 
 SECONDS = 0.1
 """Of one replicate, on either side."""
+
+PATIENCE = 120.0
+"""For a peer's run [s]."""
 
 MEMRATE_BYTES = 128 << 20
 """Of the array that stress-ng's memrate is given, beyond the caches of most machines."""
@@ -55,11 +58,7 @@ class Host:
 
     def run(self, argv: Sequence[str]) -> str:
         """A program on the same CPU: what it prints."""
-        command = ["taskset", "-c", str(self.cpu), *argv]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        if done.returncode != 0:
-            raise BenchError(f"{' '.join(argv)} ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
-        return done.stdout + done.stderr
+        return programs.output(["taskset", "-c", str(self.cpu), *argv], PATIENCE)
 
 
 def measure(context: Context) -> list[Row]:

@@ -88,6 +88,14 @@ def osu_sizes(output: str) -> dict[int, float]:
     return sizes
 
 
+def imb_sizes(output: str) -> dict[int, float]:
+    """The figure after size [B] and repetitions of each line of IMB-MPI1, in the unit of its column."""
+    sizes = {int(found[1]): float(found[2]) for found in re.finditer(rf"(?m)^\s+(\d+)\s+\d+\s+{_NUMBER}", output)}
+    if not sizes:
+        raise BenchError(f"no size of IMB in: …{output.strip()[-300:]}")
+    return sizes
+
+
 def lmbench_operations(output: str) -> dict[str, float]:
     """Seconds of every operation that lat_ops prints, by its name there: "integer bit", "double bogomflops" …
 
