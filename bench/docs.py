@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import reasons
 from bench.errors import BenchError
+from bench.machine import name_of
 from bench.rows import BEST, MET, MISSED, NONE, OPEN, Row
 from bench.table import markdown
 
@@ -17,14 +19,16 @@ END = "<!-- made by `python -m bench`: end -->"
 
 
 def section(rows: Sequence[Row], machine: dict[str, Any]) -> str:
-    """One machine's table, the machine, and when and with what each part was measured."""
+    """One machine's table, the machine, when and with what each part was measured, and why goals are open or missed."""
     # a row of the best peer repeats another
     found = Counter(row.verdict for row in rows if not row.name.endswith(BEST))
+    held_back = reasons.explained(rows, name_of(machine), reasons.read())
     return (
         f"{markdown(rows)}\n\n"
         f"Of {found.total() - found[NONE]} goals {found[MET]} are met, {found[MISSED]} missed, {found[OPEN]} open. "
         f"Measured on {machine['cpus']} CPUs of {machine['cpu']}{', a virtual machine' if machine['virtual'] else ''}, "
         f"Linux {machine['kernel']}, {machine['system']}. {runs(rows, machine['parts'])}."
+        + (f"\n\nOpen or missed, and why:\n\n{reasons.markdown(held_back)}" if held_back else "")
     )
 
 

@@ -1,0 +1,72 @@
+"""Why rows of the table are open or missed: data/open.toml, a reason for rows by the patterns of their names."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from bench.rows import BEST, MISSED, OPEN, Row
+
+FILE = Path(__file__).parent / "data" / "open.toml"
+
+UNEXPLAINED = "nobody has said why yet"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What holds rows back from their goal.
+
+    Parameters
+    ----------
+    rows
+        Patterns of their names, as of a shell.
+    why
+        A sentence, or several.
+    peers
+        Patterns of the peers' names.
+    machines
+        Patterns of the folders in results/.
+    """
+
+    rows: tuple[str, ...]
+    why: str
+    peers: tuple[str, ...] = ("*",)
+    machines: tuple[str, ...] = ("*",)
+
+    def holds(self, row: Row, machine: str) -> bool:
+        """Whether it is this row's, which was measured on that machine."""
+        asked = ((row.name, self.rows), (row.peer_name, self.peers), (machine, self.machines))
+        return all(any(fnmatchcase(name, pattern) for pattern in patterns) for name, patterns in asked)
+
+
+def read(path: Path = FILE) -> list[Reason]:
+    """The file's reasons, the particular before the general."""
+    found = tomllib.loads(path.read_text())["reason"]
+    return [Reason(**{name: tuple(v) if isinstance(v, list) else v for name, v in one.items()}) for one in found]
+
+
+def unreached(rows: Sequence[Row]) -> list[Row]:
+    """The rows whose goal is open or missed, without those that repeat another."""
+    return [row for row in rows if row.verdict in (OPEN, MISSED) and not row.name.endswith(BEST)]
+
+
+def explained(rows: Sequence[Row], machine: str, reasons: Sequence[Reason]) -> dict[str, list[Row]]:
+    """Reason → the open and missed rows that it is the first to hold for; `UNEXPLAINED` last, if at all."""
+    found: dict[str, list[Row]] = {}
+    for row in unreached(rows):
+        why = next((reason.why for reason in reasons if reason.holds(row, machine)), UNEXPLAINED)
+        found.setdefault(why, []).append(row)
+    left = found.pop(UNEXPLAINED, None)
+    return found | ({UNEXPLAINED: left} if left else {})
+
+
+def markdown(found: dict[str, list[Row]]) -> str:
+    """A list: rows, what they are, and why."""
+    return "\n".join(f"- {'; '.join(_told(row) for row in rows)}: {why.strip()}" for why, rows in found.items())
+
+
+def _told(row: Row) -> str:
+    return f"*{row.name}*" + (" (missed)" if row.verdict == MISSED else "")
