@@ -14,6 +14,7 @@ from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.mpi.spec import WorldSpec
 from wulf.core.errors import NodeError
 from wulf.measure.engine.watcher import UNWATCHED
+from wulf.measure.mpi.probes import BLOCKS
 from wulf.model.network.file import parse_network
 from wulf.store.run import RunWriter, list_runs
 from wulf.workflow.engine.study import Conditions
@@ -33,6 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
 
     def study(given: Conditions, launch: Launch, _seconds: float) -> RunWriter:
         found.append(([node.name for node in given.inventory.nodes], launch.spec.ranks, launch.spec.per_node))
+        assert launch.how == BLOCKS, "what one launch fixes for its length would be taken for the network"
         return given.writer
 
     def measure(writer: RunWriter) -> Any:
