@@ -23,10 +23,8 @@ RATE = "200mbit"
 
 @pytest.fixture
 def lab(request: pytest.FixtureRequest, netns: None) -> Iterator[labs.Lab]:
-    """One for each test, as its nodes are changed for good; its links at `RATE`, or with None as they are."""
-    rate = getattr(request, "param", RATE)
-    rates = dict.fromkeys(("n1", "n2", "n3", "n4"), rate) if rate else None
-    with labs.up(4, keep=False, rates=rates) as made:
+    """One for each test, as its nodes are changed for good: by default four nodes with links at `RATE`."""
+    with labs.up(**{"nodes": 4, "rate": RATE, "keep": False} | getattr(request, "param", {})) as made:
         yield made
 
 
@@ -43,6 +41,16 @@ def survey(lab: labs.Lab, tmp_path: Path) -> Callable[[], Run]:
     return surveyed
 
 
+FAST = {"rate": None}
+"""Links as fast as the machine: what costs the CPU time is felt."""
+
+EMULATED = {"rate": None, "link": {"rate": RATE}}
+"""Links that wulf-link carries, all alike until a test makes one worse."""
+
+RULES = 2000
+"""So many that what a packet costs is seen beside the rest of a round trip."""
+
+
 def change(lab: labs.Lab, node: str, command: str) -> None:
     done = ssh(lab, node, command)
     assert done.returncode == 0, done.stderr
@@ -56,14 +64,18 @@ def way(finding: Finding) -> str:
     return str(finding.evidence[0].way)
 
 
-@pytest.mark.parametrize("lab", [None], indirect=True)
+def causes(finding: Finding) -> set[str]:
+    return {one.metric for one in finding.evidence}
+
+
+@pytest.mark.parametrize("lab", [FAST], indirect=True)
 def test_a_small_receive_buffer_makes_a_slow_receiver(lab: labs.Lab, survey: Callable[[], Run]) -> None:
     """Where others take segments of 64 KiB at once, a window of a few waits for acknowledgements."""
     change(lab, "n3", "sysctl -w net.ipv4.tcp_rmem='4096 8192 8192' net.ipv4.tcp_moderate_rcvbuf=0")
     found = blamed(survey())
     assert set(found) == {"n3"}
     assert way(found["n3"]) == "receive"
-    assert "sysctl.net.ipv4.tcp_rmem" in {one.metric for one in found["n3"].evidence}
+    assert "sysctl.net.ipv4.tcp_rmem" in causes(found["n3"])
 
 
 def test_a_shaper_on_what_a_node_sends_makes_a_slow_sender(lab: labs.Lab, survey: Callable[[], Run]) -> None:
@@ -85,21 +97,103 @@ def test_a_firewall_that_blocks_the_measuring_ports_is_one_finding(lab: labs.Lab
     found = blamed(run)
     assert set(found) == {"n3"}
     assert "can't be reached on its measuring ports" in found["n3"].text
-    assert "firewall.drops" in {one.metric for one in found["n3"].evidence}
+    assert "firewall.drops" in causes(found["n3"])
     assert not [f for f in run.findings if f.kind == "failed"]
 
 
-def test_one_way_of_a_link_that_is_slow(lab: labs.Lab, survey: Callable[[], Run]) -> None:
-    """What n1 sends to n3 alone goes through a class of 20 Mbit/s; the way back and all other links are as before."""
-    address = next(node.address for node in lab.nodes if node.name == "n3")
+def slow_to(lab: labs.Lab, node: str, other: str, rate: str = "20mbit") -> None:
+    """What a node sends to one other alone goes through a class of that rate; all else is as before."""
     for command in (
         "tc qdisc delete dev eth0 root",
         "tc qdisc add dev eth0 root handle 1: htb default 10",
         f"tc class add dev eth0 parent 1: classid 1:10 htb rate {RATE}",
-        "tc class add dev eth0 parent 1: classid 1:20 htb rate 20mbit burst 16kb",
-        f"tc filter add dev eth0 parent 1: protocol ip u32 match ip dst {address} flowid 1:20",
+        f"tc class add dev eth0 parent 1: classid 1:20 htb rate {rate} burst 16kb",
+        f"tc filter add dev eth0 parent 1: protocol ip u32 match ip dst {address(lab, other)} flowid 1:20",
     ):
-        change(lab, "n1", command)
+        change(lab, node, command)
+
+
+def address(lab: labs.Lab, node: str) -> str:
+    return next(each.address for each in lab.nodes if each.name == node)
+
+
+def test_one_way_of_a_link_that_is_slow(lab: labs.Lab, survey: Callable[[], Run]) -> None:
+    slow_to(lab, "n1", "n3")
     found = blamed(survey())
     assert set(found) == {"n1>n3"}
     assert way(found["n1>n3"]) == "send"
+
+
+@pytest.mark.parametrize("lab", [{"nodes": 6}], indirect=True)
+def test_two_faults_at_once_are_two_findings(lab: labs.Lab, survey: Callable[[], Run]) -> None:
+    """A link that is slow one way, and a node that sends slowly to all."""
+    slow_to(lab, "n1", "n3")
+    change(lab, "n5", "tc qdisc replace dev eth0 root tbf rate 20mbit burst 16kb latency 20ms")
+    found = blamed(survey())
+    assert {name: way(one) for name, one in found.items()} == {"n1>n3": "send", "n5": "send"}
+
+
+def test_a_link_on_which_nothing_arrives(lab: labs.Lab, survey: Callable[[], Run]) -> None:
+    """n1's answers to n3 go astray, too: neither can measure the other, and both reach everybody else."""
+    rules = (
+        "add table inet site; add chain inet site output { type filter hook output priority 0; policy accept; }; "
+        f"add rule inet site output ip daddr {address(lab, 'n3')} drop"
+    )
+    change(lab, "n1", f"nft '{rules}'")
+    run = survey()
+    assert set(blamed(run)) == {"n1>n3"}
+    assert not [finding for finding in run.findings if finding.kind == "failed"]
+
+
+@pytest.mark.parametrize("lab", [FAST], indirect=True)
+def test_a_sender_without_offloads(lab: labs.Lab, survey: Callable[[], Run]) -> None:
+    """It makes a packet of each 1,448 bytes where the others hand over 64 KiB."""
+    off = ("tx-tcp-segmentation", "tx-generic-segmentation")
+    code = "; ".join(f"write('features', 'eth0', '{one}', 0)" for one in off)
+    assert lab.exec("n3", [sys.executable, "-c", f"from wulf.agent.net.ethtool import write; {code}"]) == 0
+    found = blamed(survey())
+    assert set(found) == {"n3"}
+    assert way(found["n3"]) == "send"
+    assert "nic.eth0.offload.tso" in causes(found["n3"])
+
+
+@pytest.mark.parametrize("lab", [FAST], indirect=True)
+def test_a_firewall_of_thousands_of_rules(lab: labs.Lab, survey: Callable[[], Run], tmp_path: Path) -> None:
+    """Each packet that comes in is held against every one of them."""
+    chain = "add chain inet site input { type filter hook input priority 0; policy accept; }"
+    rules = [f"add rule inet site input ip saddr 198.51.{i // 250}.{i % 250} drop" for i in range(RULES)]
+    script = tmp_path / "rules.nft"
+    script.write_text("\n".join(["add table inet site", chain, *rules]) + "\n")
+    assert lab.exec("n3", ["nft", "-f", str(script)]) == 0
+    found = blamed(survey())
+    assert set(found) == {"n3"}
+    assert "firewall.rules" in causes(found["n3"])
+
+
+@pytest.mark.parametrize("lab", [EMULATED], indirect=True)
+@pytest.mark.parametrize("fault", [{"loss": "5%"}, {"duplicate": "100%"}], ids=["loss", "duplicates"])
+def test_frames_that_are_lost_or_come_twice(lab: labs.Lab, survey: Callable[[], Run], fault: dict[str, str]) -> None:
+    lab.set_link("n3", fault, direction="out")
+    found = blamed(survey())
+    assert set(found) == {"n3"}
+    assert way(found["n3"]) == "send"
+
+
+def test_a_link_that_swallows_what_is_long(lab: labs.Lab, survey: Callable[[], Run]) -> None:
+    """Round trips from n1 to n3 are as everywhere, streams never get through: unequal MTUs on a way do this."""
+    rules = (
+        "add table inet site; add chain inet site output { type filter hook output priority 0; policy accept; }; "
+        f"add rule inet site output ip daddr {address(lab, 'n3')} meta length > 600 drop"
+    )
+    change(lab, "n1", f"nft '{rules}'")
+    assert set(blamed(survey())) == {"n1>n3"}
+
+
+@pytest.mark.parametrize("lab", [EMULATED | {"link": {"delay": "0"}}], indirect=True)
+def test_a_node_with_a_smaller_mtu(lab: labs.Lab, survey: Callable[[], Run]) -> None:
+    """Of a link that carries frame by frame, both ways."""
+    lab.set_link("n3", {"mtu": "300"})
+    found = blamed(survey())
+    assert set(found) == {"n3"}
+    assert way(found["n3"]) == "both"
+    assert "nic.eth0.mtu" in causes(found["n3"])
