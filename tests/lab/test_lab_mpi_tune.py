@@ -10,6 +10,7 @@ import pytest
 from tests.lab.conftest import needs, ssh
 from tests.lab.test_lab_mpi_commands import BUILDING, wulf
 from tests.process.native.mpi_session import each_mpi, installed
+from tests.rules_file import read_rules
 from tests.worlds import world_of
 from wulf import lab as labs
 from wulf.cluster.inventory import Inventory
@@ -17,7 +18,7 @@ from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import NodeError
 from wulf.measure.mpi.algorithms import choice_of
 from wulf.measure.mpi.guidelines import Call
-from wulf.measure.mpi.rules_file import Rule, read_rules, read_variables, write_rules
+from wulf.measure.mpi.rules_file import Rule, read_variables, write_rules
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.measuring import Outcome, measure

@@ -13,7 +13,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wulf.core.errors import UsageError
-from wulf.core.files import replace_file
 from wulf.core.given import Unreadable, contents
 from wulf.core.nodeset import names_in
 from wulf.tune.setting import Value
@@ -83,11 +82,6 @@ def members(kept: Iterable[Kept]) -> dict[str, list[str]]:
         return {nodes: names_in(nodes) if nodes else [] for nodes in {each.nodes for each in kept}}
     except ValueError as error:
         raise UsageError(f"the nodes that kept something can't be told: {error}") from error
-
-
-def write_kept(run: Path, settings: KeptSettings) -> None:
-    """Into a run's folder, whole or not at all."""
-    replace_file(run / FILE, settings.model_dump_json(indent=2) + "\n")
 
 
 def read_kept(run: Path) -> KeptSettings:

@@ -1,4 +1,4 @@
-"""Files that tell an MPI which algorithms its collectives are to use: written, and read back. Pure.
+"""Files that tell an MPI which algorithms its collectives are to use. Pure.
 
 Open MPI's (coll/tuned, version 1) is a list of numbers: collectives; of each its number and its numbers of ranks; of
 each of these its sizes; of each size algorithm, fan-out and segment. A rule holds from its number of ranks and its size
@@ -8,16 +8,13 @@ fenced in: below its size and its ranks, and above them, the MPI chooses. MPICH 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, isqrt
 
 from wulf.core.errors import UsageError
 from wulf.measure.mpi.algorithms import RULES, Choice
-
-NUMBERS = 4
-"""Of one size: itself, algorithm, fan-out, segment."""
 
 
 @dataclass(frozen=True, order=True)
@@ -101,17 +98,6 @@ def _sizes(rules: Sequence[Rule], choice: Choice) -> list[str]:
     return [f"{size} {a} {fan} {segment} # {name}" for size, (a, fan, segment, name) in sorted(at.items())]
 
 
-def read_rules(text: str, choice: Choice) -> list[Rule]:
-    """The rules of a file, the reverse of `write_rules`.
-
-    Raises
-    ------
-    UsageError
-        It is none of ours, or of another MPI: says where.
-    """
-    return sorted(_read_dynamic(text, choice) if choice.file == RULES else _read_variables(text, choice))
-
-
 def read_variables(text: str) -> dict[str, str]:
     """The environment that a file of NAME=VALUE stands for. Raises UsageError."""
     found = {}
@@ -123,67 +109,3 @@ def read_variables(text: str) -> dict[str, str]:
         if words:
             found[name] = value
     return found
-
-
-def _read_variables(text: str, choice: Choice) -> list[Rule]:
-    known = {
-        item: Rule(op, 0, 0, None, one.name)
-        for op, collective in choice.collectives.items()
-        for one in collective.algorithms
-        for item in choice.forced(op, one.name).items()
-    }
-    rules = []
-    for name, value in read_variables(text).items():
-        if (name, value) not in known:
-            raise UsageError(f"{name}={value} is no algorithm of {choice.kind}'s", "write the file anew with --tune")
-        rules.append(known[name, value])
-    return rules
-
-
-class _Numbers:
-    """The file's numbers one by one, each with what it should have been."""
-
-    def __init__(self, text: str) -> None:
-        words = (word for line in text.splitlines() for word in line.partition("#")[0].split())
-        self._words: Iterator[str] = iter(words)
-
-    def next(self, what: str) -> int:
-        word = next(self._words, None)
-        if word is None or not word.isdecimal():
-            there = "the file's end" if word is None else repr(word)
-            raise UsageError(f"{there} stands where {what} was due", "write the file anew with --tune")
-        return int(word)
-
-
-def _read_dynamic(text: str, choice: Choice) -> list[Rule]:
-    numbers = _Numbers(text)
-    by_id = {one.id: one for one in choice.collectives.values()}
-    rules: list[Rule] = []
-    for _ in range(numbers.next("the number of collectives")):
-        number = numbers.next("a collective's number")
-        if number not in by_id:
-            raise UsageError(f"collective {number} is not known", f"there are {', '.join(map(str, sorted(by_id)))}")
-        op = by_id[number].op
-        for _ in range(numbers.next(f"the number of {op}'s numbers of ranks")):
-            ranks = numbers.next("a number of ranks")
-            count = numbers.next("the number of sizes")
-            rows = [tuple(numbers.next(f"{op}'s size, algorithm, fan-out, segment") for _ in range(NUMBERS))
-                    for _ in range(count)]  # fmt: skip
-            rules += _rules_of(op, ranks, rows, choice)
-    return rules
-
-
-def _rules_of(op: str, ranks: int, rows: Sequence[tuple[int, ...]], choice: Choice) -> Iterator[Rule]:
-    known = choice.collectives[op]
-    if rows and rows[0][0] != 0:
-        raise UsageError(f"{op} on {ranks} ranks begins at size {rows[0][0]}", "the first size must be 0")
-    unit = known.size(1, ranks) or 1
-    by_number = {one.number: one.name for one in known.algorithms}
-    for row, following in zip(rows, [*rows[1:], None], strict=True):
-        size, algorithm = row[0], row[1]
-        if algorithm == 0:
-            continue
-        if algorithm not in by_number:
-            raise UsageError(f"{op} has no algorithm {algorithm}", f"there are {', '.join(map(str, by_number))}")
-        end = None if following is None else following[0] // unit
-        yield Rule(op, ranks, size // unit, end, by_number[algorithm])

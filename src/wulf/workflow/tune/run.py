@@ -19,6 +19,8 @@ from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import EACH, mpi_probe
 from wulf.store.run import RunWriter
 from wulf.tune.campaign.plan import lease_of
+from wulf.tune.kept import FILE as KEPT_FILE
+from wulf.tune.kept import KeptSettings
 from wulf.workflow.engine.connect import Connected, connect
 from wulf.workflow.engine.done import Done
 from wulf.workflow.mpi.probes import Ranks
@@ -26,7 +28,7 @@ from wulf.workflow.tune.campaign import CampaignState, Conductor
 from wulf.workflow.tune.measures import NET, REPLICATES, AppMeasure, MpiMeasure, NetMeasure, NetReach
 from wulf.workflow.tune.nodes import Nodes
 from wulf.workflow.tune.prepare import Prepared, Request, metric_of, prepare, read_all
-from wulf.workflow.tune.result import differences, kept_object, result_object
+from wulf.workflow.tune.result import differences, result_object
 
 
 def plan_only(inventory: Inventory, request: Request, *, watch: Watcher = UNWATCHED) -> Prepared:
@@ -75,8 +77,8 @@ def _finished(writer: RunWriter, prepared: Prepared, told: CampaignState, nodes:
     result["dumps"] = _compared(writer, prepared, told, nodes)
     code = exit_code_of(told, result["dumps"])
     writer.write_json("campaign.json", result | {"exit_code": code})
-    kept = [kept_object(one, prepared.campaign, prepared.catalogue) for one in told.kept]
-    writer.write_json("kept.json", {"campaign": writer.id, "kept": kept})
+    kept = KeptSettings.model_validate({"campaign": writer.id, "kept": result["kept"]})
+    writer.write_json(KEPT_FILE, kept.model_dump(mode="json"))
     writer.write_findings([])
     writer.finish(told.state, exit_code=code)
     return Done(result | {"exit_code": code}, writer.path, code)

@@ -20,7 +20,8 @@ from tests.unit.cli.tune.test_export import KEPT
 from tests.unit.trace.test_imports_garbage import VALID
 from tests.unit.workflow.predict_fakes import THIS, make_trace
 from tests.unit.workflow.simulating import simulator
-from wulf.tune.kept import KeptSettings, write_kept
+from wulf.tune.kept import FILE as KEPT_FILE
+from wulf.tune.kept import KeptSettings
 from wulf.workflow.net.survey import Survey
 
 
@@ -109,7 +110,7 @@ def templates(folder: Path) -> tuple[Path, Path]:
         for name in ("one", "two"):
             simulator(patch, folder / name, Survey)("n[1-3]")
             (folder / name / "run").rename(_parent(runs / "runs") / name)
-    write_kept(runs / "runs" / "one", KeptSettings(campaign="c1", kept=KEPT))
+    (runs / "runs" / "one" / KEPT_FILE).write_text(KeptSettings(campaign="c1", kept=KEPT).model_dump_json())
     cut = runs / "runs" / "cut"
     shutil.copytree(runs / "runs" / "two", cut)
     (cut / "records.jsonl").unlink()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.rules_file import read_rules
 from tests.unit.workflow.mpi_fakes import FakeWorld, probes
 from tests.unit.workflow.simulating import QUICK, simulator
 from tests.wording import lacking
@@ -18,7 +19,7 @@ from wulf.core.errors import NodeError, UsageError
 from wulf.measure.mpi.algorithms import choice_of
 from wulf.measure.mpi.guidelines import Call
 from wulf.measure.mpi.probes import BLOCKS, EACH
-from wulf.measure.mpi.rules_file import Rule, read_rules
+from wulf.measure.mpi.rules_file import Rule
 from wulf.workflow.engine.measuring import Outcome
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.mpi import tune as mpi_tune
