@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from wulf.stats.claims import Claim
+from wulf.stats.claims import Claim, Verdict
 
 
 def goal(claim: Claim) -> str:
@@ -19,42 +20,62 @@ def goal(claim: Claim) -> str:
     return f"{'≤' if claim.at_most else '≥'} {claim.bound:.0%}"
 
 
+_WORDS = {Verdict.MET: "yes", Verdict.MISSED: "NO", Verdict.OPEN: "open", None: "–"}
+_STYLES = {Verdict.MISSED: "bold red", Verdict.OPEN: "yellow", None: "dim"}
+
+
 def met(claim: Claim) -> str:
     """Whether the claim holds; a naive method claims nothing."""
-    return "–" if claim.met is None else "yes" if claim.met else "NO"
+    return _WORDS[claim.verdict]
+
+
+def interval(claim: Claim) -> str:
+    """Of the share, in per cent."""
+    low, high = claim.interval
+    return f"{100 * low:.1f}–{100 * high:.1f}"
+
+
+def summary(claims: Sequence[Claim]) -> str:
+    """How many goals are met, missed and open."""
+    found = Counter(claim.verdict for claim in claims)
+    goals = found.total() - found[None]
+    return f"{found[Verdict.MET]} of {goals} goals met, {found[Verdict.MISSED]} missed, {found[Verdict.OPEN]} open"
 
 
 def print_claims(claims: Sequence[Claim], console: Console) -> None:
     """One line a claim, grouped by noise; 80 columns are enough."""
     for stream in dict.fromkeys(claim.stream for claim in claims):
         table = Table(box=None, pad_edge=False, show_header=True, padding=(0, 1, 0, 0))
-        table.add_column(Text(stream, style="bold"), overflow="fold", width=49)
+        table.add_column(Text(stream, style="bold"), overflow="fold", width=38)
         table.add_column("share", justify="right")
+        table.add_column("95 %", justify="right")
         table.add_column("goal", justify="right")
         table.add_column("of", justify="right")
         table.add_column("met")
         for claim in claims:
             if claim.stream == stream:
-                style = "bold red" if claim.met is False else "dim" if claim.met is None else ""
+                style = _STYLES.get(claim.verdict, "")
                 share, of = f"{claim.share:.1%}", str(claim.n)
-                table.add_row(Text(claim.what, style), share, goal(claim), of, Text(met(claim), style))
+                told = Text(met(claim), style)
+                table.add_row(Text(claim.what, style), share, interval(claim), goal(claim), of, told)
         console.print(table)
         console.print()
 
 
 def markdown(claims: Sequence[Claim]) -> str:
     """The table as Markdown."""
-    lines = ["| claim | noise | share | goal | campaigns | met |", "| --- | --- | ---: | --- | ---: | --- |"]
-    lines += [
-        f"| {claim.what} | {claim.stream} | {claim.share:.1%} | {goal(claim)} | {claim.n} | {met(claim)} |"
-        for claim in claims
-    ]
+    lines = ["| claim | noise | share | 95 % interval | goal | campaigns | met |"]
+    lines += ["| --- | --- | ---: | --- | --- | ---: | --- |"]
+    for claim in claims:
+        share = f"{claim.share:.1%} | {interval(claim)}"
+        lines.append(f"| {claim.what} | {claim.stream} | {share} | {goal(claim)} | {claim.n} | {met(claim)} |")
     return "\n".join(lines) + "\n"
 
 
 def as_json(claim: Claim) -> dict[str, Any]:
     """One claim as a JSON object."""
+    low, high = claim.interval
     return {
-        "claim": claim.what, "noise": claim.stream, "share": claim.share, "campaigns": claim.n,
-        "bound": claim.bound, "at_most": claim.at_most, "met": claim.met,
+        "claim": claim.what, "noise": claim.stream, "share": claim.share, "low": low, "high": high,
+        "campaigns": claim.n, "bound": claim.bound, "at_most": claim.at_most, "verdict": claim.verdict,
     }  # fmt: skip

@@ -1,18 +1,36 @@
 """A claim of wulf's statistics, held against simulated campaigns: what `wulf stats selftest` prints a row for.
 
-A bound is missed only when the share is beyond it by more than chance explains (one-sided binomial test at 1 %), so
-that a fixed seed is not luck.
+A goal is met when the whole interval of the share (Clopper and Pearson's, 95 %) lies within it, or no more than two
+points beyond. It is missed when the share is beyond it by more than chance explains (one-sided binomial test at 1 %),
+so that a fixed seed is not luck. Else it is open: more campaigns would tell.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
-from scipy.special import bdtr, bdtrc
+from scipy.special import bdtr, bdtrc, betaincinv
 
 CHANCE = 0.01
+
+LEVEL = 0.05
+"""Two-sided, of a share's interval."""
+
+TOLERANCE = 0.02
+"""How far beyond its goal an interval may end and still prove it: a test that errs in just 5 of 100 stands at its goal,
+and no interval around that ends there."""
+
+
+class Verdict(StrEnum):
+    """What the campaigns say of a goal."""
+
+    MET = "met"
+    MISSED = "missed"
+    OPEN = "open"
 
 
 @dataclass(frozen=True)
@@ -37,14 +55,37 @@ class Claim:
     at_most: bool = True
 
     @property
-    def met(self) -> bool | None:
-        """Within the bound, but for chance; None where nothing is claimed."""
+    def interval(self) -> tuple[float, float]:
+        """Of the share, by Clopper and Pearson (1934)."""
+        hits = self._hits
+        low = float(betaincinv(hits, self.n - hits + 1, LEVEL / 2)) if hits else 0.0
+        high = float(betaincinv(hits + 1, self.n - hits, 1 - LEVEL / 2)) if hits < self.n else 1.0
+        return low, high
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """None where nothing is claimed."""
         if self.bound is None:
             return None
-        hits = round(self.share * self.n)
+        low, high = self.interval
         if self.at_most:
-            return bool(self.share <= self.bound or bdtrc(hits - 1, self.n, self.bound) > CHANCE)
-        return bool(self.share >= self.bound or bdtr(hits, self.n, self.bound) > CHANCE)
+            chance, within = bdtrc(self._hits - 1, self.n, self.bound), high <= self.bound + TOLERANCE
+            beyond = self.share > self.bound
+        else:
+            chance, within = bdtr(self._hits, self.n, self.bound), low >= self.bound - TOLERANCE
+            beyond = self.share < self.bound
+        if beyond and chance <= CHANCE:
+            return Verdict.MISSED
+        return Verdict.MET if within else Verdict.OPEN
+
+    @property
+    def _hits(self) -> int:
+        return round(self.share * self.n)
+
+
+def missed(claims: Iterable[Claim]) -> list[Claim]:
+    """Those whose goal is missed."""
+    return [claim for claim in claims if claim.verdict is Verdict.MISSED]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 
 from wulf.selftest import tune
 from wulf.selftest.simulated.campaigns import Planned, held
-from wulf.stats.claims import Size
+from wulf.stats.claims import Size, Verdict
 from wulf.stats.series.streams import SYNTHETIC
 from wulf.tune.campaign import deciding
 from wulf.tune.campaign.contrasts import _least_squares
@@ -36,7 +36,7 @@ def test_attribution_by_least_squares_is_caught(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(deciding, "main_effects", _least_squares)
     monkeypatch.setattr(deciding.Result, "alarm", False)
     missed = tune.interacting(np.random.default_rng(1), QUIET, Size(40, 40))
-    assert missed[0].met is False
+    assert missed[0].verdict is Verdict.MISSED
 
 
 def test_every_step_of_the_plan_gives_claims() -> None:
