@@ -16,14 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import wulf
-from tests.process.cli.bad_input import files, options
+from tests.process.cli.bad_input import files, nodes, options
 from tests.process.cli.bad_input.trial import End, Input, tried, trouble
-
-NO_SSH = """#!/bin/sh
-echo "ssh: Could not resolve hostname a.invalid: Name or service not known" >&2
-exit 255
-"""
-"""In the place of ssh: nobody is reached, and at once."""
 
 KINDS = ("refused", "incomplete", "taken", "wrong")
 
@@ -37,7 +31,11 @@ def load_all() -> None:
 
 def collected(scratch: Path, seed: int, sample: int | None, only: str) -> list[Input]:
     """All inputs, or a sample in which every surface has its share."""
-    found = [one for one in (*options.inputs(), *files.inputs(scratch, seed)) if only in f"{one.surface} {one.what}"]
+    found = [
+        one
+        for one in (*options.inputs(), *files.inputs(scratch, seed), *nodes.inputs(seed))
+        if only in f"{one.surface} {one.what}"
+    ]
     chance = random.Random(seed)
     chance.shuffle(found)
     if sample is None or sample >= len(found):
@@ -64,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="wulf-bad-input-") as name:
         scratch = Path(name)
         (scratch / "bin").mkdir()
-        (scratch / "bin" / "ssh").write_text(NO_SSH)
+        (scratch / "bin" / "ssh").write_text(nodes.SSH)
         (scratch / "bin" / "ssh").chmod(0o755)
         os.environ["PATH"] = f"{scratch / 'bin'}:{os.environ['PATH']}"
         os.environ["NO_COLOR"] = "1"

@@ -1,0 +1,99 @@
+"""Nodes that answer, sound but for one thing, and the commands that ask them: whoever took a node over says that.
+
+A stand-in for ssh plays the node from a file in the command's folder. What a sound node says is what this machine's own
+programs say: nothing is measured or changed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from tests.contract.test_answers import ASKED
+from tests.contract.test_given_files import MALFORMED
+from tests.process.cli.bad_input.changes import changed
+from tests.process.cli.bad_input.options import NODES
+from tests.process.cli.bad_input.trial import Input
+from wulf.agent.operations import OPERATIONS
+from wulf.cluster.programs import agent_program, find_program
+
+PLAYED = "node.json"
+"""Program → its greeting, and its answer to each operation; what is none is said as it stands."""
+
+SSH = f"""#!{sys.executable} -IS
+import json, sys
+try:
+    with open({PLAYED!r}, "rb") as file:
+        text = file.read()
+except OSError:
+    sys.stderr.write("ssh: Could not resolve hostname a.invalid: Name or service not known\\n")
+    sys.exit(255)
+out = sys.stdout.buffer
+def say(line):
+    out.write(line + b"\\n")
+    out.flush()
+try:
+    played = next(one for program, one in json.loads(text).items() if program in sys.argv[-1])
+    greeting, answers = json.dumps(played["greeting"]).encode(), dict(played["answers"])
+except (ValueError, KeyError, TypeError, AttributeError, StopIteration):
+    say(text)
+    sys.stdin.buffer.read()
+    sys.exit()
+say(greeting)
+for line in sys.stdin.buffer:
+    asked = json.loads(line)
+    answer = answers.get(asked["op"], {{"ok": False, "error": {{"code": "unknown-op", "message": "not played"}}}})
+    say(json.dumps({{"id": asked["id"], "ok": True, **answer}} if isinstance(answer, dict) else answer).encode())
+"""
+"""In the place of ssh: reaches nobody where no node is played."""
+
+COMMANDS = (
+    ("survey", *NODES, "--quick"), ("node", *NODES, "--quick"), ("audit", *NODES), ("tune", "status", *NODES),
+    ("tune", "revert", *NODES), ("mpi", "list", *NODES), ("net", "pingpong", "a.invalid", "b.invalid", "--quick"),
+)  # fmt: skip
+
+READ_ONLY = ("ping", "describe", "facts", "settings", "addresses", "blas_find", "mpi_find", "app_find", "change_status")
+
+
+def sound() -> dict[str, Any]:
+    """What this machine would say."""
+    answers = {op: json.loads(json.dumps(OPERATIONS[op](**ASKED[op]))) for op in READ_ONLY}
+    played = {"wulf-agent": {"greeting": _greeting([sys.executable, str(agent_program().path)]), "answers": answers}}
+    for program in ("wulf-net", "wulf-node"):
+        path = str(find_program(program).path)
+        described = json.loads(_said([path, "--describe"]))
+        played[program] = {"greeting": _greeting([path]), "answers": {"ping": {}, "describe": {"describe": described}}}
+    return played
+
+
+def _greeting(command: list[str]) -> Any:
+    return json.loads(_said(command).splitlines()[0])
+
+
+def _said(command: list[str]) -> bytes:
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, timeout=30).stdout
+
+
+def inputs(seed: int) -> Iterator[Input]:
+    """Every command with a sound node, with nodes that say what is no answer at all, and with changed ones."""
+    played = sound()
+    for words in COMMANDS:
+        chance = random.Random(f"{seed} {words}")
+        yield _input(words, "sound", json.dumps(played).encode())
+        for name, content in MALFORMED.items():
+            yield _input(words, name, content)
+        for program, said in played.items():
+            for op, answer in [("greeting", said["greeting"]), *said["answers"].items()]:
+                for name, content in changed("json", json.dumps(answer).encode(), chance):
+                    now = json.loads(content)
+                    held = {"greeting": now} if op == "greeting" else {"answers": {**said["answers"], op: now}}
+                    what = f"{program}'s {op}: {name}"
+                    yield _input(words, what, json.dumps({**played, program: {**said, **held}}).encode())
+
+
+def _input(words: tuple[str, ...], name: str, content: bytes) -> Input:
+    return Input("a node's answer", f"{' '.join(words)}: {name}", words, files={PLAYED: content}, wanted="either")
