@@ -23,6 +23,9 @@ void header(const std::uint8_t* data, std::size_t size);
 /// The kernel's counter files, and the difference of two snapshots.
 void proc(const std::uint8_t* data, std::size_t size);
 
+/// wulf-replay's stdin: all that it may be asked of programs that stand in the request itself.
+void questions(const std::uint8_t* data, std::size_t size);
+
 /// The file of a traced rank; and the records of two of them, which become a program.
 void trace(const std::uint8_t* data, std::size_t size);
 

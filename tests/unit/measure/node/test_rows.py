@@ -42,7 +42,6 @@ def test_what_lmbench_does_otherwise_does_not_have_its_label() -> None:
         ("mem.fault.page", "latency", {"kind": "pages"}),  # a page, as lat_pagefault
         ("os.reread.mapped", "throughput", {"how": "mapped"}),  # mapped once, as bw_mmap_rd mmap_only
         ("os.signal.handle", "excess", {"action": "handle"}),  # the sending taken off, as lat_sig catch
-        ("cpu.double.bogo", "interval", {"type": "double", "op": "bogo"}),  # a thousand side by side, as lat_ops
     ],
 )
 def test_rows_with_lmbenchs_label_are_its_work_and_statistic(name: str, metric: str, params: dict[str, str]) -> None:
