@@ -48,6 +48,8 @@ class Test:
         From a size to the probe's parameters.
     read
         From the probe's values and the size to the figure.
+    sizes
+        Of messages [B].
     """
 
     name: str
@@ -58,10 +60,13 @@ class Test:
     probe: str
     params: Callable[[int], dict[str, Param]]
     read: Callable[[Mapping[str, float], int], float]
+    sizes: tuple[int, ...] = SIZES
 
     def ours(self, ask: Ask) -> Figures:
         """One launch of wulf-mpi through the sizes."""
-        return {size: self.read(ask(self.probe, bytes=size, seconds=0.0, **self.params(size)), size) for size in SIZES}
+        return {
+            size: self.read(ask(self.probe, bytes=size, seconds=0.0, **self.params(size)), size) for size in self.sizes
+        }
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ class Tool:
         for test in self.tests:
             ours = Runs(functools.partial(session, test.ours))
             theirs = Runs(functools.partial(self.theirs, test, run))
-            for size in SIZES:
+            for size in test.sizes:
                 yield Contest(
                     f"MPI {test.name}, {size} B, {way}", self.name, test.unit, test.better,
                     functools.partial(ours.figure, size), functools.partial(theirs.figure, size),
