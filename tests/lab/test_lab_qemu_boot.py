@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 import wulf
+from tests.kept import write_kept
 from tests.lab.machines import ask, await_boot, boot_id, put, run
 from tests.processes import wait_until
 from wulf import lab
 from wulf.cli.tune import export as tune_export
-from wulf.tune.kept import FILE as KEPT_FILE
 from wulf.tune.kept import Kept, KeptSettings
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(3600)]
@@ -39,7 +39,7 @@ def kept(tmp_path: Path) -> Path:
     path = tmp_path / "20261122T010203-tune-ab12"
     path.mkdir()
     (path / "run.json").write_text(json.dumps({"id": path.name, "command": "tune", "started": "2026-11-22T01:02:03Z"}))
-    (path / KEPT_FILE).write_text(KeptSettings(campaign=path.name, kept=KEPT).model_dump_json())
+    write_kept(path, KeptSettings(campaign=path.name, kept=KEPT))
     return path
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.kept import write_kept
 from tests.lab.conftest import ssh
 from tests.unit.tune.make_exports import setting
 from wulf import lab
 from wulf.cli.tune import export as tune_export
-from wulf.tune.kept import FILE as KEPT_FILE
 from wulf.tune.kept import Kept, KeptSettings
 
 pytestmark = pytest.mark.lab
@@ -31,7 +31,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Kept(name="tcp.idle", value=False, before=True, nodes="n[1-2]"),
         Kept(name="tcp.keepalive", value=600, before=7200, nodes="n2"),
     )
-    (path / KEPT_FILE).write_text(KeptSettings(campaign=path.name, kept=kept).model_dump_json())
+    write_kept(path, KeptSettings(campaign=path.name, kept=kept))
     return path
 
 
@@ -66,7 +66,7 @@ def test_what_is_exported_is_found_on_the_nodes_once_it_is_applied(two_nodes: la
 
 def test_a_node_that_is_gone_is_not_taken_for_well(two_nodes: lab.Lab, run: Path):
     kept = (Kept(name="tcp.idle", value=True, before=False, nodes="n[1-2]"),)
-    (run / KEPT_FILE).write_text(KeptSettings(campaign=run.name, kept=kept).model_dump_json())
+    write_kept(run, KeptSettings(campaign=run.name, kept=kept))
     assert states(run)[0] == 0
     ssh_config = run / "ssh_config"
     ssh_config.write_text(two_nodes.ssh_config.read_text().replace("n2", "n9"))

@@ -73,4 +73,5 @@ def test_the_page_has_its_marks_and_its_tables() -> None:
 
 
 def test_simulated_words_are_a_table() -> None:
-    assert "| a | b | 50.0% | – | 2 | – |" in "\n".join(edges.simulated_words([Claim("a", "b", 0.5, 2, None)]))
+    told = edges.simulated_words([Claim("a", "b", 0.5, 2, None)])
+    assert "| a | b | 50.0% | 1.3–98.7 | – | 2 | – |" in "\n".join(told)

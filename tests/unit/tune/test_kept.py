@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from tests.kept import write_kept
 from wulf.core.errors import UsageError
-from wulf.tune.kept import Effect, Kept, KeptSettings, read_kept, write_kept
+from wulf.tune.kept import Effect, Kept, KeptSettings, read_kept
 
 RTT = Effect(value=-1.84e-5, low=-1.89e-5, high=-1.78e-5, unit="s", metric="rtt", verdict="faster", basis="confirmed")
 

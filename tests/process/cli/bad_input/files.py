@@ -13,6 +13,7 @@ from typing import Literal
 import pytest
 
 from tests.contract.test_given_files import MALFORMED
+from tests.kept import write_kept
 from tests.process.cli.bad_input.changes import changed
 from tests.process.cli.bad_input.options import NODES
 from tests.process.cli.bad_input.trial import Input
@@ -20,7 +21,6 @@ from tests.unit.cli.tune.test_export import KEPT
 from tests.unit.trace.test_imports_garbage import VALID
 from tests.unit.workflow.predict_fakes import THIS, make_trace
 from tests.unit.workflow.simulating import simulator
-from wulf.tune.kept import FILE as KEPT_FILE
 from wulf.tune.kept import KeptSettings
 from wulf.workflow.net.survey import Survey
 
@@ -110,7 +110,7 @@ def templates(folder: Path) -> tuple[Path, Path]:
         for name in ("one", "two"):
             simulator(patch, folder / name, Survey)("n[1-3]")
             (folder / name / "run").rename(_parent(runs / "runs") / name)
-    (runs / "runs" / "one" / KEPT_FILE).write_text(KeptSettings(campaign="c1", kept=KEPT).model_dump_json())
+    write_kept(runs / "runs" / "one", KeptSettings(campaign="c1", kept=KEPT))
     cut = runs / "runs" / "cut"
     shutil.copytree(runs / "runs" / "two", cut)
     (cut / "records.jsonl").unlink()

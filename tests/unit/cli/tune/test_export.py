@@ -5,11 +5,12 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from tests.kept import write_kept
 from tests.unit.tune.make_exports import RTT
 from tests.wording import lacking
 from wulf.cli.tune import export as tune_export
 from wulf.core.errors import UsageError
-from wulf.tune.kept import Kept, KeptSettings, write_kept
+from wulf.tune.kept import Kept, KeptSettings
 from wulf.workflow.tune import verify as tune_verify
 from wulf.workflow.tune.verify import Verified
 
