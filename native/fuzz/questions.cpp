@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <string_view>
+#include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "fuzz/conversation.hpp"
@@ -9,13 +10,12 @@
 namespace wulf::fuzz {
 namespace {
 
-constexpr double kMost = 128;     ///< ranks or rounds of a schedule: more of them only take longer
-constexpr int kMostJoined = 3;  ///< requests that join programs: each could double what there is
+constexpr double kMost = 128;             ///< ranks or rounds of a schedule: more of them only take longer
+constexpr int kMostJoined = 3;            ///< requests that join programs: each could double what there is
 constexpr std::size_t kMostPrograms = 4;  ///< of one of them
 
 bool is_large(const Json::Member& member) {
-  constexpr auto kCounts = {std::string_view("ranks"), std::string_view("rounds")};
-  return std::ranges::find(kCounts, member.name) != kCounts.end() && member.value.is_number() &&
+  return (member.name == "ranks" || member.name == "rounds") && member.value.is_number() &&
          member.value.get<double>() > kMost;
 }
 
@@ -55,7 +55,8 @@ void questions(const std::uint8_t* data, std::size_t size) {
   int joined = 0;
   operations.at("join") = {[&joined, join = operations.at("join").handle](const Json& request) {
     const Json* programs = request.find("programs");
-    if (++joined > kMostJoined || (programs != nullptr && programs->is_array() && programs->size() > kMostPrograms)) {
+    if (++joined > kMostJoined ||
+        (programs != nullptr && programs->is_array() && programs->size() > kMostPrograms)) {
       throw Error("bad-parameter", "left alone");
     }
     return join(request);
