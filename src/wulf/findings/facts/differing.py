@@ -78,7 +78,7 @@ def _text(value: object) -> str | None:
 def with_causes(
     standing: Sequence[Finding], found: Sequence[Difference], nodes: Iterable[str]
 ) -> tuple[list[Finding], list[Difference]]:
-    """Findings about nodes with what may be their cause, and the differences that are left to tell by themselves."""
+    """Findings about nodes and links with what may be their cause, and the differences left to tell by themselves."""
     healthy = sorted(set(nodes) - {finding.subject for finding in standing})
     by_node: dict[str, list[Difference]] = {}
     for one in found:
@@ -86,12 +86,12 @@ def with_causes(
             by_node.setdefault(node, []).append(one)
     joined, told = [], set[tuple[int, str]]()
     for finding in standing:
-        effects = effects_of(finding) if finding.kind in ("node", "deviation") else []
-        likely = [one for one in by_node.get(finding.subject, []) if acts(one, effects)][:MOST_CAUSES]
-        told |= {(id(one), finding.subject) for one in likely}
-        joined.append(
-            _with(finding, likely, how_to_prove(likely[0], finding.subject, healthy, effects)) if likely else finding
-        )
+        effects = effects_of(finding)
+        likely = [
+            (node, one) for node in _places(finding, effects) for one in by_node.get(node, []) if acts(one, effects)
+        ][:MOST_CAUSES]
+        told |= {(id(one), node) for node, one in likely}
+        joined.append(_with(finding, likely, healthy, effects) if likely else finding)
     return joined, [
         rest for one in found if (rest := _without(one, {node for ident, node in told if ident == id(one)}))
     ]
@@ -111,22 +111,34 @@ def _in_words(metric: str) -> str:
     return "rtt" if "round trip" in metric else "throughput" if "throughput" in metric else metric
 
 
-def _with(finding: Finding, likely: Sequence[Difference], proof: str) -> Finding:
-    words = [f"{one.cause.words} ({_told(one)}{_and(len(one.facts) - 1)})" for one in likely if one.cause is not None]
-    node = finding.subject
-    why = (
-        f" Likely cause: {node} has {words[0]}."
-        if len(words) == 1
-        else f" Likely causes: {node} has {'; '.join(words)}."
-    )
-    step = likely[0].cause.step.format(node=node) if likely[0].cause else ""
+def _places(finding: Finding, effects: Sequence[str]) -> list[str]:
+    """The nodes whose facts may be the cause: of a link its ends, where nothing comes through.
+
+    What a node does to all its links is a finding about the node.
+    """
+    if finding.kind in ("node", "deviation"):
+        return [finding.subject]
+    return finding.subject.split(">") if finding.kind == "link" and "blocked" in effects else []
+
+
+def _with(
+    finding: Finding, likely: Sequence[tuple[str, Difference]], healthy: Sequence[str], effects: Sequence[str]
+) -> Finding:
+    words, before = [], ""
+    for node, one in likely:
+        told = f"{one.cause.words if one.cause else one.fact} ({_told(one)}{_and(len(one.facts) - 1)})"
+        words.append(told if node == before else f"{node} has {told}")
+        before = node
+    node, first = likely[0]
+    step = first.cause.step.format(node=node) if first.cause else ""
+    proof = how_to_prove(first, node, healthy, effects)
     return finding.model_copy(
         update={
-            "text": finding.text + why,
+            "text": f"{finding.text} Likely cause{'s' * (len(words) > 1)}: {'; '.join(words)}.",
             "next_step": f"to prove it: {proof}; to mend it: {step}",
             "evidence": [
                 *finding.evidence,
-                *(e for one in likely for e in _evidence(one) if e.subject == node),
+                *(e for node, one in likely for e in _evidence(one) if e.subject == node),
             ],
         }
     )

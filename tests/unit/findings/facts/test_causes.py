@@ -86,6 +86,7 @@ def test_what_stands_out_is_joined_with_what_differs_there(wording: Wording) -> 
         ({"nic.eth0.offload.tso": False}, "send", "throughput", True),
         ({"nic.eth0.offload.tso": False}, "both", "rtt", False),
         ({"firewall.rules": 1000}, "both", "rtt", True),
+        ({"firewall.rules": 2000, "firewall.drops": 2000}, "both", "rtt", True),
         ({"nic.eth0.speed": 125000000}, "both", "throughput", True),
         ({"nic.eth0.speed": 12500000000}, "both", "throughput", False),
         ({"kernel.release": "5.10"}, "both", "rtt", True),
@@ -94,6 +95,24 @@ def test_what_stands_out_is_joined_with_what_differs_there(wording: Wording) -> 
 def test_only_what_acts_on_it_that_way_is_likely(facts: dict[str, Any], way: str, metric: str, likely: bool) -> None:
     (one,) = differences(fingerprint({"n4": facts}))
     assert acts(one, effects_of(node(way, metric))) is likely
+
+
+def test_a_link_through_which_nothing_comes_is_joined_with_what_blocks_at_its_ends(wording: Wording) -> None:
+    evidence = Evidence(subject="n1>n3", metric="rtt", way="both", effect="blocked")
+    link = Finding(
+        kind="link", severity=Severity.BAD, subject="n1>n3", text="The link n1 – n3 stands out.", next_step="look",
+        evidence=[evidence],
+    )  # fmt: skip
+    found = differences(fingerprint({"n3": {"firewall.drops": 1}, "n1": BUFFERS, "n4": {"firewall.drops": 7}}, nodes=8))
+    (finding,), left = with_causes([link], found, ["n1", "n2", "n3", "n4"])
+    assert finding.text.endswith(
+        "Likely cause: n3 has a firewall that drops packets (firewall.drops is 1, the others' 0)."
+    )
+    assert lacking(finding.next_step, "`nft list ruleset` on n3") == []
+    assert {one.nodes for one in left} == {("n1",), ("n4",)}, "what does not block, and who is not at its ends"
+    wording(finding.text)
+    slow = link.model_copy(update={"evidence": [evidence.model_copy(update={"effect": None})]})
+    assert with_causes([slow], found, ["n1", "n2", "n3", "n4"])[0] == [slow], "of a slow link nothing is known to act"
 
 
 def test_a_fact_shared_by_two_is_left_to_the_one_that_does_not_stand_out() -> None:
