@@ -26,7 +26,7 @@ EDGE, HANDSHAKE = 65536, 5e-6
 SIZES = (1, 64, 256, 1024, 4096, 8192, 16384, 32768, 65536, 98304, 131072, 262144, 524288, 1048576)
 NOISE = 0.01
 COVERED = 0.93
-SHARE = 3
+SHARE = 5
 """One in so many of the campaigns: lines with their bends take a second each."""
 
 RUNS = (LEAST_REPLICATES, LOOKS[0])

@@ -39,7 +39,7 @@ SLOWER = 1.05
 SIZES = {"4, 8 or 16 nodes": (4, 8, 16), "64 or 256 nodes": (64, 256), "1,000 or 10,000 nodes": (1000, 10_000)}
 """By cost: of larger ones fewer campaigns."""
 
-_NODES_A_SURVEY = 200
+_NODES_A_SURVEY = 24
 """A cluster of n nodes is simulated as often as the others, but no more than so many nodes in all for each survey."""
 
 
@@ -88,7 +88,7 @@ def powers(random: np.random.Generator, size: Size) -> list[Claim]:
     """What is found at rest, replicates scattering by 1 % and nodes by half of that."""
     claims = []
     for nodes, times, bound in ((4, 1.10, 0.8), (16, SLOWER, 0.95), (64, SLOWER, 0.95), (1000, SLOWER, 0.95)):
-        n = max(1, min(size.surveys, size.surveys * _NODES_A_SURVEY // nodes))
+        n = max(1, min(size.surveys, size.surveys * 4 * _NODES_A_SURVEY // nodes))
         found, _ = _one_slow(random, nodes, times, n, partial(_by_replicates, stream=SYNTHETIC[0]))
         what = f"one of {nodes:,} nodes {times - 1:.0%} slower: found"
         claims.append(Claim(what, "lognormal", found, n, bound, at_most=False))
@@ -102,7 +102,7 @@ def foretold(random: np.random.Generator, size: Size) -> list[Claim]:
     """
     claims = []
     for nodes in (4, 16, 64):
-        n = max(1, min(2 * size.campaigns, size.campaigns * _NODES_A_SURVEY // nodes))
+        n = max(1, min(2 * size.campaigns, size.campaigns * 4 * _NODES_A_SURVEY // nodes))
         times = 1 + float(visible_from(nodes, BETWEEN, error_of(LOOKS[0], CV, nodes)))
         found, _ = _one_slow(random, nodes, times, n, partial(_by_replicates, stream=SYNTHETIC[0]))
         what = f"{nodes} nodes, one as slow as nine in ten are said to find ({times - 1:.1%}): found"
@@ -233,8 +233,8 @@ def _over_links(random: np.random.Generator, own: Floats, drift: float) -> set[i
 
 
 DRIFTING = (
-    Drifting("node survey", ", by the runner", 16, 5, _among_nodes),
-    Drifting("survey", " over its links", 8, 5, _over_links),
+    Drifting("node survey", ", by the runner", 16, 10, _among_nodes),
+    Drifting("survey", " over its links", 8, 20, _over_links),
 )
 
 

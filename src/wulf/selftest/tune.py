@@ -149,7 +149,7 @@ def worth(random: np.random.Generator, stream: Stream, size: Size, effect: Effec
 
 def _campaigns(size: Size) -> int:
     """A campaign costs as much as twenty comparisons."""
-    return size.surveys
+    return size.surveys // 2
 
 
 def _covers(one: Held, name: str) -> bool:
