@@ -38,7 +38,7 @@ def told_of(values: Floats, seed: int) -> JudgedSeries:
 
 def unchanged(random: np.random.Generator, size: Size, *, stream: Stream, runs: int) -> list[Claim]:
     """Nothing changed: is a change claimed, or shown as a candidate?"""
-    n = max(20, size.surveys // 10)
+    n = max(20, size.surveys // 3)
     told = [told_of(np.exp(CV * stream.draw(random, runs)), i) for i in range(n)]
     claimed = sum(bool(one.steps) and one.doubt is None for one in told) / n
     candidates = sum(bool(one.steps) and one.doubt is not None for one in told) / n
@@ -51,7 +51,7 @@ def unchanged(random: np.random.Generator, size: Size, *, stream: Stream, runs: 
 
 def changed(random: np.random.Generator, size: Size, *, stream: Stream, runs: int) -> list[Claim]:
     """Slower by 3 % from three fifths on: is it found there, and called worse?"""
-    n, at = max(20, size.surveys // 10), 3 * runs // 5
+    n, at = max(20, size.surveys // 3), 3 * runs // 5
     shown = worse = 0
     for i in range(n):
         values = np.exp(CV * stream.draw(random, runs))

@@ -26,7 +26,7 @@ EDGE, HANDSHAKE = 65536, 5e-6
 SIZES = (1, 64, 256, 1024, 4096, 8192, 16384, 32768, 65536, 98304, 131072, 262144, 524288, 1048576)
 NOISE = 0.01
 COVERED = 0.93
-SHARE = 5
+SHARE = 2
 """One in so many of the campaigns: lines with their bends take a second each."""
 
 RUNS = (LEAST_REPLICATES, LOOKS[0])
@@ -47,7 +47,7 @@ def recovered(random: np.random.Generator, size: Size, runs: int) -> list[Claim]
 
 def refused(random: np.random.Generator, size: Size) -> list[Claim]:
     """Fewer replicates than have an interval that covers: is anything claimed of them?"""
-    answered, counts = 0, [*range(1, LEAST_REPLICATES)] * max(1, size.campaigns // 50)
+    answered, counts = 0, [*range(1, LEAST_REPLICATES)] * max(1, size.campaigns // 20)
     for runs in counts:
         try:
             measured_of(campaign(random, runs)).fitted()

@@ -19,7 +19,7 @@ from wulf.workflow.foresight.predict import predict
 from wulf.workflow.foresight.replaying import Replay
 from wulf.workflow.foresight.scene import Wanted
 
-SHARE = 4
+SHARE = 2
 """One in so many of the surveys: each replays some 1,800 networks."""
 
 COMPUTE, LATENCIES, MESSAGES, BYTES, RESENT = 1.0, 20_000, 15_000, 4e8, 3e8
