@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from bench.rows import BEST, MISSED, OPEN, Row
 
@@ -44,7 +45,7 @@ class Reason:
 
 def read(path: Path = FILE) -> list[Reason]:
     """The file's reasons, the particular before the general."""
-    found = tomllib.loads(path.read_text())["reason"]
+    found: list[dict[str, Any]] = tomllib.loads(path.read_text())["reason"]
     return [Reason(**{name: tuple(v) if isinstance(v, list) else v for name, v in one.items()}) for one in found]
 
 

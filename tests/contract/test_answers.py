@@ -73,6 +73,13 @@ def test_a_quantity_among_the_facts_is_a_figure(fact: str, value: Any) -> None:
     assert fault("wulf-agent", "facts", {"facts": {fact: {"value": None, "reason": "not there"}}}) is None
 
 
+@pytest.mark.parametrize("field", ["reason", "startup_reason"])
+def test_why_a_setting_can_not_be_read_is_a_text(field: str) -> None:
+    """Settings are put into groups by it: a list in its place ended the audit of all nodes."""
+    reading = {"value": 1, field: [[[]]]}
+    assert field in str(fault("wulf-agent", "settings", {"settings": {"tcp.sack": {"": reading}}}))
+
+
 def test_a_run_of_an_application_has_its_shape_whether_it_starts_or_not() -> None:
     for command in (["true"], ["sh", "-c", "kill -9 $$"], ["/no/such/program"]):
         made = OPERATIONS["app_folder"](name="shape")

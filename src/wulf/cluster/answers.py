@@ -75,6 +75,7 @@ class Reading(TypedDict):
 
     value: Any
     reason: NotRequired[str | None]
+    startup_reason: NotRequired[str | None]
     absent: NotRequired[bool]
 
 

@@ -28,8 +28,8 @@ MEMORY = 100 << 20
 some of them.
 """
 
-PATIENCE = 30.0
-"""Seconds of wall time after which it hangs."""
+PATIENCE = 90.0
+"""Seconds of wall time after which it hangs: of a node that says nothing each program is given up after 30."""
 
 LONGEST = 2000
 """Characters of an error: a sentence or two, not the file."""
