@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -45,8 +45,12 @@ class Reason:
 
 def read(path: Path = FILE) -> list[Reason]:
     """The file's reasons, the particular before the general."""
-    found: list[dict[str, Any]] = tomllib.loads(path.read_text())["reason"]
-    return [Reason(**{name: tuple(v) if isinstance(v, list) else v for name, v in one.items()}) for one in found]
+    return [_reason(entry) for entry in tomllib.loads(path.read_text())["reason"]]
+
+
+def _reason(entry: Mapping[str, Any]) -> Reason:
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in entry.items()}
+    return Reason(**fields)
 
 
 def unreached(rows: Sequence[Row]) -> list[Row]:
