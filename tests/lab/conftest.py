@@ -92,6 +92,10 @@ def ssh(made: lab.Lab, node: str, command: str) -> subprocess.CompletedProcess[s
     return subprocess.run(words, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False)
 
 
+def address(made: lab.Lab, node: str) -> str:
+    return next(each.address for each in made.nodes if each.name == node)
+
+
 def traces(name: str) -> list[str]:
     """What of the lab `name` is on this machine: its directory, and every process that belongs to it.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.conftest import ssh
+from tests.lab.conftest import address, ssh
 from wulf import lab as labs
 from wulf.core.findings import Finding, Severity
 from wulf.store.run import Run, read_run
@@ -47,6 +47,9 @@ FAST = {"rate": None}
 EMULATED = {"rate": None, "link": {"delay": "0"}}
 """Links that wulf-link carries, all alike until a test makes one worse."""
 
+SHAPED = "tc qdisc replace dev eth0 root tbf rate 20mbit burst 16kb latency 20ms"
+"""What a node sends goes through a bucket that is refilled at a tenth of `RATE`."""
+
 RULES = 2000
 """So many that what a packet costs is seen beside the rest of a round trip."""
 
@@ -54,6 +57,14 @@ RULES = 2000
 def change(lab: labs.Lab, node: str, command: str) -> None:
     done = ssh(lab, node, command)
     assert done.returncode == 0, done.stderr
+
+
+def filtered(lab: labs.Lab, node: str, hook: str, *rules: str) -> None:
+    """A firewall of its own on a node, which accepts what none of these rules holds for."""
+    chain = f"add chain inet site {hook} {{ type filter hook {hook} priority 0; policy accept; }}"
+    script = "\n".join(["add table inet site", chain, *(f"add rule inet site {hook} {rule}" for rule in rules)])
+    words = ["ssh", "-F", str(lab.ssh_config), node, "nft -f -"]
+    subprocess.run(words, input=script, text=True, capture_output=True, timeout=60, check=True)
 
 
 def blamed(run: Run) -> dict[str, Finding]:
@@ -79,7 +90,7 @@ def test_a_small_receive_buffer_makes_a_slow_receiver(lab: labs.Lab, survey: Cal
 
 
 def test_a_shaper_on_what_a_node_sends_makes_a_slow_sender(lab: labs.Lab, survey: Callable[[], Run]) -> None:
-    change(lab, "n3", "tc qdisc replace dev eth0 root tbf rate 20mbit burst 16kb latency 20ms")
+    change(lab, "n3", SHAPED)
     found = blamed(survey())
     assert set(found) == {"n3"}
     assert way(found["n3"]) == "send"
@@ -87,12 +98,8 @@ def test_a_shaper_on_what_a_node_sends_makes_a_slow_sender(lab: labs.Lab, survey
 
 def test_a_firewall_that_blocks_the_measuring_ports_is_one_finding(lab: labs.Lab, survey: Callable[[], Run]) -> None:
     """Servers get an ephemeral port (ip_local_port_range); ssh's lies below."""
-    rules = (
-        "add table inet site; add chain inet site input { type filter hook input priority 0; policy accept; }; "
-        "add rule inet site input tcp dport >= 32768 ct state new reject with tcp reset; "
-        "add rule inet site input udp dport >= 32768 ct state new drop"
-    )
-    change(lab, "n3", f"nft '{rules}'")
+    rules = ("tcp dport >= 32768 ct state new reject with tcp reset", "udp dport >= 32768 ct state new drop")
+    filtered(lab, "n3", "input", *rules)
     run = survey()
     found = blamed(run)
     assert set(found) == {"n3"}
@@ -101,20 +108,16 @@ def test_a_firewall_that_blocks_the_measuring_ports_is_one_finding(lab: labs.Lab
     assert not [f for f in run.findings if f.kind == "failed"]
 
 
-def slow_to(lab: labs.Lab, node: str, other: str, rate: str = "20mbit") -> None:
-    """What a node sends to one other alone goes through a class of that rate; all else is as before."""
+def slow_to(lab: labs.Lab, node: str, other: str) -> None:
+    """What a node sends to one other alone goes through a class of 20 Mbit/s; all else is as before."""
     for command in (
         "tc qdisc delete dev eth0 root",
         "tc qdisc add dev eth0 root handle 1: htb default 10",
         f"tc class add dev eth0 parent 1: classid 1:10 htb rate {RATE}",
-        f"tc class add dev eth0 parent 1: classid 1:20 htb rate {rate} burst 16kb",
+        "tc class add dev eth0 parent 1: classid 1:20 htb rate 20mbit burst 16kb",
         f"tc filter add dev eth0 parent 1: protocol ip u32 match ip dst {address(lab, other)} flowid 1:20",
     ):
         change(lab, node, command)
-
-
-def address(lab: labs.Lab, node: str) -> str:
-    return next(each.address for each in lab.nodes if each.name == node)
 
 
 def test_one_way_of_a_link_that_is_slow(lab: labs.Lab, survey: Callable[[], Run]) -> None:
@@ -128,18 +131,14 @@ def test_one_way_of_a_link_that_is_slow(lab: labs.Lab, survey: Callable[[], Run]
 def test_two_faults_at_once_are_two_findings(lab: labs.Lab, survey: Callable[[], Run]) -> None:
     """A link that is slow one way, and a node that sends slowly to all."""
     slow_to(lab, "n1", "n3")
-    change(lab, "n5", "tc qdisc replace dev eth0 root tbf rate 20mbit burst 16kb latency 20ms")
+    change(lab, "n5", SHAPED)
     found = blamed(survey())
     assert {name: way(one) for name, one in found.items()} == {"n1>n3": "send", "n5": "send"}
 
 
 def test_a_link_on_which_nothing_arrives(lab: labs.Lab, survey: Callable[[], Run]) -> None:
     """n1's answers to n3 go astray, too: neither can measure the other, and both reach everybody else."""
-    rules = (
-        "add table inet site; add chain inet site output { type filter hook output priority 0; policy accept; }; "
-        f"add rule inet site output ip daddr {address(lab, 'n3')} drop"
-    )
-    change(lab, "n1", f"nft '{rules}'")
+    filtered(lab, "n1", "output", f"ip daddr {address(lab, 'n3')} drop")
     run = survey()
     found = blamed(run)
     assert set(found) == {"n1>n3"}
@@ -160,13 +159,9 @@ def test_a_sender_without_offloads(lab: labs.Lab, survey: Callable[[], Run]) -> 
 
 
 @pytest.mark.parametrize("lab", [FAST], indirect=True)
-def test_a_firewall_of_thousands_of_rules(lab: labs.Lab, survey: Callable[[], Run], tmp_path: Path) -> None:
+def test_a_firewall_of_thousands_of_rules(lab: labs.Lab, survey: Callable[[], Run]) -> None:
     """Each packet that comes in is held against every one of them."""
-    chain = "add chain inet site input { type filter hook input priority 0; policy accept; }"
-    rules = [f"add rule inet site input ip saddr 198.51.{i // 250}.{i % 250} drop" for i in range(RULES)]
-    script = tmp_path / "rules.nft"
-    script.write_text("\n".join(["add table inet site", chain, *rules]) + "\n")
-    assert lab.exec("n3", ["nft", "-f", str(script)]) == 0
+    filtered(lab, "n3", "input", *(f"ip saddr 198.51.{i // 250}.{i % 250} drop" for i in range(RULES)))
     found = blamed(survey())
     assert set(found) == {"n3"}
     assert {"firewall.drops", "firewall.rules"} <= causes(found["n3"])
@@ -183,11 +178,7 @@ def test_frames_that_are_lost_or_come_twice(lab: labs.Lab, survey: Callable[[], 
 
 def test_a_link_that_swallows_what_is_long(lab: labs.Lab, survey: Callable[[], Run]) -> None:
     """Round trips from n1 to n3 are as everywhere, streams never get through: unequal MTUs on a way do this."""
-    rules = (
-        "add table inet site; add chain inet site output { type filter hook output priority 0; policy accept; }; "
-        f"add rule inet site output ip daddr {address(lab, 'n3')} meta length > 600 drop"
-    )
-    change(lab, "n1", f"nft '{rules}'")
+    filtered(lab, "n1", "output", f"ip daddr {address(lab, 'n3')} meta length > 600 drop")
     found = blamed(survey())
     assert set(found) == {"n1>n3"}
     assert "firewall.drops" in causes(found["n1>n3"])

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.conftest import ssh
+from tests.lab.conftest import address, ssh
 from tests.lab.test_lab_survey import start
 from tests.process.native.raw import IDLE_THREADS
 from tests.process.native.session import KEY, Session
@@ -57,12 +57,12 @@ class Ends:
     """A server on one node and a client on another."""
 
     def __init__(self, lab: labs.Lab, server: str, client: str, transport: str) -> None:
-        address = next(node.address for node in lab.nodes if node.name == server)
+        served_at = address(lab, server)
         self.server = Session(*entering(lab, server))
         self.client = Session(*entering(lab, client))
-        served = self.server.ask("serve", transport=transport, address=address, key=KEY)
+        served = self.server.ask("serve", transport=transport, address=served_at, key=KEY)
         assert served["ok"], served
-        self.target = {"transport": transport, "address": address, "port": served["port"], "key": KEY}
+        self.target = {"transport": transport, "address": served_at, "port": served["port"], "key": KEY}
 
     def start(self, pattern: str, **params: Any) -> int:
         return self.client.send("run", pattern=pattern, **self.target, params=params)
@@ -86,10 +86,10 @@ class Ends:
 
 @contextlib.contextmanager
 def without_address(lab: labs.Lab, node: str) -> Iterator[None]:
-    address = next(each.address for each in lab.nodes if each.name == node)
+    own = address(lab, node)
     words = [*entering(lab, node), "ip", "-o", "-4", "addr", "show"]
     listed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    line = next(line.split() for line in listed.splitlines() if f" {address}/" in line)
+    line = next(line.split() for line in listed.splitlines() if f" {own}/" in line)
     ip(lab, node, "addr", "del", line[3], "dev", line[1])
     try:
         yield

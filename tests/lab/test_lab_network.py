@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from tests.lab.conftest import ssh
+from tests.lab.conftest import address, ssh
 from tests.lab.disturbance import best_share
 from tests.running.tiers import first_of
 from wulf import lab
@@ -42,10 +42,9 @@ def throughput(made: lab.Lab, source: str, target: str) -> float:
     """bit/s that a TCP stream delivers."""
     python = ["ssh", "-F", str(made.ssh_config)]
     receive, send = f"{sys.executable} -c '{RECEIVE}'", f"{sys.executable} -c '{SEND}'"
-    address = next(node.address for node in made.nodes if node.name == target)
     with subprocess.Popen([*python, target, receive], stdout=subprocess.PIPE, text=True) as receiver:
         assert receiver.stdout.readline() == "ready\n"
-        subprocess.run([*python, source, f"{send} {address}"], check=True, timeout=30)
+        subprocess.run([*python, source, f"{send} {address(made, target)}"], check=True, timeout=30)
         return float(receiver.stdout.readline())
 
 

@@ -1,34 +1,23 @@
 """Peers end with their children, however they end."""
 
-import os
-
 import pytest
 from bench.errors import BenchError
 from bench.programs import output
 
-from tests.processes import wait_until
+from tests.processes import gone, text_when_there
 
 LEFT = "sleep 600 >/dev/null 2>&1 & echo $!"
 
 
-def gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 def test_what_a_program_started_and_left_does_not_go_on():
-    pid = int(output(["sh", "-c", LEFT], 10))
-    assert wait_until(lambda: gone(pid), 10)
+    assert gone(int(output(["sh", "-c", LEFT], 10)), 10)
 
 
 def test_nor_where_it_takes_too_long(tmp_path):
     pids = tmp_path / "pids"
     with pytest.raises(BenchError, match=r"did not end within 0\.5 s"):
         output(["sh", "-c", f"({LEFT}) > {pids}; sleep 600"], 0.5)
-    assert wait_until(lambda: gone(int(pids.read_text())), 10)
+    assert gone(int(text_when_there(pids)), 10)
 
 
 def test_a_failure_has_the_end_of_what_was_printed(tmp_path):

@@ -28,6 +28,7 @@ def test_a_claim_is_met_when_its_whole_interval_is_near_enough() -> None:
     assert Claim("", "", 0.05, 2000, 0.05).verdict is Verdict.MET
     assert Claim("", "", 0.95, 2000, 0.95, at_most=False).verdict is Verdict.MET
     assert Claim("", "", 0.05, 300, 0.05).verdict is Verdict.OPEN
+    assert Claim("", "", 0.06, 300, 0.05).verdict is Verdict.OPEN
     assert Claim("", "", 0.94, 300, 0.95, at_most=False).verdict is Verdict.OPEN
 
 

@@ -51,6 +51,9 @@ for line in sys.stdin.buffer:
 """
 """In the place of ssh: reaches nobody where no node is played."""
 
+PATIENCE = 90.0
+"""Of a node that says nothing, each program is given up after 30 s."""
+
 COMMANDS = (
     ("survey", *NODES, "--quick"), ("node", *NODES, "--quick"), ("audit", *NODES), ("tune", "status", *NODES),
     ("tune", "revert", *NODES), ("mpi", "list", *NODES), ("net", "pingpong", "a.invalid", "b.invalid", "--quick"),
@@ -96,4 +99,5 @@ def inputs(seed: int) -> Iterator[Input]:
 
 
 def _input(words: tuple[str, ...], name: str, content: bytes) -> Input:
-    return Input("a node's answer", f"{' '.join(words)}: {name}", words, files={PLAYED: content}, wanted="either")
+    what = f"{' '.join(words)}: {name}"
+    return Input("a node's answer", what, words, files={PLAYED: content}, patience=PATIENCE)

@@ -28,8 +28,8 @@ MEMORY = 100 << 20
 some of them.
 """
 
-PATIENCE = 90.0
-"""Seconds of wall time after which it hangs: of a node that says nothing each program is given up after 30."""
+PATIENCE = 30.0
+"""Seconds of wall time after which it hangs."""
 
 LONGEST = 2000
 """Characters of an error: a sentence or two, not the file."""
@@ -65,6 +65,8 @@ class Input:
     wanted
         "refused": nothing but exit code 2 will do. "taken": anything but that; the others are changed from this one.
         "either": it may be one that can be taken.
+    patience
+        Seconds of wall time after which it hangs.
     """
 
     surface: str
@@ -73,6 +75,7 @@ class Input:
     template: Path | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
     wanted: Literal["refused", "taken", "either"] = "either"
+    patience: float = PATIENCE
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class End:
 def trouble(one: Input, end: End) -> str | None:
     """What is wrong with how it ended; None: nothing."""
     if end.hung:
-        return f"hang: more than {PATIENCE:g} s"
+        return f"hang: more than {one.patience:g} s"
     if "Traceback (most recent" in end.err or "object at 0x" in end.err:
         return "traceback"
     if end.code not in DOCUMENTED:
@@ -140,7 +143,8 @@ def tried(inputs: Iterable[Input], scratch: Path, at_once: int) -> Iterator[tupl
         pid, status, usage = os.wait4(-1, os.WNOHANG)
         hung = False
         if pid == 0:
-            late = [pid for pid, (_, _, since, _) in running.items() if time.monotonic() - since > PATIENCE]
+            now = time.monotonic()
+            late = [pid for pid, (one, _, since, _) in running.items() if now - since > one.patience]
             if not late:
                 time.sleep(0.002)
                 continue
