@@ -80,6 +80,35 @@ def test_why_a_setting_can_not_be_read_is_a_text(field: str) -> None:
     assert field in str(fault("wulf-agent", "settings", {"settings": {"tcp.sack": {"": reading}}}))
 
 
+@pytest.mark.parametrize(
+    ("address", "prefix", "sound"),
+    [
+        ("10.0.0.1", 24, True), ("fe80::1%eth0", 64, True), ("::1", 128, True),
+        ("", 24, False), ("n1", 24, False), ("\x1b[31m", 24, False), ("10.0.0.1", 33, False), ("10.0.0.1/8", 24, False),
+    ],
+)  # fmt: skip
+def test_an_address_is_one_that_an_interface_can_have(address: str, prefix: int, sound: bool) -> None:
+    """What was none ended the survey of all nodes."""
+    found = fault(
+        "wulf-agent", "addresses", {"addresses": [{"interface": "eth0", "address": address, "prefix": prefix}]}
+    )
+    assert (found is None) is sound, found
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"min": "1"}, {"max": [1]}, {"type": "list"}, {"choices": [1]}, {"unit": None}, {"help": 1}, {"default": [1]}],
+    ids=str,
+)
+def test_a_parameter_is_described_by_what_it_is_checked_with(changed: dict[str, Any]) -> None:
+    """A least value that is a text ended the survey of all nodes."""
+    param = {"name": "bytes", "type": "int", "unit": "B", "default": 1, "min": 1, "max": 8, "help": "size"}
+    described = {"program": "wulf-node", "probes": [{"name": "chase", "params": [param], "metrics": []}]}
+    assert fault("wulf-node", "describe", {"describe": described}) is None
+    described["probes"][0]["params"] = [{**param, **changed}]  # type: ignore[index]
+    assert next(iter(changed)) in str(fault("wulf-node", "describe", {"describe": described}))
+
+
 def test_a_run_of_an_application_has_its_shape_whether_it_starts_or_not() -> None:
     for command in (["true"], ["sh", "-c", "kill -9 $$"], ["/no/such/program"]):
         made = OPERATIONS["app_folder"](name="shape")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Annotated, Any, NotRequired
+from ipaddress import ip_interface
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
@@ -102,25 +103,35 @@ class Replicate(TypedDict):
 
 class Parameter(TypedDict):
     name: str
-    type: str
-    default: NotRequired[Any]
-    choices: NotRequired[list[Any]]
+    type: Literal["bool", "int", "float", "str"]
+    unit: NotRequired[str]
+    help: NotRequired[str]
+    default: NotRequired[bool | int | float | str | None]
+    min: NotRequired[Figure]
+    max: NotRequired[Figure]
+    choices: NotRequired[list[str]]
 
 
 class MetricInfo(TypedDict):
     name: str
     unit: str
+    better: NotRequired[str]
 
 
 class Probe(TypedDict):
     name: str
     params: list[Parameter]
     metrics: list[MetricInfo]
+    help: NotRequired[str]
+    group: NotRequired[str]
+    transports: NotRequired[list[str]]
+    least_ranks: NotRequired[Count]
 
 
 class Transport(TypedDict):
     name: str
     max_bytes: Count
+    local: NotRequired[bool]
 
 
 class Description(TypedDict):
@@ -174,8 +185,14 @@ class Address(TypedDict):
     prefix: Count
 
 
+def _of_a_network(one: Address) -> Address:
+    """As it is; ValueError where no interface can have it. An IPv6 scope (`%eth0`) is none of the address."""
+    ip_interface(f"{one['address'].partition('%')[0]}/{one['prefix']}")
+    return one
+
+
 class Addresses(TypedDict):
-    addresses: list[Address]
+    addresses: list[Annotated[Address, AfterValidator(_of_a_network)]]
 
 
 class Serving(TypedDict):
