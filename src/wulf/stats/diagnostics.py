@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from wulf.stats.samples import Floats, checked
+from wulf.stats.samples import Floats, checked, ordered_median
 
 MAD_TO_SIGMA = 1.4826
 """Median absolute deviation to standard deviation for a normal distribution: 1/Φ⁻¹(3/4)."""
@@ -154,8 +154,8 @@ def effective_size(samples: ArrayLike, caution: float = 0.0) -> float:
         return float(n)
     if n < _SERIES:
         found = _rank_correlation(values)
-        rho = float(np.clip(found + (1 + 3 * found) / n + caution / n**0.5, 0.0, 0.99))
-        return float(np.clip(n * (1 - rho) / (1 + rho), 1.0, n))
+        rho = min(max(found + (1 + 3 * found) / n + caution / n**0.5, 0.0), 0.99)
+        return min(max(n * (1 - rho) / (1 + rho), 1.0), float(n))
     correlations = autocorrelation(values)
     pairs = correlations[: n - n % 2].reshape(-1, 2).sum(axis=1)
     negative = np.flatnonzero(pairs <= 0)
@@ -212,15 +212,16 @@ def drift(samples: ArrayLike, at: ArrayLike | None = None, least: int = TREND_LE
     n = int(values.size)
     i, j = _pairs(n)
     rises = values[j] - values[i]
-    slope, s = float(np.median(rises / (when[j] - when[i]))), abs(float(np.sign(rises).sum()))
-    ties = np.unique(values, return_counts=True)[1]
+    slope, s = ordered_median(np.sort(rises / (when[j] - when[i]))), abs(float(np.sign(rises).sum()))
+    ordered = np.sort(values)
+    ties = np.unique(ordered, return_counts=True)[1] if (ordered[1:] == ordered[:-1]).any() else np.ones(n)
     if n < TREND_LEAST and ties.max() == 1:
         p = min(1.0, 2 * _trend_tail(n, int(s)))
     else:
         variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
         variance *= _trend_inflation(values - slope * when)
         p = min(1.0, 2 * float(ndtr(-max(0.0, s - 1) / variance**0.5)))
-    middle, rise = float(np.median(values)), slope * float(when[-1] - when[0])
+    middle, rise = ordered_median(ordered), slope * float(when[-1] - when[0])
     return Drift(p, rise / abs(middle) if middle else 0.0, rise)
 
 

@@ -13,7 +13,7 @@ from scipy.special import bdtr
 
 from wulf.stats.diagnostics import CAUTION, DEPENDENCE_LEAST, cold_start, dependence, drift, effective_size, modes
 from wulf.stats.intervals import Estimate, last_rank, least_samples
-from wulf.stats.samples import checked
+from wulf.stats.samples import Floats, checked, ordered_median
 from wulf.stats.sequential import level_at, sequence_ranks
 
 LOOKS = (8, 11, 16, 24)
@@ -62,17 +62,23 @@ def flags(samples: ArrayLike) -> dict[str, str]:
     does not stand; `dependent` that the interval was widened.
     """
     values = checked(samples)
-    found = {}
-    trend, first, shape = drift(values), cold_start(values), modes(values)
-    if trend.flagged:
-        found["drift"] = f"drifts by {trend.change:+.1%} from first to last (Mann-Kendall p {trend.p:.2g})"
-    if first:
-        found["cold"] = f"the first {first} of {values.size} lie far from the rest: not warmed up"
+    found, shape = _unsettled(values), modes(values)
     if shape.flagged:
         found["modes"] = f"has two modes (dip test p {shape.p:.2g}): two states were measured"
     effective = effective_size(values)
     if dependence(values).flagged and effective < values.size / 2:
         found["dependent"] = f"depends on its predecessors: {values.size} replicates amount to {effective:.0f}"
+    return found
+
+
+def _unsettled(values: Floats) -> dict[str, str]:
+    """The `flags` that say that the machine was not at rest."""
+    found = {}
+    trend, first = drift(values), cold_start(values)
+    if trend.flagged:
+        found["drift"] = f"drifts by {trend.change:+.1%} from first to last (Mann-Kendall p {trend.p:.2g})"
+    if first:
+        found["cold"] = f"the first {first} of {values.size} lie far from the rest: not warmed up"
     return found
 
 
@@ -88,7 +94,7 @@ def _within(requested: float, found: Estimate, samples: Sequence[float]) -> Deci
         return Decision(False, found.reason or "no interval yet")
     if width > requested:
         return Decision(False, f"interval {width:.2%} wide, requested {requested:.2%}")
-    unsettled = unsettled_by(flags(samples)) or found.reason
+    unsettled = unsettled_by(_unsettled(checked(samples))) or found.reason
     if unsettled:
         return Decision(False, unsettled)
     return Decision(True, f"interval {width:.2%} wide, within the {requested:.2%} requested")
@@ -101,9 +107,16 @@ def resolution(samples: ArrayLike, known: float = 0.0) -> float:
 
     Samples have shape (n,).
     """
-    values = checked(samples)
-    distinct = np.unique(values)
-    return max(known, float(np.diff(distinct).min()) if 1 < distinct.size < values.size else 0.0)
+    return _step_of(np.sort(checked(samples)), known)
+
+
+def _step_of(ordered: Floats, known: float) -> float:
+    """The `resolution` of samples that are sorted already."""
+    gaps = np.diff(ordered)
+    unlike = gaps > 0
+    if unlike.all() or not unlike.any():
+        return known
+    return max(known, float(gaps[unlike].min()))
 
 
 def settled_median(samples: ArrayLike, confidence: float = 0.95, step: float = 0.0) -> Estimate:
@@ -136,8 +149,8 @@ def settled_median(samples: ArrayLike, confidence: float = 0.95, step: float = 0
     effective = effective_size(values, CAUTION) if n >= DEPENDENCE_LEAST else float(n)
     middle = (n + 1) / 2
     rank = floor(middle - (middle - last_rank(n, 0.5, (1 - confidence) / 2)) * sqrt(n / effective) + 0.5)
-    ordered, step = np.sort(values), resolution(values, step)
-    value = float(np.median(values))
+    ordered = np.sort(values)
+    value, step = ordered_median(ordered), _step_of(ordered, step)
     if rank < 1 and dependence(values).flagged:
         covered = max(0.0, 1 - 2 ** (1 - effective))
         reason = f"each depends on the one before: {n} replicates amount to {effective:.1f}, too few for an interval"
@@ -308,7 +321,8 @@ class WatchRule:
             )
         effective = floor(effective_size(values, CAUTION)) if n >= DEPENDENCE_LEAST else n
         ranks = sequence_ranks(effective, 0.5, self.confidence)
-        ordered, step, value = np.sort(values), resolution(values, self.step), float(np.median(values))
+        ordered = np.sort(values)
+        value, step = ordered_median(ordered), _step_of(ordered, self.step)
         if ranks is None:
             covered = max(0.0, 1 - 2.0 ** (1 - effective))
             reason = f"each depends on the one before: {n} replicates amount to {effective}, too few for a sequence"
