@@ -44,10 +44,10 @@ class Way:
 
 
 SURVEY = Way("survey", Effort(width=0.02), share=0.5)
-NODE = Way("node", Effort(patience=NODE_LOOKS), share=0.25)
+NODE = Way("node", Effort(patience=NODE_LOOKS), share=0.5)
 QUICK = Way("--quick", Effort(quick=True), share=0.25)
-WATCH = Way("--watch", Effort(width=0.02, watch=True), most=11_000, share=0.05)
-BUDGET = Way("--budget", Effort(width=0.01, budget=60.0), most=11_000, share=0.05)
+WATCH = Way("--watch", Effort(width=0.02, watch=True), most=11_000, share=0.15)
+BUDGET = Way("--budget", Effort(width=0.01, budget=60.0), most=11_000, share=0.15)
 WAYS = (SURVEY, NODE, QUICK, WATCH, BUDGET)
 
 

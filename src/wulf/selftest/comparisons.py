@@ -103,7 +103,7 @@ def one_run(random: np.random.Generator, stream: Stream, slower: Mapping[str, fl
 
 def runs(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
     """Two runs, of which nothing changed, or one cell by half of delta, or by a tenth."""
-    n, effects = max(12, size.surveys // 20), (0.0, DELTA / 2, 0.1)
+    n, effects = max(12, size.surveys // 6), (0.0, DELTA / 2, 0.1)
     claims = dict.fromkeys(effects, 0)
     for _ in range(n):
         before = one_run(random, stream, {})

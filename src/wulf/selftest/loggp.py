@@ -26,16 +26,13 @@ EDGE, HANDSHAKE = 65536, 5e-6
 SIZES = (1, 64, 256, 1024, 4096, 8192, 16384, 32768, 65536, 98304, 131072, 262144, 524288, 1048576)
 NOISE = 0.01
 COVERED = 0.93
-SHARE = 2
-"""One in so many of the campaigns: lines with their bends take a second each."""
-
 RUNS = (LEAST_REPLICATES, LOOKS[0])
 """Replicates of a size: as few as are accepted, which is what --quick takes, and the default's fewest."""
 
 
 def recovered(random: np.random.Generator, size: Size, runs: int) -> list[Claim]:
     """Do the intervals of L, o and G cover, and is the edge where it was planted?"""
-    n, hits = max(5, size.surveys // SHARE), Counter[str]()
+    n, hits = size.surveys, Counter[str]()
     for number in range(n):
         fitted = measured_of(campaign(random, runs)).fitted(number)
         hits.update(name for name, met in _found(fitted).items() if met)

@@ -36,16 +36,15 @@ from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, Stream, quantised
 from wulf.workflow.node.survey import LOOKS
 
 SLOWER = 1.05
-SIZES = {"4, 8 or 16 nodes": (4, 8, 16), "64 or 256 nodes": (64, 256), "1,000 or 10,000 nodes": (1000, 10_000)}
-"""By cost: of larger ones fewer campaigns."""
+SIZES = {
+    "4, 8 or 16 nodes": {4: 0.33, 8: 0.33, 16: 0.33},
+    "64 or 256 nodes": {64: 0.33, 256: 0.1},
+    "1,000 or 10,000 nodes": {1000: 0.34, 10_000: 0.06},
+}
+"""Nodes: clusters simulated for each survey of a size, fewer of the larger ones; together enough to prove the goal."""
 
 _NODES_A_SURVEY = 24
-"""A cluster of n nodes is simulated as often as the others, but no more than so many nodes in all for each survey."""
-
-
-def campaigns(nodes: int, size: Size) -> int:
-    """How many clusters of so many nodes are worth their time."""
-    return max(1, min(size.surveys // 3, size.surveys * _NODES_A_SURVEY // nodes))
+"""Where the slow one's detection is tried, a survey's share of nodes: clusters of more are simulated less often."""
 
 
 def accusations(random: np.random.Generator, spread: Spread, size: Size) -> list[Claim]:
@@ -53,8 +52,8 @@ def accusations(random: np.random.Generator, spread: Spread, size: Size) -> list
     claims = []
     for words, sizes in SIZES.items():
         false = n = 0
-        for nodes in sizes:
-            for _ in range(campaigns(nodes, size)):
+        for nodes, share in sizes.items():
+            for _ in range(max(1, round(share * size.surveys))):
                 own = spread.draw(random, nodes)
                 named = accused(node_findings(records(samples(random, own, SYNTHETIC[0], spread.tick)), {}))
                 false += bool(falsely(named, own))
@@ -233,8 +232,8 @@ def _over_links(random: np.random.Generator, own: Floats, drift: float) -> set[i
 
 
 DRIFTING = (
-    Drifting("node survey", ", by the runner", 16, 10, _among_nodes),
-    Drifting("survey", " over its links", 8, 20, _over_links),
+    Drifting("node survey", ", by the runner", 16, 4, _among_nodes),
+    Drifting("survey", " over its links", 8, 6, _over_links),
 )
 
 

@@ -19,9 +19,6 @@ from wulf.workflow.foresight.predict import predict
 from wulf.workflow.foresight.replaying import Replay
 from wulf.workflow.foresight.scene import Wanted
 
-SHARE = 2
-"""One in so many of the surveys: each replays some 1,800 networks."""
-
 COMPUTE, LATENCIES, MESSAGES, BYTES, RESENT = 1.0, 20_000, 15_000, 4e8, 3e8
 """Of the program: seconds, and what lies on its critical path; of bytes those that may be hidden behind latencies."""
 
@@ -96,7 +93,7 @@ def predicted(this: Network, others: Sequence[Network], measured: float, seed: i
 
 def forecasts(random: np.random.Generator, size: Size, draws: int = USUAL_DRAWS) -> list[Claim]:
     """Do run times' and gains' intervals cover, where the model is right and the figures are uncertain?"""
-    n, hits = max(20, size.surveys // SHARE), Counter[str]()
+    n, hits = max(20, size.surveys), Counter[str]()
     base = run_time(OWN)
     for number in range(n):
         this = THIS.network(random, "own")
@@ -119,7 +116,7 @@ GAINS = ("a better network's gain", "a worse network's loss, at a bend", "the ga
 
 def verdicts(random: np.random.Generator, size: Size) -> list[Claim]:
     """The model misses the measured run, and on the other network anything between nothing and twice of that."""
-    n, hits = max(20, size.surveys // SHARE), Counter[str]()
+    n, hits = max(20, size.surveys), Counter[str]()
     for number in range(n):
         miss = MISS * random.normal()
         base, others = run_time(OWN) * np.exp(-miss), [BETTER.network(random, "better"), WORSE.network(random, "worse")]
@@ -141,7 +138,7 @@ def verdicts(random: np.random.Generator, size: Size) -> list[Claim]:
 
 def close(random: np.random.Generator, size: Size) -> list[Claim]:
     """A network that saves exactly what is required: is it told to buy or not, where neither is surely so?"""
-    n, told = max(20, size.surveys // SHARE), 0
+    n, told = max(20, size.surveys), 0
     base = run_time(OWN)
     gain = 1 - run_time(OFFERED) / base
     traced = Traced("selftest", "program", "none", 4, hosts=("a", "b", "c", "d"), seconds=base)

@@ -22,7 +22,7 @@ from wulf.stats.series.streams import SYNTHETIC, Stream
 SIZES, RUNGS = (500.0, 1000.0, 2000.0), (8, 6, 4)
 """Fewer configurations than the command looks at: what is claimed of them is what fresh runs say, however many."""
 
-SHARE = 6
+SHARE = 3
 """One in so many of the surveys: each is a whole search."""
 
 SPACE = Space(

@@ -78,7 +78,7 @@ UNEVEN = (*SYNTHETIC[:4], MODES, *DRIFTS)
 
 def inert(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
     """Campaigns in which nothing does anything."""
-    n = _campaigns(size)
+    n = size.surveys
     planned = Planned(KNOBS, nothing, stream, CV)
     some = [held(planned, random) for _ in range(n)]
     claimed, differs = fmean(bool(one.claimed) for one in some), fmean(_row_differs(one) for one in some)
@@ -118,7 +118,7 @@ def visible(random: np.random.Generator, stream: Stream, size: Size) -> list[Cla
     """The least visible effect of a campaign that found nothing, planted in the next one; where no A/A arm alarmed."""
     quiet = Planned(KNOBS, nothing, stream, CV)
     found = n = 0
-    for _ in range(_campaigns(size)):
+    for _ in range(2 * size.surveys):
         seen = held(quiet, random).settings["d"]["effect"]["least_visible"]
         again = held(replace(quiet, effect=partial(one_faster, by=seen)), random)
         n += not again.result["alarms"]
@@ -130,7 +130,7 @@ def visible(random: np.random.Generator, stream: Stream, size: Size) -> list[Cla
 def worth(random: np.random.Generator, stream: Stream, size: Size, effect: Effect, words: str) -> list[Claim]:
     """What is kept: does its figure hold the truth, and is it as often too great as too small?"""
     covered = great = screened = n = 0
-    for _ in range(2 * _campaigns(size)):
+    for _ in range(3 * size.surveys):
         one = held(Planned(FEW, effect, stream, CV), random)
         for name, told in one.kept.items():
             left = frozenset(one.kept) - {name}

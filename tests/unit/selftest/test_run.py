@@ -32,6 +32,12 @@ def test_a_claim_is_met_when_its_whole_interval_is_near_enough() -> None:
     assert Claim("", "", 0.94, 300, 0.95, at_most=False).verdict is Verdict.OPEN
 
 
+def test_one_goal_of_hundreds_is_not_missed_by_chance() -> None:
+    """Of three hundred rules that stand at their goal one would be so far beyond it: 12 of 75 where 5 are expected."""
+    assert Claim("", "", 63 / 75, 75, 0.93, at_most=False).verdict is Verdict.OPEN
+    assert Claim("", "", 58 / 75, 75, 0.93, at_most=False).verdict is Verdict.MISSED
+
+
 @pytest.mark.parametrize(
     ("hits", "n", "low", "high"), [(0, 26, 0.0, 0.1323), (1, 10, 0.0025, 0.4450), (10, 10, 0.6915, 1.0)]
 )
