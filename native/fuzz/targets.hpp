@@ -14,6 +14,9 @@ void session(const std::uint8_t* data, std::size_t size);
 /// wulf-node's, up to where a probe would measure; all probes' parameters.
 void node(const std::uint8_t* data, std::size_t size);
 
+/// wulf-mpi's on two ranks, up to where they would start; needs an MPI, and no rank.
+void mpi(const std::uint8_t* data, std::size_t size);
+
 /// wulf-link's, without its devices.
 void link(const std::uint8_t* data, std::size_t size);
 

@@ -26,12 +26,12 @@ struct Request {
 };
 
 /// The same on every rank, since all have the same text and the same program.
-Request read_request(const World& world, const Json& json) {
+Request read_request(int ranks, const Json& json) {
   refuse_unknown_fields(json, {"id", "op", "probe", "params"});
   const Probe& probe = Registry<Probe>::at(text_field(json, "probe"), "probe");
-  if (world.size() < probe.least_ranks()) {
+  if (ranks < probe.least_ranks()) {
     throw bad_parameter("probe", probe.name() + " needs " + std::to_string(probe.least_ranks()) +
-                                     " ranks, and there are " + std::to_string(world.size()));
+                                     " ranks, and there are " + std::to_string(ranks));
   }
   return {&probe, resolve(probe.all_params(), json.value("params", Json::object()))};
 }
@@ -75,7 +75,7 @@ Json run(const World& world, const Json& json) {
   Request request;
   std::unique_ptr<Replicate> replicate;
   agree(world, error_of([&] {
-          request = read_request(world, json);
+          request = read_request(world.size(), json);
           replicate = request.probe->prepare(world, request.params);
         }));
   const CounterTexts before = CounterTexts::read();
@@ -95,20 +95,7 @@ Json run(const World& world, const Json& json) {
 
 /// Each rank stays on its CPU from now on, by rank. Throws on every rank or on none.
 Json bind(const World& world, const Json& json) {
-  agree(world, error_of([&] {
-          refuse_unknown_fields(json, {"id", "op", "cpus"});
-          const Json cpus = json.value("cpus", Json::array());
-          const auto ranks = static_cast<std::size_t>(world.size());
-          if (!cpus.is_array() || cpus.size() != ranks) {
-            throw bad_parameter("cpus",
-                                "a list of one CPU for each of the " + std::to_string(ranks) + " ranks");
-          }
-          const Json& mine = cpus.at(static_cast<std::size_t>(world.rank()));
-          if (!mine.is_integer()) {
-            throw bad_parameter("cpus", "not the number of a CPU: " + mine.dump());
-          }
-          pin_to_cpu(mine.get<int>(), "cpus");
-        }));
+  agree(world, error_of([&] { pin_to_cpu(cpu_of(json, world.rank(), world.size()), "cpus"); }));
   return Json::object();
 }
 
@@ -157,6 +144,21 @@ Program program_of(const std::function<Json(const Json&)>& all,
 }  // namespace
 
 Json describe() { return description(program_of(nullptr, nullptr)); }
+
+void check_run(const Json& json, int ranks) { (void)read_request(ranks, json); }
+
+int cpu_of(const Json& json, int rank, int ranks) {
+  refuse_unknown_fields(json, {"id", "op", "cpus"});
+  const Json cpus = json.value("cpus", Json::array());
+  if (!cpus.is_array() || cpus.size() != static_cast<std::size_t>(ranks)) {
+    throw bad_parameter("cpus", "a list of one CPU for each of the " + std::to_string(ranks) + " ranks");
+  }
+  const Json& mine = cpus.at(static_cast<std::size_t>(rank));
+  if (!mine.is_integer()) {
+    throw bad_parameter("cpus", "not the number of a CPU: " + mine.dump());
+  }
+  return mine.get<int>();
+}
 
 void serve_root(const World& world) {
   constexpr auto kPatience = std::chrono::milliseconds(1000);

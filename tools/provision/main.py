@@ -39,7 +39,7 @@ TARGETS = {
     "lint": Target(("build", "mpi", "test", "lint", "format"), ("dev",), probes=False),
     "format": Target(("format",), ("dev",), probes=False),
     "native-test": Target(("build", "test", "lint"), probes=False),
-    "fuzz": Target(("build", "lint"), probes=False),
+    "fuzz": Target(("build", "lint", "mpi"), probes=False),
     "cross": Target(("build", "cross"), probes=False),
     "bench": Target(("build", "lab", "mpi", "bench")),
     "wheel": Target(("build",)),
