@@ -24,7 +24,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "models.md"
 SEED = 20261121
 CAMPAIGNS = 1000
 QUICK = 100
-FITTED = 10
+FITTED = 5
 """One in so many of the campaigns for LogGP, whose lines take longest."""
 
 WIDTH = 80
@@ -51,7 +51,7 @@ def simulated(campaigns: int) -> list[Claim]:
     """All claims, each over so many campaigns."""
     found: list[Claim] = []
     steps = [(*step, campaigns) for step in models.plan()]
-    steps += [(*step, campaigns * loggp.SHARE // FITTED) for step in loggp.plan()]
+    steps += [(*step, campaigns // FITTED) for step in loggp.plan()]
     steps += [(*step, campaigns) for step in models.harder()]
     for number, (words, step, count) in enumerate(steps):
         print(words, file=sys.stderr, flush=True)

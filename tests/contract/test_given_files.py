@@ -139,6 +139,21 @@ def test_so_is_what_is_no_file(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
+def test_so_is_a_file_of_a_terabyte(tmp_path: Path, name: str) -> None:
+    """Most of it a hole, that nobody has to write first: no reader takes it into memory, or reads on."""
+    with (tmp_path / "given").open("wb") as file:
+        file.write(READERS[name][1])
+        file.truncate(1 << 40)
+    refused_or_taken(READERS[name][0], tmp_path / "given")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_so_is_a_link_to_itself(tmp_path: Path, name: str) -> None:
+    (tmp_path / "given").symlink_to("given")
+    refused_or_taken(READERS[name][0], tmp_path / "given")
+
+
+@pytest.mark.parametrize("name", READERS)
 def test_a_sound_file_with_a_few_bytes_changed_is_taken_or_refused(tmp_path: Path, name: str) -> None:
     read, sound = READERS[name]
     chance = random.Random(name)

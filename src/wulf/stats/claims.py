@@ -1,9 +1,9 @@
 """A claim of wulf's statistics, held against simulated campaigns: what `wulf stats selftest` prints a row for.
 
 A goal is met when the whole interval of the share (Clopper and Pearson's, 95 %) lies within it, or no more than two
-points beyond. It is missed when the share is beyond it by more than chance explains (one-sided binomial test at one in a
-thousand: hundreds of goals are looked at, and other noise is drawn whenever the code asks for it in another order). Else
-it is open: more campaigns would tell.
+points beyond. It is missed when the share is beyond it by more than chance explains (one-sided binomial test at one in
+a thousand: hundreds of goals are looked at, and other noise is drawn whenever the code asks for it in another order).
+Else it is open: more campaigns would tell.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def effective_size(samples: ArrayLike, caution: float = 0.0) -> float:
     if n < _SERIES:
         found = _rank_correlation(values)
         rho = min(max(found + (1 + 3 * found) / n + caution / n**0.5, 0.0), 0.99)
-        return min(max(n * (1 - rho) / (1 + rho), 1.0), float(n))
+        return float(min(max(n * (1 - rho) / (1 + rho), 1.0), n))
     correlations = autocorrelation(values)
     pairs = correlations[: n - n % 2].reshape(-1, 2).sum(axis=1)
     negative = np.flatnonzero(pairs <= 0)

@@ -175,8 +175,6 @@ def _sources(directory: Path | None) -> tuple[list[Source], list[tuple[str, str]
 
 def _records(path: Path, metric: str) -> tuple[list[Record], int]:
     """The metric's records in a file, and how many lines could not be read."""
-    if not path.is_file():
-        return [], 0
     wanted = json.dumps(metric, ensure_ascii=False).encode()
     found, torn = [], 0
     with lines_of(path) as lines:

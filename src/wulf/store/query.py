@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import duckdb
 
 from wulf.core.errors import UsageError
+from wulf.store.reading import LONGEST, StoreError, lines_of
 from wulf.store.run import read_metas
 
 
@@ -43,9 +45,11 @@ def query(sql: str, directory: Path | None = None) -> Answer:
         raise UsageError(f"no run can be read: {next(iter(unread.values()))}", "`wulf runs` lists them")
     if not runs:
         raise UsageError(f"no runs under {directory or 'runs'}", "`wulf survey` makes one")
+    files, bad = _records_of(runs)
+    unread |= bad
     with duckdb.connect(":memory:") as db:
         _load_runs(db, runs)
-        torn = _load_records(db, runs)
+        torn = _load_records(db, files)
         db.execute("SET enable_external_access = false")
         try:
             result = db.execute(sql)
@@ -97,17 +101,33 @@ _COLUMNS = {
 }
 
 
-def _load_records(db: duckdb.DuckDBPyConnection, runs: Iterable[Path]) -> int:
-    """All records.jsonl in one read; how many lines are no records, which are left out, as everywhere."""
-    files = [str(path / "records.jsonl") for path in runs if (path / "records.jsonl").is_file()]
+def _records_of(runs: Iterable[Path]) -> tuple[list[str], dict[Path, str]]:
+    """The files with records, and the runs whose file can't be read, with why."""
+    files, bad = [], {}
+    for run in runs:
+        path = run / "records.jsonl"
+        try:
+            with lines_of(path) as lines:
+                first = next(lines, None)
+                if first is not None and path.stat().st_size > LONGEST:
+                    deque(lines, maxlen=0)  # DuckDB would not say which line is beyond all use, and read none
+        except StoreError as error:
+            bad[run] = error.what
+        else:
+            files += [str(path)] if first is not None else []
+    return files, bad
+
+
+def _load_records(db: duckdb.DuckDBPyConnection, files: list[str]) -> int:
+    """All records in one read; how many lines are none, which are left out, as everywhere."""
     if not files:
         columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
         db.execute(f"CREATE TABLE records ({columns})")
         return 0
     db.execute(
         "CREATE TABLE records AS SELECT * FROM read_json($files, format='newline_delimited', ignore_errors=true, "
-        "maximum_object_size=67108864, columns=$columns)",
-        {"files": files, "columns": _COLUMNS},
+        "maximum_object_size=$longest, columns=$columns)",
+        {"files": files, "longest": LONGEST, "columns": _COLUMNS},
     )
     (torn,) = db.execute("DELETE FROM records WHERE verdict IS NULL").fetchone() or (0,)
     return int(torn)

@@ -19,8 +19,8 @@ from wulf.core.records import Record
 LARGEST = 1 << 30
 """Bytes of a JSON file: ten times what plan.json of 10,000 nodes takes."""
 
-LONGEST = 64 << 20
-"""Bytes of a line: of a record of 10,000 nodes' samples a hundred times as much as it takes."""
+LONGEST = 16 << 20
+"""Bytes of a line: of a record of 10,000 nodes' samples twenty times as much as it takes."""
 
 HOLDS = "runs hold files of wulf's and nothing else"
 
@@ -192,18 +192,27 @@ def record_of(line: bytes) -> Record:
 
 @contextmanager
 def lines_of(path: Path) -> Iterator[Iterator[bytes]]:
-    """The lines of a file of a run, however many; one that is longer than `LONGEST` comes in parts, which are none.
+    """The lines of a file of a run, however many; none where there is no file.
 
     Raises
     ------
     StoreError
-        It can't be opened, or is no regular file.
+        It can't be opened, or is no regular file; a line is longer than `LONGEST`.
     """
     try:
         with given.opened(path) as file:
-            yield iter(partial(file.readline, LONGEST), b"")
+            yield _bounded(path, iter(partial(file.readline, LONGEST), b""))
     except given.Unreadable as error:
-        raise StoreError(f"{path} can't be read: {error}", HOLDS) from error
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise StoreError(f"{path} can't be read: {error}", HOLDS) from error
+        yield iter(())
+
+
+def _bounded(path: Path, lines: Iterator[bytes]) -> Iterator[bytes]:
+    for number, line in enumerate(lines, 1):
+        if len(line) == LONGEST:
+            raise StoreError(f"{path}, line {number} has more than {LONGEST:,} bytes", HOLDS)
+        yield line
 
 
 def contents(path: Path) -> bytes | None:

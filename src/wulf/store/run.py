@@ -34,6 +34,7 @@ from wulf.core.findings import Finding
 from wulf.core.given import first_fault
 from wulf.core.records import Record
 from wulf.store.reading import (
+    LONGEST,
     Baseline,
     Fingerprint,
     Plan,
@@ -244,7 +245,10 @@ def _mend(path: Path) -> None:
     """Take off a last line that was cut short, so that the next one begins at a line's beginning."""
     if path.exists():
         with path.open("rb+") as lines:
-            lines.truncate(lines.read().rfind(b"\n") + 1)
+            size = lines.seek(0, os.SEEK_END)
+            last = max(0, size - LONGEST)  # longer than that is no line
+            lines.seek(last)
+            lines.truncate(last + lines.read().rfind(b"\n") + 1)
 
 
 T = TypeVar("T")
@@ -254,13 +258,12 @@ def _read_lines(path: Path, take: Callable[[bytes], T]) -> tuple[list[T], int]:
     """The lines of a JSON Lines file that `take` takes, and the number of those it refuses; none where it is not."""
     good: list[T] = []
     torn = 0
-    if path.exists():
-        with lines_of(path) as lines:
-            for line in lines:
-                try:
-                    good.append(take(line))
-                except ValueError:
-                    torn += 1
+    with lines_of(path) as lines:
+        for line in lines:
+            try:
+                good.append(take(line))
+            except ValueError:
+                torn += 1
     return good, torn
 
 

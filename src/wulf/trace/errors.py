@@ -31,6 +31,9 @@ class TraceError(WulfError):
         self.rank, self.chunk, self.offset = rank, chunk, offset
 
 
+_MINE = "is it there, and yours to read?"
+
+
 class FormatError(TraceError):
     """A file of another format is not as that format wants it: names the file and the line."""
 
@@ -45,4 +48,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             except OSError as error:
                 raise FormatError(f"{path} can't be read: {error.strerror}", "is it whole?") from error
     except given.Unreadable as error:
-        raise FormatError(f"{path} can't be read: {error}", "is it there, and yours to read?") from error
+        raise FormatError(f"{path} can't be read: {error}", _MINE) from error
+
+
+def contents(path: Path, most: int) -> bytes:
+    """All bytes of such a file. FormatError where it can't be read, is no regular file, or has more than `most`."""
+    try:
+        return given.contents(path, most, regular=True)
+    except given.Unreadable as error:
+        raise FormatError(f"{path} can't be read: {error}", _MINE) from error

@@ -94,13 +94,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     TraceError
         It is torn, of another version, or says what no manifest does.
     """
-    if not (folder / NAME).exists():
-        return {}
     try:
         found = json_of(folder / NAME)
         if not isinstance(found, dict):
             raise Unreadable("it is no JSON object")
     except Unreadable as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return {}
         raise TraceError(f"{folder / NAME} is torn: {error}", _REMOVE) from error
     if found.get("version") != VERSION:
         raise TraceError(

@@ -60,6 +60,21 @@ def test_a_torn_run_hides_no_other_one(tmp_path: Path) -> None:
         query("SELECT 1", tmp_path)
 
 
+def test_records_that_can_not_be_read_hide_no_other_runs(tmp_path: Path) -> None:
+    write(tmp_path / "a", 2)
+    for name in ("hole", "loop"):
+        write(tmp_path / name, 1)
+        (tmp_path / name / "records.jsonl").unlink()
+    with (tmp_path / "hole" / "records.jsonl").open("wb") as file:
+        file.truncate(1 << 40)
+    (tmp_path / "loop" / "records.jsonl").symlink_to("records.jsonl")
+    answer = query("SELECT count(*) FROM records", tmp_path)
+    assert answer.rows == [(2,)]
+    why = {path.name: text for path, text in answer.unread.items()}
+    assert "line 1 has more than" in why["hole"]
+    assert "symbolic links" in why["loop"]
+
+
 def test_a_seed_that_fits_no_column_hides_no_run(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "a", "survey", {"seed": 10**30}):
         pass

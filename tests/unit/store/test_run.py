@@ -306,6 +306,16 @@ def test_a_torn_line_is_taken_off_before_more_is_appended(tmp_path: Path) -> Non
     assert ([r["cell"] for r in run.replicates], run.torn) == ([0, 1, 3], 0)
 
 
+def test_a_run_with_a_line_beyond_all_use_is_not_gone_on_with(tmp_path: Path) -> None:
+    """Most of it a hole of a terabyte, that was once read whole."""
+    write(tmp_path / "run")
+    replicates = tmp_path / "run" / "replicates.jsonl"
+    os.truncate(replicates, 1 << 40)
+    with pytest.raises(StoreError, match="line 3 has more than"), RunWriter(tmp_path / "run", "survey", resume=True):
+        pass
+    assert replicates.stat().st_size == 1 << 40
+
+
 def test_only_a_run_can_be_gone_on_with_and_by_one_wulf_alone(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a run"):
         RunWriter(tmp_path / "absent", "survey", resume=True)

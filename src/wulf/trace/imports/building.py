@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from wulf.trace.writer import RankWriter
 
 MOST_BYTES, MOST_NS, MOST_NUMBER = 1 << 60, (2**63 - 1) // 1000, 2**31 - 1
 """The largest message, run time, and tag that the replay takes: it counts in picoseconds."""
+
+LONGEST = 1 << 24
+"""Letters of a line: of the longest, Paraver's of a communicator of a million ranks, twice as many as it takes."""
 
 
 class Limits:
@@ -150,9 +154,17 @@ def some(records: Iterable[Record], path: Path, advice: str) -> Iterator[Record]
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines of a text with their numbers, from 1, without ends. FormatError where the file can't be read."""
+    """Lines of a text with their numbers, from 1, without ends.
+
+    Raises
+    ------
+    FormatError
+        The file can't be read, or a line has more than `LONGEST` letters: it is no text.
+    """
     with opened(path) as file, TextIOWrapper(file, encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(iter(partial(lines.readline, LONGEST), ""), 1):
+            if len(line) == LONGEST:
+                raise FormatError(f"{path}, line {number} has more than {LONGEST:,} letters", "it is no such text")
             yield number, line.rstrip("\n")
 
 

@@ -13,9 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wulf.trace.errors import FormatError, opened
+from wulf.trace.errors import FormatError, contents, opened
 from wulf.trace.imports.building import MOST_BYTES, MOST_NS
 from wulf.trace.imports.goal_schedule import Schedule, waiting_for_itself
+
+LARGEST = 1 << 32
+"""Bytes of a file: it is read whole."""
 
 MAGIC = (4223).to_bytes(8, "little")
 
@@ -48,8 +51,7 @@ def read_binary(path: Path) -> Schedule:
         It is cut, or an operation is of no known kind, names a rank or an operation that is not there, is larger than
         the replay takes, or waits for itself.
     """
-    with opened(path) as file:
-        whole = file.read()[len(MAGIC) :]
+    whole = memoryview(contents(path, LARGEST))[len(MAGIC) :]
     ranks = int(np.frombuffer(whole, HEAD, 1)["ranks"][0]) if len(whole) >= HEAD.itemsize else 0
     if ranks == 0 or HEAD.itemsize + ranks * PART.itemsize > len(whole):
         raise _fault(path, f"it ends within its head, or names no ranks ({ranks:,})")
@@ -65,7 +67,7 @@ def read_binary(path: Path) -> Schedule:
     return schedule
 
 
-def _take(path: Path, schedule: Schedule, rank: int, part: bytes) -> None:
+def _take(path: Path, schedule: Schedule, rank: int, part: memoryview) -> None:
     count, roots = (int(value) for value in np.frombuffer(part, COUNTS, 1)[0])
     first = COUNTS.itemsize + 4 * roots
     last = first + count * OPERATION.itemsize

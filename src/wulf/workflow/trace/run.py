@@ -196,6 +196,6 @@ def read_summary(folder: Path, watch: Watcher = UNWATCHED) -> Summary:
 
 def result_of(found: Summary, manifest: Mapping[str, Any], run: str, folder: Path) -> dict[str, Any]:
     """A summary as JSON holds it, with what the manifest says of its run."""
-    size = sum(path.stat().st_size for path in folder.glob("rank-*.wtr"))
+    size = sum(path.stat().st_size for path in folder.glob("rank-*.wtr") if path.is_file())
     about = {name: manifest.get(name) for name in ("command", "mpi", "wall_seconds", "source", "kind")}
     return {"run": run, "trace": str(folder), "trace_bytes": size, **about, **found.to_json()}

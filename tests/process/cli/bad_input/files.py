@@ -6,9 +6,9 @@ import json
 import random
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import pytest
 
@@ -16,8 +16,9 @@ from tests.contract.test_given_files import MALFORMED
 from tests.kept import write_kept
 from tests.process.cli.bad_input.changes import changed
 from tests.process.cli.bad_input.options import NODES
-from tests.process.cli.bad_input.trial import Input
+from tests.process.cli.bad_input.trial import Input, Other
 from tests.unit.cli.tune.test_export import KEPT
+from tests.unit.rates.making import written
 from tests.unit.trace.test_imports_garbage import VALID
 from tests.unit.workflow.predict_fakes import THIS, make_trace
 from tests.unit.workflow.simulating import simulator
@@ -145,7 +146,10 @@ def documents(folder: Path) -> Iterator[Document]:
     yield Document("network", ("networks", "show", "./f.toml"), "f.toml", "toml", THIS.encode())
     predicted = ("predict", "trace", "--network", "./f.toml", "--draws", "39")
     yield Document("predicted network", predicted, "f.toml", "toml", THIS.encode(), trace)
-    yield Document("rates", ("rates", "list"), "rates.json", "json", b"{}", lenient=True)
+    written(folder / "rates.json")
+    rates = (folder / "rates.json").read_bytes()
+    for words in (("rates", "list"), ("rates", "get", "mem.l2.size")):
+        yield Document("rates", words, "rates.json", "json", rates, lenient=True)
     traced = (trace / "trace" / "trace.json").read_bytes()
     ranked = (trace / "trace" / "rank-000000.wtr").read_bytes()
     for words in (("trace", "show", "trace"), ("predict", "trace", "--draws", "39"),
@@ -187,9 +191,12 @@ def inputs(folder: Path, seed: int) -> Iterator[Input]:
             yield _input(document, name, content, "either" if document.lenient else "refused")
         for name, content in changed(document.kind, document.sound, chance):
             yield _input(document, name, content, "either")
+        for other in get_args(Other):
+            one = _input(document, other, document.sound, "either" if document.lenient else "refused")
+            yield replace(one, others={document.path: other})
 
 
 def _input(document: Document, name: str, content: bytes, wanted: Literal["refused", "taken", "either"]) -> Input:
     files = {**(document.others or {}), document.path: content}
     what = f"{' '.join(document.words)}: {name}"
-    return Input(document.surface, what, document.words, document.template, files, wanted)
+    return Input(document.surface, what, document.words, document.template, files, wanted=wanted)

@@ -39,6 +39,9 @@ DOCUMENTED = (OK, FOUND, USAGE, INCOMPLETE, INTERRUPTED)
 PIPE, DEVICE = "a-pipe", "a-device"
 """In every input's folder: what must not become a file. The device is left out where only root may make one."""
 
+Other = Literal["a pipe", "a folder", "a loop", "zeros without end", "a terabyte"]
+"""What may lie where a file is expected: a pipe that nobody writes to, a link to itself, a file that is one hole."""
+
 OUT, ERR = ".out", ".err"
 """Beside an input's folder: what the command said."""
 
@@ -62,6 +65,8 @@ class Input:
         A folder whose content lies there beforehand.
     files
         Name → content, put there after the template's.
+    others
+        Name → what lies there in a file's place.
     wanted
         "refused": nothing but exit code 2 will do. "taken": anything but that; the others are changed from this one.
         "either": it may be one that can be taken.
@@ -74,6 +79,7 @@ class Input:
     words: tuple[str, ...]
     template: Path | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
+    others: Mapping[str, Other] = field(default_factory=dict)
     wanted: Literal["refused", "taken", "either"] = "either"
     patience: float = PATIENCE
 
@@ -196,7 +202,27 @@ def _prepared(one: Input, folder: Path) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+    for name, other in one.others.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        _put(other, path)
     return folder
+
+
+def _put(other: Other, path: Path) -> None:
+    match other:
+        case "a pipe":
+            os.mkfifo(path)
+        case "a folder":
+            path.mkdir()
+        case "a loop":
+            path.symlink_to(path.name)
+        case "zeros without end":
+            path.symlink_to("/dev/zero")
+        case "a terabyte":
+            with path.open("wb") as file:
+                file.truncate(1 << 40)
 
 
 def _forked(one: Input, folder: Path) -> int:

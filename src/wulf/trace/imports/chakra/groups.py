@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wulf.trace.errors import FormatError, opened
+from wulf.core.given import MOST
+from wulf.trace.errors import FormatError, contents
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +65,7 @@ def read_groups(path: Path, groups: Groups) -> None:
         It is none.
     """
     try:
-        with opened(path) as file:
-            told = _json(file.read().decode())
+        told = _json(contents(path, MOST).decode())
         for name, ranks in told.items():
             groups.declare(name, _ranks(ranks))
     except (ValueError, AttributeError) as error:
