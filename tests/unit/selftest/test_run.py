@@ -56,7 +56,7 @@ def test_a_method_that_fails_is_caught(monkeypatch: object) -> None:
 
     monkeypatch.setattr(comparisons, "versus_rule", lambda: Peeking(looks=tuple(range(6, 41, 2))))  # type: ignore[attr-defined]
     monkeypatch.setattr(PairedRule, "__post_init__", lambda self: None)  # type: ignore[attr-defined]
-    found = comparisons.comparisons(np.random.default_rng(1), SYNTHETIC[0], Size(400, 1))
+    found = comparisons.comparisons(np.random.default_rng(1), SYNTHETIC[0], Size(900, 1))
     assert found[0].verdict is Verdict.MISSED
 
 
