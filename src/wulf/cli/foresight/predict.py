@@ -70,6 +70,10 @@ class Pair(click.ParamType[tuple[str, str]]):
 @click.option("--topology", type=click.Path(path_type=Path), help="A JSON of the network's topology (engine b).")
 @click.option("--placement", metavar="RULE", help="Of hosts in the topology: random:SEED, every:N, or 0,8,16,…")
 @click.option(
+    "--ranks-on", "ranks_on", metavar="RULE",
+    help="Of a trace that does not say it, its ranks' hosts: block:N ranks a host, cyclic:N hosts, or 0,0,1,1,…",
+)  # fmt: skip
+@click.option(
     "--beside", "neighbors", multiple=True, metavar="TRACE",
     help="Another job, on hosts of its own, that runs at the same time (--topology says what both share).",
 )  # fmt: skip
@@ -107,6 +111,7 @@ def command(traces: tuple[str, ...], html: Path | None, as_json: bool, **options
 
 def _predicted(traces: Sequence[str], options: dict[str, Any], *, page: bool) -> Prediction:
     """Replay all of the traces; the one of the most ranks is told of at length."""
+    from wulf.workflow.foresight.placing import placed
     from wulf.workflow.foresight.predict import scaled_up
     from wulf.workflow.foresight.replaying import Replay, replay_session
     from wulf.workflow.foresight.scaling import check_counts
@@ -115,6 +120,8 @@ def _predicted(traces: Sequence[str], options: dict[str, Any], *, page: bool) ->
 
     directory = options["directory"]
     several = sorted((read_traced(find_trace(name, directory)) for name in traces), key=lambda one: one.ranks)
+    if options["ranks_on"] is not None:
+        several = [placed(one, options["ranks_on"]) for one in several]
     check_counts([one.ranks for one in several], options["asked"])
     this, origin = this_network(options["baseline"], Path(several[-1].path), directory)
     if options["within"] is not None:
@@ -183,7 +190,7 @@ def _extra(topology: Path | None, engine: str, placement: str | None) -> dict[st
         The topology can't be read, or engine A is to replay it; hosts are to be placed in none.
     """
     from wulf.core.given import json_of
-    from wulf.workflow.foresight import beside as predict_beside
+    from wulf.workflow.foresight.placing import positions
 
     if topology is None:
         if placement is not None:
@@ -195,11 +202,7 @@ def _extra(topology: Path | None, engine: str, placement: str | None) -> dict[st
         described = json_of(topology)
         if not isinstance(described, dict):
             raise ValueError("it is no JSON object")
-        return {
-            "topology": described
-            if placement is None
-            else {**described, "positions": predict_beside.placement(placement)}
-        }
+        return {"topology": described if placement is None else {**described, "positions": positions(placement)}}
     except ValueError as error:
         raise UsageError(
             f"{topology} can't be read: {error}", "give a JSON object, docs/replay-contention.md has its fields"

@@ -1,4 +1,4 @@
-"""Jobs that share a network: what a program takes alone, and while others run beside it; and where its hosts stand."""
+"""Jobs that share a network: what a program takes alone, and while others run beside it."""
 
 from __future__ import annotations
 
@@ -12,31 +12,6 @@ from wulf.model.network.figures import host_numbers
 from wulf.workflow.foresight.engine import TIMED
 from wulf.workflow.foresight.replaying import Replay
 from wulf.workflow.foresight.traced import read_traced
-
-HOW = "as in --placement random:1 (a seed), every:4 (so many places apart), or 0,8,16,… (each host's place)"
-
-
-def placement(text: str) -> dict[str, int] | list[int]:
-    """Where hosts stand in a topology, as its `positions` has it.
-
-    Raises
-    ------
-    UsageError
-        It is none of the forms.
-    """
-    rule, colon, number = text.partition(":")
-    try:
-        if colon and rule in ("random", "every"):
-            return {rule: _whole(number)}
-        return [_whole(each) for each in text.split(",")]
-    except ValueError as error:
-        raise UsageError(f"--placement {text}: that is no placement", HOW) from error
-
-
-def _whole(text: str) -> int:
-    if not text.strip().isdecimal():
-        raise ValueError(text)
-    return int(text)
 
 
 def jobs_of(traced: Traced, others: Sequence[Path], load: Callable[[Path], Program]) -> list[tuple[Traced, Program]]:
