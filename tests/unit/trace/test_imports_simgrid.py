@@ -233,6 +233,15 @@ def test_a_line_that_is_cut_is_named(tmp_path: Path, line: str, why: str) -> Non
         brought(tmp_path, f"init\ncompute 1\n{line}\n")
 
 
+def test_a_text_of_other_words_is_no_empty_program(tmp_path: Path) -> None:
+    """Lines that begin with a number: of a log, a table."""
+    (tmp_path / "log").write_text("0 began at 5\n1 ran 3\n0 ended\n1 began again\n")
+    with pytest.raises(FormatError, match=r"log: none of its actions is known \(began, ran, ended\)"):
+        simgrid.bring([tmp_path / "log"], tmp_path)
+    _, told = brought(tmp_path, "began\ncompute 1\n")
+    assert lacking(told.notes[0], "began") == []
+
+
 def test_files_that_are_no_trace_are_named(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("here.txt\n")
     (tmp_path / "here.txt").write_text("1 init\n1 finalize\n")

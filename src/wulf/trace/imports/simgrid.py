@@ -19,7 +19,7 @@ from pathlib import Path
 from wulf.trace.errors import FormatError
 from wulf.trace.imports import Imported
 from wulf.trace.imports.building import lines_of, notes_by_kind, write_rank
-from wulf.trace.imports.simgrid_rank import Rank, Tested
+from wulf.trace.imports.simgrid_rank import Rank, Tested, is_known
 from wulf.trace.manifest import RANKS
 from wulf.trace.record import UNTIMED, Record
 from wulf.trace.writer import RankWriter
@@ -29,8 +29,8 @@ HELP = "SimGrid's time-independent traces: the list of files that smpirun -repla
 FLOPS = 1e9
 """Operations a second, unless given: a nanosecond each, as our export writes them."""
 
-MOST_NAMED = 3
-"""Files that a message names."""
+MOST_NAMED, MOST_LETTERS = 3, 40
+"""Files, or actions, that a message names, and letters of one."""
 
 MOST_DIGITS = 10
 """Of a rank, less one."""
@@ -112,11 +112,20 @@ def _lines(path: Path) -> Iterator[Line]:
 def _survey(path: Path) -> dict[int, Tested]:
     """The ranks of a file, each with which of its tests found something."""
     found: dict[int, Tested] = {}
+    unknown: list[str] = []
+    known = False
     for number, rank, words in _lines(path):
+        if not known and not (known := is_known(words[0])) and len(unknown) < MOST_NAMED:
+            unknown.append(words[0])
         try:
             found.setdefault(rank, Tested()).take(number, words)
         except (ValueError, IndexError) as error:
             raise _bad(path, number, words, error) from error
+    if unknown and not known:
+        raise FormatError(
+            f"{path}: none of its actions is known ({', '.join(word[:MOST_LETTERS] for word in unknown)})",
+            "is it a trace that smpirun -trace-ti wrote?",
+        )
     for known in found.values():
         known.end()
     return found

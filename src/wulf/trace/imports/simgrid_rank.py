@@ -115,6 +115,17 @@ class Tested:
         self.found.update(self._last.values())
 
 
+PLAIN = frozenset({"init", "compute", "sleep", "finalize", "start", "sendrecv", "wait", "waitall", "waitany", "test"})
+"""Actions with a rule of their own."""
+
+
+def is_known(action: str) -> bool:
+    """Whether an action's name is one of SimGrid's that are brought in, or passed over on purpose."""
+    name = action.lower()
+    names = {name, name.removeprefix("i")}
+    return any(not names.isdisjoint(known) for known in (PLAIN, MESSAGES, SIMPLE, VECTORS, QUIET))
+
+
 class Rank:
     """The actions of one rank, one after the other.
 
