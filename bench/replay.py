@@ -1,8 +1,9 @@
 """Part `replay`: wulf-replay's engines: operations and events a second, many networks at once, a million ranks, and
 schedules beside LogGOPSim.
 
-There, both sides are whole processes that get one schedule and tell its time. LogGOPSim reads its schedule from a file
-that its own generator made beforehand; wulf-replay makes it in memory.
+There, both sides are whole processes that get one schedule and tell its time. LogGOPSim reads its schedule from a binary
+file that its own generator made beforehand; wulf-replay makes it in memory, by the pattern's name, and in further rows
+reads the same file.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ LEAST_EVENTS = 5e6
 MOST_TIMES = 8.0
 """So many times of one network that 64 of them may take."""
 
-LEAST_SPEEDUP = 20.0
-"""How much faster than LogGOPSim the whole process promises to be."""
+LEAST_SPEEDUP, AS_FAST = 20.0, 1.0
+"""How much faster than LogGOPSim the whole process promises to be: making its schedule, and reading LogGOPSim's file."""
 
 MANY = 64
 
@@ -68,7 +69,7 @@ FLOWS = {
 }
 """Schedules whose every message flows over the fat tree's links: all at the same time, and one after the other."""
 
-WHOLE = "whole process, CPU time"
+WHOLE, BOTH_READ = "whole process, CPU time", "whole process, both reading a file, CPU time"
 """Both compute on one core; what else the machine does stretches the time on the wall, not the work."""
 
 MILLION = {"dissemination": 1 << 20, "binary-tree": 1 << 20}
@@ -95,7 +96,7 @@ def measure(context: Context) -> list[Row]:
     if not folder:
         return [*rows, *_missing()]
     scratch = Path(context.stack.enter_context(tempfile.TemporaryDirectory()))
-    contests = [_contest(Path(folder), scratch, name, context) for name in SCHEDULES]
+    contests = [contest for name in SCHEDULES for contest in _contests(Path(folder), scratch, name, context)]
     run_blocks(contests, context.effort, context.rng, context.say)
     return [*rows, *(contest.row() for contest in contests)]
 
@@ -148,13 +149,17 @@ def _million(context: Context, name: str, ranks: int) -> Row:
     return limited(f"replay {name}, {ranks} ranks: time an operation, 1 core", "s", taken, 1 / LEAST_RATE)
 
 
-def _contest(folder: Path, scratch: Path, name: str, context: Context) -> Contest:
+def _contests(folder: Path, scratch: Path, name: str, context: Context) -> Iterator[Contest]:
     context.say(f"making LogGOPSim's schedule {name}")
-    schedule = _generated(folder, scratch, name)
-    return Contest(
-        f"replay {name}, {SCHEDULES[name][1]} ranks, {WHOLE}", "LogGOPSim", "s", "lower",
-        functools.partial(_ours, name), functools.partial(_theirs, folder, schedule), 1 / LEAST_SPEEDUP,
-    )  # fmt: skip
+    file = _generated(folder, scratch, name)
+    theirs = functools.partial(_theirs, folder, file)
+    given: dict[str, tuple[dict[str, Any], float]] = {
+        WHOLE: ({"schedule": schedule_of(name)}, LEAST_SPEEDUP), BOTH_READ: ({"goal": str(file)}, AS_FAST)
+    }  # fmt: skip
+    for what, (source, times) in given.items():
+        ours = functools.partial(_ours, source)
+        yield Contest(f"replay {name}, {SCHEDULES[name][1]} ranks, {what}", "LogGOPSim", "s", "lower", ours, theirs,
+                      1 / times)  # fmt: skip
 
 
 def _generated(folder: Path, scratch: Path, name: str) -> Path:
@@ -167,11 +172,11 @@ def _generated(folder: Path, scratch: Path, name: str) -> Path:
     return binary
 
 
-def _ours(name: str) -> float:
+def _ours(source: dict[str, Any]) -> float:
     """What a session takes from its start to its end [s of CPU]."""
     before = children_cpu()
     with Session([str(find_program("wulf-replay").path)]) as session:
-        _replay(session, _load(session, schedule_of(name))["program"], [NETWORK])
+        _replay(session, session.request("load", **source)["program"], [NETWORK])
     return children_cpu() - before
 
 
@@ -192,4 +197,5 @@ def _run(command: list[str]) -> None:
 
 def _missing() -> Iterator[Row]:
     for name, (_, ranks) in SCHEDULES.items():
-        yield without_peer(f"replay {name}, {ranks} ranks, {WHOLE}", f"LogGOPSim (no {LOGGOPSIM})", "s", "lower")
+        for what in (WHOLE, BOTH_READ):
+            yield without_peer(f"replay {name}, {ranks} ranks, {what}", f"LogGOPSim (no {LOGGOPSIM})", "s", "lower")
