@@ -56,6 +56,7 @@ GROUPS = {
     },
     "Lab and tools": {
         "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
+        "doctor": ("wulf.cli.doctor", "What this installation can do here, and what it lacks."),
         "stats": ("wulf.cli.stats", "Try the statistics on noise whose truth is known: selftest."),
         "schema": ("wulf.cli.runs.schema", "Print the JSON schema of a record."),
         "completion": ("wulf.cli.completion", "Print the completion script for your shell."),
