@@ -49,7 +49,7 @@ GROUPS = {
         "cost": ("wulf.cli.model.cost", "Price and power of speed, and a machine's place in the Top500."),
     },
     "Runs": {
-        "runs": ("wulf.cli.runs.list", "List what was measured."),
+        "runs": ("wulf.cli.runs.command", "What was measured: listed, exported, removed."),
         "report": ("wulf.cli.runs.report", "Show a run, and write its HTML report."),
         "resume": ("wulf.cli.runs.resume", "Go on with a run that was cut short."),
         "query": ("wulf.cli.runs.query", "Ask the records of many runs in SQL."),
