@@ -46,8 +46,13 @@ def as_markdown(records: Iterable[Record]) -> str:
     used = [number for number in range(len(COLUMNS)) if any(row[number] for row in table)]
     heads = list(COLUMNS)
     lines = [[heads[number] for number in used], ["---"] * len(used)]
-    lines += [[clean(row[number]).replace("\\", "\\\\").replace("|", "\\|") for number in used] for row in table]
+    lines += [[_cell(row[number]) for number in used] for row in table]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """In one line of a table, and no markup of it."""
+    return " ".join(clean(text).split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
 def write_parquet(records: Iterable[Record], target: Path) -> None:
