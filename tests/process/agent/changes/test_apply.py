@@ -8,7 +8,7 @@ from tests.unit.agent.changes.forked import REFUSED, in_child
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from tests.unit.agent.changes.test_apply import ME
 from wulf.agent.changes.apply import apply
-from wulf.agent.changes.journal import NAME, Journal
+from wulf.agent.changes.state.journal import NAME, Journal
 from wulf.agent.changes.operations import take_back
 
 

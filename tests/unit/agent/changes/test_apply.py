@@ -10,8 +10,8 @@ import pytest
 
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes.apply import Request, apply
-from wulf.agent.changes.arming import NotArmed
-from wulf.agent.changes.journal import NAME, Journal
+from wulf.agent.changes.watch.arming import NotArmed
+from wulf.agent.changes.state.journal import NAME, Journal
 from wulf.agent.changes.keep import end
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.status import status
