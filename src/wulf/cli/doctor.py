@@ -12,7 +12,7 @@ from wulf.core.errors import FOUND, OK
 def command(as_json: bool) -> int:
     """What this installation can do on this machine, what it lacks for the rest, and how to come by that.
 
-    Nothing is changed. Exit code 1 where wulf itself is not whole: a program of its own is missing, or of another version.
+    Nothing is changed. Exit code 1 where wulf itself is not whole: a program of its own is missing or out of date.
     """
     from wulf.cli.showing import show_view
     from wulf.cluster.installation import examined, this_host

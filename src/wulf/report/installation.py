@@ -27,7 +27,9 @@ def installation_view(answers: Sequence[Answer]) -> View:
         sections.append(Section("It can", table=Columns(("what", "commands", "with"), rows, words=3)))
     sections += [
         Section(
-            f"It can't {one.ability.name} ({one.ability.commands})", [f"{one.lacks}."], small=[f"→ {one.ability.advice}"]
+            f"It can't {one.ability.name} ({one.ability.commands})",
+            [f"{one.lacks}."],
+            small=[f"→ {one.ability.advice}"],
         )
         for one in lacking
     ]

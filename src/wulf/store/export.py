@@ -72,4 +72,6 @@ def write_parquet(records: Iterable[Record], target: Path) -> None:
         try:
             db.table("records").write_parquet(str(target))
         except duckdb.Error as error:
-            raise StoreError(f"{target} can't be written: {error}", "is there room, and may you write there?") from error
+            raise StoreError(
+                f"{target} can't be written: {error}", "is there room, and may you write there?"
+            ) from error

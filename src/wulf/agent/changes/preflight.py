@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes.state.entry import key_of
 from wulf.agent.changes.host import same
-from wulf.agent.changes.state.journal import UNKNOWN
 from wulf.agent.changes.reading import read
+from wulf.agent.changes.state.entry import key_of
+from wulf.agent.changes.state.journal import UNKNOWN
 from wulf.agent.files.durable import make_folder
 from wulf.agent.files.owned import exposed
 from wulf.agent.mechanism import Mechanism

@@ -18,12 +18,12 @@ from tests.processes import text_when_there, wait_until
 from tests.unit.agent.changes.forked import ForkedNode, in_child, kill
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes import keep
-from wulf.agent.changes.state import deadlines, lock
-from wulf.agent.changes.watch import arming, twin, watchdog
 from wulf.agent.changes.apply import Request, apply
-from wulf.agent.changes.watch.arming import NotArmed, Started
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.state import deadlines, lock
 from wulf.agent.changes.status import status
+from wulf.agent.changes.watch import arming, twin, watchdog
+from wulf.agent.changes.watch.arming import NotArmed, Started
 from wulf.agent.changes.watch.twin import Twin
 from wulf.agent.processes.process import started
 

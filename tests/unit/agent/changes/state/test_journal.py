@@ -13,9 +13,9 @@ import pytest
 from tests.processes import PATIENCE
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes.apply import Request, apply
-from wulf.agent.changes.state.journal import ARCHIVED, FORMAT, NAME, Damaged, Journal
 from wulf.agent.changes.keep import end
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.state.journal import ARCHIVED, FORMAT, NAME, Damaged, Journal
 from wulf.agent.changes.status import status
 from wulf.agent.files.disk import Disk
 from wulf.agent.session import Refused
