@@ -1,9 +1,9 @@
 """Part `replay`: wulf-replay's engines: operations and events a second, many networks at once, a million ranks, and
 schedules beside LogGOPSim.
 
-There, both sides are whole processes that get one schedule and tell its time. LogGOPSim reads its schedule from a binary
-file that its own generator made beforehand; wulf-replay makes it in memory, by the pattern's name, and in further rows
-reads the same file.
+There, both sides are whole processes that get one schedule and tell its time. LogGOPSim reads it from a binary file that
+its own generator made beforehand; wulf-replay makes it in memory, by the name of its pattern, and in further rows reads
+the same file.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_TIMES = 8.0
 """So many times of one network that 64 of them may take."""
 
 LEAST_SPEEDUP, AS_FAST = 20.0, 1.0
-"""How much faster than LogGOPSim the whole process promises to be: making its schedule, and reading LogGOPSim's file."""
+"""How much faster than LogGOPSim the whole process promises to be: making its schedule, and reading that file."""
 
 MANY = 64
 

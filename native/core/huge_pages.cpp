@@ -9,6 +9,8 @@
 namespace wulf {
 namespace {
 
+constexpr int kPopulateWrite = 23;  ///< MADV_POPULATE_WRITE, which older headers lack
+
 std::size_t whole_pages(std::size_t bytes) noexcept {
   return (std::max<std::size_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
 }
@@ -40,5 +42,7 @@ void unmap_aligned(void* place, std::size_t bytes) noexcept {
 void advise_huge_pages(void* place, std::size_t bytes, bool wanted) noexcept {
   madvise(place, whole_pages(bytes), wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
+
+void populate(void* place, std::size_t bytes) noexcept { madvise(place, bytes, kPopulateWrite); }
 
 }  // namespace wulf

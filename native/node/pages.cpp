@@ -57,6 +57,7 @@ Pages::Pages(std::size_t bytes, const std::string& kind) : data_(mapped(bytes)),
   if (kind != "default") {
     advise_huge_pages(data_, bytes, kind == "huge");  // info() tells what came of it
   }
+  populate(data_, bytes);
   std::memset(data_, 1, bytes);
 }
 

@@ -17,7 +17,7 @@ from tests.lab.machines import PATIENCE, ask, assert_as_before, await_boot, boot
 from tests.processes import wait_until
 from wulf import lab
 from wulf.agent import bundle
-from wulf.agent.changes import atboot
+from wulf.agent.changes.watch import atboot
 from wulf.cluster.inventory import Inventory
 from wulf.measure.engine.watcher import Unwatched
 from wulf.store.run import RunWriter

@@ -114,8 +114,7 @@ def test_a_command(package: Path) -> None:
         "import click\n@click.command()\ndef command():\n    'Says it.'\n    click.echo('said')\n"
     )
     main = package / "cli/main.py"
-    main.write_text(
-        main.read_text().replace("COMMANDS = {\n", 'COMMANDS = {\n    "toy": ("wulf.cli.toy", "Says it."),\n')
-    )
+    before, line = '    "Measure": {\n', '        "toy": ("wulf.cli.toy", "Says it."),\n'
+    main.write_text(main.read_text().replace(before, before + line))
     assert cli(package, "toy") == "said\n"
     assert "Says it." in cli(package, "--help")

@@ -60,8 +60,8 @@ def main(arguments: list[str]) -> int:
 
 def _watchdog(paired: bool) -> int:
     from wulf.agent.changes.live import live
-    from wulf.agent.changes.twin import Twin
-    from wulf.agent.changes.watchdog import settle, watch
+    from wulf.agent.changes.watch.twin import Twin
+    from wulf.agent.changes.watch.watchdog import settle, watch
 
     settle()
     host = live()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -42,11 +43,36 @@ class TableGroup(click.Group):
         return super().parse_args(ctx, args)
 
 
+class Shared(click.Option):
+    """An option that many commands take: their help has it behind their own, under a title that it names."""
+
+    def __init__(self, *args: Any, title: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.title = title
+
+
+class Command(click.Command):
+    """A command whose help begins with its own options."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Its own, then those of each title."""
+        titled: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for param in self.get_params(ctx):
+            told = None if isinstance(param, click.Argument) else param.get_help_record(ctx)
+            if told is not None:
+                title = param.title if isinstance(param, Shared) else "Options"
+                titled.setdefault(title, []).append(told)
+        for title, rows in titled.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
 PROGRAM = "wulf.program"
 """Where the context keeps what stands after `--`."""
 
 
-class WithProgram(click.Command):
+class WithProgram(Command):
     """A command whose last words, after `--`, are a program and its arguments."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

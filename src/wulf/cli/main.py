@@ -19,40 +19,53 @@ from wulf.cli.commands import find
 from wulf.core.errors import INTERRUPTED, UsageError, WulfError, sentence
 from wulf.core.foreign import clean
 
-COMMANDS = {
-    "survey": ("wulf.cli.net.survey", "Facts, all pairs, findings and a report: the main job."),
-    "demo": ("wulf.cli.net.demo", "Survey a four-node cluster made for the occasion, one link slowed."),
-    "net": ("wulf.cli.net.command", "Measure one pair: ping-pong, stream."),
-    "node": ("wulf.cli.node.command", "Every node's own figures: CPU, memory, system, noise; which node deviates."),
-    "mpi": ("wulf.cli.mpi.command", "MPI between ranks: ping-pong, collectives, all pairs; built with your MPI."),
-    "app": ("wulf.cli.app.command", "Applications: HPL, STREAM, LAMMPS, any command; repeated, checked, judged."),
-    "tune": ("wulf.cli.tune.command", "Find settings that make nodes faster, by measuring; undo changes."),
-    "search": ("wulf.cli.search.command", "The fastest configuration of HPL, or of a program of your own."),
-    "impact": ("wulf.cli.impact", "What a change of settings is worth to your application."),
-    "trace": ("wulf.cli.foresight.trace", "An MPI program's messages, recorded: shown, exported, imported."),
-    "predict": ("wulf.cli.foresight.predict", "A traced MPI program on other networks: run time, why, whether to buy."),
-    "networks": (
-        "wulf.cli.foresight.networks",
-        "The networks that predictions know by name, and their figures' sources.",
-    ),
-    "watch": ("wulf.cli.net.watch", "A live view of one pair: round trip, rate, counters."),
-    "check": ("wulf.cli.node.check", "Is this node well? In seconds, for a prolog or HealthCheckProgram."),
-    "audit": ("wulf.cli.tune.audit", "Every setting of every node: as advised, alike, kept at start-up, unchanged?"),
-    "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
-    "rates": ("wulf.cli.node.rates", "What this machine can do, in a file that programs read."),
-    "resume": ("wulf.cli.runs.resume", "Go on with a run that was cut short."),
-    "runs": ("wulf.cli.runs.list", "List what was measured."),
-    "report": ("wulf.cli.runs.report", "Show a run, and write its HTML report."),
-    "compare": ("wulf.cli.runs.compare", "Compare two runs cell by cell."),
-    "history": ("wulf.cli.runs.history", "Where a metric changed over many runs, and what changed with it."),
-    "model": ("wulf.cli.model.command", "How a program scales, what a message costs, what a node can reach."),
-    "cost": ("wulf.cli.model.cost", "Price and power of a machine's speed, and its place on the Top500 lists."),
-    "stats": ("wulf.cli.stats", "Try the statistics on noise whose truth is known: selftest."),
-    "query": ("wulf.cli.runs.query", "Ask the records of many runs in SQL."),
-    "schema": ("wulf.cli.runs.schema", "Print the JSON schema of a record."),
-    "completion": ("wulf.cli.completion", "Print the completion script for your shell."),
+GROUPS = {
+    "Measure": {
+        "survey": ("wulf.cli.net.survey", "Facts, all pairs, findings and a report: the main job."),
+        "demo": ("wulf.cli.net.demo", "A four-node lab with one slow link, surveyed."),
+        "net": ("wulf.cli.net.command", "Measure one pair: ping-pong, stream."),
+        "node": ("wulf.cli.node.command", "Each node's CPU, memory, system, noise; which node deviates."),
+        "mpi": ("wulf.cli.mpi.command", "MPI between ranks, built with yours: messages, collectives."),
+        "app": ("wulf.cli.app.command", "HPL, STREAM, LAMMPS, any command: repeated, checked, judged."),
+        "rates": ("wulf.cli.node.rates", "What this machine can do, in a file that programs read."),
+        "watch": ("wulf.cli.net.watch", "A live view of one pair: round trip, rate, counters."),
+    },
+    "Explain": {
+        "check": ("wulf.cli.node.check", "Is this node well? In seconds, for a prolog or health check."),
+        "audit": ("wulf.cli.tune.audit", "Every setting of every node: as advised, alike, kept at boot?"),
+        "compare": ("wulf.cli.runs.compare", "Compare two runs cell by cell."),
+        "history": ("wulf.cli.runs.history", "Where a metric changed over many runs, and what changed with it."),
+        "trace": ("wulf.cli.foresight.trace", "An MPI program's messages, recorded: shown, exported, imported."),
+    },
+    "Tune": {
+        "tune": ("wulf.cli.tune.command", "Find settings that make nodes faster, by measuring; undo them."),
+        "search": ("wulf.cli.search.command", "The fastest configuration of HPL, or of a program of your own."),
+        "impact": ("wulf.cli.impact", "What a change of settings is worth to your application."),
+    },
+    "Plan": {
+        "predict": ("wulf.cli.foresight.predict", "A traced program on other networks: run time, why, buy or not."),
+        "networks": ("wulf.cli.foresight.networks", "The networks that predictions know by name, with sources."),
+        "model": ("wulf.cli.model.command", "How a program scales, what a message costs, a node's limits."),
+        "cost": ("wulf.cli.model.cost", "Price and power of speed, and a machine's place in the Top500."),
+    },
+    "Runs": {
+        "runs": ("wulf.cli.runs.command", "What was measured: listed, exported, removed."),
+        "report": ("wulf.cli.runs.report", "Show a run, and write its HTML report."),
+        "resume": ("wulf.cli.runs.resume", "Go on with a run that was cut short."),
+        "query": ("wulf.cli.runs.query", "Ask the records of many runs in SQL."),
+    },
+    "Lab and tools": {
+        "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
+        "doctor": ("wulf.cli.doctor", "What this installation can do here, and what it lacks."),
+        "stats": ("wulf.cli.stats", "Try the statistics on noise whose truth is known: selftest."),
+        "schema": ("wulf.cli.runs.schema", "Print the JSON schema of a record."),
+        "completion": ("wulf.cli.completion", "Print the completion script for your shell."),
+    },
 }
-"""Name → module whose `command` it is, and one line of help: kept here so that `wulf --help` imports none of them."""
+"""What a command is for → its name → module whose `command` it is, and one line of help: kept here so that
+`wulf --help` imports none of them."""
+
+COMMANDS = {name: known for group in GROUPS.values() for name, known in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -69,9 +82,11 @@ class LazyGroup(click.Group):
         return find(f"{COMMANDS[cmd_name][0]}:command")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands' list from the table above, without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        """The commands' lists from the table above, without importing them."""
+        widest = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), text) for name, (_, text) in group.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

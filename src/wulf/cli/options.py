@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from wulf.cli.commands import Shared
 from wulf.cli.slurm import array_option, job_of, sbatch_option, slurm_option
 from wulf.cluster.launchers import offered_launchers
 from wulf.core.errors import UsageError
@@ -139,19 +140,23 @@ def _apply(options: list[Callable[[F], F]]) -> Callable[[F], F]:
     return lambda function: functools.reduce(lambda f, option: option(f), reversed(options), function)
 
 
+_where = functools.partial(click.option, cls=Shared, title="Nodes")
+_how = functools.partial(click.option, cls=Shared, title="Measuring")
+
+
 def node_options(function: F) -> F:
     """Where a command takes nodes: --nodes, --inventory, --hostfile, --launcher, --lab, --network, --ssh-config."""
     return _apply(
         [
-            click.option("--nodes", metavar="NODESET", help="Nodes in ClusterShell syntax: 'n[1-4]', @group."),
-            click.option(
+            _where("--nodes", metavar="NODESET", help="Nodes in ClusterShell syntax: 'n[1-4]', @group."),
+            _where(
                 "--inventory",
                 "inventory_file",
                 type=click.Path(path_type=Path),
                 help="A cluster.toml (see docs/inventory.md).",
             ),
-            click.option("--hostfile", type=click.Path(path_type=Path), help="An MPI hostfile."),
-            click.option(
+            _where("--hostfile", type=click.Path(path_type=Path), help="An MPI hostfile."),
+            _where(
                 "--launcher",
                 type=click.Choice(offered_launchers()),
                 default=None,
@@ -160,7 +165,7 @@ def node_options(function: F) -> F:
             slurm_option,
             sbatch_option,
             array_option,
-            click.option(
+            _where(
                 "--lab",
                 is_flag=False,
                 flag_value=RUNNING_LAB,
@@ -168,10 +173,8 @@ def node_options(function: F) -> F:
                 metavar="[N]",
                 help="The running lab, or one of N nodes made for this command.",
             ),
-            click.option("--network", metavar="CIDR", help="Measure over the addresses in this network: 10.0.0.0/24."),
-            click.option(
-                "--ssh-config", type=click.Path(path_type=Path), default=None, help="Instead of ~/.ssh/config."
-            ),
+            _where("--network", metavar="CIDR", help="Measure over the addresses in this network: 10.0.0.0/24."),
+            _where("--ssh-config", type=click.Path(path_type=Path), default=None, help="Instead of ~/.ssh/config."),
         ]
     )(function)
 
@@ -180,20 +183,20 @@ def measure_options(function: F) -> F:
     """Everywhere that something is measured: --json, --out, --quick, --watch, --seed, --width, --budget."""
     return _apply(
         [
-            click.option("--json", "as_json", is_flag=True, help="Records as JSON Lines on stdout."),
-            click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>]."),
-            click.option("--quick", is_flag=True, help="Six replicates a figure, whatever their spread."),
-            click.option("--watch", is_flag=True, help="Look after every replicate, until --width or Ctrl-C."),
-            click.option("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded]."),
-            click.option(
+            _how("--json", "as_json", is_flag=True, help="Records as JSON Lines on stdout."),
+            _how("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>]."),
+            _how("--quick", is_flag=True, help="Six replicates a figure, whatever their spread."),
+            _how("--watch", is_flag=True, help="Look after every replicate, until --width or Ctrl-C."),
+            _how("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded]."),
+            _how(
                 "--width",
                 type=Percent(),
                 default="5%",
                 show_default=True,
                 help="Measure until intervals are so narrow.",
             ),
-            click.option("--budget", type=Seconds(), help="Stop measuring after this long: 60s, 5m."),
-            click.option(
+            _how("--budget", type=Seconds(), help="Stop measuring after this long: 60s, 5m."),
+            _how(
                 "--resume",
                 type=click.Path(path_type=Path),
                 expose_value=False,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Shared
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def _keep(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
 
 slurm_option = click.option(
     "--slurm-option",
+    cls=Shared,
+    title="Nodes",
     metavar="NAME[=VALUE]",
     multiple=True,
     expose_value=False,
@@ -41,6 +44,8 @@ slurm_option = click.option(
 )
 sbatch_option = click.option(
     "--sbatch",
+    cls=Shared,
+    title="Nodes",
     is_flag=True,
     expose_value=False,
     callback=_keep(SUBMIT),
@@ -50,6 +55,8 @@ sbatch_option = click.option(
 
 array_option = click.option(
     "--array",
+    cls=Shared,
+    title="Nodes",
     type=click.IntRange(min=2),
     expose_value=False,
     callback=_keep(ARRAY),

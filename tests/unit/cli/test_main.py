@@ -134,3 +134,24 @@ def test_a_name_that_no_file_can_have_is_no_defect(ended: Callable[..., tuple[ob
     assert code == 2
     assert lacking(told, "no file has so long a name") == []
     assert not (tmp_path / "wulf").exists()
+
+
+def test_commands_are_told_in_groups_a_line_each() -> None:
+    """On a terminal of 80 columns: what wraps is not read."""
+    context = click.Context(main.cli, info_name="wulf", terminal_width=80, max_content_width=80)
+    told = context.get_help()
+    for title, group in main.GROUPS.items():
+        assert f"\n{title}:\n" in told
+        for name, (_, text) in group.items():
+            assert f"  {name.ljust(max(map(len, main.COMMANDS)))}  {text}\n" in told + "\n"
+    assert sum(map(len, main.GROUPS.values())) == len(main.COMMANDS)
+
+
+def test_a_commands_own_options_come_before_those_of_many() -> None:
+    """What it has in common with others stands behind, under titles."""
+    survey = main.cli.get_command(click.Context(main.cli), "survey")
+    assert survey is not None
+    told = survey.get_help(click.Context(survey, info_name="survey", terminal_width=80))
+    own, where, how = (told.index(f"\n{title}:\n") for title in ("Options", "Nodes", "Measuring"))
+    assert own < where < how
+    assert own < told.index("--margin") < where < told.index("--nodes") < how < told.index("--quick")

@@ -6,15 +6,15 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes import deadlines, lock
-from wulf.agent.changes.arming import NotArmed, ask
-from wulf.agent.changes.deadlines import Deadlines
-from wulf.agent.changes.entry import key_of
 from wulf.agent.changes.host import same
-from wulf.agent.changes.journal import Journal
 from wulf.agent.changes.preflight import check_request, foreign_value, preflight
 from wulf.agent.changes.reading import Reading, read, write
 from wulf.agent.changes.revert import is_stale, revert, survives
+from wulf.agent.changes.state import deadlines, lock
+from wulf.agent.changes.state.deadlines import Deadlines
+from wulf.agent.changes.state.entry import key_of
+from wulf.agent.changes.state.journal import Journal
+from wulf.agent.changes.watch.arming import NotArmed, ask
 from wulf.agent.processes.process import started
 from wulf.agent.session import Refused
 

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from wulf.agent.changes import atboot
 from wulf.agent.changes.operations import answer, change_revert, change_status
+from wulf.agent.changes.watch import atboot
 from wulf.agent.session import Refused
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes import deadlines, lock
 from wulf.agent.changes.apply import session
-from wulf.agent.changes.arming import NotArmed, ask
-from wulf.agent.changes.journal import Journal
 from wulf.agent.changes.revert import settle_boot
+from wulf.agent.changes.state import deadlines, lock
+from wulf.agent.changes.state.journal import Journal
+from wulf.agent.changes.watch.arming import NotArmed, ask
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:
-    from wulf.agent.changes.deadlines import Deadlines
     from wulf.agent.changes.host import Host
+    from wulf.agent.changes.state.deadlines import Deadlines
 
 
 def confirm(host: Host, campaign: str, change: int) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from wulf.agent.changes.arming import arm, start_watchdog
-from wulf.agent.changes.atboot import at_boot
 from wulf.agent.changes.host import Host
+from wulf.agent.changes.watch.arming import arm, start_watchdog
+from wulf.agent.changes.watch.atboot import at_boot
 from wulf.agent.files.state import run_folder, state_folder
 from wulf.agent.machine import Machine
 from wulf.agent.settings import mechanisms

@@ -10,10 +10,10 @@ from typing import Any
 from wulf.agent.changes import apply as applying
 from wulf.agent.changes import keep, status
 from wulf.agent.changes.host import Host
-from wulf.agent.changes.journal import Damaged, Journal
 from wulf.agent.changes.live import live
-from wulf.agent.changes.lock import Busy, guard
 from wulf.agent.changes.revert import revert
+from wulf.agent.changes.state.journal import Damaged, Journal
+from wulf.agent.changes.state.lock import Busy, guard
 from wulf.agent.session import Operation, Refused
 
 LONGEST = 7 * 86400.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes.entry import key_of
 from wulf.agent.changes.host import same
-from wulf.agent.changes.journal import UNKNOWN
 from wulf.agent.changes.reading import read
+from wulf.agent.changes.state.entry import key_of
+from wulf.agent.changes.state.journal import UNKNOWN
 from wulf.agent.files.durable import make_folder
 from wulf.agent.files.owned import exposed
 from wulf.agent.mechanism import Mechanism
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wulf.agent.changes.host import Host
-    from wulf.agent.changes.journal import Journal
+    from wulf.agent.changes.state.journal import Journal
 
 SPACE = 1 << 20
 """Bytes that must be free for the journal."""

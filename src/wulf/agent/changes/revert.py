@@ -10,15 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes.entry import Key, key_of
 from wulf.agent.changes.host import same
-from wulf.agent.changes.journal import UNKNOWN
 from wulf.agent.changes.reading import Reading, read, write
+from wulf.agent.changes.state.entry import Key, key_of
+from wulf.agent.changes.state.journal import UNKNOWN
 
 if TYPE_CHECKING:
-    from wulf.agent.changes.entry import Entry
     from wulf.agent.changes.host import Host
-    from wulf.agent.changes.journal import Journal
+    from wulf.agent.changes.state.entry import Entry
+    from wulf.agent.changes.state.journal import Journal
 
 Result = dict[str, Any]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes import arming, deadlines, lock
-from wulf.agent.changes.entry import Entry
 from wulf.agent.changes.host import same
-from wulf.agent.changes.journal import Damaged, Journal, readable_lines
 from wulf.agent.changes.revert import is_stale
+from wulf.agent.changes.state import deadlines, lock
+from wulf.agent.changes.state.entry import Entry
+from wulf.agent.changes.state.journal import Damaged, Journal, readable_lines
+from wulf.agent.changes.watch import arming
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:

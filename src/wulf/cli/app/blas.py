@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.mpi.options import mpi_inventory
 from wulf.cli.options import colour_console, echo_records, measure_options, node_options
 from wulf.cli.studying import studied, tell_findings
@@ -26,7 +27,7 @@ def _blocks(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[in
     return blocks
 
 
-@click.command(epilog="Example: wulf app blas 'n[1-4]' --nb 64,128,192,256")
+@click.command(cls=Command, epilog="Example: wulf app blas 'n[1-4]' --nb 64,128,192,256")
 @click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
 @node_options
 @measure_options

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from wulf.apps import drivers
-from wulf.cli.commands import TableGroup
+from wulf.cli.commands import Command, TableGroup
 from wulf.cli.mpi.options import mpi_inventory, option_of, over_ranks, rank_options
 from wulf.cli.options import Seconds, measure_options, node_options
 from wulf.cli.studying import show_run, studied
@@ -79,7 +79,7 @@ def driver_command(driver: Driver) -> click.Command:
         return measured_application(request, options)
 
     run.__doc__ = f"{driver.HELP}\n\nLooked for: {', '.join(driver.PROGRAMS) or 'nothing'}."
-    command = click.command(driver.NAME, epilog=f"Example: wulf app {driver.NAME} n[1-4] --runs 8")(run)
+    command = click.command(driver.NAME, cls=Command, epilog=f"Example: wulf app {driver.NAME} n[1-4] --runs 8")(run)
     names = option_names(driver, {param.name for param in command.params if param.name})
     command.params.extend(option_of(names[spec.name], spec) for spec in driver.PARAMS)
     return command

@@ -11,6 +11,7 @@ from wulf.apps import hpcc as hpcc_driver
 from wulf.apps import hpl as hpl_driver
 from wulf.apps.linpack.dat import parse
 from wulf.cli.app.command import measured, option_names, run_options
+from wulf.cli.commands import Command
 from wulf.cli.mpi.options import option_of
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, contents
@@ -59,7 +60,7 @@ def _command(driver: Driver, text: str, example: str) -> click.Command:
         return measured(driver.NAME, options, study)
 
     run.__doc__ = text
-    command = click.command(driver.NAME, epilog=f"Example: {example}")(run)
+    command = click.command(driver.NAME, cls=Command, epilog=f"Example: {example}")(run)
     if driver.NAME == hpl_driver.NAME:
         command.params.append(click.Option(["--source"], metavar="DIR", help="HPL's source on the first node."))
     names = option_names(driver, {param.name for param in command.params if param.name})

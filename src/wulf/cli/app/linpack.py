@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.mpi.options import launch_options
 from wulf.cli.options import measure_options, node_options
 
@@ -30,7 +31,7 @@ class GridOf(click.ParamType[tuple[int, int]]):
         return int(found[1]), int(found[2])
 
 
-@click.command(epilog="Example: wulf app linpack 'n[1-4]' --n 20000 --nb 192 --grid 2x2 --runs 6")
+@click.command(cls=Command, epilog="Example: wulf app linpack 'n[1-4]' --n 20000 --nb 192 --grid 2x2 --runs 6")
 @click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
 @node_options
 @launch_options

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.mpi.options import mpi_inventory
 from wulf.cli.options import colour_console, node_options
 from wulf.core.errors import INCOMPLETE, OK
 
 
-@click.command(name="list", epilog="Example: wulf app list 'n[1-4]'")
+@click.command(cls=Command, name="list", epilog="Example: wulf app list 'n[1-4]'")
 @click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
 @node_options
 @click.option("--json", "as_json", is_flag=True, help="One object a driver and place on stdout.")

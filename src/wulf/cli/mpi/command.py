@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.commands import TableGroup
+from wulf.cli.commands import Command, TableGroup
 from wulf.cli.mpi.options import given_params, launch_options, mpi_inventory, over_ranks, probe_options
 from wulf.cli.options import measure_options, node_options
 from wulf.cli.studying import show_run, studied
@@ -74,7 +74,7 @@ def _probe_command(pattern: Pattern) -> click.Command:
             "\n\nOne launch serves all pairs, and no conversation by ssh is needed for each, as `wulf net pairs` needs."
         )
     where = "n1 n2" if pattern.group in ("p2p", "onesided") else "'n[1-4]'"
-    command = click.command(pattern.name, epilog=f"Example: wulf mpi {pattern.name} {where}")(run)
+    command = click.command(pattern.name, cls=Command, epilog=f"Example: wulf mpi {pattern.name} {where}")(run)
     command.params.extend(probe_options(pattern))
     if any(loop.pattern == pattern.name for loop in mpi_loops()):
         text = "Repeat that tool's loop, for its own time unless given, and print its summary."

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.mpi.options import mpi_inventory
 from wulf.cli.options import colour_console, node_options
 from wulf.core.errors import FOUND, OK
 
 
-@click.command(name="list", epilog="Example: wulf mpi list 'n[1-4]'")
+@click.command(cls=Command, name="list", epilog="Example: wulf mpi list 'n[1-4]'")
 @click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
 @node_options
 @click.option("--mpi", metavar="PREFIX", help="Look there, too.")
@@ -50,7 +51,7 @@ def _print(found: Any) -> None:
         colour_console().print(table)
 
 
-@click.command(epilog="Example: wulf mpi install mpich 'n[1-4]'")
+@click.command(cls=Command, epilog="Example: wulf mpi install mpich 'n[1-4]'")
 @click.argument("kind", type=click.Choice(["openmpi", "mpich"]))
 @click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
 @node_options

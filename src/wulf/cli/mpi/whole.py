@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.mpi.options import launch_options
 from wulf.cli.options import Number, measure_options, node_options
 from wulf.core.errors import UsageError
@@ -54,8 +55,9 @@ _seconds = click.option("--seconds", type=Number(), default=SECONDS, show_defaul
 
 
 @click.command(
+    cls=Command,
     epilog="Examples: wulf mpi collectives 'n[1-4]' --per-node 2 --sizes 8,1K,64K,1M; "
-    "wulf mpi collectives 'n[1-4]' --tune --rules collectives.conf"
+    "wulf mpi collectives 'n[1-4]' --tune --rules collectives.conf",
 )
 @_nodes
 @node_options
@@ -99,7 +101,7 @@ def collectives(
     return measured("collectives", options, partial(study, sizes=sizes, ops=chosen, params=params))
 
 
-@click.command(epilog="Example: wulf mpi onesided n1 n2 --sizes 8,4K,1M")
+@click.command(cls=Command, epilog="Example: wulf mpi onesided n1 n2 --sizes 8,4K,1M")
 @_nodes
 @node_options
 @launch_options
@@ -114,7 +116,7 @@ def onesided(sizes: tuple[int, ...], seconds: float, **options: Any) -> int:
     return measured("onesided", options, partial(Onesided, sizes=sizes, params={"seconds": seconds}))
 
 
-@click.command(epilog="Example: wulf mpi sweep n1 n2 --most 1048576 --width 5%")
+@click.command(cls=Command, epilog="Example: wulf mpi sweep n1 n2 --most 1048576 --width 5%")
 @_nodes
 @node_options
 @launch_options

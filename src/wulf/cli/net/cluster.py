@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import measure_options, node_options
 from wulf.cli.studying import show_run, studied
 
 
-@click.command(epilog="Example: wulf net pairs --nodes 'n[1-512]' --rounds 8")
+@click.command(cls=Command, epilog="Example: wulf net pairs --nodes 'n[1-512]' --rounds 8")
 @node_options
 @measure_options
 @click.option("--rounds", type=click.IntRange(min=1), help="Pairs that each node is in [all up to 64 nodes, else 4].")
@@ -30,7 +31,7 @@ def pairs(rounds: int | None, everything: bool, together: bool, as_json: bool, *
     return show_run(studied("net-pairs", options, study), as_json=as_json)
 
 
-@click.command(epilog="Example: wulf net incast --nodes 'n[1-8]' --to n3")
+@click.command(cls=Command, epilog="Example: wulf net incast --nodes 'n[1-8]' --to n3")
 @node_options
 @measure_options
 @click.option("--to", metavar="NODESET", help="Receivers [each node in turn].")
@@ -46,7 +47,7 @@ def incast(to: str | None, senders: int | None, as_json: bool, **options: Any) -
     return show_run(studied("net-incast", options, partial(Incast, to=to, senders=senders)), as_json=as_json)
 
 
-@click.command(epilog="Example: wulf net bisection --nodes 'n[1-64]' --halvings 8 --search 16")
+@click.command(cls=Command, epilog="Example: wulf net bisection --nodes 'n[1-64]' --halvings 8 --search 16")
 @node_options
 @measure_options
 @click.option("--halvings", type=click.IntRange(min=1), default=4, show_default=True, help="Random ones.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.net import cluster as net_cluster
 from wulf.cli.net.layers import layers
 from wulf.cli.net.like import as_option, given, run_like
@@ -88,7 +89,9 @@ def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
         return _measure(probe, pattern, params, **options)
 
     run.__doc__ = f"{pattern.help}"
-    command = click.command(pattern.name, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {default}")(run)
+    command = click.command(
+        pattern.name, cls=Command, epilog=f"Example: wulf net {pattern.name} n1 n2 --transport {default}"
+    )(run)
     command.params.extend(_option(param) for param in pattern.params)
     return command
 
@@ -167,7 +170,7 @@ def _measure(
     return show_run(outcome, as_json=as_json, whole=False, page=False, untold=("comparison", "bottleneck"))
 
 
-@click.command(epilog="Example: wulf net sweep n1 n2 --most 1048576 --width 5%")
+@click.command(cls=Command, epilog="Example: wulf net sweep n1 n2 --most 1048576 --width 5%")
 @click.argument("client")
 @click.argument("server")
 @node_options

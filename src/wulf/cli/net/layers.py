@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.net.pairs import net_probe, pair_inventory
 from wulf.cli.options import Number, measure_options, node_options
 from wulf.cli.studying import show_run, studied
@@ -22,7 +23,7 @@ SECONDS = 0.05
 """Of one replicate: as in the survey, hundreds of round trips of the slowest layer."""
 
 
-@click.command(epilog="Example: wulf net layers n1 n2 --bytes 1 --width 5%")
+@click.command(cls=Command, epilog="Example: wulf net layers n1 n2 --bytes 1 --width 5%")
 @click.argument("client")
 @click.argument("server", required=False)
 @node_options

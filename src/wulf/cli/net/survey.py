@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import inventory_of, margin_option, measure_options, node_options
 from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
@@ -27,7 +28,7 @@ def parse_pair(text: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-@click.command(epilog="Example: wulf survey --nodes 'n[1-4]' --out monday")
+@click.command(cls=Command, epilog="Example: wulf survey --nodes 'n[1-4]' --out monday")
 @node_options
 @measure_options
 @margin_option

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.net.pairs import net_probe, pair_inventory
 from wulf.cli.options import Number, Seconds, node_options, terminable
 
@@ -27,7 +28,7 @@ LINE_EVERY = 1.0
 """Seconds between two lines where there is no terminal."""
 
 
-@click.command(epilog="Example: wulf watch n1 n2 --budget 10m --json | jq .rtt")
+@click.command(cls=Command, epilog="Example: wulf watch n1 n2 --budget 10m --json | jq .rtt")
 @click.argument("client")
 @click.argument("server")
 @node_options

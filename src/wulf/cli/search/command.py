@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.commands import TableGroup
+from wulf.cli.commands import Command, TableGroup
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
 from wulf.cli.options import Percent, Seconds, keep_resumed, measuring, node_options, terminable
 from wulf.cli.showing import show_outcome
@@ -94,7 +94,7 @@ def search_options(function: Any) -> Any:
     return function
 
 
-@click.command(epilog="Example: wulf search own my.toml n1 --budget 1h")
+@click.command(cls=Command, epilog="Example: wulf search own my.toml n1 --budget 1h")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--apply", is_flag=True, help="With [settings] in FILE: change them [show what would be].")
 @search_options

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import NumberIn, WholeNumbers
 from wulf.cli.search.command import Changes, search_options, searched
 from wulf.core.errors import UsageError
 
 
-@click.command(epilog="Example: wulf search hpl 'n[1-4]' --per-node 8 --hours 4 --memory 0.8")
+@click.command(cls=Command, epilog="Example: wulf search hpl 'n[1-4]' --per-node 8 --hours 4 --memory 0.8")
 @search_options
 @click.option("--n", type=click.IntRange(min=400), help="Rows of the matrix [by --memory].")
 @click.option("--memory", type=NumberIn(0, 0.95, min_open=True), default=0.8, show_default=True,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import colour_console, inventory_of, node_options, terminable
 from wulf.core.errors import OK, UsageError
 
@@ -51,7 +52,7 @@ def _setting_names(_ctx: click.Context, _param: click.Parameter, incomplete: str
     return [name for name in catalogue() if name.startswith(incomplete)]
 
 
-@click.command(epilog="Example: wulf audit 'n[1-4]' --aim latency --save monday.json")
+@click.command(cls=Command, epilog="Example: wulf audit 'n[1-4]' --aim latency --save monday.json")
 @click.argument("nodeset", required=False)
 @node_options
 @click.option("--aim", type=click.Choice(AIMS), help="Whose advice to hold the nodes against [latency's is shown].")

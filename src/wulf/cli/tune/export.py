@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import colour_console, inventory_of, node_options
 from wulf.core.errors import UsageError
 from wulf.core.foreign import clean
@@ -23,7 +24,7 @@ _runs = click.option(
 )
 
 
-@click.command(epilog="Example: wulf tune export last --format sysctl --out /tmp/wulf")
+@click.command(cls=Command, epilog="Example: wulf tune export last --format sysctl --out /tmp/wulf")
 @click.argument("run", default="last")
 @click.option(
     "--format", "form", type=click.Choice(format_names()), required=True, help="What brings the settings back."
@@ -79,7 +80,7 @@ def _write(made: Exported, folder: Path) -> None:
         raise UsageError(f"{folder} can't be written: {error.strerror}", "name another folder: --out DIR") from error
 
 
-@click.command(epilog="Example: wulf tune verify last")
+@click.command(cls=Command, epilog="Example: wulf tune verify last")
 @click.argument("run", default="last")
 @_runs
 @node_options

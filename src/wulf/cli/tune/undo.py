@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import colour_console, inventory_of, node_options
 from wulf.core.names import printable
 
 
-@click.command(epilog="Example: wulf tune revert 20261121T231500-tune-9f3a --nodes 'n[1-4]'")
+@click.command(cls=Command, epilog="Example: wulf tune revert 20261121T231500-tune-9f3a --nodes 'n[1-4]'")
 @click.argument("campaign", required=False)
 @node_options
 @click.option("--json", "as_json", is_flag=True, help="One object a setting on stdout.")
@@ -33,7 +34,7 @@ def revert(campaign: str | None, as_json: bool, **where: Any) -> int:
     return tune_undo.revert_code(results)
 
 
-@click.command(epilog="Example: wulf tune status --nodes 'n[1-4]'")
+@click.command(cls=Command, epilog="Example: wulf tune status --nodes 'n[1-4]'")
 @node_options
 @click.option("--json", "as_json", is_flag=True, help="One object a node on stdout.")
 def status(as_json: bool, **where: Any) -> int:

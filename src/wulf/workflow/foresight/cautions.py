@@ -33,7 +33,9 @@ def cautions(
     """
     notes = []
     if not hosts:
-        notes.append("it is not known which ranks share a host: all are taken to be on hosts of their own; --ranks-on says it")
+        notes.append(
+            "it is not known which ranks share a host: all are taken to be on hosts of their own; --ranks-on says it"
+        )
     elif len(set(hosts)) < len(hosts):
         if this.base.intra is None:
             notes.append(

@@ -14,10 +14,11 @@ from pathlib import Path
 from tests.processes import wait_until
 from tests.unit.agent.changes.forked import ForkedNode, kill
 from tests.unit.agent.changes.machine import START, setting
-from wulf.agent.changes import arming, deadlines
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.state import deadlines
 from wulf.agent.changes.status import status
+from wulf.agent.changes.watch import arming
 from wulf.agent.files.disk import Disk
 
 LEASE = 3.0

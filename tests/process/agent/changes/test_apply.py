@@ -8,8 +8,8 @@ from tests.unit.agent.changes.forked import REFUSED, in_child
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from tests.unit.agent.changes.test_apply import ME
 from wulf.agent.changes.apply import apply
-from wulf.agent.changes.journal import NAME, Journal
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.state.journal import NAME, Journal
 
 
 def test_a_write_that_the_kernel_cuts_short(node: FakeNode) -> None:

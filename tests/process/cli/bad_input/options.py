@@ -28,6 +28,8 @@ BASES: Mapping[str, tuple[str, ...]] = {
     "predict": ("trace",),
     "query": ("SELECT * FROM runs",),
     "rates get": ("mem.l1.size",),
+    "runs export": ("one",),
+    "runs rm": ("not-there",),
     "rates publish": ("--from", "not-there"),
     "search own": ("space.toml",),
     "trace export": ("trace", "--to", "goal", "out"),

@@ -25,11 +25,12 @@ from unittest import mock
 
 from tests.unit.agent.changes.forked import ForkedNode, in_child, kill, kill_at_once
 from tests.unit.agent.changes.machine import LASTING, START, FakeNode, setting
-from wulf.agent.changes import deadlines, keep, lock
+from wulf.agent.changes import keep
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.host import Host
-from wulf.agent.changes.journal import NAME, Damaged
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.state import deadlines, lock
+from wulf.agent.changes.state.journal import NAME, Damaged
 from wulf.agent.changes.status import status
 from wulf.agent.files.disk import Disk
 

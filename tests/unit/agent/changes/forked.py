@@ -15,10 +15,11 @@ from typing import Any
 from unittest import mock
 
 from tests.unit.agent.changes.machine import LASTING, START, FakeNode
-from wulf.agent.changes import arming, atboot, lock, twin, watchdog
 from wulf.agent.changes.host import Host
-from wulf.agent.changes.journal import Damaged
-from wulf.agent.changes.twin import Twin
+from wulf.agent.changes.state import lock
+from wulf.agent.changes.state.journal import Damaged
+from wulf.agent.changes.watch import arming, atboot, twin, watchdog
+from wulf.agent.changes.watch.twin import Twin
 from wulf.agent.session import Refused
 
 REFUSED = 3

@@ -10,11 +10,11 @@ import pytest
 
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes.apply import Request, apply
-from wulf.agent.changes.arming import NotArmed
-from wulf.agent.changes.journal import NAME, Journal
 from wulf.agent.changes.keep import end
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.state.journal import NAME, Journal
 from wulf.agent.changes.status import status
+from wulf.agent.changes.watch.arming import NotArmed
 from wulf.agent.session import Refused
 
 ME = Request("c1", "me@head", confirm=30.0, lease=120.0)

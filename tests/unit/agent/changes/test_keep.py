@@ -6,9 +6,10 @@ import pytest
 
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from tests.wording import Wording, lacking
-from wulf.agent.changes import deadlines, keep
+from wulf.agent.changes import keep
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.state import deadlines
 from wulf.agent.changes.status import status
 from wulf.agent.session import Refused
 

@@ -13,9 +13,9 @@ import pytest
 from tests.processes import PATIENCE
 from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes.apply import Request, apply
-from wulf.agent.changes.journal import ARCHIVED, FORMAT, NAME, Damaged, Journal
 from wulf.agent.changes.keep import end
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.state.journal import ARCHIVED, FORMAT, NAME, Damaged, Journal
 from wulf.agent.changes.status import status
 from wulf.agent.files.disk import Disk
 from wulf.agent.session import Refused
@@ -273,7 +273,7 @@ def test_lines_of_another_wulf_are_kept_and_hide_nothing(written: FakeNode) -> N
 def test_a_change_says_in_which_format_it_is(written: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     assert Journal(written.host).changes[1]["format"] == FORMAT
     assert Journal(written.host).foreign == []
-    monkeypatch.setattr("wulf.agent.changes.journal.FORMAT", FORMAT - 1)
+    monkeypatch.setattr("wulf.agent.changes.state.journal.FORMAT", FORMAT - 1)
     assert [line["kind"] for line in Journal(written.host).foreign] == ["change"]
     found = take_back(written.host)["results"]
     assert {one["outcome"] for one in found} == {"unconfirmed"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes.arming import agent_command, agent_in, systemd_runs
-from wulf.agent.changes.journal import WATCHDOG, Journal
-from wulf.agent.changes.lock import guard
 from wulf.agent.changes.revert import outliving, revert
+from wulf.agent.changes.state.journal import WATCHDOG, Journal
+from wulf.agent.changes.state.lock import guard
+from wulf.agent.changes.watch.arming import agent_command, agent_in, systemd_runs
 from wulf.agent.files.durable import make_folder, remove, replace, sync_folder
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wulf.agent.changes.watchdog import SOCKET, within
+from wulf.agent.changes.watch.watchdog import SOCKET, within
 from wulf.agent.files.durable import replace
 from wulf.agent.processes.process import state
 

@@ -23,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wulf.agent.changes.entry import Entry, Key, key_of
+from wulf.agent.changes.state.entry import Entry, Key, key_of
 from wulf.agent.files.durable import make_folder, remove, replace, sync_folder
 
 if TYPE_CHECKING:

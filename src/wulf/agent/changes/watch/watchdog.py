@@ -20,16 +20,16 @@ import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from wulf.agent.changes import deadlines, lock
-from wulf.agent.changes.journal import NAME, WATCHDOG, Damaged, Journal
 from wulf.agent.changes.revert import revert
+from wulf.agent.changes.state import deadlines, lock
+from wulf.agent.changes.state.journal import NAME, WATCHDOG, Damaged, Journal
 from wulf.agent.processes.process import started
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:
-    from wulf.agent.changes.deadlines import Deadlines
-    from wulf.agent.changes.entry import Entry
     from wulf.agent.changes.host import Host
+    from wulf.agent.changes.state.deadlines import Deadlines
+    from wulf.agent.changes.state.entry import Entry
 
 SOCKET, ALONE = "watchdog.socket", "watchdog"
 OVERDUE = 15.0

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.unit.agent.changes.machine import START, FakeNode, setting
-from wulf.agent.changes import atboot, keep
+from wulf.agent.changes import keep
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.status import status
+from wulf.agent.changes.watch import atboot
 
 ME = Request("c1", "me@head")
 

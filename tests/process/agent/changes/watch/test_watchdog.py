@@ -17,12 +17,14 @@ import pytest
 from tests.processes import text_when_there, wait_until
 from tests.unit.agent.changes.forked import ForkedNode, in_child, kill
 from tests.unit.agent.changes.machine import START, FakeNode, setting
-from wulf.agent.changes import arming, deadlines, keep, lock, twin, watchdog
+from wulf.agent.changes import keep
 from wulf.agent.changes.apply import Request, apply
-from wulf.agent.changes.arming import NotArmed, Started
 from wulf.agent.changes.operations import take_back
+from wulf.agent.changes.state import deadlines, lock
 from wulf.agent.changes.status import status
-from wulf.agent.changes.twin import Twin
+from wulf.agent.changes.watch import arming, twin, watchdog
+from wulf.agent.changes.watch.arming import NotArmed, Started
+from wulf.agent.changes.watch.twin import Twin
 from wulf.agent.processes.process import started
 
 HANGS = 60.0
@@ -320,7 +322,7 @@ def goes_back_without_a_disk(unshare: list[str], folder: Path, kind: str, who: s
 def test_what_it_comes_to_know_is_in_locked_memory_too() -> None:
     """The journal is read after it has settled."""
     program = (
-        "from wulf.agent.changes.watchdog import settle\n"
+        "from wulf.agent.changes.watch.watchdog import settle\n"
         "def locked(): return next(int(line.split()[1]) for line in open('/proc/self/status') if 'VmLck' in line)\n"
         "settle(); before = locked(); more = bytearray(64 << 20); print(before, locked())"
     )

@@ -11,14 +11,14 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.changes import deadlines
+from wulf.agent.changes.state import deadlines
 from wulf.agent.files.durable import make_folder, read_object, remove, replace
 from wulf.agent.processes.process import started
 from wulf.agent.session import Refused
 
 if TYPE_CHECKING:
     from wulf.agent.changes.host import Host
-    from wulf.agent.changes.journal import Journal
+    from wulf.agent.changes.state.journal import Journal
 
 GUARD, LOCK = "guard", "lock"
 PATIENCE = 20.0

@@ -15,8 +15,8 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wulf.agent.changes import lock
-from wulf.agent.changes.watchdog import ALONE, go_on, settle
+from wulf.agent.changes.state import lock
+from wulf.agent.changes.watch.watchdog import ALONE, go_on, settle
 
 if TYPE_CHECKING:
     from wulf.agent.changes.host import Host

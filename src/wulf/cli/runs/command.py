@@ -1,0 +1,129 @@
+"""`wulf runs`: those that there are, as tables for other tools, and removed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from wulf.cli.commands import TableGroup
+from wulf.cli.options import colour_console, named_run
+from wulf.core.errors import UsageError
+from wulf.core.foreign import clean
+
+in_directory = click.option(
+    "--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS]."
+)
+
+
+class RunsGroup(TableGroup):
+    """`wulf runs` alone is `wulf runs list`."""
+
+    commands_at = {  # noqa: RUF012 - as TableGroup has it
+        "list": "wulf.cli.runs.command:listing",
+        "export": "wulf.cli.runs.command:export",
+        "rm": "wulf.cli.runs.command:remove",
+    }
+    default = "list"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The group as it is, and the default where there is no word."""
+        return super().parse_args(ctx, args or [self.default])
+
+
+@click.group(cls=RunsGroup)
+def command() -> None:
+    """The runs that there are: listed, exported, removed."""
+
+
+@click.command(name="list", epilog="Example: wulf runs --in /scratch/runs")
+@in_directory
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a run.")
+def listing(directory: Path | None, as_json: bool) -> None:
+    """List what was measured, oldest first."""
+    from rich.table import Table
+
+    from wulf.store.run import read_metas, runs_directory
+
+    found, unread = read_metas(directory)
+    torn = {path: {"id": path.name, "state": "unreadable", "error": why} for path, why in unread.items()}
+    metas = [meta for _, meta in sorted((found | torn).items())]
+    if as_json:
+        for meta in metas:
+            click.echo(json.dumps(meta))
+        return
+    if not metas:
+        click.echo(f"no runs under {directory or runs_directory()}; `wulf survey` makes one")
+        return
+    table = Table("run", "state", "nodes", "exit", box=None, pad_edge=False)
+    for meta in metas:
+        names = meta.get("nodes", [])
+        shown = ",".join(names[:4]) + (f" +{len(names) - 4}" if len(names) > 4 else "")
+        table.add_row(clean(meta["id"]), meta["state"], shown, str(meta.get("exit_code", "–")))
+    colour_console().print(table)
+    for why in unread.values():
+        click.echo(f"can't be read: {clean(why)}", err=True)
+
+
+@click.command(epilog="Example: wulf runs export last --format parquet --to last.parquet")
+@click.argument("run")
+@in_directory
+@click.option(
+    "--format", "form", type=click.Choice(["csv", "md", "parquet"]), default="csv", show_default=True,
+    help="Comma-separated, a table in Markdown, Parquet.",
+)  # fmt: skip
+@click.option("--to", "target", type=click.Path(path_type=Path), help="File to write [stdout; parquet needs one].")
+def export(run: str, directory: Path | None, form: str, target: Path | None) -> None:
+    """A run's records as a table for other tools. RUN is a path, an id, its beginning, or 'last'."""
+    from wulf.core.files import replace_file
+    from wulf.store.export import as_csv, as_markdown, write_parquet
+
+    records = named_run(run, directory).records
+    if form == "parquet":
+        if target is None:
+            raise UsageError("Parquet is nothing for a terminal", "name a file: --to records.parquet")
+        write_parquet(records, target)
+        return
+    text = as_csv(records) if form == "csv" else as_markdown(records)
+    if target is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        replace_file(target, text)
+    except OSError as error:
+        raise UsageError(f"{target} can't be written: {error.strerror}", "name another file") from error
+
+
+@click.command(name="rm", epilog="Example: wulf runs rm 20261120T0800")
+@click.argument("runs", nargs=-1, required=True)
+@in_directory
+@click.option("--yes", is_flag=True, help="Without asking.")
+def remove(runs: tuple[str, ...], directory: Path | None, *, yes: bool) -> None:
+    """Remove runs with all that they hold, once you have confirmed. RUN is an id, its beginning, or 'last'.
+
+    Only what stands in the directory of runs: a folder that you chose yourself may hold other things of yours.
+    """
+    from wulf.core.names import plural
+    from wulf.store.run import Run, find_run, list_runs
+
+    known = {path.resolve() for path in list_runs(directory)}
+    found = list(dict.fromkeys(find_run(name, directory) for name in runs))
+    for path in found:
+        if path.resolve() not in known:
+            raise UsageError(f"{path} does not stand in the directory of runs", "remove it by hand, or name it --in")
+        if Run(path, {}).being_written:
+            raise UsageError(f"{path} is being measured", "wait for it, or interrupt it")
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("nobody is there to be asked", "--yes removes without asking")
+        listed = "".join(f"  {clean(str(path))}\n" for path in found)
+        click.confirm(f"{listed}Remove {plural(len(found), 'run')}?", abort=True)
+    for path in found:
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            raise UsageError(f"{error.filename} can't be removed: {error.strerror}", "is it yours?") from error
+        click.echo(f"removed {clean(str(path))}")
