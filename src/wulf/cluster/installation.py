@@ -101,16 +101,18 @@ def examined(host: Host) -> list[Answer]:
 
 
 def _answer(ability: Ability, host: Host) -> Answer:
-    by, lacks = [], []
+    by: list[str] = []
+    lacks: list[str] = []
     for name in ability.own:
         try:
             said = host.version(name)
         except UsageError as error:
             lacks.append(error.what)
+            continue
+        if said == __version__:
+            by.append(name)
         else:
-            (by if said == __version__ else lacks).append(
-                name if said == __version__ else f"{name} is of version {said}, and wulf of {__version__}"
-            )
+            lacks.append(f"{name} is of version {said}, and wulf of {__version__}")
     for alternatives in ability.programs:
         names = alternatives.split("|")
         there = next((name for name in names if host.find(name) is not None), None)

@@ -113,15 +113,16 @@ def _survey(path: Path) -> dict[int, Tested]:
     """The ranks of a file, each with which of its tests found something."""
     found: dict[int, Tested] = {}
     unknown: list[str] = []
-    known = False
+    some_known = False
     for number, rank, words in _lines(path):
-        if not known and not (known := is_known(words[0])) and len(unknown) < MOST_NAMED:
+        some_known = some_known or is_known(words[0])
+        if not some_known and len(unknown) < MOST_NAMED:
             unknown.append(words[0])
         try:
             found.setdefault(rank, Tested()).take(number, words)
         except (ValueError, IndexError) as error:
             raise _bad(path, number, words, error) from error
-    if unknown and not known:
+    if unknown and not some_known:
         raise FormatError(
             f"{path}: none of its actions is known ({', '.join(word[:MOST_LETTERS] for word in unknown)})",
             "is it a trace that smpirun -trace-ti wrote?",
