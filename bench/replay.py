@@ -1,9 +1,9 @@
 """Part `replay`: wulf-replay's engines: operations and events a second, many networks at once, a million ranks, and
 schedules beside LogGOPSim.
 
-There, both sides are whole processes that get one schedule and tell its time. LogGOPSim reads it from a binary file that
-its own generator made beforehand; wulf-replay makes it in memory, by the name of its pattern, and in further rows reads
-the same file.
+There, both sides are whole processes that get one schedule and tell its time. LogGOPSim reads it from a binary file
+that its own generator made beforehand; wulf-replay makes it in memory, by the name of its pattern, and in further rows
+reads the same file.
 """
 
 from __future__ import annotations
