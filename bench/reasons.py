@@ -68,10 +68,16 @@ def explained(rows: Sequence[Row], machine: str, reasons: Sequence[Reason]) -> d
     return found | ({UNEXPLAINED: left} if left else {})
 
 
+MOST_NAMED = 6
+"""Open rows of one reason that are named; of more a few, and how many there are besides."""
+
+
 def markdown(found: dict[str, list[Row]]) -> str:
-    """A list: rows, what they are, and why."""
-    return "\n".join(f"- {'; '.join(_told(row) for row in rows)}: {why.strip()}" for why, rows in found.items())
+    """A list: rows, what they are, and why; missed ones are all named."""
+    return "\n".join(f"- {_named(rows)}: {why.strip()}" for why, rows in found.items())
 
 
-def _told(row: Row) -> str:
-    return f"*{row.name}*" + (" (missed)" if row.verdict == MISSED else "")
+def _named(rows: Sequence[Row]) -> str:
+    shown = [row for number, row in enumerate(rows) if number < MOST_NAMED or row.verdict == MISSED]
+    told = "; ".join(f"*{row.name}*" + (" (missed)" if row.verdict == MISSED else "") for row in shown)
+    return told + (f"; and {len(rows) - len(shown)} more that are open" if len(shown) < len(rows) else "")

@@ -37,6 +37,8 @@ def test_the_first_reason_that_holds_is_told_and_what_has_none_comes_last():
     }
     assert list(told)[-1] == reasons.UNEXPLAINED
     assert reasons.markdown({"noise.\n": [OPEN, MISSED]}) == "- *load, L1*; *load, L2* (missed): noise."
+    many = reasons.markdown({"noise.": [OPEN] * 9 + [MISSED]})
+    assert many == f"- {'*load, L1*; ' * 6}*load, L2* (missed); and 3 more that are open: noise."
 
 
 @pytest.mark.parametrize("other", [{"peers": ("x",)}, {"machines": ("x",)}, {"rows": ("x",)}])
