@@ -80,7 +80,9 @@ def own_options(places: Places, path: Path) -> list[str]:
 
 
 def needs_mpi(path: Path) -> bool:
-    """Whether a source is compiled with mpi.h: those of mpi/plain are not."""
+    """Whether a source is compiled with mpi.h: those of mpi/plain are not, the fuzz target of wulf-mpi is."""
+    if path.parent.name == "fuzz":
+        return path.stem == "mpi"
     return path.parent.name in ("mpi", "profile", "interpose", "trace") or path.parent.parts[-2:] == ("mpi", "probes")
 
 

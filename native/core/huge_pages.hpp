@@ -19,8 +19,8 @@ void unmap_aligned(void* place, std::size_t bytes) noexcept;
 /// none, it is refused in silence, and the memory lies on small ones.
 void advise_huge_pages(void* place, std::size_t bytes, bool wanted = true) noexcept;
 
-/// Has the kernel lay such memory on pages at once, for half the time that a fault for each of them takes (Linux
-/// 5.14; an older one refuses in silence, and does so fault by fault as the memory is first written).
+/// Has the kernel lay such memory on pages at once, for half the time that a fault for each of them takes
+/// (Linux 5.14; an older one refuses in silence, and does so fault by fault as the memory is first written).
 void populate(void* place, std::size_t bytes) noexcept;
 
 }  // namespace wulf

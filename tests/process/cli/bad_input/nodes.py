@@ -1,7 +1,7 @@
 """Nodes that answer, sound but for one thing, and the commands that ask them: whoever took a node over says that.
 
 A stand-in for ssh plays the node from a file in the command's folder. What a sound node says is what this machine's own
-programs say, and to every request to measure the same figures: nothing is measured or changed.
+programs say, and to every request to measure the network the same figures: nothing is measured or changed.
 """
 
 from __future__ import annotations
@@ -66,15 +66,16 @@ def sound() -> dict[str, Any]:
     """What this machine would say."""
     answers = {op: json.loads(json.dumps(OPERATIONS[op](**ASKED[op]))) for op in READ_ONLY}
     played = {"wulf-agent": {"greeting": _greeting([sys.executable, str(agent_program().path)]), "answers": answers}}
-    for program, probes in (("wulf-net", "patterns"), ("wulf-node", "probes")):
+    for program in ("wulf-net", "wulf-node"):
         path = str(find_program(program).path)
         described = json.loads(_said([path, "--describe"]))
         greeting, *answers = map(json.loads, _said([path], b"".join(map(_asked, NATIVE))).splitlines())
         told = {op: {name: value for name, value in answer.items() if name not in ("id", "ok")}
                 for op, answer in zip(NATIVE, answers, strict=True)}  # fmt: skip
-        told |= {"describe": {"describe": described}, "run": _run(described[probes])}
+        told["describe"] = {"describe": described}
         if program == "wulf-net":
-            told |= {"serve": {"server": 1, "address": "192.0.2.1", "port": 4000}, "stop": STOPPED}
+            server = {"server": 1, "address": "192.0.2.1", "port": 4000}
+            told |= {"run": _run(described["patterns"]), "serve": server, "stop": STOPPED}
         played[program] = {"greeting": greeting, "answers": told}
     return played
 
@@ -88,7 +89,7 @@ def _asked(op: str) -> bytes:
 
 
 def _run(probes: list[dict[str, Any]]) -> dict[str, Any]:
-    """One answer for every probe: each of their metrics, of 10 µs, 1 GB/s, or as many of what else there is."""
+    """One answer for every pattern: each of their metrics, of 10 µs, 1 GB/s, or as many of what else there is."""
     values = {"s": 1e-5, "B/s": 1e9}
     metrics = {
         metric["name"]: {"value": values.get(metric["unit"], 1e6), "unit": metric["unit"], "n": 1000,
