@@ -103,9 +103,10 @@ def test_an_address_is_one_that_an_interface_can_have(address: str, prefix: int,
 def test_a_parameter_is_described_by_what_it_is_checked_with(changed: dict[str, Any]) -> None:
     """A least value that is a text ended the survey of all nodes."""
     param = {"name": "bytes", "type": "int", "unit": "B", "default": 1, "min": 1, "max": 8, "help": "size"}
-    described = {"program": "wulf-node", "probes": [{"name": "chase", "params": [param], "metrics": []}]}
+    probe = {"name": "chase", "params": [param], "metrics": []}
+    described = {"program": "wulf-node", "probes": [probe]}
     assert fault("wulf-node", "describe", {"describe": described}) is None
-    described["probes"][0]["params"] = [{**param, **changed}]  # type: ignore[index]
+    probe["params"] = [{**param, **changed}]
     assert next(iter(changed)) in str(fault("wulf-node", "describe", {"describe": described}))
 
 

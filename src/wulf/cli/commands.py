@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -49,6 +50,10 @@ class Shared(click.Option):
     def __init__(self, *args: Any, title: str, **more: Any) -> None:
         super().__init__(*args, **more)
         self.title = title
+
+
+where_option = partial(click.option, cls=Shared, title="Nodes")
+"""An option that says which nodes, and how they are reached."""
 
 
 class Command(click.Command):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from wulf.cli.commands import Shared
+from wulf.cli.commands import Shared, where_option
 from wulf.cli.slurm import array_option, job_of, sbatch_option, slurm_option
 from wulf.cluster.launchers import offered_launchers
 from wulf.core.errors import UsageError
@@ -140,7 +140,6 @@ def _apply(options: list[Callable[[F], F]]) -> Callable[[F], F]:
     return lambda function: functools.reduce(lambda f, option: option(f), reversed(options), function)
 
 
-_where = functools.partial(click.option, cls=Shared, title="Nodes")
 _how = functools.partial(click.option, cls=Shared, title="Measuring")
 
 
@@ -148,15 +147,15 @@ def node_options(function: F) -> F:
     """Where a command takes nodes: --nodes, --inventory, --hostfile, --launcher, --lab, --network, --ssh-config."""
     return _apply(
         [
-            _where("--nodes", metavar="NODESET", help="Nodes in ClusterShell syntax: 'n[1-4]', @group."),
-            _where(
+            where_option("--nodes", metavar="NODESET", help="Nodes in ClusterShell syntax: 'n[1-4]', @group."),
+            where_option(
                 "--inventory",
                 "inventory_file",
                 type=click.Path(path_type=Path),
                 help="A cluster.toml (see docs/inventory.md).",
             ),
-            _where("--hostfile", type=click.Path(path_type=Path), help="An MPI hostfile."),
-            _where(
+            where_option("--hostfile", type=click.Path(path_type=Path), help="An MPI hostfile."),
+            where_option(
                 "--launcher",
                 type=click.Choice(offered_launchers()),
                 default=None,
@@ -165,7 +164,7 @@ def node_options(function: F) -> F:
             slurm_option,
             sbatch_option,
             array_option,
-            _where(
+            where_option(
                 "--lab",
                 is_flag=False,
                 flag_value=RUNNING_LAB,
@@ -173,8 +172,10 @@ def node_options(function: F) -> F:
                 metavar="[N]",
                 help="The running lab, or one of N nodes made for this command.",
             ),
-            _where("--network", metavar="CIDR", help="Measure over the addresses in this network: 10.0.0.0/24."),
-            _where("--ssh-config", type=click.Path(path_type=Path), default=None, help="Instead of ~/.ssh/config."),
+            where_option("--network", metavar="CIDR", help="Measure over the addresses in this network: 10.0.0.0/24."),
+            where_option(
+                "--ssh-config", type=click.Path(path_type=Path), default=None, help="Instead of ~/.ssh/config."
+            ),
         ]
     )(function)
 
@@ -206,6 +207,11 @@ def measure_options(function: F) -> F:
         ]
     )(function)
 
+
+runs_option = click.option(
+    "--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS]."
+)
+"""Where runs are read."""
 
 margin_option = click.option(
     "--margin", type=Percent(), default="3%", show_default=True,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.commands import Shared
+from wulf.cli.commands import where_option
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,20 +32,16 @@ def _keep(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     return keep
 
 
-slurm_option = click.option(
+slurm_option = where_option(
     "--slurm-option",
-    cls=Shared,
-    title="Nodes",
     metavar="NAME[=VALUE]",
     multiple=True,
     expose_value=False,
     callback=_keep(OPTIONS),
     help="Of the job that --launcher slurm asks for: partition=…, account=…, constraint=…, time=…, qos=…",
 )
-sbatch_option = click.option(
+sbatch_option = where_option(
     "--sbatch",
-    cls=Shared,
-    title="Nodes",
     is_flag=True,
     expose_value=False,
     callback=_keep(SUBMIT),
@@ -53,10 +49,8 @@ sbatch_option = click.option(
 )
 
 
-array_option = click.option(
+array_option = where_option(
     "--array",
-    cls=Shared,
-    title="Nodes",
     type=click.IntRange(min=2),
     expose_value=False,
     callback=_keep(ARRAY),

@@ -33,6 +33,11 @@ _CHUNK = 1 << 20
 class Unreadable(ValueError):  # noqa: N818 - it says what is the matter with a file
     """A file can't be taken in; the text is the reason, to stand behind the file's name."""
 
+    @property
+    def absent(self) -> bool:
+        """Whether nothing has that name."""
+        return isinstance(self.__cause__, FileNotFoundError)
+
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:

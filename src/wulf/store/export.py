@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from wulf.core.foreign import clean
+from wulf.core.markdown import cell
 from wulf.core.records import Record
 from wulf.store.reading import StoreError
 
@@ -42,17 +43,12 @@ def as_csv(records: Iterable[Record]) -> str:
 
 def as_markdown(records: Iterable[Record]) -> str:
     """A table of those columns that have something in them."""
-    table = [["" if cell is None else str(cell) for cell in row] for row in rows(records)]
+    table = [["" if value is None else str(value) for value in row] for row in rows(records)]
     used = [number for number in range(len(COLUMNS)) if any(row[number] for row in table)]
     heads = list(COLUMNS)
     lines = [[heads[number] for number in used], ["---"] * len(used)]
-    lines += [[_cell(row[number]) for number in used] for row in table]
+    lines += [[cell(" ".join(clean(row[number]).split())) for number in used] for row in table]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _cell(text: str) -> str:
-    """In one line of a table, and no markup of it."""
-    return " ".join(clean(text).split()).replace("\\", "\\\\").replace("|", "\\|")
 
 
 def write_parquet(records: Iterable[Record], target: Path) -> None:

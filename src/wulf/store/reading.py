@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from typing import Annotated, Any, BinaryIO, Literal, NotRequired, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -199,13 +199,14 @@ def lines_of(path: Path) -> Iterator[Iterator[bytes]]:
     StoreError
         It can't be opened, or is no regular file; a line is longer than `LONGEST`.
     """
-    try:
-        with given.opened(path) as file:
-            yield _bounded(path, iter(partial(file.readline, LONGEST), b""))
-    except given.Unreadable as error:
-        if not isinstance(error.__cause__, FileNotFoundError):
-            raise StoreError(f"{path} can't be read: {error}", HOLDS) from error
-        yield iter(())
+    with ExitStack() as stack:
+        try:
+            file: BinaryIO | None = stack.enter_context(given.opened(path))
+        except given.Unreadable as error:
+            if not error.absent:
+                raise StoreError(f"{path} can't be read: {error}", HOLDS) from error
+            file = None
+        yield iter(()) if file is None else _bounded(path, iter(partial(file.readline, LONGEST), b""))
 
 
 def _bounded(path: Path, lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -226,7 +227,7 @@ def contents(path: Path) -> bytes | None:
     try:
         return given.contents(path, LARGEST, regular=True)
     except given.Unreadable as error:
-        if isinstance(error.__cause__, FileNotFoundError):
+        if error.absent:
             return None
         raise StoreError(f"{path} can't be read: {error}", HOLDS) from error
 

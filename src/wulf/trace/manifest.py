@@ -99,7 +99,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         if not isinstance(found, dict):
             raise Unreadable("it is no JSON object")
     except Unreadable as error:
-        if isinstance(error.__cause__, FileNotFoundError):
+        if error.absent:
             return {}
         raise TraceError(f"{folder / NAME} is torn: {error}", _REMOVE) from error
     if found.get("version") != VERSION:

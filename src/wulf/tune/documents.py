@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from wulf.core.markdown import cell, plain
 from wulf.tune.explaining import explain, shown
 from wulf.tune.setting import CHECKLIST, GROUPS, PERSIST, Aim, Setting
 
@@ -45,14 +45,14 @@ def _checklist(settings: Mapping[str, Setting]) -> Iterator[str]:
     yield from ("## The papers' checklist", "", "| question | asks whether | settings |", "| --- | --- | --- |")
     for key, asks in CHECKLIST.items():
         members = [_link(setting.name) for setting in settings.values() if key in setting.checklist]
-        yield f"| {key} | {_cell(asks)} | {', '.join(members)} |"
+        yield f"| {key} | {cell(asks)} | {', '.join(members)} |"
     yield ""
 
 
 def _fields() -> Iterator[str]:
     yield from ("## How settings persist", "", "| kind | names |", "| --- | --- |")
     for kind, names in PERSIST.items():
-        yield f"| {kind} | {_cell(names)} |"
+        yield f"| {kind} | {cell(names)} |"
     yield ""
 
 
@@ -60,8 +60,8 @@ def _index(members: Iterable[Setting]) -> Iterator[str]:
     yield "| setting | what | latency | throughput | quiet | notes |"
     yield "| --- | --- | --- | --- | --- | --- |"
     for setting in members:
-        aims = " | ".join(_cell(_brief(setting, aim)) for aim in Aim)
-        yield f"| {_link(setting.name)} | {_cell(setting.title)} | {aims} | {_cell(', '.join(_notes(setting)))} |"
+        aims = " | ".join(cell(_brief(setting, aim)) for aim in Aim)
+        yield f"| {_link(setting.name)} | {cell(setting.title)} | {aims} | {cell(', '.join(_notes(setting)))} |"
 
 
 def _brief(setting: Setting, aim: Aim) -> str:
@@ -89,19 +89,10 @@ def _notes(setting: Setting) -> Iterator[str]:
 def _section(setting: Setting) -> Iterator[str]:
     yield from (f"### {setting.name}", "", f"**{setting.title}**", "")
     for heading, text in explain(setting):
-        yield f"- *{heading}*: {_plain(text)}"
+        yield f"- *{heading}*: {plain(text)}"
     yield ""
 
 
 def _link(name: str) -> str:
     """GitHub's anchors leave dots out."""
     return f"[{name}](#{name.replace('.', '')})"
-
-
-def _plain(text: str) -> str:
-    """Text that Markdown leaves as it is: no tags, no emphasis."""
-    return re.sub(r"([\\*`])", r"\\\1", text).replace("<", "&lt;")
-
-
-def _cell(text: str) -> str:
-    return _plain(text).replace("|", "\\|")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from functools import partial
 
 import pytest
 from rich.console import Console
@@ -31,7 +32,7 @@ def machine(
 
     found = examined(
         Host(lambda name: name if name in programs else None, version,
-             {name: (lambda answer=answer: answer) for name, answer in tries.items()})  # type: ignore[misc]
+             {name: partial(tries.__getitem__, name) for name in tries})
     )  # fmt: skip
     assert [one.ability for one in found] == abilities()
     return found

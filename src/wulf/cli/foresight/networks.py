@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from wulf.cli.options import runs_option
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK
 
@@ -33,7 +34,7 @@ def listed(as_json: bool) -> int:
 
 @command.command(epilog="Examples: wulf networks show ib-hdr; wulf networks show 10gbe --toml > own.toml")
 @click.argument("name")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--toml", "as_toml", is_flag=True, help="Its file, to be changed.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def show(name: str, directory: Path | None, as_toml: bool, as_json: bool) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import NumberIn, Percent
+from wulf.cli.options import NumberIn, Percent, runs_option
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK, UsageError
 
@@ -87,7 +87,7 @@ class Pair(click.ParamType[tuple[str, str]]):
     "--spill", type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Keep large arrays in files of this folder: for traces whose replay is larger than memory.",
 )  # fmt: skip
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with curves and the timeline.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(traces: tuple[str, ...], html: Path | None, as_json: bool, **options: Any) -> int:

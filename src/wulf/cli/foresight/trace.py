@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.commands import PROGRAM, Command, TableGroup, WithProgram
+from wulf.cli.commands import PROGRAM, TableGroup, WithProgram
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
 from wulf.cli.options import Number, Seconds, colour_console, measuring, node_options
 from wulf.cli.progress import Plain, progress_line
@@ -129,7 +129,7 @@ def _application(own: dict[str, Any], words: tuple[str, ...], spec: Any) -> Appl
     return command_request(words, {**own, **plain}, spec, own["timeout"], over_ranks=True)
 
 
-@click.command(cls=Command, epilog="Example: wulf trace show last")
+@click.command(epilog="Example: wulf trace show last")
 @click.argument("trace", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object on stdout.")
 def show(trace: str, *, as_json: bool) -> int:
@@ -142,7 +142,7 @@ def show(trace: str, *, as_json: bool) -> int:
     return code
 
 
-@click.command(cls=Command, epilog="Example: wulf trace export last --to perfetto app.json")
+@click.command(epilog="Example: wulf trace export last --to perfetto app.json")
 @click.argument("trace", metavar="RUN")
 @click.option("--to", "to", type=click.Choice(EXPORTS), required=True, help="The format.")
 @click.argument("place", metavar="PATH", type=click.Path(path_type=Path))

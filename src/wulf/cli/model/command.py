@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.mpi.options import launch_options, mpi_inventory, over_ranks
-from wulf.cli.options import Number, measure_options, named_run, node_options
+from wulf.cli.options import Number, measure_options, named_run, node_options, runs_option
 from wulf.cli.runs.history import Setting
 from wulf.cli.showing import show_view
 from wulf.cli.studying import studied
@@ -63,7 +63,7 @@ def command() -> None:
 )
 @click.argument("table", required=False, type=click.Path(path_type=Path))
 @click.option("--from", "run", metavar="RUN", help="A run whose records have workers or ranks (wulf mpi farm).")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--metric", help="Which metric of the run [seconds].")
 @click.option("--param", "params", type=Setting(), multiple=True, metavar="NAME=VALUE", help="Which cells: batch=1.")
 @click.option("--serial", "serial", type=Numbers(), help="Seconds of the serial program: tells Ts from Tip.")
@@ -114,7 +114,7 @@ def speedup(
 
 @command.command(epilog="Example: wulf model roofline --intensity 0.5,2. Without --from: this machine's rates.")
 @click.option("--from", "run", metavar="RUN", help="A run of `wulf node` [the rates file of this machine].")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--node", help="Which node of that run [its only one].")
 @click.option("--intensity", "at", type=Numbers(), default=(), help="What is attainable at so many flop/B: 0.5,2.")
 @click.option("--precision", type=click.Choice(["double", "float"]), default="double", show_default=True)
@@ -161,7 +161,7 @@ def roofline(
 @click.option(
     "--from", "run", metavar="RUN", help="A run that was measured so, or by `wulf net sweep` (then without o)."
 )
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--subject", help="Which pair of that run [its only one]: 'n1>n2 tcp'.")
 @click.option("--seconds", type=Number(), default=0.03, show_default=True, help="Of one replicate [s].")
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")

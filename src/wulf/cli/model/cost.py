@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.model.command import Numbers
-from wulf.cli.options import NumberIn, Percent, Seconds, colour_console, named_run
+from wulf.cli.options import NumberIn, Percent, Seconds, colour_console, named_run, runs_option
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK, UsageError
 
@@ -48,7 +48,7 @@ class Peak(click.ParamType[tuple[str, float]]):
     "wulf cost --candidates nodes.toml --energy-price 0.30 --years 4"
 )
 @click.argument("run", required=False, metavar="[RUN]")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--metric", help="Which rate of the run, where it has several.")
 @click.option("--gflops", type=Numbers(), help="Instead of a run; of several runs: 14.5,14.6,14.4.")
 @click.option("--price", type=ABOVE_ZERO, help="Of the machine.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wulf.cli.options import NumberIn, Percent, Seconds, named_run
+from wulf.cli.options import NumberIn, Percent, Seconds, named_run, runs_option
 from wulf.core.errors import INCOMPLETE, OK, UsageError
 from wulf.core.foreign import clean
 
@@ -52,7 +52,7 @@ def command() -> None:
 @click.option("--only", metavar="GROUP,…", help="cpu, memory, os, net, noise, power [all].")
 @click.option("--rate", "names", multiple=True, metavar="NAME", help="This rate alone; may be given again.")
 @click.option("--from", "run", metavar="RUN", help="A finished run of `wulf node`, instead of measuring.")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--node", help="Which node of that run [its only one].")
 @click.option("--out", type=click.Path(path_type=Path), help="Keep the run that was measured here.")
 @click.option("--seed", type=click.IntRange(min=0), help="Of the order in which is measured.")

@@ -10,23 +10,22 @@ from pathlib import Path
 import click
 
 from wulf.cli.commands import TableGroup
-from wulf.cli.options import colour_console, named_run
+from wulf.cli.options import colour_console, named_run, runs_option
 from wulf.core.errors import UsageError
 from wulf.core.foreign import clean
 
-in_directory = click.option(
-    "--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS]."
-)
+COMMANDS = {
+    "list": "wulf.cli.runs.command:listing",
+    "export": "wulf.cli.runs.command:export",
+    "rm": "wulf.cli.runs.command:remove",
+}
+"""Name → module and attribute."""
 
 
 class RunsGroup(TableGroup):
     """`wulf runs` alone is `wulf runs list`."""
 
-    commands_at = {  # noqa: RUF012 - as TableGroup has it
-        "list": "wulf.cli.runs.command:listing",
-        "export": "wulf.cli.runs.command:export",
-        "rm": "wulf.cli.runs.command:remove",
-    }
+    commands_at = COMMANDS
     default = "list"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -40,7 +39,7 @@ def command() -> None:
 
 
 @click.command(name="list", epilog="Example: wulf runs --in /scratch/runs")
-@in_directory
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a run.")
 def listing(directory: Path | None, as_json: bool) -> None:
     """List what was measured, oldest first."""
@@ -70,7 +69,7 @@ def listing(directory: Path | None, as_json: bool) -> None:
 
 @click.command(epilog="Example: wulf runs export last --format parquet --to last.parquet")
 @click.argument("run")
-@in_directory
+@runs_option
 @click.option(
     "--format", "form", type=click.Choice(["csv", "md", "parquet"]), default="csv", show_default=True,
     help="Comma-separated, a table in Markdown, Parquet.",
@@ -99,7 +98,7 @@ def export(run: str, directory: Path | None, form: str, target: Path | None) -> 
 
 @click.command(name="rm", epilog="Example: wulf runs rm 20261120T0800")
 @click.argument("runs", nargs=-1, required=True)
-@in_directory
+@runs_option
 @click.option("--yes", is_flag=True, help="Without asking.")
 def remove(runs: tuple[str, ...], directory: Path | None, *, yes: bool) -> None:
     """Remove runs with all that they hold, once you have confirmed. RUN is an id, its beginning, or 'last'.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wulf.cli.options import Percent, colour_console, named_run
+from wulf.cli.options import Percent, colour_console, named_run, runs_option
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     epilog="Examples: wulf compare monday friday --html change.html; wulf compare old new --machines --price new=2490"
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference.")
 @click.option("--unlike", is_flag=True, help="Compare runs whose nodes differ in facts, and say in which.")
 @click.option("--machines", is_flag=True, help="Nodes side by side, of any number of runs: time, clock cycles, cost.")

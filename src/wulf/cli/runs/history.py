@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wulf.cli.options import Percent, colour_console
+from wulf.cli.options import Percent, colour_console, runs_option
 from wulf.core.errors import FOUND, OK
 
 
@@ -32,7 +32,7 @@ class Setting(click.ParamType[tuple[str, str]]):
     "Exit code 1 where a series is now worse than before its latest change; a candidate does not count."
 )
 @click.argument("metric")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--subject", metavar="NODE|PAIR", help="Only this node, or this pair: 'n1>n2'.")
 @click.option(
     "--param", "params", type=Setting(), multiple=True, metavar="NAME=VALUE",

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from wulf.cli.options import colour_console
+from wulf.cli.options import colour_console, runs_option
 from wulf.core.foreign import clean
 
 
 @click.command(epilog="Example: wulf query \"SELECT subject, value FROM records WHERE metric = 'rtt' ORDER BY value\"")
 @click.argument("sql")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")
 def command(sql: str, directory: Path | None, as_json: bool) -> None:
     """Ask the records of many runs in SQL (DuckDB). Tables: records, runs."""

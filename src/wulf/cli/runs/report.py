@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from wulf.cli.options import colour_console, echo_records, named_run
+from wulf.cli.options import colour_console, echo_records, named_run, runs_option
 from wulf.cli.showing import show_outcome
 
 
 @click.command(epilog="Example: wulf report last")
 @click.argument("run", default="last")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 @click.option("--html", type=click.Path(path_type=Path), help="Where to write the page [RUN/report.html].")
 @click.option("--json", "as_json", is_flag=True, help="The run's records as JSON Lines.")
 def command(run: str, directory: Path | None, html: Path | None, as_json: bool) -> None:

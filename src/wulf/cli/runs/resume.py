@@ -9,13 +9,14 @@ from typing import Any
 
 import click
 
+from wulf.cli.options import runs_option
 from wulf.cli.slurm import before_program, without
 from wulf.core.errors import UsageError
 
 
 @click.command(epilog="Example: wulf resume last")
 @click.argument("run", default="last")
-@click.option("--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS].")
+@runs_option
 def command(run: str, directory: Path | None) -> Any:
     """Go on with a run that was cut short: measure what is missing of its plan, into the same run.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.commands import Command
-from wulf.cli.options import colour_console, inventory_of, node_options
+from wulf.cli.options import colour_console, inventory_of, node_options, runs_option
 from wulf.core.errors import UsageError
 from wulf.core.foreign import clean
 from wulf.tune.export.formats import format_names
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from wulf.tune.export.entry import Source
     from wulf.workflow.tune.verify import Verified
 
-_runs = click.option(
-    "--in", "directory", type=click.Path(path_type=Path), help="Directory of runs [./runs, or $WULF_RUNS]."
-)
-
 
 @click.command(cls=Command, epilog="Example: wulf tune export last --format sysctl --out /tmp/wulf")
 @click.argument("run", default="last")
@@ -30,7 +26,7 @@ _runs = click.option(
     "--format", "form", type=click.Choice(format_names()), required=True, help="What brings the settings back."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Where to write the files [RUN/export/FORMAT].")
-@_runs
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="What was written, and what could not be, as one JSON object.")
 def export(run: str, form: str, out: Path | None, directory: Path | None, as_json: bool) -> None:
     """Write what a campaign kept as files that make it last, each line with the effect that was measured here.
@@ -82,7 +78,7 @@ def _write(made: Exported, folder: Path) -> None:
 
 @click.command(cls=Command, epilog="Example: wulf tune verify last")
 @click.argument("run", default="last")
-@_runs
+@runs_option
 @node_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a setting and node.")
 def verify(run: str, directory: Path | None, as_json: bool, **nodes: Any) -> int:
