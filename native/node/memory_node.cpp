@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <iterator>
 #include <sstream>
 
 #include "core/small_file.hpp"
@@ -44,6 +45,23 @@ std::vector<int> numbers_of(const std::string& list) {
 std::vector<int> memory_nodes(const std::string& root) {
   const std::vector<int> nodes = numbers_of(line_in(root + "/sys/devices/system/node/has_memory"));
   return nodes.empty() ? std::vector<int>{0} : nodes;
+}
+
+std::vector<int> cpus_beside(int cpu, const std::vector<int>& cpus, const std::string& root) {
+  const auto holds = [](const std::vector<int>& list, int number) {
+    return std::find(list.begin(), list.end(), number) != list.end();
+  };
+  for (const int node : memory_nodes(root)) {
+    const std::string folder = root + "/sys/devices/system/node/node" + std::to_string(node);
+    const std::vector<int> own = numbers_of(line_in(folder + "/cpulist"));
+    if (holds(own, cpu)) {
+      std::vector<int> beside;
+      std::copy_if(cpus.begin(), cpus.end(), std::back_inserter(beside),
+                   [&](int other) { return holds(own, other); });
+      return beside;
+    }
+  }
+  return cpus;
 }
 
 // By the system calls, since libnuma would be one more library for four of them.

@@ -10,6 +10,11 @@ namespace wulf::node {
 /// is where /sys is.
 [[nodiscard]] std::vector<int> memory_nodes(const std::string& root = "");
 
+/// Those of `cpus` that lie on the NUMA node of `cpu`; all of them where the system does not tell. `root` as
+/// above.
+[[nodiscard]] std::vector<int> cpus_beside(int cpu, const std::vector<int>& cpus,
+                                           const std::string& root = "");
+
 /// "0-1,4" → {0, 1, 4}; what is no number is left out.
 [[nodiscard]] std::vector<int> numbers_of(const std::string& list);
 

@@ -1,23 +1,57 @@
 #include "node/pages.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
+#include "core/affinity.hpp"
 #include "core/error.hpp"
 #include "core/huge_pages.hpp"
 #include "core/memory.hpp"
+#include "core/threads.hpp"
+#include "node/memory_node.hpp"
+#include "node/placement.hpp"
 
 namespace wulf::node {
 namespace {
 
 constexpr std::size_t kKibi = 1024;
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
+/// What one CPU touches at a time: one that is kept from running holds the others up by no more.
+constexpr std::size_t kPart = 4 * kHugePage;
+
+/// Lays memory on pages, and makes every byte 1.
+void touch(std::byte* data, std::size_t bytes, const std::vector<int>& helpers) {
+  std::atomic<std::size_t> next{0};
+  const auto parts = [&] {
+    for (std::size_t at = next.fetch_add(kPart); at < bytes; at = next.fetch_add(kPart)) {
+      const std::size_t length = std::min(kPart, bytes - at);
+      populate(data + at, length);
+      std::memset(data + at, 1, length);
+    }
+  };
+  Threads threads;
+  try {
+    for (std::size_t i = 0; i < helpers.size() && (i + 1) * kPart < bytes; ++i) {
+      threads.start([&parts, cpu = helpers[i]] {
+        if (bind_to(cpu)) {
+          parts();
+        }
+      });
+    }
+  } catch (const std::system_error&) {
+    // a thread that the system does not give is done without
+  }
+  parts();
+}
 
 std::byte* mapped(std::size_t bytes) {
   check_memory(bytes);
@@ -53,12 +87,20 @@ Param pages_param() {
           {"default", "small", "huge"}};
 }
 
-Pages::Pages(std::size_t bytes, const std::string& kind) : data_(mapped(bytes)), bytes_(bytes), kind_(kind) {
+std::vector<int> helpers_of(int cpu) {
+  constexpr std::size_t kMost = 7;
+  std::vector<int> helpers = cpus_beside(cpu, process_cpus());
+  helpers.erase(std::remove(helpers.begin(), helpers.end(), cpu), helpers.end());
+  helpers.resize(std::min(helpers.size(), kMost));
+  return helpers;
+}
+
+Pages::Pages(std::size_t bytes, const std::string& kind, const std::vector<int>& helpers)
+    : data_(mapped(bytes)), bytes_(bytes), kind_(kind) {
   if (kind != "default") {
     advise_huge_pages(data_, bytes, kind == "huge");  // info() tells what came of it
   }
-  populate(data_, bytes);
-  std::memset(data_, 1, bytes);
+  touch(data_, bytes, helpers);
 }
 
 Pages::Pages(Pages&& other) noexcept

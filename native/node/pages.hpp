@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/json.hpp"
 #include "core/params.hpp"
@@ -19,13 +20,18 @@ void check_memory(std::size_t bytes, const std::string& root = "");
 /// The parameter `pages` of every probe that allocates: "default", "small" (4 KiB or the system's), "huge".
 [[nodiscard]] Param pages_param();
 
+/// CPUs that may help the calling thread, bound to `cpu`, to touch its pages: others of this process on the
+/// same NUMA node, since a page lies where it was first touched. A few, which a node's memory keeps up with.
+[[nodiscard]] std::vector<int> helpers_of(int cpu);
+
 /// Fresh anonymous memory, every page of it touched (an untouched one is the shared zero page). Every byte is
 /// 1, which as doubles makes 7.7e-304: a normal number, with which arithmetic is as fast as with any.
 class Pages {
  public:
   /// Throws Error "limit" with both figures where `bytes` is more than is available, and bad-parameter for a
-  /// kind that is none.
-  Pages(std::size_t bytes, const std::string& kind);
+  /// kind that is none. `helpers` are CPUs besides the calling thread's that touch a part of the pages each,
+  /// which a kernel otherwise takes 50 ms for 128 MiB for: helpers_of.
+  Pages(std::size_t bytes, const std::string& kind, const std::vector<int>& helpers = {});
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
   Pages(Pages&& other) noexcept;

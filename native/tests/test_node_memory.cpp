@@ -201,6 +201,38 @@ TEST_CASE("pages tell what they lie on") {
   CHECK(huge.at("small").get<std::size_t>() + huge.at("huge").get<std::size_t>() >= kBytes);
 }
 
+TEST_CASE("pages touched by several CPUs are all touched, and every byte of them is 1") {
+  constexpr std::size_t kBytes = (std::size_t{37} << 20U) + 5;  // no multiple of what one takes at a time
+  for (const std::vector<int>& helpers : {std::vector<int>{}, wulf::process_cpus(), std::vector<int>{8191}}) {
+    const Pages pages(kBytes, "small", helpers);  // who can't be bound to a CPU leaves its part to the others
+    const auto bytes = pages.as<std::byte>();
+    CHECK(std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{1}; }));
+    CHECK(pages.info().at("small").get<std::size_t>() >= kBytes);
+  }
+}
+
+TEST_CASE("who helps is another CPU of this process, and there are few") {
+  const std::vector<int> own = wulf::process_cpus();
+  const std::vector<int> helpers = helpers_of(own.front());
+  CHECK(helpers.size() <= std::min<std::size_t>(own.size() - 1, 7));
+  for (const int cpu : helpers) {
+    CHECK(cpu != own.front());
+    CHECK(std::find(own.begin(), own.end(), cpu) != own.end());
+  }
+}
+
+TEST_CASE("the CPUs beside one are those of its NUMA node") {
+  Tree tree;
+  const std::vector<int> cpus{0, 1, 2, 3, 5, 8};
+  CHECK(cpus_beside(2, cpus, tree.root()) == cpus);  // nothing is told: all lie together
+  tree.put("/sys/devices/system/node/has_memory", "0-1\n")
+      .put("/sys/devices/system/node/node0/cpulist", "0-1,4-5\n")
+      .put("/sys/devices/system/node/node1/cpulist", "2-3,6-7\n");
+  CHECK(cpus_beside(0, cpus, tree.root()) == std::vector<int>{0, 1, 5});
+  CHECK(cpus_beside(2, cpus, tree.root()) == std::vector<int>{2, 3});
+  CHECK(cpus_beside(8, cpus, tree.root()) == cpus);  // of a node without memory: whose it is, is not told
+}
+
 TEST_CASE("pages keep their place as they are moved, and give way to others") {
   Pages pages(std::size_t{3} << 20U, "default");
   const std::byte* const place = pages.data();

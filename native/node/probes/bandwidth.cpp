@@ -60,7 +60,10 @@ Setting setting_of(const Json& params) {
 class Share {
  public:
   Share(const Setting& setting, const std::string& kind)
-      : setting_(setting), pages_(setting.layout.bytes, kind) {}
+      : setting_(setting),
+        // touched by the CPU that uses it, and those beside it where no thread works there
+        pages_(setting.layout.bytes, kind,
+               setting.cpus.size() == 1 ? helpers_of(setting.cpus.front()) : std::vector<int>{}) {}
 
   /// Goes on by `count` pieces.
   void operator()(std::uint64_t count) noexcept {
@@ -96,7 +99,7 @@ std::vector<Track> measure_team(const Setting& setting, const Json& params, Json
   std::vector<Track> tracks(setting.cpus.size());
   Window window(setting.cpus.size(), params.at("seconds").get<double>());
   const auto body = [&](std::size_t rank) {
-    Share share(setting, params.at("pages").get<std::string>());  // touched by the CPU that uses it
+    Share share(setting, params.at("pages").get<std::string>());
     const std::uint64_t count = calibrate(share);
     tracks[rank] = follow(window, share, count);
     if (rank == 0) {

@@ -46,7 +46,8 @@ class Chase final : public Probe {
   }
 
   [[nodiscard]] Outcome measure(const Json& params) const override {
-    const Pages pages(params.at("bytes").get<std::size_t>(), params.at("pages").get<std::string>());
+    const Pages pages(params.at("bytes").get<std::size_t>(), params.at("pages").get<std::string>(),
+                      helpers_of(params.at("cpu").get<int>()));
     const std::size_t line = line_bytes();
     Random random;
     const Nanoseconds start = now();

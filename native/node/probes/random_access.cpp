@@ -60,7 +60,7 @@ class RandomAccess final : public Probe {
   [[nodiscard]] Outcome measure(const Json& params) const override {
     const auto asked = params.at("bytes").get<std::size_t>();
     const std::vector<int> cpus = team_cpus(params.at("threads").get<int>(), params.at("cpu").get<int>());
-    const Pages pages(std::bit_floor(asked), params.at("pages").get<std::string>());
+    const Pages pages(std::bit_floor(asked), params.at("pages").get<std::string>(), helpers_of(cpus.front()));
     const auto table = pages.as<std::uint64_t>();
     std::iota(table.begin(), table.end(), std::uint64_t{0});
     const Run run = run_updates(table, cpus, params.at("seconds").get<double>());

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from math import floor
 
 from wulf.measure.engine.plan import Cell
@@ -16,14 +16,14 @@ ANSWER_SECONDS = 0.004
 """A request and its answer, the clock rate before and after, the counters of both ends, a server's first answer: 2 ms
 of CPU on the node, and 2 here."""
 
-TOUCH_SECONDS = 0.4e-9
-"""A byte of fresh memory: the kernel clears it, a page fault for every 4 KiB."""
+TOUCH_SECONDS = 0.3e-9
+"""A byte of fresh memory: the kernel lays it out page by page and clears it, on two CPUs."""
 
 WALK_SECONDS = 0.5e-9
 """A byte of a chase or a table, made in random order and walked once: some 30 ns a line beyond the caches."""
 
-PASS_SECONDS = 0.5e-9
-"""A byte of a kernel's arrays over the three passes that it makes at least, on a node of 6 GB/s."""
+PASS_SECONDS = 0.3e-9
+"""A byte of a kernel's arrays over the three passes that it makes at least, on a node of 10 GB/s."""
 
 DGEMM_SECONDS = 0.6
 """Beside the time asked for: a process that loads Python and a library, and one product to warm up; of one or two
@@ -55,14 +55,38 @@ def _seconds(cell: Cell | Draft) -> float:
     return sum(float(cell.params.get(name) or 0.0) for name in ("seconds", "warmup_seconds"))
 
 
-def fitted(shape: Shape, probes: Mapping[str, Probe], asked: TableRequest, replicates: int, seconds: float) -> Shape:
-    """The shape with working sets so small that a node of it is measured within `seconds`, remote rows at both ends.
+@dataclass(frozen=True)
+class Turn:
+    """What a node's survey may take.
+
+    Attributes
+    ----------
+    replicates
+        Of every cell.
+    seconds
+        Of all of them together, set-up included.
+    alone
+        Whether there is no other node: nothing is measured between two.
+    """
+
+    replicates: int
+    seconds: float
+    alone: bool = False
+
+    def spent(self, drafts: Iterable[Draft], of: Callable[[Draft], float]) -> float:
+        """Seconds that one replicate of all these takes a node, each by `of`; what is between two nodes at both."""
+        ends = 0 if self.alone else 2
+        return sum((ends if draft.remote else 1) * of(draft) for draft in drafts)
+
+
+def fitted(shape: Shape, probes: Mapping[str, Probe], asked: TableRequest, turn: Turn) -> Shape:
+    """The shape with working sets so small that a node of it is measured within its turn.
 
     Large caches ask for large sets, and many CPUs for many pairs: what both cost together is known beforehand.
     """
     while shape.most > LEAST_BYTES:
         drafts, _ = drafts_of(table(), shape, probes, asked)
-        if replicates * sum((1 + draft.remote) * replicate_seconds(draft) for draft in drafts) <= seconds:
+        if turn.replicates * turn.spent(drafts, replicate_seconds) <= turn.seconds:
             break
         shape = replace(shape, most=shape.most // 2)
     return shape
@@ -72,17 +96,17 @@ MOST_LONGER = 8.0
 """A replicate is made no longer than that many times the least: the noise rows then take 0.8 s."""
 
 
-def longer_within(
-    shape: Shape, probes: Mapping[str, Probe], asked: TableRequest, replicates: int, seconds: float
-) -> float:
-    """How many times as long replicates may be for a node of this shape to be measured within `seconds`; at least 1.
+def longer_within(shape: Shape, probes: Mapping[str, Probe], asked: TableRequest, turn: Turn) -> float:
+    """How many times as long replicates may be for a node of this shape to be measured within its turn; at least 1.
 
-    Time that setting up leaves is measured in, to a hundredth of it.
+    Time that setting up leaves is measured in, to a hundredth of it. Where no meter is read, nobody waits for its
+    count: that row's time is the others'.
     """
     drafts, _ = drafts_of(table(), shape, probes, asked)
-    whole = sum((1 + draft.remote) * replicate_seconds(draft) for draft in drafts)
-    measured = sum((1 + draft.remote) * float(draft.params.get("seconds") or 0.0) for draft in drafts)
-    room = seconds / replicates - (whole - measured)
+    working = [draft for draft in drafts if shape.metered or draft.pattern != "power"]
+    whole = turn.spent(working, replicate_seconds)
+    measured = turn.spent(working, lambda draft: float(draft.params.get("seconds") or 0.0))
+    room = turn.seconds / turn.replicates - (whole - measured)
     return min(MOST_LONGER, max(1.0, floor(100 * room / measured) / 100)) if measured else 1.0
 
 

@@ -53,6 +53,10 @@ class Shape:
         Memory node → its CPUs among those; empty for memory without CPUs.
     distances
         Memory node → its distances to all memory nodes, in order.
+    most
+        Bytes that no working set is larger than.
+    metered
+        Whether a meter of the processors' energy can be read.
     """
 
     caches: Mapping[str, int | str] = field(default_factory=dict)
@@ -62,6 +66,7 @@ class Shape:
     memory_nodes: Mapping[int, Sequence[int]] = field(default_factory=dict)
     distances: Mapping[int, Sequence[int]] = field(default_factory=dict)
     most: int = MOST_BYTES
+    metered: bool = True
 
     def cache(self, level: str) -> int:
         """Bytes of one cache of a level; NotHereError with the fact's reason where it is not known."""
@@ -153,6 +158,7 @@ def shape_of(facts: Facts, *, quick: bool = False) -> Shape:
         {number: [cpu for cpu in _cpus(_fact(facts, f"numa.{number}.cpus")) if cpu in cpus] for number in numbers},
         {number: _numbers(_fact(facts, f"numa.{number}.distances")) for number in numbers},
         QUICK_MOST_BYTES if quick else MOST_BYTES,
+        _fact(facts, "power.rapl") is not None,
     )  # fmt: skip
 
 

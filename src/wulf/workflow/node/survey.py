@@ -13,7 +13,7 @@ from wulf.findings.node.deviating import classes_of, node_findings
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import AGENT, NET, NODE, Probe
 from wulf.measure.node.cells import Lack, TableRequest, cells_of
-from wulf.measure.node.cost import fitted, longer_within, most_seconds
+from wulf.measure.node.cost import Turn, fitted, longer_within, most_seconds
 from wulf.measure.node.derived import derived_records, lacking_records
 from wulf.measure.node.rows import GROUPS, table
 from wulf.measure.node.shape import shape_of
@@ -70,14 +70,15 @@ def survey_cells(
     nodes = list(connected.sessions)
     probes = {NET: probe, **connected.probes}
     seconds = PLANNED * (QUICK_SECONDS if asked.quick else FULL_SECONDS)
+    turn = Turn(replicates, seconds, alone=len(nodes) == 1)
     shapes, known = {}, {}
     for node in nodes:
         shape = shape_of(connected.fingerprint.get(node, {}), quick=asked.quick)
         if str(shape) not in known:
-            known[str(shape)] = fitted(shape, probes, asked, replicates, seconds)
+            known[str(shape)] = fitted(shape, probes, asked, turn)
         shapes[node] = known[str(shape)]
     if _promised(connected, asked):  # the same on all nodes, whose figures are compared
-        room = [longer_within(shape, probes, asked, replicates, seconds) for shape in known.values()]
+        room = [longer_within(shape, probes, asked, turn) for shape in known.values()]
         asked = replace(asked, longer=min(room, default=1.0))
     without = {program: _why_not(connected, program) for program in (NODE, AGENT)}
     return cells_of(nodes, shapes, probes, asked, place=connected.placed, without=without)

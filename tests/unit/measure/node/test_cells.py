@@ -18,8 +18,8 @@ from wulf.cluster.simulated.node import WULF_NODE
 from wulf.measure.engine.collect import records_of
 from wulf.measure.engine.plan import Cell, Plan, order_pass
 from wulf.measure.engine.probes import NODE, Probe
-from wulf.measure.node.cells import Lack, TableRequest, cells_of, drafts_of, octaves, runs_over, spread
-from wulf.measure.node.cost import MOST_LONGER, fitted, longer_within, most_seconds, replicate_seconds
+from wulf.measure.node.cells import Lack, TableRequest, cells_of, octaves, runs_over, spread
+from wulf.measure.node.cost import MOST_LONGER, Turn, fitted, longer_within, most_seconds, replicate_seconds
 from wulf.measure.node.rows import table
 from wulf.measure.node.shape import Shape, shape_of
 from wulf.workflow.node.survey import FULL_SECONDS, PLANNED, QUICK_SECONDS
@@ -132,24 +132,29 @@ SHAPES = {name: shape_of(tree.expected(name)) for name in tree.names()} | {"serv
 @pytest.mark.parametrize("name", SHAPES)
 def test_one_node_takes_three_minutes_at_most_and_thirty_seconds_when_quick(name: str) -> None:
     for quick, replicates, seconds in ((True, 6, PLANNED * QUICK_SECONDS), (False, 8, PLANNED * FULL_SECONDS)):
-        shape = fitted(SHAPES[name], PROBES, TableRequest(quick=quick), replicates, seconds)
+        shape = fitted(SHAPES[name], PROBES, TableRequest(quick=quick), Turn(replicates, seconds))
         nodes = ("n1", "n2")  # each the remote end of the other
         assert most_seconds(cells(shape, nodes, quick=quick)[0], {}, replicates) <= seconds
         caches = [size for size in shape.caches.values() if isinstance(size, int)]
         assert not caches or shape.most >= 32 * MIB
 
 
+@pytest.mark.parametrize("alone", [True, False])
 @pytest.mark.parametrize("name", SHAPES)
-def test_time_that_a_quick_run_has_left_is_measured_in(name: str) -> None:
-    seconds, asked = PLANNED * QUICK_SECONDS, TableRequest(quick=True)
-    shape = fitted(SHAPES[name], PROBES, asked, 6, seconds)
-    longer = longer_within(shape, PROBES, asked, 6, seconds)
-    drafts, _ = drafts_of(table(), shape, PROBES, replace(asked, longer=longer))
-    whole = 6 * sum((1 + draft.remote) * replicate_seconds(draft) for draft in drafts)
+def test_time_that_a_quick_run_has_left_is_measured_in(name: str, alone: bool) -> None:
+    """Neither figures between nodes that are not there nor the power of a node without a meter take time."""
+    turn, asked = Turn(6, PLANNED * QUICK_SECONDS, alone), TableRequest(quick=True)
+    shape = fitted(SHAPES[name], PROBES, asked, turn)
+    longer = longer_within(shape, PROBES, asked, turn)
+    nodes = ("n1",) if alone else ("n1", "n2")
+    asked = replace(asked, longer=longer)
+    made, _ = cells_of(nodes, dict.fromkeys(nodes, shape), PROBES, asked, place=place)
+    working = [cell for cell in made if shape.metered or cell.pattern != "power"]
+    whole = most_seconds(working, {}, 6)
     assert longer >= 1
-    assert whole <= seconds
-    assert longer == MOST_LONGER or whole >= 0.98 * seconds
-    assert longer_within(shape, PROBES, asked, 6, 1.0) == 1.0
+    assert whole <= turn.seconds
+    assert longer == MOST_LONGER or whole >= 0.98 * turn.seconds
+    assert longer_within(shape, PROBES, asked, replace(turn, seconds=1.0)) == 1.0
 
 
 def test_the_part_of_a_huge_cache_is_no_larger_than_what_is_called_memory() -> None:
