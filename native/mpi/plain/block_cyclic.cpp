@@ -81,6 +81,22 @@ void pack_transposed(const Matrix& matrix, int rank, const std::vector<double>& 
   }
 }
 
+void add_transposed(const Matrix& matrix, int rank, const std::vector<double>& from,
+                    const std::vector<Block>& blocks, std::vector<double>& to) {
+  const auto step = static_cast<std::size_t>(matrix.local_rows(rank));
+  for (const Block& block : blocks) {
+    const auto rows = static_cast<std::size_t>(matrix.width(block.row));
+    const auto columns = static_cast<std::size_t>(matrix.width(block.column));
+    const double* source = &from[matrix.at(rank, block.column, block.row)];
+    double* target = &to[matrix.at(rank, block.row, block.column)];
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < columns; ++j) {
+        target[i + (j * step)] += source[j + (i * step)];
+      }
+    }
+  }
+}
+
 void add_packed(const Matrix& matrix, int rank, const std::vector<double>& packed,
                 const std::vector<Block>& blocks, std::vector<double>& to) {
   const auto step = static_cast<std::size_t>(matrix.local_rows(rank));

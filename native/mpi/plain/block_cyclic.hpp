@@ -57,6 +57,10 @@ struct Block {
 void pack_transposed(const Matrix& matrix, int rank, const std::vector<double>& from,
                      const std::vector<Block>& blocks, std::vector<double>& out);
 
+/// Adds the transposes of `rank`'s blocks (J, I) to its own blocks (I, J): what it would send to itself.
+void add_transposed(const Matrix& matrix, int rank, const std::vector<double>& from,
+                    const std::vector<Block>& blocks, std::vector<double>& to);
+
 /// Adds what pack_transposed() wrote to `rank`'s blocks (I, J).
 void add_packed(const Matrix& matrix, int rank, const std::vector<double>& packed,
                 const std::vector<Block>& blocks, std::vector<double>& to);

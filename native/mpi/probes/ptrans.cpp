@@ -48,10 +48,13 @@ class Transpose : public Replicate {
         matrix_(matrix),
         seconds_(params.at("seconds").get<double>()),
         a_(filled(kA)),
-        c_(filled(kC)) {
+        c_(filled(kC)),
+        own_(blocks_between(matrix, world.rank(), world.rank())) {
     for (int other = 0; other < world.size(); ++other) {
-      add_parcel(out_, other, blocks_between(matrix, world.rank(), other));
-      add_parcel(in_, other, blocks_between(matrix, other, world.rank()));
+      if (other != world.rank()) {
+        add_parcel(out_, other, blocks_between(matrix, world.rank(), other));
+        add_parcel(in_, other, blocks_between(matrix, other, world.rank()));
+      }
     }
   }
 
@@ -94,21 +97,16 @@ class Transpose : public Replicate {
     std::vector<MPI_Request> receives(in_.size(), MPI_REQUEST_NULL);
     std::vector<MPI_Request> sends(out_.size(), MPI_REQUEST_NULL);
     for (std::size_t i = 0; i < in_.size(); ++i) {
-      if (in_[i].rank != world_.rank()) {
-        MPI_Irecv(in_[i].elements.data(), static_cast<int>(in_[i].elements.size()), MPI_DOUBLE, in_[i].rank,
-                  kBlockTag, world_.comm(), &receives[i]);
-      }
+      MPI_Irecv(in_[i].elements.data(), static_cast<int>(in_[i].elements.size()), MPI_DOUBLE, in_[i].rank,
+                kBlockTag, world_.comm(), &receives[i]);
     }
     for (std::size_t i = 0; i < out_.size(); ++i) {
       Parcel& parcel = out_[i];
       pack_transposed(matrix_, world_.rank(), a_, parcel.blocks, parcel.elements);
-      if (parcel.rank == world_.rank()) {
-        add_packed(matrix_, world_.rank(), parcel.elements, parcel.blocks, c_);
-      } else {
-        MPI_Isend(parcel.elements.data(), static_cast<int>(parcel.elements.size()), MPI_DOUBLE, parcel.rank,
-                  kBlockTag, world_.comm(), &sends[i]);
-      }
+      MPI_Isend(parcel.elements.data(), static_cast<int>(parcel.elements.size()), MPI_DOUBLE, parcel.rank,
+                kBlockTag, world_.comm(), &sends[i]);
     }
+    add_transposed(matrix_, world_.rank(), a_, own_, c_);  // while the others' are on their way
     add_arrivals(receives);
     MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
   }
@@ -168,6 +166,7 @@ class Transpose : public Replicate {
   double seconds_;
   std::vector<double> a_;
   std::vector<double> c_;
+  std::vector<Block> own_;  ///< that stay on this rank
   std::vector<Parcel> out_;
   std::vector<Parcel> in_;
 };
