@@ -130,7 +130,7 @@ def _slowed(lab: labs.Lab, runs: Path, before: str, after: str, expected: float,
             print(f"a link at {rate}, {i + 1} of {times}", file=sys.stderr, flush=True)
             with RunWriter(runs / f"{before}-{after}-{rate}-{i}", "net-stream", {"seed": SEED + i}) as writer:
                 pair.append(measure(Single(Conditions(Inventory.from_lab(lab), effort, writer, SEED + i), cell)).run)
-        (found,) = compare_runs(pair[0], pair[1], unlike=True).cells
+        (found,) = compare_runs(pair[0], pair[1]).cells
         c = found.comparison
         assert c.ratio is not None and c.low is not None and c.high is not None
         ratios.append(c.ratio)

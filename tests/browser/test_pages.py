@@ -38,7 +38,7 @@ def compared(
 ) -> RunComparison:  # fmt: skip
     a = run(names[0], before, seed=1, n=n, facts=facts(node, was) if was else None)
     b = run(names[1], after, seed=2, n=n, facts=facts(node, now) if now else None)
-    return compare_runs(a, b, unlike=True, delta=delta)
+    return compare_runs(a, b, delta=delta)
 
 
 def one_cell() -> RunComparison:

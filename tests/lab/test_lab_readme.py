@@ -89,6 +89,12 @@ def test_two_configurations_two_runs_and_their_history(place: Path) -> None:
     compared = run("wulf compare monday last", place)
     assert compared.returncode in (0, 1), compared.stderr
     assert "1 cell:" in compared.stdout
+    assert "`--baseline RUN`" in README
+    again = run(
+        "wulf net stream n1 n2 --streams 4", place, "--lab", "--quick", "--out", "runs/sunday", "--baseline", "monday"
+    )
+    assert again.returncode in (0, 1), again.stderr
+    assert "1 cell:" in again.stdout and (place / "runs" / "sunday" / "change.html").is_file()
     shutil.rmtree(place / "monday")
     told = run("wulf history rtt", place)
     assert told.returncode in (0, 1), told.stderr
@@ -166,6 +172,8 @@ def test_schema_and_completion(place: Path) -> None:
     assert script.returncode == 0
     checked = subprocess.run(["bash", "-n"], input=script.stdout, text=True, capture_output=True, check=False)
     assert checked.returncode == 0, checked.stderr
+    assert run("wulf manual ~/.local/share/man/man1", place).returncode == 0  # no shell expands it here
+    assert (place / "~" / ".local" / "share" / "man" / "man1" / "wulf-survey.1").is_file()
 
 
 def test_a_quick_survey_of_your_own_cluster(place: Path) -> None:

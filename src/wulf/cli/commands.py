@@ -17,7 +17,83 @@ def find(where: str) -> click.Command:
     return found
 
 
-class TableGroup(click.Group):
+class Shared(click.Option):
+    """An option that many commands take: their help has it behind their own, under a title that it names.
+
+    Attributes
+    ----------
+    rare
+        Whether `--help` leaves it to `--help-all`, so that help for the common case is short.
+    """
+
+    def __init__(self, *args: Any, title: str, rare: bool = False, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.title, self.rare = title, rare
+
+
+where_option = partial(click.option, cls=Shared, title="Nodes")
+"""An option that says which nodes, and how they are reached."""
+
+
+_WHOLE = "wulf.help_all"
+"""Where the context keeps that all options are to be told."""
+
+
+def _tell_all(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        ctx.meta[_WHOLE] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_tell_all,
+    help="Show all options, with those that are rarely needed.",
+)  # fmt: skip
+
+
+def sections_of(
+    command: click.Command, context: click.Context, *, rare: bool = True
+) -> dict[str, list[tuple[str, str]]]:
+    """Title → options and their help: the command's own, then those of each title, with rare ones or without."""
+    titled: dict[str, list[tuple[str, str]]] = {"Options": []}
+    for param in command.get_params(context):
+        told = None if isinstance(param, click.Argument) else param.get_help_record(context)
+        shared = param if isinstance(param, Shared) else None
+        if told is not None and (rare or not (shared and shared.rare)):
+            titled.setdefault(shared.title if shared else "Options", []).append(told)
+    return {title: rows for title, rows in titled.items() if rows}
+
+
+class Command(click.Command):
+    """A command whose help has its examples first, then its own options, then those that many commands take."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """With `--help-all` where `--help` leaves something out."""
+        params = super().get_params(ctx)
+        return [*params, _HELP_ALL] if any(isinstance(one, Shared) and one.rare for one in params) else params
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Usage, what it does, examples, options."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_epilog(ctx, formatter)
+        self.format_options(ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Its own, then those of each title."""
+        for title, rows in sections_of(self, ctx, rare=ctx.meta.get(_WHOLE, False)).items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+class Group(click.Group):
+    """A group of commands whose help is as `Command` has it."""
+
+    command_class = Command
+
+
+class TableGroup(Group):
     """A group whose commands are a table: name → "module:attribute", in the order of its help.
 
     Attributes
@@ -42,35 +118,6 @@ class TableGroup(click.Group):
         if self.default and args and args[0] not in (*self.commands_at, *ctx.help_option_names):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
-
-
-class Shared(click.Option):
-    """An option that many commands take: their help has it behind their own, under a title that it names."""
-
-    def __init__(self, *args: Any, title: str, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.title = title
-
-
-where_option = partial(click.option, cls=Shared, title="Nodes")
-"""An option that says which nodes, and how they are reached."""
-
-
-class Command(click.Command):
-    """A command whose help begins with its own options."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its own, then those of each title."""
-        titled: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for param in self.get_params(ctx):
-            told = None if isinstance(param, click.Argument) else param.get_help_record(ctx)
-            if told is not None:
-                title = param.title if isinstance(param, Shared) else "Options"
-                titled.setdefault(title, []).append(told)
-        for title, rows in titled.items():
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
 
 
 PROGRAM = "wulf.program"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from wulf.cli.commands import Command
 
-@click.command(epilog='Example: eval "$(wulf completion bash)"')
+
+@click.command(cls=Command, epilog='Example: eval "$(wulf completion bash)"')
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
     """Print the completion script for your shell."""

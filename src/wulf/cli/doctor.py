@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.core.errors import FOUND, OK
 
 
-@click.command(epilog="Example: wulf doctor --json")
+@click.command(cls=Command, epilog="Example: wulf doctor --json")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(as_json: bool) -> int:
     """What this installation can do on this machine, what it lacks for the rest, and how to come by that.

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.app.run import command_request
 from wulf.cli.commands import PROGRAM, WithProgram
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
-from wulf.cli.options import Percent, Seconds, measuring, node_options
+from wulf.cli.options import Percent, Seconds, measuring, node_options, nodes_argument
 from wulf.cli.showing import show_outcome
 from wulf.core.errors import UsageError
 from wulf.tune.setting import Aim
@@ -32,9 +33,14 @@ BLOCKS = 8
     cls=WithProgram,
     epilog="Example: wulf impact 'n[1-4]' --settings nic.rx_usecs=0,nic.gro=off --ranks 8 -- ./solver input",
 )
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @node_options
-@click.option("--settings", metavar="NAME=VALUE,…", help="The change: settings of the catalogue, one value each.")
+@click.option(
+    "--settings",
+    metavar="NAME=VALUE,…",
+    shell_complete=offers.settings,
+    help="The change: settings of the catalogue, one value each.",
+)
 @click.option(
     "--links", nargs=2, metavar="BEFORE AFTER", help="The change: links of a lab, 'delay=200us' 'delay=20us'."
 )
@@ -69,7 +75,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     \b
     Examples:
-      wulf impact 'n[1-4]' --settings nic.mtu=9000 -- mpirun --hostfile hosts ./solver
+      wulf impact 'n[1-4]' --settings nic.mtu=9000 -- mpirun -n 8 ./solver
       wulf impact --lab 2 --links delay=200us delay=20us --ranks 2 --app phyml
     """  # noqa: D301 - \\b is click's mark for a paragraph that must not be rewrapped
     as_json, out = options.pop("as_json"), options.pop("out")

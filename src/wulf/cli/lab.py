@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
+from wulf.cli.commands import Command, Group
+
 if TYPE_CHECKING:
     from wulf.lab import Lab
 
@@ -38,10 +41,12 @@ def _given(options: dict[str, str | None]) -> dict[str, str]:
     return {name: text for name, text in options.items() if text is not None}
 
 
-name_option = click.option("--name", metavar="NAME", help="Which lab; WULF_LAB or 'lab' when not given.")
+name_option = click.option(
+    "--name", metavar="NAME", shell_complete=offers.labs, help="Which lab; WULF_LAB or 'lab' when not given."
+)
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """A cluster on one machine: nodes with a network, a host name and an sshd of their own.
 
@@ -100,7 +105,7 @@ def _say(line: str) -> None:
 
 
 @command.command("set")
-@click.argument("node")
+@click.argument("node", shell_complete=offers.lab_nodes)
 @click.option("--rate", metavar="RATE", help="The rate, as tc writes it; none: no limit.")
 @link_options
 @click.option(
@@ -127,7 +132,7 @@ def set_(node: str, name: str | None, direction: str, emulator: str | None, **op
     _find(name).set_link(node, given, direction=direction, emulator=emulator)
 
 
-class _OptionsAfterNode(click.Command):
+class _OptionsAfterNode(Command):
     """Takes its options behind NODE as well as before it, up to the command's first word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -143,7 +148,7 @@ class _OptionsAfterNode(click.Command):
 
 @command.command("exec", cls=_OptionsAfterNode, context_settings={"allow_interspersed_args": False})
 @name_option
-@click.argument("node")
+@click.argument("node", shell_complete=offers.lab_nodes)
 @click.argument("argv", metavar="-- COMMAND…", nargs=-1, type=click.UNPROCESSED, required=True)
 def exec_(node: str, argv: tuple[str, ...], name: str | None) -> None:
     """Run a command on one node; its exit status is ours.
@@ -158,7 +163,7 @@ def exec_(node: str, argv: tuple[str, ...], name: str | None) -> None:
 
 
 @command.command("power-cut")
-@click.argument("node")
+@click.argument("node", shell_complete=offers.lab_nodes)
 @name_option
 def power_cut(node: str, name: str | None) -> None:
     """Cut a node's power, as if its plug were pulled. The disk of a virtual machine stays.
@@ -171,7 +176,7 @@ def power_cut(node: str, name: str | None) -> None:
 
 
 @command.command("power-on")
-@click.argument("node")
+@click.argument("node", shell_complete=offers.lab_nodes)
 @click.option("--boot-line", metavar="WORDS", help="Added to its kernel's command line, until the next --boot-line.")
 @name_option
 def power_on(node: str, boot_line: str | None, name: str | None) -> None:

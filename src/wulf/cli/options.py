@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.commands import Shared, where_option
 from wulf.cli.slurm import array_option, job_of, sbatch_option, slurm_option
 from wulf.cluster.launchers import offered_launchers
@@ -143,18 +144,27 @@ def _apply(options: list[Callable[[F], F]]) -> Callable[[F], F]:
 _how = functools.partial(click.option, cls=Shared, title="Measuring")
 
 
+nodes_argument = click.argument("nodes_given", metavar="[NODESET]...", nargs=-1, shell_complete=offers.nodes)
+"""Nodes as arguments, where a command takes any number of them."""
+
+
 def node_options(function: F) -> F:
     """Where a command takes nodes: --nodes, --inventory, --hostfile, --launcher, --lab, --network, --ssh-config."""
     return _apply(
         [
-            where_option("--nodes", metavar="NODESET", help="Nodes in ClusterShell syntax: 'n[1-4]', @group."),
+            where_option(
+                "--nodes",
+                metavar="NODESET",
+                shell_complete=offers.nodes,
+                help="Nodes in ClusterShell syntax: 'n[1-4]', @group.",
+            ),
             where_option(
                 "--inventory",
                 "inventory_file",
                 type=click.Path(path_type=Path),
                 help="A cluster.toml (see docs/inventory.md).",
             ),
-            where_option("--hostfile", type=click.Path(path_type=Path), help="An MPI hostfile."),
+            where_option("--hostfile", rare=True, type=click.Path(path_type=Path), help="An MPI hostfile."),
             where_option(
                 "--launcher",
                 type=click.Choice(offered_launchers()),
@@ -172,23 +182,29 @@ def node_options(function: F) -> F:
                 metavar="[N]",
                 help="The running lab, or one of N nodes made for this command.",
             ),
-            where_option("--network", metavar="CIDR", help="Measure over the addresses in this network: 10.0.0.0/24."),
             where_option(
-                "--ssh-config", type=click.Path(path_type=Path), default=None, help="Instead of ~/.ssh/config."
+                "--network", rare=True, metavar="CIDR", help="Measure over the addresses in this network: 10.0.0.0/24."
+            ),
+            where_option(
+                "--ssh-config",
+                type=click.Path(path_type=Path),
+                default=None,
+                rare=True,
+                help="Instead of ~/.ssh/config.",
             ),
         ]
     )(function)
 
 
 def measure_options(function: F) -> F:
-    """Everywhere that something is measured: --json, --out, --quick, --watch, --seed, --width, --budget."""
+    """Everywhere that something is measured: --json, --out, --quick, --watch, --seed, --width, --budget, --baseline."""
     return _apply(
         [
             _how("--json", "as_json", is_flag=True, help="Records as JSON Lines on stdout."),
             _how("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>]."),
             _how("--quick", is_flag=True, help="Six replicates a figure, whatever their spread."),
-            _how("--watch", is_flag=True, help="Look after every replicate, until --width or Ctrl-C."),
-            _how("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded]."),
+            _how("--watch", rare=True, is_flag=True, help="Look after every replicate, until --width or Ctrl-C."),
+            _how("--seed", rare=True, type=click.IntRange(min=0), help="Of the random order [drawn, and recorded]."),
             _how(
                 "--width",
                 type=Percent(),
@@ -196,9 +212,16 @@ def measure_options(function: F) -> F:
                 show_default=True,
                 help="Measure until intervals are so narrow.",
             ),
-            _how("--budget", type=Seconds(), help="Stop measuring after this long: 60s, 5m."),
+            _how("--budget", rare=True, type=Seconds(), help="Stop measuring after this long: 60s, 5m."),
+            _how(
+                "--baseline",
+                metavar="RUN",
+                shell_complete=offers.runs,
+                help="Say what changed since this run; exit code 1: something is slower.",
+            ),
             _how(
                 "--resume",
+                rare=True,
                 type=click.Path(path_type=Path),
                 expose_value=False,
                 callback=keep_resumed,

@@ -34,6 +34,7 @@ def _keep(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
 
 slurm_option = where_option(
     "--slurm-option",
+    rare=True,
     metavar="NAME[=VALUE]",
     multiple=True,
     expose_value=False,
@@ -42,6 +43,7 @@ slurm_option = where_option(
 )
 sbatch_option = where_option(
     "--sbatch",
+    rare=True,
     is_flag=True,
     expose_value=False,
     callback=_keep(SUBMIT),
@@ -51,6 +53,7 @@ sbatch_option = where_option(
 
 array_option = where_option(
     "--array",
+    rare=True,
     type=click.IntRange(min=2),
     expose_value=False,
     callback=_keep(ARRAY),

@@ -6,11 +6,12 @@ import json
 
 import click
 
+from wulf.cli.commands import Group
 from wulf.cli.options import colour_console
 from wulf.core.errors import FOUND, OK, UsageError
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """What wulf's statistics promise, tried on noise whose truth is known."""
 

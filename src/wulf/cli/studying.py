@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import colour_console, echo_records, inventory_of, measuring
+from wulf.cli.options import colour_console, echo_records, inventory_of, measuring, named_run
+from wulf.core.errors import INCOMPLETE, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from wulf.cluster.inventory import Inventory
+    from wulf.store.run import Run
     from wulf.workflow.engine.effort import Effort
     from wulf.workflow.engine.measuring import Outcome
     from wulf.workflow.engine.study import Conditions, Study
@@ -60,11 +63,41 @@ def studied(
     from wulf.workflow.engine.measuring import measure
     from wulf.workflow.engine.study import Conditions
 
+    before = _before(options.pop("baseline", None), command)
     out, seed, effort = options.pop("out"), options.pop("seed"), effort_of(options)
     with where(options) as chosen:
         nodes = [node.name for node in chosen.nodes]
         with measuring(command, out, seed, argv=sys.argv[1:], nodes=nodes, **meta) as (writer, drawn, line):
-            return measure(make(Conditions(chosen, effort, writer, drawn, line)))
+            outcome = measure(make(Conditions(chosen, effort, writer, drawn, line)))
+    return outcome if before is None else _since(before, outcome)
+
+
+def _before(name: str | None, command: str) -> Run | None:
+    """The run of `--baseline`, found before any node is touched.
+
+    Raises
+    ------
+    UsageError
+        There is no such run, or it is another command's.
+    """
+    if name is None:
+        return None
+    run = named_run(name, None)
+    if (own := run.meta["command"]) != command:
+        raise UsageError(f"--baseline {name}: {run.id} is a run of {own}", f"name one of {command}: `wulf runs`")
+    return run
+
+
+def _since(before: Run, outcome: Outcome) -> Outcome:
+    """The outcome with what changed since then: something slower is something that stands out."""
+    from wulf.measure.comparing import compare_runs
+
+    try:
+        change = compare_runs(before, outcome.run)
+    except UsageError as error:  # what was measured is kept
+        click.echo(f"--baseline: {error.what}", err=True)
+        return replace(outcome, exit_code=outcome.exit_code or INCOMPLETE)
+    return replace(outcome, exit_code=outcome.exit_code or change.exit_code, change=change)
 
 
 def show_run(
@@ -93,9 +126,27 @@ def show_run(
     else:
         print_records(run.records, colour_console())
         tell_findings(outcome, untold)
+    tell_change(outcome, as_json=as_json)
     if page:
         click.echo(f"report: {run.path / 'report.html'}", err=as_json or not whole)
     return outcome.exit_code
+
+
+def tell_change(outcome: Outcome, *, as_json: bool) -> None:
+    """What changed since the run of `--baseline`, and its page beside the report; beside --json in one line."""
+    from wulf.report.compare.runs import headline, print_comparison
+    from wulf.report.compare.runs_page import write_comparison
+
+    if outcome.change is None:
+        return
+    page = outcome.run.path / "change.html"
+    write_comparison(outcome.change, page)
+    if as_json:
+        click.echo(f"since {outcome.change.a.id}: {headline(outcome.change)}", err=True)
+    else:
+        click.echo()
+        print_comparison(outcome.change, colour_console())
+    click.echo(f"change: {page}", err=as_json)
 
 
 def tell_findings(outcome: Outcome, untold: Sequence[str] = ()) -> None:

@@ -140,32 +140,22 @@ def changed_facts(a: Mapping[str, Facts], b: Mapping[str, Facts]) -> list[FactCh
     return changes
 
 
-def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) -> RunComparison:
+def compare_runs(a: Run, b: Run, *, delta: float = DELTA) -> RunComparison:
     """Compare the cells that two runs have in common.
 
-    The runs were measured one after the other, so that a difference between them may be one of time: it is a finding,
-    not yet an effect.
+    The runs were measured one after the other, so that a difference between them may be one of time, or of any fact
+    that changed: it is a finding, not yet an effect.
 
     Parameters
     ----------
     delta
         What counts as no difference.
-    unlike
-        Compare them although their nodes differ in facts.
 
     Raises
     ------
     UsageError
-        The nodes differ in facts; they have no cell in common.
+        They have no cell in common.
     """
-    facts = changed_facts(a.fingerprint, b.fingerprint)
-    if facts and not unlike:
-        shown = "; ".join(f"{c.node}: {c.fact} {c.a} → {c.b}" for c in facts[:6])
-        more = f"; and {len(facts) - 6} more" if len(facts) > 6 else ""
-        raise UsageError(
-            f"{a.id} and {b.id} are unlike: {shown}{more}",
-            "compare them all the same with --unlike: a difference may then be due to any of these",
-        )
     first, second = _primary(a), _primary(b)
     both = [key for key in first if key in second]
     if not both:
@@ -181,6 +171,7 @@ def compare_runs(a: Run, b: Run, *, delta: float = DELTA, unlike: bool = False) 
         )
     ]
     cells.sort(key=lambda cell: (GRAVEST_FIRST.index(cell.judgement), not cell.suspect, cell.claimed))
+    facts = changed_facts(a.fingerprint, b.fingerprint)
     return RunComparison(a, b, cells, len(first) - len(both), len(second) - len(both), facts)
 
 

@@ -30,7 +30,7 @@ from pydantic import ValidationError
 from wulf import __version__
 from wulf.core.errors import UsageError
 from wulf.core.files import replace_file
-from wulf.core.findings import Finding
+from wulf.core.findings import Finding, Severity
 from wulf.core.given import first_fault
 from wulf.core.records import Record
 from wulf.store.reading import (
@@ -311,6 +311,15 @@ def _findings(path: Path) -> list[Finding]:
         return [Finding.model_validate(one) for one in read_json(path, [])]
     except ValidationError as error:
         raise StoreError(f"{path}: a finding's {first_fault(error)}", "it is no findings.json of wulf's") from error
+
+
+def gravest_finding(path: Path) -> Finding | None:
+    """Of a run the first finding that is bad, else the first to look at; None where there is none that can be read."""
+    try:
+        found = _findings(path / "findings.json")
+    except StoreError:
+        return None
+    return next((one for grave in (Severity.BAD, Severity.WARN) for one in found if one.severity is grave), None)
 
 
 def list_runs(directory: Path | None = None) -> Iterator[Path]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from tests.wording import lacking
 from wulf.cli import main
+from wulf.cli.commands import Shared
 from wulf.cli.failure import places
 from wulf.core.errors import INTERNAL, INTERRUPTED, USAGE, UsageError
 
@@ -147,11 +150,32 @@ def test_commands_are_told_in_groups_a_line_each() -> None:
     assert sum(map(len, main.GROUPS.values())) == len(main.COMMANDS)
 
 
-def test_a_commands_own_options_come_before_those_of_many() -> None:
-    """What it has in common with others stands behind, under titles."""
+def survey_context() -> click.Context:
+    """Of `wulf survey`, on a terminal of 80 columns."""
     survey = main.cli.get_command(click.Context(main.cli), "survey")
     assert survey is not None
-    told = survey.get_help(click.Context(survey, info_name="survey", terminal_width=80))
-    own, where, how = (told.index(f"\n{title}:\n") for title in ("Options", "Nodes", "Measuring"))
-    assert own < where < how
-    assert own < told.index("--margin") < where < told.index("--nodes") < how < told.index("--quick")
+    return click.Context(survey, info_name="survey", terminal_width=80, max_content_width=80)
+
+
+def test_help_has_examples_first_then_own_options_then_those_of_many() -> None:
+    """What a command has in common with others stands behind, under titles."""
+    told = survey_context().get_help()
+    example, own, where, how = (told.index(f"\n{title}") for title in ("  Example", "Options:", "Nodes:", "Measuring:"))
+    assert example < own < where < how
+    margin, nodes, quick = (told.index(f"\n  {option} ") for option in ("--margin", "--nodes", "--quick"))
+    assert own < margin < where < nodes < how < quick
+
+
+def test_what_is_rarely_needed_is_told_by_help_all() -> None:
+    survey = survey_context().command
+    runner = CliRunner()
+    short, whole = (runner.invoke(main.cli, ["survey", option]).output for option in ("--help", "--help-all"))
+    rare = [one.opts[0] for one in survey.params if isinstance(one, Shared) and one.rare]
+    assert len(rare) >= 8
+    assert [option for option in rare if f"  {option} " in short] == []
+    assert [option for option in rare if f"  {option} " not in whole] == []
+    assert set(lines_of_options(short)) < set(lines_of_options(whole))
+
+
+def lines_of_options(told: str) -> list[str]:
+    return re.findall(r"^  (--[a-z-]+)", told, re.MULTILINE)

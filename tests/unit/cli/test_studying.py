@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.unit.measure.make_runs import run as made
 from tests.unit.report.make_run import survey
+from wulf.cli import studying
 from wulf.cli.studying import effort_of, show_run, studied
+from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
+from wulf.store.run import Run
 from wulf.workflow.engine import measuring
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.measuring import Outcome
@@ -59,3 +64,57 @@ def test_a_run_is_printed_as_records_as_a_report_or_as_json(
     assert [text for text in err if text not in printed.err] == []
     assert ("report: " in printed.out + printed.err) == how.get("page", True)
     assert ("node: " in printed.err) == ("node: n3 stands out" in err)
+
+
+WHERE = dict.fromkeys(("inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")) | {"nodes": "n[1-2]"}
+PAIR = {"n1>n2": 1.0}
+
+
+def measured_against(
+    before: Run, after: Run, code: int, monkeypatch: pytest.MonkeyPatch, folder: Path, command: str = "net-pairs"
+) -> Outcome:
+    """What `studied` makes of a run that was measured with `--baseline before`."""
+    monkeypatch.setattr(studying, "named_run", lambda name, directory: before)
+    monkeypatch.setattr(measuring, "measure", lambda study: Outcome(replace(after, path=folder), code))
+    before.meta["command"] = "net-pairs"
+    options = {**GIVEN, **WHERE, "out": folder / "run", "seed": 7, "baseline": "monday"}
+    return studied(command, options, lambda given: given)  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.parametrize(
+    ("factors", "code", "expected"),
+    [(PAIR, OK, OK), ({"n1>n2": 1.2}, OK, FOUND), ({"n1>n2": 1.2}, INCOMPLETE, INCOMPLETE), (PAIR, FOUND, FOUND)],
+)
+def test_what_is_slower_than_the_baseline_stands_out(
+    factors: dict[str, float], code: int, expected: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    before, after = made("a", PAIR, seed=1, cv=0.002), made("b", factors, seed=2, cv=0.002)
+    outcome = measured_against(before, after, code, monkeypatch, tmp_path)
+    assert outcome.exit_code == expected
+    assert outcome.change is not None
+    show_run(outcome, as_json=False, page=False)
+    printed = capsys.readouterr().out
+    assert ("slower" in printed.split("2 cells: ")[1].splitlines()[0]) == (factors != PAIR)
+    assert (tmp_path / "change.html").is_file()
+    show_run(outcome, as_json=True, page=False)
+    printed = capsys.readouterr()
+    assert [line for line in printed.out.splitlines() if not line.startswith("{")] == []
+    assert "since a: 2 cells: " in printed.err
+
+
+def test_a_run_with_nothing_in_common_is_kept_and_not_compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = made("a", PAIR, seed=1), made("b", {"n3>n4": 1.0}, seed=2)
+    outcome = measured_against(before, after, OK, monkeypatch, tmp_path)
+    assert (outcome.exit_code, outcome.change) == (INCOMPLETE, None)
+    assert "--baseline: a and b have no cell in common" in capsys.readouterr().err
+
+
+def test_a_baseline_of_another_command_is_refused_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="--baseline monday: a is a run of net-pairs"):
+        measured_against(made("a", PAIR, seed=1), survey(), OK, monkeypatch, tmp_path, command="survey")
+    assert not (tmp_path / "run").exists()

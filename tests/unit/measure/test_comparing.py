@@ -64,14 +64,10 @@ def facts(**changed: object) -> dict[str, dict[str, dict[str, object]]]:
     return {"n1": {name: {"value": value} for name, value in (values | changed).items()}}
 
 
-def test_unlike_nodes_are_refused_and_the_facts_named() -> None:
+def test_facts_that_changed_are_named_but_for_those_that_always_do() -> None:
     a = run("a", LIKE, seed=1, facts=facts())
     b = run("b", LIKE, seed=2, facts=facts(**{"cpu.governor": "powersave", "kernel.boot_id": "y"}))
-    with pytest.raises(UsageError, match=r"n1: cpu\.governor performance → powersave") as caught:
-        compare_runs(a, b)
-    assert "boot_id" not in caught.value.what, "that changes by itself"
-    assert "--unlike" in str(caught.value.next_step)
-    found = compare_runs(a, b, unlike=True)
+    found = compare_runs(a, b)
     assert [(change.fact, change.a, change.b) for change in found.facts] == [
         ("cpu.governor", "performance", "powersave")
     ]

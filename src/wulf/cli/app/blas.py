@@ -8,8 +8,8 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import mpi_inventory
-from wulf.cli.options import colour_console, echo_records, measure_options, node_options
-from wulf.cli.studying import studied, tell_findings
+from wulf.cli.options import colour_console, echo_records, measure_options, node_options, nodes_argument
+from wulf.cli.studying import studied, tell_change, tell_findings
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _blocks(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[in
 
 
 @click.command(cls=Command, epilog="Example: wulf app blas 'n[1-4]' --nb 64,128,192,256")
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @node_options
 @measure_options
 @click.option("--rows", type=click.IntRange(min=1), default=2000, show_default=True, help="m and n of the products.")
@@ -57,6 +57,7 @@ def blas(rows: int, blocks: tuple[int, ...], libraries: tuple[str, ...], as_json
     else:
         show(table_of(outcome.run.records, found[0]))
         tell_findings(outcome)
+    tell_change(outcome, as_json=as_json)
     click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
     return outcome.exit_code
 

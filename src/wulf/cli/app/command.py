@@ -11,7 +11,7 @@ import click
 from wulf.apps import drivers
 from wulf.cli.commands import Command, TableGroup
 from wulf.cli.mpi.options import mpi_inventory, option_of, over_ranks, rank_options
-from wulf.cli.options import Seconds, measure_options, node_options
+from wulf.cli.options import Seconds, measure_options, node_options, nodes_argument
 from wulf.cli.studying import show_run, studied
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def run_options(function: F) -> F:
         rank_options,
         measure_options,
         node_options,
-        click.argument("nodes_given", metavar="[NODESET]...", nargs=-1),
+        nodes_argument,
     ):  # fmt: skip
         function = option(function)
     return function

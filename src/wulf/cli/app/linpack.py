@@ -10,7 +10,7 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import launch_options
-from wulf.cli.options import measure_options, node_options
+from wulf.cli.options import measure_options, node_options, nodes_argument
 
 if TYPE_CHECKING:
     from wulf.core.records import Param
@@ -32,7 +32,7 @@ class GridOf(click.ParamType[tuple[int, int]]):
 
 
 @click.command(cls=Command, epilog="Example: wulf app linpack 'n[1-4]' --n 20000 --nb 192 --grid 2x2 --runs 6")
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @node_options
 @launch_options
 @measure_options

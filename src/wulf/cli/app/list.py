@@ -9,12 +9,12 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import mpi_inventory
-from wulf.cli.options import colour_console, node_options
+from wulf.cli.options import colour_console, node_options, nodes_argument
 from wulf.core.errors import INCOMPLETE, OK
 
 
 @click.command(cls=Command, name="list", epilog="Example: wulf app list 'n[1-4]'")
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @node_options
 @click.option("--json", "as_json", is_flag=True, help="One object a driver and place on stdout.")
 def listing(as_json: bool, **options: Any) -> int:

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import click
 
+from wulf.cli import offers
+from wulf.cli.commands import Group
 from wulf.cli.options import runs_option
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """The networks that `wulf predict` knows by name, each figure with its source."""
 
@@ -33,7 +35,7 @@ def listed(as_json: bool) -> int:
 
 
 @command.command(epilog="Examples: wulf networks show ib-hdr; wulf networks show 10gbe --toml > own.toml")
-@click.argument("name")
+@click.argument("name", shell_complete=offers.networks)
 @runs_option
 @click.option("--toml", "as_toml", is_flag=True, help="Its file, to be changed.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
+from wulf.cli.commands import Command
 from wulf.cli.options import NumberIn, Percent, runs_option
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK, UsageError
@@ -37,16 +39,18 @@ class Pair(click.ParamType[tuple[str, str]]):
 
 
 @click.command(
+    cls=Command,
     epilog="Examples: wulf predict last --network ib-hdr --network 'this*latency=0.5'; "
-    "wulf predict TRACE --network 25gbe --network roce-100 --price roce-100=48000 --machine-price 400000 --html it.html"
+    "wulf predict TRACE --network 25gbe --network roce-100 --price roce-100=48000 --machine-price 400000",
 )
-@click.argument("traces", metavar="TRACE...", nargs=-1, required=True)
+@click.argument("traces", metavar="TRACE...", nargs=-1, required=True, shell_complete=offers.runs)
 @click.option(
-    "--network", "networks", multiple=True, metavar="NAME", help="A candidate: a name of `wulf networks list`, a TOML, "
+    "--network", "networks", multiple=True, metavar="NAME", shell_complete=offers.networks,
+    help="A candidate: a name of `wulf networks list`, a TOML, "
     "a run of `wulf model loggp`, or one changed: 'this*latency=0.5*bandwidth=2', 'this+latency=4ms'."
 )  # fmt: skip
 @click.option(
-    "--baseline", default="this", show_default=True, metavar="NAME",
+    "--baseline", default="this", show_default=True, metavar="NAME", shell_complete=offers.networks,
     help="The network that the trace was made on [its network.toml, else the newest run of `wulf model loggp`].",
 )  # fmt: skip
 @click.option(

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.commands import PROGRAM, TableGroup, WithProgram
+from wulf.cli import offers
+from wulf.cli.commands import PROGRAM, Command, TableGroup, WithProgram
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
-from wulf.cli.options import Number, Seconds, colour_console, measuring, node_options
+from wulf.cli.options import Number, Seconds, colour_console, measuring, node_options, nodes_argument
 from wulf.cli.progress import Plain, progress_line
 from wulf.core.errors import UsageError
 from wulf.trace.exports import NAMES as EXPORTS
@@ -54,7 +55,7 @@ def command() -> None:
 
 
 @click.command(cls=WithProgram, epilog="Example: wulf trace 'n[1-4]' --ranks 8 -- ./solver input")
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @node_options
 @rank_options
 @click.option("--sites", is_flag=True, help="Record where in the program each call stands, too.")
@@ -129,8 +130,8 @@ def _application(own: dict[str, Any], words: tuple[str, ...], spec: Any) -> Appl
     return command_request(words, {**own, **plain}, spec, own["timeout"], over_ranks=True)
 
 
-@click.command(epilog="Example: wulf trace show last")
-@click.argument("trace", metavar="RUN")
+@click.command(cls=Command, epilog="Example: wulf trace show last")
+@click.argument("trace", metavar="RUN", shell_complete=offers.runs)
 @click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object on stdout.")
 def show(trace: str, *, as_json: bool) -> int:
     """Read a trace, and say what it holds: a run, its identifier, `last`, or a folder of ranks' files."""
@@ -142,8 +143,8 @@ def show(trace: str, *, as_json: bool) -> int:
     return code
 
 
-@click.command(epilog="Example: wulf trace export last --to perfetto app.json")
-@click.argument("trace", metavar="RUN")
+@click.command(cls=Command, epilog="Example: wulf trace export last --to perfetto app.json")
+@click.argument("trace", metavar="RUN", shell_complete=offers.runs)
 @click.option("--to", "to", type=click.Choice(EXPORTS), required=True, help="The format.")
 @click.argument("place", metavar="PATH", type=click.Path(path_type=Path))
 def export(trace: str, to: str, place: Path) -> int:
@@ -162,7 +163,7 @@ def export(trace: str, to: str, place: Path) -> int:
     return 0
 
 
-@click.command("import", epilog="Example: wulf trace import traces/ --from allprof")
+@click.command("import", cls=Command, epilog="Example: wulf trace import traces/ --from allprof")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--from", "source", type=click.Choice(IMPORTS), required=True, help="The format.")
 @click.option("--flops", type=Number(), help="simgrid: what its hosts compute a second [1e9].")

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
+from wulf.cli.commands import Group
 from wulf.cli.mpi.options import launch_options, mpi_inventory, over_ranks
-from wulf.cli.options import Number, measure_options, named_run, node_options, runs_option
+from wulf.cli.options import Number, measure_options, named_run, node_options, nodes_argument, runs_option
 from wulf.cli.runs.history import Setting
 from wulf.cli.showing import show_view
-from wulf.cli.studying import studied
+from wulf.cli.studying import studied, tell_change
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Workers(Numbers):
         return found
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Models of what was measured: how a program scales, what a message costs, what a node can reach."""
 
@@ -62,7 +64,13 @@ def command() -> None:
     "workers,seconds[,replicate]; `serial` in the place of workers is a run of the serial program."
 )
 @click.argument("table", required=False, type=click.Path(path_type=Path))
-@click.option("--from", "run", metavar="RUN", help="A run whose records have workers or ranks (wulf mpi farm).")
+@click.option(
+    "--from",
+    "run",
+    metavar="RUN",
+    shell_complete=offers.runs,
+    help="A run whose records have workers or ranks (wulf mpi farm).",
+)
 @runs_option
 @click.option("--metric", help="Which metric of the run [seconds].")
 @click.option("--param", "params", type=Setting(), multiple=True, metavar="NAME=VALUE", help="Which cells: batch=1.")
@@ -113,7 +121,13 @@ def speedup(
 
 
 @command.command(epilog="Example: wulf model roofline --intensity 0.5,2. Without --from: this machine's rates.")
-@click.option("--from", "run", metavar="RUN", help="A run of `wulf node` [the rates file of this machine].")
+@click.option(
+    "--from",
+    "run",
+    metavar="RUN",
+    shell_complete=offers.runs,
+    help="A run of `wulf node` [the rates file of this machine].",
+)
 @runs_option
 @click.option("--node", help="Which node of that run [its only one].")
 @click.option("--intensity", "at", type=Numbers(), default=(), help="What is attainable at so many flop/B: 0.5,2.")
@@ -157,9 +171,13 @@ def roofline(
 @command.command(
     epilog="Example: wulf model loggp n1 n2 --mpi openmpi; wulf model loggp --from last. Without nodes: two ranks here."
 )
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @click.option(
-    "--from", "run", metavar="RUN", help="A run that was measured so, or by `wulf net sweep` (then without o)."
+    "--from",
+    "run",
+    metavar="RUN",
+    shell_complete=offers.runs,
+    help="A run that was measured so, or by `wulf net sweep` (then without o).",
 )
 @runs_option
 @click.option("--subject", help="Which pair of that run [its only one]: 'n1>n2 tcp'.")
@@ -205,9 +223,10 @@ def _measured(seconds: float, options: dict[str, Any]) -> tuple[Run, int]:
     """Measure PRTT over the nodes that the options name; the run, and how it ended."""
     from wulf.workflow.model.loggp import LogGPStudy
 
-    options.pop("as_json")
+    as_json = options.pop("as_json")
     study = over_ranks(options, partial(LogGPStudy, seconds=seconds))
     outcome = studied("model-loggp", options, study, where=mpi_inventory)
+    tell_change(outcome, as_json=as_json)
     click.echo(f"run: {outcome.run.path}", err=True)
     return outcome.run, outcome.exit_code
 

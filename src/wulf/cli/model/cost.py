@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
+from wulf.cli.commands import Command
 from wulf.cli.model.command import Numbers
 from wulf.cli.options import NumberIn, Percent, Seconds, colour_console, named_run, runs_option
 from wulf.cli.showing import show_view
@@ -44,10 +46,11 @@ class Peak(click.ParamType[tuple[str, float]]):
 
 
 @click.command(
+    cls=Command,
     epilog="Examples: wulf cost --gflops 14.53 --price 2490 --watts 900 --peak 28.10; wulf cost last --price 2490; "
-    "wulf cost --candidates nodes.toml --energy-price 0.30 --years 4"
+    "wulf cost --candidates nodes.toml --energy-price 0.30 --years 4",
 )
-@click.argument("run", required=False, metavar="[RUN]")
+@click.argument("run", required=False, metavar="[RUN]", shell_complete=offers.runs)
 @runs_option
 @click.option("--metric", help="Which rate of the run, where it has several.")
 @click.option("--gflops", type=Numbers(), help="Instead of a run; of several runs: 14.5,14.6,14.4.")
@@ -61,7 +64,12 @@ class Peak(click.ParamType[tuple[str, float]]):
     help="Instead: a meter's log, `time,watts` a line; RUN's times count.",
 )
 @click.option("--peak", "peaks", type=Peak(), multiple=True, metavar="[NAME=]GFLOPS", help="Of the machine, in all.")
-@click.option("--peak-from", metavar="RUN", help="A run of `wulf node` whose measured peaks are summed.")
+@click.option(
+    "--peak-from",
+    metavar="RUN",
+    shell_complete=offers.runs,
+    help="A run of `wulf node` whose measured peaks are summed.",
+)
 @click.option("--job-seconds", "job", type=Seconds(), help="Cost of a job of that length: 2h.")
 @click.option("--energy-price", type=ABOVE_ZERO, help="Of one kWh.")
 @click.option("--years", type=ABOVE_ZERO, help="For which the machine is used.")

@@ -9,7 +9,7 @@ import click
 
 from wulf.cli.commands import Command, TableGroup
 from wulf.cli.mpi.options import given_params, launch_options, mpi_inventory, over_ranks, probe_options
-from wulf.cli.options import measure_options, node_options
+from wulf.cli.options import measure_options, node_options, nodes_argument
 from wulf.cli.studying import show_run, studied
 from wulf.measure.mpi.probes import BLOCKS, SHARED, mpi_probe
 from wulf.measure.tools import mpi_loops, mpi_tools
@@ -50,7 +50,7 @@ class MpiGroup(TableGroup):
 
 
 def _probe_command(pattern: Pattern) -> click.Command:
-    @click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+    @nodes_argument
     @node_options
     @launch_options
     @measure_options

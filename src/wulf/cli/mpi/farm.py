@@ -9,13 +9,13 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import launch_options
-from wulf.cli.options import NumberIn, WholeNumbers, measure_options, node_options
+from wulf.cli.options import NumberIn, WholeNumbers, measure_options, node_options, nodes_argument
 
 
 @click.command(
     cls=Command, epilog="Example: wulf mpi farm 'n[1-4]' --per-node 2 --workers 1,3,7 --batch 1,10,100 --metg"
 )
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @node_options
 @launch_options
 @measure_options

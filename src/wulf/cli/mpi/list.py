@@ -9,12 +9,12 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import mpi_inventory
-from wulf.cli.options import colour_console, node_options
+from wulf.cli.options import colour_console, node_options, nodes_argument
 from wulf.core.errors import FOUND, OK
 
 
 @click.command(cls=Command, name="list", epilog="Example: wulf mpi list 'n[1-4]'")
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @node_options
 @click.option("--mpi", metavar="PREFIX", help="Look there, too.")
 @click.option("--json", "as_json", is_flag=True, help="One object a node on stdout.")
@@ -53,7 +53,7 @@ def _print(found: Any) -> None:
 
 @click.command(cls=Command, epilog="Example: wulf mpi install mpich 'n[1-4]'")
 @click.argument("kind", type=click.Choice(["openmpi", "mpich"]))
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @node_options
 def install(kind: str, **options: Any) -> int:
     """Install PyPI's wheel of an MPI in wulf's own cache on the nodes.

@@ -11,7 +11,7 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import launch_options
-from wulf.cli.options import Number, measure_options, node_options
+from wulf.cli.options import Number, measure_options, node_options, nodes_argument
 from wulf.core.errors import UsageError
 from wulf.measure.mpi.probes import SHARED
 
@@ -47,7 +47,6 @@ class Sizes(click.ParamType[tuple[int, ...]]):
         return tuple(sizes)
 
 
-_nodes = click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
 _sizes = click.option("--sizes", type=Sizes(), default="8,1K,64K", show_default=True, help="Of the messages [B].")
 
 
@@ -59,7 +58,7 @@ _seconds = click.option("--seconds", type=Number(), default=SECONDS, show_defaul
     epilog="Examples: wulf mpi collectives 'n[1-4]' --per-node 2 --sizes 8,1K,64K,1M; "
     "wulf mpi collectives 'n[1-4]' --tune --rules collectives.conf",
 )
-@_nodes
+@nodes_argument
 @node_options
 @launch_options
 @measure_options
@@ -102,7 +101,7 @@ def collectives(
 
 
 @click.command(cls=Command, epilog="Example: wulf mpi onesided n1 n2 --sizes 8,4K,1M")
-@_nodes
+@nodes_argument
 @node_options
 @launch_options
 @measure_options
@@ -117,7 +116,7 @@ def onesided(sizes: tuple[int, ...], seconds: float, **options: Any) -> int:
 
 
 @click.command(cls=Command, epilog="Example: wulf mpi sweep n1 n2 --most 1048576 --width 5%")
-@_nodes
+@nodes_argument
 @node_options
 @launch_options
 @measure_options

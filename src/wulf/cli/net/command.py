@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.net import cluster as net_cluster
 from wulf.cli.net.layers import layers
@@ -60,8 +61,8 @@ class NetGroup(click.Group):
 def _pattern_command(probe: Probe, pattern: Pattern) -> click.Command:
     default = "tcp" if "tcp" in pattern.transports else pattern.transports[0]
 
-    @click.argument("client")
-    @click.argument("server")
+    @click.argument("client", shell_complete=offers.nodes)
+    @click.argument("server", shell_complete=offers.nodes)
     @node_options
     @measure_options
     @click.option(
@@ -171,8 +172,8 @@ def _measure(
 
 
 @click.command(cls=Command, epilog="Example: wulf net sweep n1 n2 --most 1048576 --width 5%")
-@click.argument("client")
-@click.argument("server")
+@click.argument("client", shell_complete=offers.nodes)
+@click.argument("server", shell_complete=offers.nodes)
 @node_options
 @measure_options
 @click.option(

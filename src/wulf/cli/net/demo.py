@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import colour_console, measuring
 
 NODES, SLOW, RATE = 4, "n3", "200mbit"
 
 
-@click.command(epilog="Example: wulf demo --out demo")
+@click.command(cls=Command, epilog="Example: wulf demo --out demo")
 @click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>].")
 @click.option("--quick", is_flag=True, help="Six replicates a figure.")
 @click.option("--seed", type=click.IntRange(min=0), help="Of the random order [drawn, and recorded].")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.net.pairs import net_probe, pair_inventory
 from wulf.cli.options import Number, measure_options, node_options
@@ -24,8 +25,8 @@ SECONDS = 0.05
 
 
 @click.command(cls=Command, epilog="Example: wulf net layers n1 n2 --bytes 1 --width 5%")
-@click.argument("client")
-@click.argument("server", required=False)
+@click.argument("client", shell_complete=offers.nodes)
+@click.argument("server", required=False, shell_complete=offers.nodes)
 @node_options
 @measure_options
 @click.option("--bytes", "size", type=click.INT, default=1, show_default=True, help="Length of the message [B].")

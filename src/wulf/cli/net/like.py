@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.options import echo_records
-from wulf.cli.studying import studied, tell_findings
+from wulf.cli.studying import studied, tell_change, tell_findings
 from wulf.core.errors import UsageError
 from wulf.measure import tools
 
@@ -99,6 +99,7 @@ def run_like(
     for name, text in (loop.files(found) if loop.files and found.cells else {}).items():
         (outcome.run.path / name).write_text(text)
     _explain(loop, found, outcome, quick=quick)
+    tell_change(outcome, as_json=as_json)
     return outcome.exit_code
 
 

@@ -28,7 +28,10 @@ def parse_pair(text: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-@click.command(cls=Command, epilog="Example: wulf survey --nodes 'n[1-4]' --out monday")
+@click.command(
+    cls=Command,
+    epilog="Examples: wulf survey --nodes 'n[1-4]' --out monday; wulf survey --nodes 'n[1-4]' --baseline monday",
+)
 @node_options
 @measure_options
 @margin_option

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.net.pairs import net_probe, pair_inventory
 from wulf.cli.options import Number, Seconds, node_options, terminable
@@ -29,8 +30,8 @@ LINE_EVERY = 1.0
 
 
 @click.command(cls=Command, epilog="Example: wulf watch n1 n2 --budget 10m --json | jq .rtt")
-@click.argument("client")
-@click.argument("server")
+@click.argument("client", shell_complete=offers.nodes)
+@click.argument("server", shell_complete=offers.nodes)
 @node_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a replicate on stdout, at once.")
 @click.option("--out", type=click.Path(path_type=Path), help="Directory of the run [runs/<id>].")

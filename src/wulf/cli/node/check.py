@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import Seconds
 from wulf.core.errors import OK, UsageError
 
@@ -21,7 +22,7 @@ ENDING = 0.5
 """Seconds kept back for telling what was found."""
 
 
-@click.command(epilog="Example: wulf check --save; wulf check --max-seconds 20")
+@click.command(cls=Command, epilog="Example: wulf check --save; wulf check --max-seconds 20")
 @click.option(
     "--max-seconds", type=Seconds(), default="20", show_default=True,
     help="Be done by then, counted from the start of this process.",

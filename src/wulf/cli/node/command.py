@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.options import PARAM_TYPES, margin_option, measure_options, node_options
 from wulf.cli.studying import show_run, studied
@@ -71,7 +72,7 @@ def _value(spec: ParamSpec, text: str, value: str) -> Param:
 
 
 @click.command(cls=Command, epilog="Example: wulf node 'n[1-4]' --only memory --quick")
-@click.argument("nodeset", required=False)
+@click.argument("nodeset", required=False, shell_complete=offers.nodes)
 @node_options
 @measure_options
 @margin_option

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wulf.cli import offers
+from wulf.cli.commands import Group
 from wulf.cli.options import NumberIn, Percent, Seconds, named_run, runs_option
 from wulf.core.errors import INCOMPLETE, OK, UsageError
 from wulf.core.foreign import clean
@@ -31,7 +33,7 @@ def _cflags(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         ctx.exit(0)
 
 
-@click.group()
+@click.group(cls=Group)
 @click.option(
     "--cflags", is_flag=True, is_eager=True, expose_value=False, callback=_cflags,
     help="Print what a C compiler needs to find wulf_rates.h.",
@@ -51,7 +53,13 @@ def command() -> None:
 @click.option("--quick", is_flag=True, help="Half a minute: fewer rates, wider intervals.")
 @click.option("--only", metavar="GROUP,…", help="cpu, memory, os, net, noise, power [all].")
 @click.option("--rate", "names", multiple=True, metavar="NAME", help="This rate alone; may be given again.")
-@click.option("--from", "run", metavar="RUN", help="A finished run of `wulf node`, instead of measuring.")
+@click.option(
+    "--from",
+    "run",
+    metavar="RUN",
+    shell_complete=offers.runs,
+    help="A finished run of `wulf node`, instead of measuring.",
+)
 @runs_option
 @click.option("--node", help="Which node of that run [its only one].")
 @click.option("--out", type=click.Path(path_type=Path), help="Keep the run that was measured here.")

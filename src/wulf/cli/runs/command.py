@@ -6,10 +6,12 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from wulf.cli.commands import TableGroup
+from wulf.cli import offers
+from wulf.cli.commands import Command, TableGroup
 from wulf.cli.options import colour_console, named_run, runs_option
 from wulf.core.errors import UsageError
 from wulf.core.foreign import clean
@@ -38,37 +40,46 @@ def command() -> None:
     """The runs that there are: listed, exported, removed."""
 
 
-@click.command(name="list", epilog="Example: wulf runs --in /scratch/runs")
+@click.command(cls=Command, name="list", epilog="Example: wulf runs --in /scratch/runs")
 @runs_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a run.")
 def listing(directory: Path | None, as_json: bool) -> None:
-    """List what was measured, oldest first."""
-    from rich.table import Table
+    """List what was measured, oldest first, each with the gravest of what was found."""
+    from rich.text import Text
 
-    from wulf.store.run import read_metas, runs_directory
+    from wulf.store.run import gravest_finding, read_metas, runs_directory
 
     found, unread = read_metas(directory)
     torn = {path: {"id": path.name, "state": "unreadable", "error": why} for path, why in unread.items()}
-    metas = [meta for _, meta in sorted((found | torn).items())]
+    metas = dict(sorted((found | torn).items()))
     if as_json:
-        for meta in metas:
+        for meta in metas.values():
             click.echo(json.dumps(meta))
         return
     if not metas:
         click.echo(f"no runs under {directory or runs_directory()}; `wulf survey` makes one")
         return
-    table = Table("run", "state", "nodes", "exit", box=None, pad_edge=False)
-    for meta in metas:
-        names = meta.get("nodes", [])
-        shown = ",".join(names[:4]) + (f" +{len(names) - 4}" if len(names) > 4 else "")
-        table.add_row(clean(meta["id"]), meta["state"], shown, str(meta.get("exit_code", "–")))
-    colour_console().print(table)
+    rows = [("run", "state", "nodes", "exit"), *map(_row, metas.values())]
+    grave = [None, *map(gravest_finding, metas)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    console = colour_console()
+    for number, (row, finding) in enumerate(zip(rows, grave, strict=True)):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        console.print(Text(line, style="" if number else "bold"), soft_wrap=True)
+        if finding is not None:
+            console.print(Text(f"  {clean(finding.text)}", style="dim"), no_wrap=True, overflow="ellipsis")
     for why in unread.values():
         click.echo(f"can't be read: {clean(why)}", err=True)
 
 
-@click.command(epilog="Example: wulf runs export last --format parquet --to last.parquet")
-@click.argument("run")
+def _row(meta: dict[str, Any]) -> tuple[str, str, str, str]:
+    names = meta.get("nodes", [])
+    shown = ",".join(names[:4]) + (f" +{len(names) - 4}" if len(names) > 4 else "")
+    return clean(meta["id"]), meta["state"], clean(shown), str(meta.get("exit_code", "–"))
+
+
+@click.command(cls=Command, epilog="Example: wulf runs export last --format parquet --to last.parquet")
+@click.argument("run", shell_complete=offers.runs)
 @runs_option
 @click.option(
     "--format", "form", type=click.Choice(["csv", "md", "parquet"]), default="csv", show_default=True,
@@ -96,8 +107,8 @@ def export(run: str, directory: Path | None, form: str, target: Path | None) -> 
         raise UsageError(f"{target} can't be written: {error.strerror}", "name another file") from error
 
 
-@click.command(name="rm", epilog="Example: wulf runs rm 20261120T0800")
-@click.argument("runs", nargs=-1, required=True)
+@click.command(cls=Command, name="rm", epilog="Example: wulf runs rm 20261120T0800")
+@click.argument("runs", nargs=-1, required=True, shell_complete=offers.runs)
 @runs_option
 @click.option("--yes", is_flag=True, help="Without asking.")
 def remove(runs: tuple[str, ...], directory: Path | None, *, yes: bool) -> None:

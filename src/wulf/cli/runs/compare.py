@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wulf.cli import offers
+from wulf.cli.commands import Command
 from wulf.cli.options import Percent, colour_console, named_run, runs_option
 from wulf.core.errors import OK, UsageError
 
@@ -16,25 +18,25 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="Examples: wulf compare monday friday --html change.html; wulf compare old new --machines --price new=2490"
+    cls=Command,
+    epilog="Examples: wulf compare monday friday --html change.html; wulf compare old new --machines --price new=2490",
 )
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=offers.runs)
 @runs_option
 @click.option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference.")
-@click.option("--unlike", is_flag=True, help="Compare runs whose nodes differ in facts, and say in which.")
 @click.option("--machines", is_flag=True, help="Nodes side by side, of any number of runs: time, clock cycles, cost.")
 @click.option("--price", "prices", multiple=True, metavar="NAME=PRICE", help="With --machines: of a run or a node.")
 @click.option("--row", "wanted", multiple=True, metavar="ROW", help="With --machines: a row, as `mem.l2.latency`.")
 @click.option("--html", "page", type=click.Path(path_type=Path), help="Write the comparison as one HTML file, too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a cell.")
 def command(
-    runs: tuple[str, ...], directory: Path | None, delta: float, unlike: bool, machines: bool,
+    runs: tuple[str, ...], directory: Path | None, delta: float, machines: bool,
     prices: tuple[str, ...], wanted: tuple[str, ...], page: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Compare two runs cell by cell: what got faster, slower, stayed the same, or can't be told.
 
-    Runs are named as by `wulf report`: a path, an identifier, its beginning, or `last`. Exit code 1 when something
-    got slower.
+    Runs are named as by `wulf report`: a path, an identifier, its beginning, or `last`. Facts of their nodes that
+    changed stand above the table. Exit code 1 when something got slower.
 
     With --machines, the nodes that `wulf node` measured stand side by side, of one run or several: the time of each
     operation, its clock cycles, and with prices what the work costs.
@@ -46,15 +48,15 @@ def command(
     loaded = [named_run(name, directory) for name in runs]
     if machines:
         return _machines(dict(zip(runs, loaded, strict=True)), prices, wanted, page, as_json)
-    return _cells(loaded[0], loaded[1], delta, unlike, page, as_json)
+    return _cells(loaded[0], loaded[1], delta, page, as_json)
 
 
-def _cells(a: Run, b: Run, delta: float, unlike: bool, page: Path | None, as_json: bool) -> int:
+def _cells(a: Run, b: Run, delta: float, page: Path | None, as_json: bool) -> int:
     """Two runs, cell by cell."""
     from wulf.measure.comparing import compare_runs
     from wulf.report.compare.runs import print_comparison, rows_of
 
-    found = compare_runs(a, b, delta=delta, unlike=unlike)
+    found = compare_runs(a, b, delta=delta)
     if as_json:
         for row in rows_of(found):
             click.echo(json.dumps(row))

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import Percent, colour_console, runs_option
 from wulf.core.errors import FOUND, OK
 
@@ -28,8 +29,9 @@ class Setting(click.ParamType[tuple[str, str]]):
 
 
 @click.command(
+    cls=Command,
     epilog="Example: wulf history rtt --subject 'n1>n2' --param transport=tcp --html history.html. "
-    "Exit code 1 where a series is now worse than before its latest change; a candidate does not count."
+    "Exit code 1 where a series is now worse than before its latest change; a candidate does not count.",
 )
 @click.argument("metric")
 @runs_option

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import click
 
+from wulf.cli.commands import Command
 from wulf.cli.options import colour_console, runs_option
 from wulf.core.foreign import clean
 
 
-@click.command(epilog="Example: wulf query \"SELECT subject, value FROM records WHERE metric = 'rtt' ORDER BY value\"")
+@click.command(
+    cls=Command, epilog="Example: wulf query \"SELECT subject, value FROM records WHERE metric = 'rtt' ORDER BY value\""
+)
 @click.argument("sql")
 @runs_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a row.")

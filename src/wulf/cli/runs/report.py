@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from wulf.cli import offers
+from wulf.cli.commands import Command
 from wulf.cli.options import colour_console, echo_records, named_run, runs_option
 from wulf.cli.showing import show_outcome
 
 
-@click.command(epilog="Example: wulf report last")
-@click.argument("run", default="last")
+@click.command(cls=Command, epilog="Example: wulf report last")
+@click.argument("run", default="last", shell_complete=offers.runs)
 @runs_option
 @click.option("--html", type=click.Path(path_type=Path), help="Where to write the page [RUN/report.html].")
 @click.option("--json", "as_json", is_flag=True, help="The run's records as JSON Lines.")

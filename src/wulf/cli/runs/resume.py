@@ -9,13 +9,15 @@ from typing import Any
 
 import click
 
+from wulf.cli import offers
+from wulf.cli.commands import Command
 from wulf.cli.options import runs_option
 from wulf.cli.slurm import before_program, without
 from wulf.core.errors import UsageError
 
 
-@click.command(epilog="Example: wulf resume last")
-@click.argument("run", default="last")
+@click.command(cls=Command, epilog="Example: wulf resume last")
+@click.argument("run", default="last", shell_complete=offers.runs)
 @runs_option
 def command(run: str, directory: Path | None) -> Any:
     """Go on with a run that was cut short: measure what is missing of its plan, into the same run.

@@ -6,8 +6,10 @@ import json
 
 import click
 
+from wulf.cli.commands import Command
 
-@click.command(epilog="Example: wulf schema > record.schema.json")
+
+@click.command(cls=Command, epilog="Example: wulf schema > record.schema.json")
 def command() -> None:
     """Print the JSON schema of a record, as `--json` prints them."""
     from wulf.core.records import record_schema

@@ -15,7 +15,7 @@ import click
 
 from wulf.cli.commands import Command, TableGroup
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
-from wulf.cli.options import Percent, Seconds, keep_resumed, measuring, node_options, terminable
+from wulf.cli.options import Percent, Seconds, keep_resumed, measuring, node_options, nodes_argument, terminable
 from wulf.cli.showing import show_outcome
 from wulf.core.errors import OK, UsageError
 
@@ -88,7 +88,7 @@ def search_options(function: Any) -> Any:
         click.option("--budget", type=Seconds(), help="Seconds of runs in all: 30m, 4h [as many as it takes]."),
         rank_options,
         node_options,
-        click.argument("nodes_given", metavar="[NODESET]...", nargs=-1),
+        nodes_argument,
     ):  # fmt: skip
         function = option(function)
     return function

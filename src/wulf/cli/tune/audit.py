@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.options import colour_console, inventory_of, node_options, terminable
 from wulf.core.errors import OK, UsageError
@@ -46,20 +47,14 @@ def parse_roles(texts: tuple[str, ...]) -> dict[str, str]:
     return roles
 
 
-def _setting_names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    from wulf.tune.catalogue import catalogue
-
-    return [name for name in catalogue() if name.startswith(incomplete)]
-
-
 @click.command(cls=Command, epilog="Example: wulf audit 'n[1-4]' --aim latency --save monday.json")
-@click.argument("nodeset", required=False)
+@click.argument("nodeset", required=False, shell_complete=offers.nodes)
 @node_options
 @click.option("--aim", type=click.Choice(AIMS), help="Whose advice to hold the nodes against [latency's is shown].")
 @click.option(
     "--roles", multiple=True, metavar="'ROLE=NODES …'", help="Who should be alike [cluster.toml, or hardware]."
 )
-@click.option("--explain", metavar="SETTING", shell_complete=_setting_names,
+@click.option("--explain", metavar="SETTING", shell_complete=offers.settings,
               help="What the catalogue says of a setting; with nodes, their values too.")  # fmt: skip
 @click.option("--baseline", type=click.Path(path_type=Path), help="Compare with this: a file of --save, or a run.")
 @click.option("--save", type=click.Path(path_type=Path), help="Save what the settings are, to compare with later.")

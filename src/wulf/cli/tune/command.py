@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.commands import PROGRAM, TableGroup, WithProgram
 from wulf.cli.mpi.options import launch_options, mpi_inventory, taken
-from wulf.cli.options import Percent, Seconds, colour_console, measuring, node_options, terminable
+from wulf.cli.options import Percent, Seconds, colour_console, measuring, node_options, nodes_argument, terminable
 from wulf.cli.showing import show_outcome
 from wulf.core.errors import OK, UsageError
 from wulf.tune.setting import Aim
@@ -61,7 +62,7 @@ def command() -> None:
 @click.command(
     cls=WithProgram, epilog="Example: wulf tune n[1-4] --aim latency --settings nic.gro,nic.mtu=9000 --apply"
 )
-@click.argument("nodes_given", metavar="[NODESET]...", nargs=-1)
+@nodes_argument
 @node_options
 @click.option(
     "--aim",
@@ -70,7 +71,12 @@ def command() -> None:
     show_default=True,
     help="What for: the catalogue recommends values for each.",
 )
-@click.option("--settings", metavar="NAME[=VALUE[:VALUE…]],…", help="Try these alone [all recommended for the aim].")
+@click.option(
+    "--settings",
+    metavar="NAME[=VALUE[:VALUE…]],…",
+    shell_complete=offers.settings,
+    help="Try these alone [all recommended for the aim].",
+)
 @click.option(
     "--measure",
     type=click.Choice(["net", "mpi", "app"]),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.options import colour_console, inventory_of, node_options, runs_option
 from wulf.core.errors import UsageError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, epilog="Example: wulf tune export last --format sysctl --out /tmp/wulf")
-@click.argument("run", default="last")
+@click.argument("run", default="last", shell_complete=offers.runs)
 @click.option(
     "--format", "form", type=click.Choice(format_names()), required=True, help="What brings the settings back."
 )
@@ -77,7 +78,7 @@ def _write(made: Exported, folder: Path) -> None:
 
 
 @click.command(cls=Command, epilog="Example: wulf tune verify last")
-@click.argument("run", default="last")
+@click.argument("run", default="last", shell_complete=offers.runs)
 @runs_option
 @node_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a setting and node.")

@@ -11,6 +11,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK
 from wulf.core.findings import Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.findings.run import comparison_finding, find
+from wulf.measure.comparing import RunComparison
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import APP, MPI, NODE
 from wulf.measure.engine.starts import clock_steps
@@ -25,10 +26,17 @@ from wulf.workflow.engine.time_spent import TimeSpent
 
 @dataclass
 class Outcome:
-    """What a measuring command leaves: the run as it stands on disk, and its exit code."""
+    """What a measuring command leaves: the run as it stands on disk, its exit code, and how it stands to a baseline.
+
+    Attributes
+    ----------
+    change
+        The run against the one of `--baseline`; None where none was asked for, or they have nothing in common.
+    """
 
     run: Run
     exit_code: int
+    change: RunComparison | None = None
 
 
 def exit_code_of(records: Sequence[Record], findings: Sequence[Finding], state: str) -> int:

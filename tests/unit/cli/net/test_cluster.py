@@ -24,7 +24,7 @@ def test_help_has_an_example_and_the_nodes(name: str) -> None:
     shown = CliRunner().invoke(command, ["--help"])
     assert shown.exit_code == 0
     assert f"Example: wulf net {name} " in shown.output
-    for option in ("--nodes", "--lab", "--json", "--out", "--budget"):
+    for option in ("--nodes", "--lab", "--json", "--out", "--quick"):
         assert option in shown.output
 
 
@@ -45,7 +45,7 @@ def test_options_reach_the_study(
     def study(given: Conditions, **options: Any) -> Any:
         nodes = [node.name for node in given.inventory.nodes]
         seen.update(options, nodes=nodes, quick=given.effort.quick, seed=given.seed)
-        return SimpleNamespace(run=SimpleNamespace(path=given.writer.path, records=[]), exit_code=1)
+        return SimpleNamespace(run=SimpleNamespace(path=given.writer.path, records=[]), exit_code=1, change=None)
 
     module = {"pairs": pairs, "incast": incast, "bisection": bisection}[name]
     monkeypatch.setattr(module, name.capitalize(), study)

@@ -40,6 +40,19 @@ def test_a_torn_run_is_listed_as_such_beside_the_others(folder: Path) -> None:
     assert sorted(json.loads(line)["state"] for line in lines) == ["complete", "unreadable"]
 
 
+def test_each_run_is_listed_with_the_gravest_of_its_findings(folder: Path) -> None:
+    """In a line of its own, cut to the terminal's width, whatever it holds."""
+    said = [("info", "nothing"), ("warn", "look"), ("bad", "n3 is slow\x1b[31m " + 40 * "very "), ("bad", "n4, too")]
+    findings = [{"kind": "node", "severity": severity, "text": text, "subject": "n3"} for severity, text in said]
+    (folder / "good" / "findings.json").write_text(json.dumps(findings))
+    lines = CliRunner().invoke(runs, ["--in", str(folder)]).stdout.splitlines()
+    below = lines[next(i for i, line in enumerate(lines) if "complete" in line) + 1]
+    assert below.startswith("  n3 is slow\ufffd[31m very very") and below.endswith("…") and len(below) == 80
+    (folder / "good" / "findings.json").write_text("torn")
+    listed = CliRunner().invoke(runs, ["--in", str(folder)])
+    assert listed.exit_code == 0 and "complete" in listed.stdout
+
+
 def test_a_query_says_what_it_leaves_out(folder: Path) -> None:
     done = CliRunner().invoke(query, ["SELECT count(*) AS n FROM records", "--in", str(folder), "--json"])
     assert json.loads(done.stdout) == {"n": 2}

@@ -22,7 +22,7 @@ LIKE = {"n1>n2": 1.0, "n1>n3": 1.0, "n2>n3": 1.0}
 def found() -> RunComparison:
     facts = [{"n1": {"cpu.governor": {"value": value}}} for value in ("performance", "powersave")]
     a, b = run("monday", LIKE, seed=1, facts=facts[0]), run("friday", LIKE | {"n1>n3": 1.3}, seed=2, facts=facts[1])
-    return compare_runs(a, b, unlike=True)
+    return compare_runs(a, b)
 
 
 def shown(found: RunComparison) -> str:
