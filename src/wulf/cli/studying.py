@@ -73,7 +73,7 @@ def studied(
 
 
 def _before(name: str | None, command: str) -> Run | None:
-    """The run of `--baseline`, found before any node is touched.
+    """The run of `--baseline`, found before any node is touched; `last` is the newest complete one of this command.
 
     Raises
     ------
@@ -82,10 +82,21 @@ def _before(name: str | None, command: str) -> Run | None:
     """
     if name is None:
         return None
-    run = named_run(name, None)
+    run = named_run(_last_of(command) if name == "last" else name, None)
     if (own := run.meta["command"]) != command:
         raise UsageError(f"--baseline {name}: {run.id} is a run of {own}", f"name one of {command}: `wulf runs`")
     return run
+
+
+def _last_of(command: str) -> str:
+    from wulf.store.run import read_metas, runs_directory
+
+    for path, meta in reversed(read_metas()[0].items()):
+        if (meta["command"], meta["state"]) == (command, "complete"):
+            return str(path)
+    raise UsageError(
+        f"--baseline last: {runs_directory()} holds no complete run of {command}", "`wulf runs` lists them"
+    )
 
 
 def _since(before: Run, outcome: Outcome) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,21 @@ def test_a_run_with_nothing_in_common_is_kept_and_not_compared(
     outcome = measured_against(before, after, OK, monkeypatch, tmp_path)
     assert (outcome.exit_code, outcome.change) == (INCOMPLETE, None)
     assert "--baseline: a and b have no cell in common" in capsys.readouterr().err
+
+
+def test_the_last_baseline_is_the_newest_complete_run_of_that_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("WULF_RUNS", str(tmp_path))
+    kinds = {"1": "survey complete", "2": "survey complete", "3": "survey interrupted", "4": "node complete"}
+    for name, words in kinds.items():
+        command, state = words.split()
+        (tmp_path / name).mkdir()
+        meta = {"id": name, "command": command, "state": state, "version": "0.1.0", "started": "", "seed": 1}
+        (tmp_path / name / "run.json").write_text(json.dumps(meta))
+    assert studying._before("last", "survey").path == tmp_path / "2"  # type: ignore[union-attr]
+    with pytest.raises(UsageError, match="holds no complete run of net-pairs"):
+        studying._before("last", "net-pairs")
 
 
 def test_a_baseline_of_another_command_is_refused_before_anything_is_measured(
