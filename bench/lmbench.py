@@ -82,24 +82,8 @@ def _latency_at(size: int) -> Callable[[str], float]:
     return read
 
 
-def _each_second(column: int) -> Callable[[str], float]:
-    """Of lat_fs's line (size, number, created and removed a second) the time of one."""
-    return lambda output: 1 / float(output.split()[column])
-
-
 MEMORY = "/dev/shm"
-"""Where both sides make files: on a disk the figures are the disk's, and its journal's."""
-
-_IN_MEMORY: dict[str, Param] = {"folder": MEMORY}
-
-
-def _files(size: str, kib: int) -> dict[str, Original]:
-    words = f"lat_fs -s {size}"
-    return {
-        f"os.file.create.{kib}k": Original(words, read=_each_second(2), params=_IN_MEMORY),
-        f"os.file.delete.{kib}k": Original(words, read=_each_second(3), params=_IN_MEMORY),
-    }
-
+"""Where lmbench makes its files: on a disk the figures are the disk's, and its journal's."""
 
 _ARRAY: dict[str, Param] = {"bytes": ARRAY_BYTES}
 
@@ -116,8 +100,6 @@ ORIGINALS: dict[str, Original] = {
     "mem.mmap": Original(f"lat_mmap {FILE_BYTES} {{file}}"),
     "os.reread.read": Original(f"bw_file_rd {FILE_BYTES} io_only {{file}}", 1e6),
     "os.reread.mapped": Original(f"bw_mmap_rd {FILE_BYTES} mmap_only {{file}}", 1e6),
-    **_files("0", 0),
-    **_files("10k", 10),
     **{
         f"os.context.{processes}p.{kib}k": Original(f"lat_ctx -s {kib} {processes}")
         for processes, kib in ((2, 0), (2, 16), (2, 64), (8, 16), (8, 64), (16, 16), (16, 64))

@@ -26,6 +26,11 @@ def test_netpipe_prints_half_a_round_trip():
     assert parse.netpipe_least_mean(recorded("netpipe.txt")) == pytest.approx(2 * 87.29e-6)
 
 
+def test_netpipes_line_may_have_another_ranks_words_in_its_middle():
+    output = "  0:       8 bytes 965576 times --> Using no perturbations\n1: vm\n   417.59 Mbps in       0.15 usec\n"
+    assert parse.netpipe_least_mean(output) == pytest.approx(2 * 0.15e-6)
+
+
 def test_qperf_prints_half_a_round_trip():
     assert parse.qperf_mean(recorded("qperf-tcp.txt")) == pytest.approx(2 * 92.6441e-6)
 
