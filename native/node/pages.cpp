@@ -48,7 +48,8 @@ void touch(std::byte* data, std::size_t bytes, const std::vector<int>& helpers) 
       });
     }
   } catch (const std::system_error&) {
-    // a thread that the system does not give is done without
+    parts();  // a thread that the system does not give is done without
+    return;
   }
   parts();
 }

@@ -59,8 +59,8 @@ GROUPS = {
         "doctor": ("wulf.cli.doctor", "What this installation can do here, and what it lacks."),
         "stats": ("wulf.cli.stats", "Try the statistics on noise whose truth is known: selftest."),
         "schema": ("wulf.cli.runs.schema", "Print the JSON schema of a record."),
-        "completion": ("wulf.cli.completion", "Print the completion script for your shell."),
-        "manual": ("wulf.cli.manual", "Write manual pages for man(1)."),
+        "completion": ("wulf.cli.help.completion", "Print the completion script for your shell."),
+        "manual": ("wulf.cli.help.manual", "Write manual pages for man(1)."),
     },
 }
 """What a command is for → its name → module whose `command` it is, and one line of help: kept here so that

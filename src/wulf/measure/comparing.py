@@ -212,7 +212,9 @@ def sentence(comparison: Comparison) -> str:
 
 
 def described(record: Record) -> str:
-    """A cell in a few words, for a table's row."""
+    """A cell in a few words, for a table's row: of a node survey the name of its row or curve."""
     bytes_ = record.params.get("bytes")
     size = f" {show(float(bytes_), 'B')}" if isinstance(bytes_, int) and bytes_ else ""
+    if record.row or record.curve:
+        return f"{record.subject} {record.row or record.curve + size}"
     return f"{record.subject} {record.params.get('transport', '')} {record.params.get('pattern', '')}{size}"

@@ -99,7 +99,6 @@ def run_like(
     for name, text in (loop.files(found) if loop.files and found.cells else {}).items():
         (outcome.run.path / name).write_text(text)
     _explain(loop, found, outcome, quick=quick)
-    tell_change(outcome, as_json=as_json)
     return outcome.exit_code
 
 
@@ -116,4 +115,5 @@ def _explain(loop: Loop, found: Measurement, outcome: Outcome, *, quick: bool) -
             figure = f"{value_text(record)} ({interval_text(record)}, {confidence_text(record)})"
             click.echo(f"{name}, median of {record.replicates}: {figure}, {verdict_text(record)}", err=True)
     tell_findings(outcome)
+    tell_change(outcome, as_json=True)  # stdout is that tool's summary alone
     click.echo(f"run: {outcome.run.path}", err=True)

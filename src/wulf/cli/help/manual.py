@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,7 +98,7 @@ def _listed(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 def _paragraphs(text: str) -> Iterator[str]:
     """Those of a help text; one that click must not wrap stays as it is."""
-    for part in re.split(r"\n\s*\n", text.strip()):
+    for part in re.split(r"\n\s*\n", cleandoc(text)):
         yield ".PP"
         if part.startswith("\b"):
             yield from [".nf", *map(_roff, part.split("\n")[1:]), ".fi"]

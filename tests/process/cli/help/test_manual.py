@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from wulf.cli import manual
+from wulf.cli.help import manual
 from wulf.cli.main import COMMANDS, cli
 
 
@@ -29,6 +29,13 @@ def test_text_of_a_command_is_no_request_and_no_escape() -> None:
     page = manual.page(odd, click.Context(odd, info_name="odd"), [])
     assert "\\&.so /etc/passwd" in page and "\\&'quoted \\en and \\-\\-this" in page
     assert [line for line in page.splitlines() if line.startswith((".so", "'"))] == []
+
+
+def test_a_paragraph_that_must_not_be_wrapped_is_not() -> None:
+    """As it stands in a docstring, which click cleans when it shows it."""
+    lab = click.Command("lab", help="Labs.\n\n    \b\n    Example:\n      wulf lab up\n      wulf lab down\n    ")
+    page = manual.page(lab, click.Context(lab, info_name="lab"), [])
+    assert ".nf\nExample:\n  wulf lab up\n  wulf lab down\n.fi\n" in page
 
 
 def test_an_example_each_on_a_line_of_its_own() -> None:
