@@ -3,6 +3,25 @@
 #include <algorithm>
 
 namespace wulf::mpi {
+namespace {
+
+/// Calls `put(i, j, value)` for every element of block (I, J) of the transpose, which `rank` has as (J, I):
+/// read in order, written with gaps that stay within a block.
+template <typename Put>
+void for_transposed(const Matrix& matrix, int rank, const std::vector<double>& from, const Block& block,
+                    Put put) {
+  const auto step = static_cast<std::size_t>(matrix.local_rows(rank));
+  const auto rows = static_cast<std::size_t>(matrix.width(block.row));
+  const auto columns = static_cast<std::size_t>(matrix.width(block.column));
+  const double* source = &from[matrix.at(rank, block.column, block.row)];
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      put(i, j, source[j + (i * step)]);
+    }
+  }
+}
+
+}  // namespace
 
 Grid Grid::squarest(int ranks) {
   int rows = 1;
@@ -65,19 +84,12 @@ double element(std::uint64_t which, int i, int j) {
 
 void pack_transposed(const Matrix& matrix, int rank, const std::vector<double>& from,
                      const std::vector<Block>& blocks, std::vector<double>& out) {
-  const auto step = static_cast<std::size_t>(matrix.local_rows(rank));
   double* to = out.data();
   for (const Block& block : blocks) {
     const auto rows = static_cast<std::size_t>(matrix.width(block.row));  // of the transpose
-    const auto columns = static_cast<std::size_t>(matrix.width(block.column));
-    const double* source = &from[matrix.at(rank, block.column, block.row)];
-    // read in order, written with gaps that stay within a block
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < columns; ++j) {
-        to[i + (j * rows)] = source[j + (i * step)];
-      }
-    }
-    to += rows * columns;
+    for_transposed(matrix, rank, from, block,
+                   [&](std::size_t i, std::size_t j, double value) { to[i + (j * rows)] = value; });
+    to += rows * static_cast<std::size_t>(matrix.width(block.column));
   }
 }
 
@@ -85,15 +97,9 @@ void add_transposed(const Matrix& matrix, int rank, const std::vector<double>& f
                     const std::vector<Block>& blocks, std::vector<double>& to) {
   const auto step = static_cast<std::size_t>(matrix.local_rows(rank));
   for (const Block& block : blocks) {
-    const auto rows = static_cast<std::size_t>(matrix.width(block.row));
-    const auto columns = static_cast<std::size_t>(matrix.width(block.column));
-    const double* source = &from[matrix.at(rank, block.column, block.row)];
     double* target = &to[matrix.at(rank, block.row, block.column)];
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < columns; ++j) {
-        target[i + (j * step)] += source[j + (i * step)];
-      }
-    }
+    for_transposed(matrix, rank, from, block,
+                   [&](std::size_t i, std::size_t j, double value) { target[i + (j * step)] += value; });
   }
 }
 
