@@ -30,7 +30,7 @@ def netpipe_least_mean(output: str) -> float:
 
     NetPIPE prints half of it: the lowest of the means of its trials (netpipe.c, "reports the lowest of the TRIALS").
     """
-    return 2e-6 * float(_find(rf"[0-9.]+ Mbps in\s+{_NUMBER} usec", output, "line of NetPIPE")[1])
+    return 2e-6 * float(_find(rf"-->(?s:.*?)\s[0-9.]+ Mbps in\s+{_NUMBER} usec", output, "line of NetPIPE")[1])
 
 
 _QPERF_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "sec": 1.0}

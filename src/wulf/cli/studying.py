@@ -14,6 +14,7 @@ from wulf.core.errors import INCOMPLETE, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from wulf.cluster.inventory import Inventory
     from wulf.store.run import Run
@@ -82,21 +83,21 @@ def _before(name: str | None, command: str) -> Run | None:
     """
     if name is None:
         return None
-    run = named_run(_last_of(command) if name == "last" else name, None)
+    run = named_run(str(_last_of(command)) if name == "last" else name, None)
     if (own := run.meta["command"]) != command:
         raise UsageError(f"--baseline {name}: {run.id} is a run of {own}", f"name one of {command}: `wulf runs`")
     return run
 
 
-def _last_of(command: str) -> str:
-    from wulf.store.run import read_metas, runs_directory
+def _last_of(command: str) -> Path:
+    from wulf.store.run import newest_run, runs_directory
 
-    for path, meta in reversed(read_metas()[0].items()):
-        if (meta["command"], meta["state"]) == (command, "complete"):
-            return str(path)
-    raise UsageError(
-        f"--baseline last: {runs_directory()} holds no complete run of {command}", "`wulf runs` lists them"
-    )
+    found = newest_run(command, state="complete")
+    if found is None:
+        raise UsageError(
+            f"--baseline last: {runs_directory()} holds no complete run of {command}", "`wulf runs` lists them"
+        )
+    return found
 
 
 def _since(before: Run, outcome: Outcome) -> Outcome:
@@ -145,11 +146,11 @@ def show_run(
 
 def tell_change(outcome: Outcome, *, as_json: bool) -> None:
     """What changed since the run of `--baseline`, and its page beside the report; beside --json in one line."""
+    if outcome.change is None:
+        return
     from wulf.report.compare.runs import headline, print_comparison
     from wulf.report.compare.runs_page import write_comparison
 
-    if outcome.change is None:
-        return
     page = outcome.run.path / "change.html"
     write_comparison(outcome.change, page)
     if as_json:

@@ -341,6 +341,16 @@ def read_metas(directory: Path | None = None) -> tuple[dict[Path, dict[str, Any]
     return found, unread
 
 
+def newest_run(command: str, directory: Path | None = None, *, state: str | None = None) -> Path | None:
+    """The newest run of a command, in that state where one is given; None where there is none that can be read."""
+    found = [
+        (str(meta.get("started")), path)
+        for path, meta in read_metas(directory)[0].items()
+        if meta.get("command") == command and state in (None, meta.get("state"))
+    ]
+    return max(found, default=("", None))[1]
+
+
 def find_run(name: str, directory: Path | None = None) -> Path:
     """The run that a user named: a path, an identifier, its unambiguous beginning, or `last`.
 

@@ -79,7 +79,11 @@ def measured_against(
     monkeypatch.setattr(measuring, "measure", lambda study: Outcome(replace(after, path=folder), code))
     before.meta["command"] = "net-pairs"
     options = {**GIVEN, **WHERE, "out": folder / "run", "seed": 7, "baseline": "monday"}
-    return studied(command, options, lambda given: given)  # type: ignore[arg-type, return-value]
+
+    def study(given: Conditions) -> Any:
+        return given  # `measure` above asks nothing of it
+
+    return studied(command, options, study)
 
 
 @pytest.mark.parametrize(
@@ -117,13 +121,16 @@ def test_the_last_baseline_is_the_newest_complete_run_of_that_command(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("WULF_RUNS", str(tmp_path))
-    kinds = {"1": "survey complete", "2": "survey complete", "3": "survey interrupted", "4": "node complete"}
-    for name, words in kinds.items():
+    kinds = {"old": "survey complete", "new": "survey complete", "cut": "survey interrupted", "node": "node complete"}
+    for number, (name, words) in enumerate(kinds.items()):
         command, state = words.split()
         (tmp_path / name).mkdir()
-        meta = {"id": name, "command": command, "state": state, "version": "0.1.0", "started": "", "seed": 1}
+        started = f"2026-11-2{number}T00:00:00.000Z"  # not in the names' order
+        meta = {"id": name, "command": command, "state": state, "version": "0.1.0", "started": started, "seed": 1}
         (tmp_path / name / "run.json").write_text(json.dumps(meta))
-    assert studying._before("last", "survey").path == tmp_path / "2"  # type: ignore[union-attr]
+    found = studying._before("last", "survey")
+    assert found is not None
+    assert found.path == tmp_path / "new"
     with pytest.raises(UsageError, match="holds no complete run of net-pairs"):
         studying._before("last", "net-pairs")
 

@@ -11,18 +11,18 @@ import click
 
 from wulf import __version__
 from wulf.cli.commands import Command, sections_of
-from wulf.core.errors import UsageError
+from wulf.core.errors import FOUND, INCOMPLETE, INTERNAL, INTERRUPTED, OK, USAGE, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 EXIT_STATUS = (
-    ("0", "all well"),
-    ("1", "something stands out"),
-    ("2", "usage or configuration"),
-    ("3", "incomplete"),
-    ("70", "wulf itself failed"),
-    ("130", "interrupted, with what was measured kept"),
+    (OK, "all well"),
+    (FOUND, "something stands out"),
+    (USAGE, "usage or configuration"),
+    (INCOMPLETE, "incomplete"),
+    (INTERNAL, "wulf itself failed"),
+    (INTERRUPTED, "interrupted, with what was measured kept"),
 )
 
 
@@ -86,7 +86,7 @@ def page(command: click.Command, context: click.Context, inner: Sequence[click.C
     if inner:
         lines += [".SH COMMANDS"]
         lines += _listed([(f"{_name(own)}(1)", own.command.get_short_help_str(limit=1000)) for own in inner])
-    lines += [".SH EXIT STATUS", *_listed(EXIT_STATUS)]
+    lines += [".SH EXIT STATUS", *_listed([(str(code), words) for code, words in EXIT_STATUS])]
     if context.parent is not None:
         lines += [".SH SEE ALSO", f".BR {_roff(_name(context.parent))} (1)"]
     return "\n".join(lines) + "\n"

@@ -10,8 +10,7 @@ from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, text_of
 from wulf.model.network.figures import BadExpressionError, Network, edited, from_loggp, split_expression
 from wulf.model.network.file import NetworkFile, network_names, parse_network, shipped_network
-from wulf.store.reading import StoreError
-from wulf.store.run import Run, find_run, list_runs, read_meta
+from wulf.store.run import Run, find_run, newest_run
 from wulf.workflow.engine.recover import load
 from wulf.workflow.model.loggp import measured_of
 
@@ -132,7 +131,7 @@ def this_network(asked: str, trace: Path, directory: Path | None = None) -> tupl
     own = trace / OWN_FILE
     if own.is_file():
         return Network(_file(own), alias=THIS), str(own)
-    newest = _newest(directory)
+    newest = newest_run(LOGGP_RUN, directory)
     if newest is None:
         raise UsageError(
             "it is not known which network the trace was made on",
@@ -152,16 +151,3 @@ def with_memory(this: Network, text: str, directory: Path | None = None) -> Netw
     within = find_network(text, this, directory)
     base = this.base.model_copy(update={"intra": within.base.intra or within.base.inter})
     return replace(this, base=base, notes=(*this.notes, *within.notes))
-
-
-def _newest(directory: Path | None) -> Path | None:
-    """The newest run of `wulf model loggp`; a run that can't be read is none."""
-    found = []
-    for path in list_runs(directory):
-        try:
-            meta = read_meta(path)
-        except StoreError:
-            continue
-        if meta.get("command") == LOGGP_RUN:
-            found.append((str(meta.get("started")), path))
-    return max(found, default=("", None))[1]

@@ -51,7 +51,8 @@ def test_a_folder_that_can_not_be_written_is_named(tmp_path: Path) -> None:
     assert "can't be written" in str(done.exception) or "is a file" in done.output
 
 
-@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+# what a page holds is stated above; groff is no need of wulf's, and reads it as man(1) does where it is
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed: it gives the second opinion")
 def test_groff_finds_nothing_wrong(tmp_path: Path) -> None:
     texts = dict(manual.pages(cli))
     done = subprocess.run(

@@ -21,10 +21,10 @@ from wulf.workflow.net import bisection, incast, pairs
 def test_help_has_an_example_and_the_nodes(name: str) -> None:
     command = NetGroup(name="net").get_command(click.Context(click.Command("net")), name)
     assert command is net_cluster.COMMANDS[name]
-    shown = CliRunner().invoke(command, ["--help"])
+    shown = CliRunner().invoke(command, ["--help-all"])
     assert shown.exit_code == 0
     assert f"Example: wulf net {name} " in shown.output
-    for option in ("--nodes", "--lab", "--json", "--out", "--quick"):
+    for option in ("--nodes", "--lab", "--json", "--out", "--budget"):
         assert option in shown.output
 
 
