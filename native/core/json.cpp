@@ -154,6 +154,7 @@ Json::Json(const char* text) : value_(std::string(text)) {}
 Json::Json(std::string_view text) : value_(std::string(text)) {}
 Json::Json(std::string text) noexcept : value_(std::move(text)) {}
 Json::Json(Array values) noexcept : value_(std::move(values)) {}
+Json::Json(Object members) noexcept : value_(std::move(members)) {}
 Json::Json(std::initializer_list<Member> members) : value_(Object(members)) {}
 Json::Json(const Json& other) = default;
 Json::Json(Json&& other) noexcept = default;

@@ -41,6 +41,7 @@ class Json {
   Json(std::string_view text);
   Json(std::string text) noexcept;
   Json(Array values) noexcept;
+  Json(Object members) noexcept;  ///< whose names differ
   Json(std::initializer_list<Member> members);
   template <typename T>
   Json(const std::vector<T>& values) : Json(Array(values.begin(), values.end())) {}

@@ -1,33 +1,34 @@
 #include "core/proc_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
 namespace wulf::proc_text {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) {
-    lines.push_back(line);
+using Words = std::vector<std::string_view>;
+
+constexpr std::string_view kBlanks = " \t";
+
+/// What stands between any of `marks`, empty parts left out: views of `text`.
+Words parts_of(std::string_view text, std::string_view marks) {
+  Words parts;
+  for (std::size_t begin = text.find_first_not_of(marks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(marks, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(marks, end);
   }
-  return lines;
+  return parts;
 }
 
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream stream(line);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) {
-    words.push_back(word);
-  }
-  return words;
-}
+Words lines_of(std::string_view text) { return parts_of(text, "\n"); }
+
+Words words_of(std::string_view line) { return parts_of(line, kBlanks); }
 
 std::optional<std::int64_t> number(std::string_view text, int base = 10) {
   std::int64_t value = 0;
@@ -38,41 +39,39 @@ std::optional<std::int64_t> number(std::string_view text, int base = 10) {
 
 /// Names beside figures: as many as there are of both, and only what is a number.
 template <typename Names, typename Convert>
-Json zip(const Names& names, const std::vector<std::string>& words, std::size_t first, Convert convert) {
-  Json json = Json::object();
+Json zip(const Names& names, const Words& words, std::size_t first, Convert convert) {
+  Json::Object members;
   for (std::size_t i = 0; i < names.size() && first + i < words.size(); ++i) {
     if (const auto value = number(words[first + i])) {
-      json[std::string(names[i])] = convert(*value);
+      members.push_back({std::string(names[i]), convert(*value)});
     }
   }
-  return json;
+  return members;
 }
 
 std::int64_t as_is(std::int64_t value) { return value; }
 
 /// {"CPU0", "CPU2"} → {"0", "2"}
-std::vector<std::string> cpu_numbers(std::vector<std::string> words) {
-  for (std::string& word : words) {
-    word = word.starts_with("CPU") ? word.substr(3) : word;
+Words cpu_numbers(Words words) {
+  for (std::string_view& word : words) {
+    word.remove_prefix(word.starts_with("CPU") ? 3 : 0);
   }
   return words;
 }
 
 /// What the figures of one line are called: "24:virtio0-input.0", "LOC:Local timer interrupts".
-std::string interrupt_label(const std::vector<std::string>& words, std::size_t cpus) {
-  std::string irq = words[0].substr(0, words[0].size() - 1);
+std::string interrupt_label(const Words& words, std::size_t cpus) {
+  std::string label(words[0].substr(0, words[0].size() - 1));
   const std::size_t first = 1 + cpus;
   if (words.size() <= first) {
-    return irq;
+    return label;
   }
-  if (number(irq)) {
-    return irq + ":" + words.back();  // controller, kind and, last, the device
+  const bool device = number(label).has_value();  // after controller and kind it is the last word
+  for (std::size_t i = device ? words.size() - 1 : first; i < words.size(); ++i) {
+    label += i == first || device ? ':' : ' ';
+    label += words[i];
   }
-  std::string description;
-  for (std::size_t i = first; i < words.size(); ++i) {
-    description += (description.empty() ? "" : " ") + words[i];
-  }
-  return irq + ":" + description;
+  return label;
 }
 
 }  // namespace
@@ -84,13 +83,13 @@ Json parse_stat(const std::string& text, long ticks) {
     return static_cast<double>(value) / static_cast<double>(ticks);
   };
   Json json = Json::object();
-  for (const std::string& line : lines_of(text)) {
-    const std::vector<std::string> words = words_of(line);
+  for (const std::string_view line : lines_of(text)) {
+    const Words words = words_of(line);
     if (words.size() < 2) {
       continue;
     }
     if (words[0].starts_with("cpu")) {
-      const std::string cpu = words[0] == "cpu" ? "all" : words[0].substr(3);
+      const std::string_view cpu = words[0] == "cpu" ? "all" : words[0].substr(3);
       json["cpu"][cpu] = zip(kTimes, words, 1, in_seconds);
     } else if (words[0] == "ctxt" || words[0] == "intr" || words[0] == "processes") {
       // The first figure of `intr` is the total; the rest is in /proc/interrupts, with names.
@@ -104,9 +103,9 @@ Json parse_stat(const std::string& text, long ticks) {
 
 Json parse_interrupts(const std::string& text) {
   Json json = Json::object();
-  std::vector<std::string> cpus;
-  for (const std::string& line : lines_of(text)) {
-    const std::vector<std::string> words = words_of(line);
+  Words cpus;
+  for (const std::string_view line : lines_of(text)) {
+    const Words words = words_of(line);
     if (words.empty()) {
       continue;
     }
@@ -125,8 +124,8 @@ Json parse_softnet(const std::string& text) {
       12;  // since Linux 5.10; offline CPUs have no line, so lines are no CPU numbers
   Json json = Json::object();
   std::int64_t line_number = 0;
-  for (const std::string& line : lines_of(text)) {
-    const std::vector<std::string> words = words_of(line);
+  for (const std::string_view line : lines_of(text)) {
+    const Words words = words_of(line);
     std::optional<std::int64_t> cpu = line_number++;
     if (words.size() > kCpuColumn) {
       cpu = number(words[kCpuColumn], 16);
@@ -143,14 +142,14 @@ Json parse_softnet(const std::string& text) {
 Json parse_protocols(const std::string& text) {
   // Lines come in pairs: "Tcp: name name …", "Tcp: figure figure …".
   Json json = Json::object();
-  std::vector<std::string> names;
-  for (const std::string& line : lines_of(text)) {
-    std::vector<std::string> words = words_of(line);
+  Words names;
+  for (const std::string_view line : lines_of(text)) {
+    Words words = words_of(line);
     if (words.size() < 2 || !words[0].ends_with(':')) {
       continue;
     }
     if (!names.empty() && names[0] == words[0]) {
-      const std::string protocol = words[0].substr(0, words[0].size() - 1);
+      const std::string_view protocol = words[0].substr(0, words[0].size() - 1);
       names.erase(names.begin());
       json[protocol] = zip(names, words, 1, as_is);
       names.clear();
@@ -163,8 +162,8 @@ Json parse_protocols(const std::string& text) {
 
 Json parse_names(const std::string& text) {
   Json json = Json::object();
-  for (const std::string& line : lines_of(text)) {
-    const std::vector<std::string> words = words_of(line);
+  for (const std::string_view line : lines_of(text)) {
+    const Words words = words_of(line);
     if (words.size() != 2) {
       continue;
     }
@@ -182,13 +181,13 @@ Json parse_interfaces(const std::string& text) {
       "tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_fifo", "collisions", "tx_carrier"};
   constexpr std::size_t kTransmitColumn = 8;
   Json json = Json::object();
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string_view line : lines_of(text)) {
     const std::size_t colon = line.rfind(':');  // an alias has a colon in its name
-    const std::vector<std::string> names = words_of(line.substr(0, colon));
-    if (colon == std::string::npos || names.size() != 1) {
+    const Words names = words_of(line.substr(0, colon));
+    if (colon == std::string_view::npos || names.size() != 1) {
       continue;
     }
-    const std::vector<std::string> words = words_of(line.substr(colon + 1));
+    const Words words = words_of(line.substr(colon + 1));
     Json counters = zip(kReceive, words, 0, as_is);
     counters.update(zip(kTransmit, words, kTransmitColumn, as_is));
     json[names[0]] = std::move(counters);

@@ -86,7 +86,7 @@ Json run(const World& world, const Json& json) {
   world.meet();
   agree(world, error);
   const std::vector<int> ends = request.probe->ends(world, request.params);
-  Json counters = counters_at_ends(world, ends, counters_delta(before.parse(), after.parse()));
+  Json counters = counters_at_ends(world, ends, before.delta(after));
   return {{"metrics", std::move(outcome.metrics)},
           {"seconds", outcome.seconds},
           {"counters", std::move(counters)},

@@ -32,7 +32,7 @@ Outcome ClientTimed::counted(ClientRun& run, const std::function<void()>& measur
   Json seen = during.end();
   Json finished = run.peer().ask({{"op", "finish"}});
   Outcome outcome;
-  outcome.client_counters = counters_delta(before.parse(), after.parse());
+  outcome.client_counters = before.delta(after);
   outcome.server_counters = finished.value("counters", Json(nullptr));
   outcome.info = run.lanes().front().channel->info();
   outcome.during["client"] = std::move(seen);
@@ -60,10 +60,8 @@ void ClientTimed::converse(ServerRun& run) const {
   Json seen = during.end();
   Json info = run.lanes().front().channel->info();
   info.update(server_info());
-  run.answer({{"op", "finished"},
-              {"during", std::move(seen)},
-              {"counters", counters_delta(before.parse(), after.parse())},
-              {"info", info}});
+  run.answer(
+      {{"op", "finished"}, {"during", std::move(seen)}, {"counters", before.delta(after)}, {"info", info}});
 }
 
 std::vector<Param> ClientTimed::time_params(double seconds, const std::string& what) {

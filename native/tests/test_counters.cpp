@@ -1,6 +1,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "core/counters.hpp"
 #include "core/frequency.hpp"
@@ -121,12 +123,45 @@ TEST_CASE("files that are not there are named, the others are read") {
   std::filesystem::create_directories(root / "proc/net");
   std::ofstream(root / "proc/stat") << "ctxt 5\n";
   std::ofstream(root / "proc/net/dev") << "h\nh\n lo: 1 2 3 4 0 0 0 0 5 6 7 8\n";
-  const Json counters = CounterTexts::read(root.string()).parse();
+  const CounterTexts before = CounterTexts::read(root.string());
+  const Json counters = before.parse();
+  std::ofstream(root / "proc/stat") << "ctxt 9\n";
+  const CounterTexts after = CounterTexts::read(root.string());
   std::filesystem::remove_all(root);
   CHECK(counters["ctxt"] == 5);
   CHECK(counters["nic"]["lo"]["tx_dropped"] == 8);
   CHECK(counters["missing"] == Json({"/proc/interrupts", "/proc/softirqs", "/proc/net/softnet_stat",
                                      "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/netstat"}));
+  CHECK(before.delta(after) == counters_delta(counters, after.parse()));
+  CHECK(before.delta(after) == Json({{"ctxt", 4}, {"missing", counters["missing"]}}));
+}
+
+TEST_CASE("what changed is the same whether or not the lines that did not are parsed") {
+  const auto root = std::filesystem::temp_directory_path() / ("wulf-changes-" + std::to_string(getpid()));
+  std::filesystem::create_directories(root / "proc/net");
+  const auto read = [&](const std::string& stat, const std::string& interrupts, const std::string& snmp,
+                        const std::string& softnet) {
+    std::ofstream(root / "proc/stat") << stat;
+    std::ofstream(root / "proc/interrupts") << "  CPU0 CPU1\n" << interrupts;
+    std::ofstream(root / "proc/net/snmp") << snmp;
+    std::ofstream(root / "proc/net/softnet_stat") << softnet;
+    return CounterTexts::read(root.string());
+  };
+  const CounterTexts first = read("cpu 1 2\ncpu0 1 2\nctxt 5\n", " 1: 4 5 eth0\n 2: 6 7 eth1\nERR: 1\n",
+                                  "Ip: A B\nIp: 1 2\nTcp: C\nTcp: 3\n", "1 0 0\n2 0 0\n");
+  const CounterTexts second = read("cpu 1 3\ncpu0 1 2\nctxt 6\n", " 1: 4 5 eth0\n 2: 6 9 eth1\nERR: 1\n",
+                                   "Ip: A B\nIp: 1 2\nTcp: C\nTcp: 8\n", "1 0 0\n5 0 0\n");
+  const CounterTexts moved = read("cpu 1 3\n", " 2: 8 9 eth1\n 1: 4 5 eth0\nERR: 2", "Tcp: C\nTcp: 9\n", "");
+  std::filesystem::remove_all(root);
+  for (const auto& [before, after] : {std::pair(&first, &second), std::pair(&second, &moved),
+                                      std::pair(&moved, &first), std::pair(&first, &first)}) {
+    CHECK(before->delta(*after) == counters_delta(before->parse(), after->parse()));
+  }
+  const Json delta = first.delta(second);
+  CHECK(delta["interrupts"] == Json({{"2:eth1", {{"1", 2}}}}));
+  CHECK(delta["snmp"] == Json({{"Tcp", {{"C", 5}}}}));
+  CHECK(delta["softnet"] == Json({{"1", {{"processed", 3}}}}));
+  CHECK(delta["ctxt"] == 1);
 }
 
 TEST_CASE("frequency: cpufreq before cpuinfo, and the reason where there is neither") {

@@ -185,7 +185,7 @@ Window watch_window(ClientRun& run, Crew& crew) {
   window.last = Sent::by_now(run.lanes(), ways);
   const CounterTexts after = CounterTexts::read();
   window.during = during.end();
-  window.counters = counters_delta(before.parse(), after.parse());
+  window.counters = before.delta(after);
   if (window.finished.is_null()) {
     throw Error("timeout", "the server did not finish in time, though its connection is open");
   }
@@ -251,7 +251,7 @@ Json measure_window(ServerRun& run) {
           {"streams", rates(first_bytes, last_bytes, seconds)},
           {"seconds", seconds},
           {"retransmits", repeated && repeated_after ? Json(*repeated_after - *repeated) : Json(nullptr)},
-          {"counters", counters_delta(before.parse(), after.parse())},
+          {"counters", before.delta(after)},
           {"during", std::move(seen)},
           {"info", run.lanes().front().channel->info()}};
 }

@@ -109,7 +109,7 @@ class KernelNoise final : public Probe {
     const Account before = account();
     keep_busy(params.at("seconds").get<double>());
     const Account after = account();
-    const Json delta = counters_delta(first.parse(), CounterTexts::read().parse());
+    const Json delta = first.delta(CounterTexts::read());
     const int number = params.at("cpu").get<int>();
     const std::string cpu = std::to_string(number);
     const double seconds = to_seconds(std::max<Nanoseconds>(after.at - before.at, 1));
