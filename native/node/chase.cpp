@@ -114,8 +114,8 @@ void walk(Chains& chains, std::uint64_t steps) {
 Samples time_chase(Chains& chains, double seconds) {
   constexpr std::uint64_t kPart = 4096;
   // a set beyond the caches is walked that long before they hold what they hold from then on, however long it
-  // is measured: after 2.5 ms it was up to 10 % too fast, after 10 and 80 ms the same
-  constexpr Nanoseconds kWarm = 20 * kMillisecond;
+  // is measured: after 2.5 and 5 ms it was up to 10 and 4 % too fast, after 10, 20, 40 and 80 ms the same
+  constexpr Nanoseconds kWarm = 10 * kMillisecond;
   const std::size_t count = chains.heads.size();
   const std::uint64_t round = (chains.places + count - 1) / count;
   const Nanoseconds end = now() + kWarm;

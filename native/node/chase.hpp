@@ -40,7 +40,7 @@ struct Chains {
 /// Follows every chain by `steps` loads; a load of one chain waits for its last alone.
 void walk(Chains& chains, std::uint64_t steps);
 
-/// Time per load of all chains together, of about `seconds`, after a walk once round, or of 20 ms.
+/// Time per load of all chains together, of about `seconds`, after a walk once round, or of 10 ms.
 [[nodiscard]] Samples time_chase(Chains& chains, double seconds);
 
 inline constexpr std::size_t kMostChains = 32;

@@ -1,5 +1,7 @@
 #include "node/pages.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -29,7 +31,7 @@ constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kPart = 4 * kHugePage;
 
 /// Lays memory on pages, and makes every byte 1.
-void touch(std::byte* data, std::size_t bytes, const std::vector<int>& helpers) {
+void fill(std::byte* data, std::size_t bytes, const std::vector<int>& helpers) {
   std::atomic<std::size_t> next{0};
   const auto parts = [&] {
     for (std::size_t at = next.fetch_add(kPart); at < bytes; at = next.fetch_add(kPart)) {
@@ -47,9 +49,7 @@ void touch(std::byte* data, std::size_t bytes, const std::vector<int>& helpers) 
         }
       });
     }
-  } catch (const std::system_error&) {
-    parts();  // a thread that the system does not give is done without
-    return;
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): what it does not give is done without
   }
   parts();
 }
@@ -96,17 +96,35 @@ std::vector<int> helpers_of(int cpu) {
   return helpers;
 }
 
-Pages::Pages(std::size_t bytes, const std::string& kind, const std::vector<int>& helpers)
-    : data_(mapped(bytes)), bytes_(bytes), kind_(kind) {
+Pages Pages::room(std::size_t bytes, const std::string& kind) {
+  Pages pages;
+  pages.data_ = mapped(bytes);
+  pages.bytes_ = bytes;
+  pages.kind_ = kind;
   if (kind != "default") {
-    advise_huge_pages(data_, bytes, kind == "huge");  // info() tells what came of it
+    advise_huge_pages(pages.data_, bytes, kind == "huge");  // info() tells what came of it
   }
-  touch(data_, bytes, helpers);
+  return pages;
+}
+
+Pages::Pages(std::size_t bytes, const std::string& kind, const std::vector<int>& helpers)
+    : Pages(room(bytes, kind)) {
+  touch(bytes, helpers);
+}
+
+void Pages::touch(std::size_t bytes, const std::vector<int>& helpers) {
+  static const auto kPage = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (bytes > touched_) {
+    const std::size_t end = (bytes + kPage - 1) / kPage * kPage;  // what is added later begins on a page
+    fill(data_ + touched_, end - touched_, helpers);
+    touched_ = end;
+  }
 }
 
 Pages::Pages(Pages&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
+      touched_(std::exchange(other.touched_, 0)),
       kind_(std::move(other.kind_)) {}
 
 Pages& Pages::operator=(Pages&& other) noexcept {
@@ -114,6 +132,7 @@ Pages& Pages::operator=(Pages&& other) noexcept {
     unmap_aligned(data_, bytes_);
     data_ = std::exchange(other.data_, nullptr);
     bytes_ = std::exchange(other.bytes_, 0);
+    touched_ = std::exchange(other.touched_, 0);
     kind_ = std::move(other.kind_);
   }
   return *this;

@@ -32,6 +32,12 @@ class Pages {
   /// kind that is none. `helpers` are CPUs besides the calling thread's that touch a part of the pages each,
   /// which a kernel otherwise takes 50 ms for 128 MiB for: helpers_of.
   Pages(std::size_t bytes, const std::string& kind, const std::vector<int>& helpers = {});
+
+  /// Room for so many bytes, of which none is touched: touch() lays them on pages as they are needed.
+  [[nodiscard]] static Pages room(std::size_t bytes, const std::string& kind);
+  /// Touches what has not been of the first `bytes`, and leaves the rest as it is.
+  void touch(std::size_t bytes, const std::vector<int>& helpers);
+
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
   Pages(Pages&& other) noexcept;
@@ -50,8 +56,11 @@ class Pages {
   [[nodiscard]] Json info() const;
 
  private:
+  Pages() = default;
+
   std::byte* data_ = nullptr;  ///< aligned to 2 MiB
   std::size_t bytes_ = 0;
+  std::size_t touched_ = 0;
   std::string kind_;
 };
 

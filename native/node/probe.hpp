@@ -38,9 +38,12 @@ class Probe {
   /// The first one decides when it has been measured long enough.
   [[nodiscard]] virtual std::vector<Metric> metrics() const = 0;
 
-  /// One replicate with fresh memory, files and threads, of about params["seconds"]. The calling thread is
-  /// bound to params["cpu"]. What can't be measured here is a metric without a value, and its reason; Error
-  /// is for requests that are wrong.
+  /// Whether it works in a WorkingSet, so that a request may name one that others share.
+  [[nodiscard]] virtual bool shares_set(const Json& /*params*/) const { return false; }
+
+  /// One replicate with fresh memory (or a shared set that it has not had yet), files and threads, of about
+  /// params["seconds"]. The calling thread is bound to params["cpu"]. What can't be measured here is a metric
+  /// without a value, and its reason; Error is for requests that are wrong.
   [[nodiscard]] virtual Outcome measure(const Json& params) const = 0;
 
  private:

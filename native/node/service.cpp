@@ -11,6 +11,7 @@
 #include "node/probe.hpp"
 #include "node/timing.hpp"
 #include "node/unavailable.hpp"
+#include "node/working_set.hpp"
 
 namespace wulf::node {
 namespace {
@@ -18,12 +19,18 @@ namespace {
 struct Request {
   const Probe& probe;
   Json params;
+  SharedSet set;
 };
 
 Request read_request(const Json& json) {
-  refuse_unknown_fields(json, {"id", "op", "probe", "params"});
+  refuse_unknown_fields(json, {"id", "op", "probe", "params", "set"});
   const Probe& probe = Registry<Probe>::at(text_field(json, "probe"), "probe");
-  return {probe, resolve(probe.all_params(), json.value("params", Json::object()))};
+  Request request{probe, resolve(probe.all_params(), json.value("params", Json::object())),
+                  SharedSet::of(json)};
+  if (!request.set.name.empty() && !probe.shares_set(request.params)) {
+    throw bad_parameter("set", "probe " + probe.name() + " has no working set to share, asked so");
+  }
+  return request;
 }
 
 /// The CPU to measure on: the one asked for, or the last one allowed, since the first serves most interrupts.
@@ -53,6 +60,7 @@ Json run(const Json& json) {
   const int cpu = choose_cpu(request.params);
   pin_to_cpu(cpu, "cpu");
   request.params["cpu"] = cpu;
+  begin_request(request.set, cpu, request.probe.name() + request.params.dump());
   const double rate_before = dependent_adds_per_second();
   const CounterTexts before = CounterTexts::read();
   const EnergyMeter meter;
@@ -67,7 +75,7 @@ Json run(const Json& json) {
                                 {"source", "dependent additions"}};
   return {{"metrics", std::move(outcome.metrics)},
           {"seconds", outcome.seconds},
-          {"counters", {{"client", counters_delta(before.parse(), after.parse())}}},
+          {"counters", {{"client", before.delta(after)}}},
           {"info", std::move(outcome.info)}};
 }
 

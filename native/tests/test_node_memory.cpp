@@ -27,6 +27,7 @@
 #include "node/scratch.hpp"
 #include "node/team.hpp"
 #include "node/unavailable.hpp"
+#include "node/working_set.hpp"
 #include "tests/catch.hpp"
 
 using namespace wulf::node;
@@ -208,6 +209,67 @@ TEST_CASE("pages touched by several CPUs are all touched, and every byte of them
     const auto bytes = pages.as<std::byte>();
     CHECK(std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{1}; }));
     CHECK(pages.info().at("small").get<std::size_t>() >= kBytes);
+  }
+}
+
+TEST_CASE("room is touched as it is needed, and no more") {
+  constexpr std::size_t kBytes = std::size_t{16} << 20U;
+  Pages pages = Pages::room(kBytes, "small");
+  pages.touch(kBytes / 4 + 1, {});
+  CHECK(pages.info().at("small").get<std::size_t>() < kBytes / 2);
+  std::ranges::fill(pages.as<std::byte>().first(kBytes / 4), std::byte{2});
+  pages.touch(kBytes / 8, {});
+  pages.touch(kBytes, wulf::process_cpus());
+  CHECK(pages.info().at("small") == kBytes);
+  const auto bytes = pages.as<std::byte>();
+  CHECK(std::ranges::count(bytes, std::byte{2}) == kBytes / 4);  // what was there stays
+  CHECK(std::ranges::count(bytes, std::byte{1}) == kBytes - kBytes / 4);
+}
+
+/// Where the memory of a request lies, and the second byte of it, which is then made 3.
+struct Answered {
+  std::byte* place;
+  std::byte found;
+};
+
+Answered answer(const SharedSet& set, const std::string& request, std::size_t bytes,
+                Contents contents = Contents::kAny, int cpu = 0) {
+  begin_request(set, cpu, request);
+  const WorkingSet memory(bytes, "small", contents, {});
+  CHECK(memory.info().contains("set") == !set.name.empty());
+  return {memory.data(), std::exchange(memory.data()[1], std::byte{3})};
+}
+
+TEST_CASE("requests that name a set share its memory, each of them once") {
+  constexpr std::size_t kBytes = std::size_t{4} << 20U;
+  const SharedSet set{"small", kBytes};
+  CHECK(answer(set, "a", 4096).found == std::byte{1});
+  CHECK(answer(set, "b", kBytes).found == std::byte{3});
+  CHECK(answer(set, "c", 64).found == std::byte{3});
+  CHECK(answer(set, "b", kBytes).found == std::byte{1});  // another replicate: a set of its own
+  CHECK(answer(set, "a", 4096).found == std::byte{3});
+  CHECK(answer({"huge", kBytes}, "d", 4096).found == std::byte{1});
+  CHECK(answer({"huge", 2 * kBytes}, "e", 4096).found == std::byte{1});
+  CHECK(answer({"huge", 2 * kBytes}, "f", 4096, Contents::kNormal).found == std::byte{1});
+  CHECK(answer({"huge", 2 * kBytes}, "g", 4096, Contents::kNormal).found == std::byte{3});
+  CHECK(answer({"huge", 2 * kBytes}, "h", 4096).found == std::byte{3});  // it can use numbers
+  CHECK(answer({"huge", 2 * kBytes}, "i", 4096, Contents::kAny, 1).found == std::byte{1});  // far from it
+  CHECK(answer({}, "a", 4096).found == std::byte{1});
+  CHECK(answer({}, "b", 4096).found == std::byte{1});
+  CHECK(answer(set, "a", 4096).found == std::byte{1});  // what comes between ends it
+  CHECK_THROWS_AS(answer(set, "g", kBytes + 1), Error);
+  begin_request({}, 0, "");
+}
+
+TEST_CASE("a set is asked for by name and bytes") {
+  CHECK(SharedSet::of({{"id", 1}}).name.empty());
+  const SharedSet set = SharedSet::of({{"set", {{"name", "set"}, {"bytes", 4096}}}});
+  CHECK(set.name == "set");
+  CHECK(set.bytes == 4096);
+  for (const wulf::Json& wrong : {wulf::Json(4096), wulf::Json({{"name", "set"}}),
+                                  wulf::Json({{"bytes", 1}}), wulf::Json({{"name", "set"}, {"bytes", 0}}),
+                                  wulf::Json({{"name", "set"}, {"bytes", 1}, {"kind", "huge"}})}) {
+    CHECK_THROWS_AS(SharedSet::of({{"set", wrong}}), Error);
   }
 }
 

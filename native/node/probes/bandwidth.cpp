@@ -7,6 +7,7 @@
 #include "node/probe.hpp"
 #include "node/stream.hpp"
 #include "node/team.hpp"
+#include "node/working_set.hpp"
 
 namespace wulf::node {
 namespace {
@@ -62,8 +63,8 @@ class Share {
   Share(const Setting& setting, const std::string& kind)
       : setting_(setting),
         // touched by the CPU that uses it, and those beside it where no thread works there
-        pages_(setting.layout.bytes, kind,
-               setting.cpus.size() == 1 ? helpers_of(setting.cpus.front()) : std::vector<int>{}) {}
+        set_(setting.layout.bytes, kind, Contents::kNormal,
+             setting.cpus.size() == 1 ? helpers_of(setting.cpus.front()) : std::vector<int>{}) {}
 
   /// Goes on by `count` pieces.
   void operator()(std::uint64_t count) noexcept {
@@ -78,18 +79,18 @@ class Share {
     keep_memory();
   }
 
-  [[nodiscard]] Json pages() const { return pages_.info(); }
+  [[nodiscard]] Json pages() const { return set_.info(); }
 
  private:
   static constexpr double kFactor = 0.42;
   [[nodiscard]] double* array(std::size_t i) const noexcept {
     const StreamLayout& layout = setting_.layout;
     const std::size_t start = layout.places[std::min<std::size_t>(i, layout.places.size() - 1)];
-    return reinterpret_cast<double*>(pages_.data() + start) + (place_ * (layout.count / layout.pieces));
+    return reinterpret_cast<double*>(set_.data() + start) + (place_ * (layout.count / layout.pieces));
   }
 
   const Setting& setting_;
-  Pages pages_;
+  WorkingSet set_;
   std::size_t first_ = setting_.kernel.writes;  ///< of the arrays that are read
   std::size_t place_ = 0;
 };
@@ -138,6 +139,8 @@ class Bandwidth final : public Probe {
     return {{"throughput", "B/s", "higher", "as STREAM counts: each array once"},
             {"traffic", "B/s", "higher", "with what is read before it is written (write-allocate)"}};
   }
+
+  [[nodiscard]] bool shares_set(const Json& params) const override { return params.at("threads") == 1; }
 
   [[nodiscard]] Outcome measure(const Json& params) const override {
     const Setting setting = setting_of(params);

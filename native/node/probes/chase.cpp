@@ -3,27 +3,28 @@
 #include "core/error.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"
+#include "node/working_set.hpp"
 
 namespace wulf::node {
 namespace {
 
 constexpr std::int64_t kMostStride = 1LL << 30U;
 
-Chains link(const Pages& pages, std::size_t line, const Json& params, Random& random) {
+Chains link(const WorkingSet& set, std::size_t line, const Json& params, Random& random) {
   const auto stride = params.at("stride").get<std::size_t>();
   const auto chains = params.at("chains").get<std::size_t>();
   if (stride == 0) {
-    return link_random(pages.as<std::byte>(), line, chains, random);
+    return link_random(set.as<std::byte>(), line, chains, random);
   }
-  if (stride < sizeof(void*) || stride % sizeof(void*) != 0 || stride > pages.size()) {
+  if (stride < sizeof(void*) || stride % sizeof(void*) != 0 || stride > set.size()) {
     throw bad_parameter("stride", "stride is " + std::to_string(stride) + " B, but must be a multiple of " +
                                       std::to_string(sizeof(void*)) + " B within the " +
-                                      std::to_string(pages.size()) + " B of memory, or 0");
+                                      std::to_string(set.size()) + " B of memory, or 0");
   }
   if (chains != 1) {
     throw bad_parameter("chains", "an ascending stride is one chain: chains is " + std::to_string(chains));
   }
-  return link_ascending(pages.as<std::byte>(), stride);
+  return link_ascending(set.as<std::byte>(), stride);
 }
 
 /// Loads that wait for one another (lmbench's lat_mem_rd, multichase), or several such chains at once: how
@@ -45,19 +46,21 @@ class Chase final : public Probe {
     return {{"latency", "s", "lower", "a load; of several chains: time by all their loads"}};
   }
 
+  [[nodiscard]] bool shares_set(const Json& /*params*/) const override { return true; }
+
   [[nodiscard]] Outcome measure(const Json& params) const override {
-    const Pages pages(params.at("bytes").get<std::size_t>(), params.at("pages").get<std::string>(),
-                      helpers_of(params.at("cpu").get<int>()));
+    const WorkingSet set(params.at("bytes").get<std::size_t>(), params.at("pages").get<std::string>(),
+                         Contents::kAny, helpers_of(params.at("cpu").get<int>()));
     const std::size_t line = line_bytes();
     Random random;
     const Nanoseconds start = now();
-    Chains chains = link(pages, line, params, random);
+    Chains chains = link(set, line, params, random);
     const double setup = to_seconds(now() - start);
     const Samples samples = time_chase(chains, params.at("seconds").get<double>());
     const bool ascending = params.at("stride") != 0;
     return {.metrics = {{"latency", samples.metric()}},
             .seconds = samples.spent(),
-            .info = {{"pages", pages.info()},
+            .info = {{"pages", set.info()},
                      {"order", ascending ? "ascending" : "random, every line once"},
                      {"line", {{"unit", "B"}, {"value", line}}},
                      {"places", chains.places},

@@ -7,6 +7,7 @@
 #include "node/pages.hpp"
 #include "node/probe.hpp"
 #include "node/team.hpp"
+#include "node/working_set.hpp"
 
 namespace wulf::node {
 namespace {
@@ -57,19 +58,22 @@ class RandomAccess final : public Probe {
 
   [[nodiscard]] std::vector<Metric> metrics() const override { return {{"rate", "Hz", "higher", "updates"}}; }
 
+  [[nodiscard]] bool shares_set(const Json& params) const override { return params.at("threads") == 1; }
+
   [[nodiscard]] Outcome measure(const Json& params) const override {
     const auto asked = params.at("bytes").get<std::size_t>();
     const std::vector<int> cpus = team_cpus(params.at("threads").get<int>(), params.at("cpu").get<int>());
-    const Pages pages(std::bit_floor(asked), params.at("pages").get<std::string>(), helpers_of(cpus.front()));
-    const auto table = pages.as<std::uint64_t>();
+    const WorkingSet set(std::bit_floor(asked), params.at("pages").get<std::string>(), Contents::kAny,
+                         helpers_of(cpus.front()));
+    const auto table = set.as<std::uint64_t>();
     std::iota(table.begin(), table.end(), std::uint64_t{0});
     const Run run = run_updates(table, cpus, params.at("seconds").get<double>());
     const Samples samples = together(run.tracks);
     return {.metrics = {{"rate", metric_of(samples, run.wrong)}},
             .seconds = samples.spent(),
             .info = {
-                {"pages", pages.info()},
-                {"bytes", pages.size()},
+                {"pages", set.info()},
+                {"bytes", set.size()},
                 {"cpus", cpu_list(cpus)},
                 {"look_ahead", kLookAhead},
                 {"wrong", {{"unit", "1"}, {"value", run.wrong}, {"most", kMostWrong}}},

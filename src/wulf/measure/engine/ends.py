@@ -112,7 +112,8 @@ class Ends:
         params = dict(cell.params) if start is None else {**cell.params, "start_at": start.at}
         session = self._programs[cell.program][cell.client]
         if cell.program != NET:
-            return session.call("run", probe=cell.pattern, params=params)
+            shares = {"set": {"name": cell.shares.name, "bytes": cell.shares.bytes}} if cell.shares else {}
+            return session.call("run", probe=cell.pattern, params=params, **shares)
         served = self._servers[_where(cell)]
         return session.call("run", pattern=cell.pattern, transport=cell.transport, **served, params=params)
 

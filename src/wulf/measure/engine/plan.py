@@ -22,6 +22,25 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
+class SharedSet:
+    """A working set that cells measured one after another share, each once a pass: fresh in every pass.
+
+    Attributes
+    ----------
+    name
+        One a program and node.
+    bytes
+        As many as the largest of them needs.
+    spoils
+        Whether this cell leaves there what others have no use for: they are measured before it.
+    """
+
+    name: str
+    bytes: int
+    spoils: bool = False
+
+
+@dataclass(frozen=True)
 class Cell:
     """One point of a plan: a probe's pattern with its parameters on a pair of nodes, or on one node.
 
@@ -62,6 +81,8 @@ class Cell:
         Seconds that an answer may take beyond the measuring and what is usual: many ranks have to meet first.
     attempts
         Failed replicates after which it is given up: once may be chance, three times is a fact.
+    shares
+        The working set that it shares with others, and is measured beside them for; None: it has its own.
     """
 
     id: int
@@ -81,6 +102,7 @@ class Cell:
     about: Mapping[str, Param] = field(default_factory=dict)
     patience: float = 0.0
     attempts: int = 3
+    shares: SharedSet | None = None
 
     @property
     def subject(self) -> str:
@@ -180,7 +202,10 @@ class Plan:
             )
         if any(cell.round is not None for cell in self.cells):
             return text + "those of the sample; rounds and cells in random order from the seed"
-        return text + "nodes, rounds and cells in random order from the seed"
+        text += "nodes, rounds and cells in random order from the seed"
+        if any(cell.shares for cell in self.cells):
+            text += "; those that share a working set one after another"
+        return text
 
     def to_json(self) -> dict[str, Any]:
         """What plan.json holds."""
@@ -225,6 +250,7 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
         "metrics": [vars(metric) for metric in cell.metrics],
         "rows": dict(cell.rows),
         "about": dict(cell.about),
+        "shares": vars(cell.shares) if cell.shares else None,
     }
 
 
@@ -262,8 +288,8 @@ def order_pass(
     """One pass over the cells: waves that may run at the same time, in random order.
 
     Each wave is drawn from one round of disjoint pairs over randomly numbered nodes, and split where nodes share a
-    machine. Cells that belong to a wave of their own stay together, and apart from all others. Every cell appears
-    once.
+    machine. Cells that belong to a wave of their own stay together, and apart from all others. Cells that share a
+    working set come one after another. Every cell appears once.
 
     Parameters
     ----------
@@ -281,8 +307,23 @@ def order_pass(
     if alike:
         for queue in waiting.values():
             queue.sort(key=lambda cell: (cell.transport, cell.pattern))
-    waves = [*bound.values(), *_waves_of_rounds(waiting, hosts, random)]
-    return [waves[i] for i in random.permutation(len(waves))]
+    return _shuffled([*bound.values(), *_waves_of_rounds(waiting, hosts, random)], random)
+
+
+def _shuffled(waves: Sequence[list[Cell]], random: np.random.Generator) -> list[list[Cell]]:
+    """In random order, but for those whose cells share a working set, which follow one another.
+
+    They are in random order, too: first those that leave it as it was, then those that do not.
+    """
+    beside: dict[str | int, list[list[Cell]]] = {}
+    for number, wave in enumerate(waves):
+        shares = next((cell.shares.name for cell in wave if cell.shares), None)
+        beside.setdefault(shares or number, []).append(wave)
+    groups, order = list(beside.values()), []
+    for i in random.permutation(len(groups)):
+        group = [groups[i][j] for j in random.permutation(len(groups[i]))] if len(groups[i]) > 1 else groups[i]
+        order += sorted(group, key=lambda wave: any(cell.shares and cell.shares.spoils for cell in wave))
+    return order
 
 
 ALONE = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 
@@ -10,6 +10,7 @@ from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.node.cells import ELEMENT_SECONDS, Draft, TableRequest, drafts_of
 from wulf.measure.node.rows import table
+from wulf.measure.node.sets import needed
 from wulf.measure.node.shape import Shape
 
 ANSWER_SECONDS = 0.004
@@ -29,26 +30,28 @@ DGEMM_SECONDS = 0.6
 """Beside the time asked for: a process that loads Python and a library, and one product to warm up; of one or two
 libraries."""
 
-_ARRAYS = {"read": 1, "write": 1, "copy": 2, "scale": 2, "memcpy": 2, "add": 3, "triad": 3}
-
-
 LEAST_BYTES = 16 << 20
 """Sets are not made smaller than this to save time."""
 
 
 def replicate_seconds(cell: Cell | Draft) -> float:
-    """Seconds of one replicate, set-up included, on a slow node."""
-    size = cell.params.get("bytes")
-    bytes_ = float(size) if isinstance(size, int | float) else 0.0
+    """Seconds of one replicate on a slow node, set-up included but for a working set that it shares."""
+    bytes_ = float(needed(cell.pattern, cell.params))
+    touch = 0.0 if cell.shares else TOUCH_SECONDS
     if cell.pattern in ("chase", "loaded-latency", "random-access", "numa"):
-        extra = bytes_ * (TOUCH_SECONDS + WALK_SECONDS)
+        extra = bytes_ * (touch + WALK_SECONDS)
     elif cell.pattern == "bandwidth":
-        extra = bytes_ * _ARRAYS[str(cell.params["kernel"])] * (TOUCH_SECONDS + PASS_SECONDS)
+        extra = bytes_ * (touch + PASS_SECONDS)
     elif cell.pattern == "cpu-rate":
         extra = float(cell.params["runs"] or 0) * bytes_ / 8 * (1.5 * ELEMENT_SECONDS) + 2 * bytes_ * TOUCH_SECONDS
     else:
         extra = DGEMM_SECONDS if cell.pattern == "dgemm" else 0.0
     return ANSWER_SECONDS + _seconds(cell) + extra
+
+
+def _set_seconds(cells: Iterable[Cell | Draft]) -> float:
+    """Seconds that the working sets which a node's cells share take it, once a pass."""
+    return TOUCH_SECONDS * sum({cell.shares.name: cell.shares.bytes for cell in cells if cell.shares}.values())
 
 
 def _seconds(cell: Cell | Draft) -> float:
@@ -78,6 +81,10 @@ class Turn:
         ends = 0 if self.alone else 2
         return sum((ends if draft.remote else 1) * of(draft) for draft in drafts)
 
+    def whole(self, drafts: Sequence[Draft]) -> float:
+        """The same with all that is to be set up."""
+        return self.spent(drafts, replicate_seconds) + _set_seconds(drafts)
+
 
 def fitted(shape: Shape, probes: Mapping[str, Probe], asked: TableRequest, turn: Turn) -> Shape:
     """The shape with working sets so small that a node of it is measured within its turn.
@@ -86,7 +93,7 @@ def fitted(shape: Shape, probes: Mapping[str, Probe], asked: TableRequest, turn:
     """
     while shape.most > LEAST_BYTES:
         drafts, _ = drafts_of(table(), shape, probes, asked)
-        if turn.replicates * turn.spent(drafts, replicate_seconds) <= turn.seconds:
+        if turn.replicates * turn.whole(drafts) <= turn.seconds:
             break
         shape = replace(shape, most=shape.most // 2)
     return shape
@@ -104,9 +111,8 @@ def longer_within(shape: Shape, probes: Mapping[str, Probe], asked: TableRequest
     """
     drafts, _ = drafts_of(table(), shape, probes, asked)
     working = [draft for draft in drafts if shape.metered or draft.pattern != "power"]
-    whole = turn.spent(working, replicate_seconds)
     measured = turn.spent(working, lambda draft: float(draft.params.get("seconds") or 0.0))
-    room = turn.seconds / turn.replicates - (whole - measured)
+    room = turn.seconds / turn.replicates - (turn.whole(working) - measured)
     return min(MOST_LONGER, max(1.0, floor(100 * room / measured) / 100)) if measured else 1.0
 
 
@@ -119,8 +125,11 @@ def most_seconds(cells: Iterable[Cell], hosts: Mapping[str, str], replicates: in
         Node → machine; a node that is not in it has one of its own.
     """
     spent: dict[str, float] = {}
+    own: dict[str, list[Cell]] = {}
     for cell in cells:
-        seconds = replicates * replicate_seconds(cell)
+        own.setdefault(cell.client, []).append(cell)
         for host in {hosts.get(node, node) for node in (cell.client, cell.server)}:
-            spent[host] = spent.get(host, 0.0) + seconds
-    return max(spent.values(), default=0.0)
+            spent[host] = spent.get(host, 0.0) + replicate_seconds(cell)
+    for node, its in own.items():
+        spent[hosts.get(node, node)] += _set_seconds(its)
+    return replicates * max(spent.values(), default=0.0)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.measure.fakes import FakeSession, cell
 from wulf.core.errors import NodeError
 from wulf.measure.engine.ends import Ends, Servers, no_second_session
-from wulf.measure.engine.probes import NET
+from wulf.measure.engine.plan import SharedSet
+from wulf.measure.engine.probes import NET, NODE
 
 
 def ends(*sessions: FakeSession, servers: Servers | None = None) -> Ends:
@@ -34,6 +37,15 @@ def test_what_is_served_already_is_not_served_again() -> None:
     assert server.calls == []
     both.begin(cell(0, "n1", "n2"))
     assert [(fields["port"], fields["key"]) for _, fields in client.calls] == [(9, "k")]
+
+
+def test_a_cell_that_shares_a_working_set_names_it() -> None:
+    node = FakeSession("n1")
+    own = Ends({NODE: {"n1": node}}, {}, no_second_session, {})
+    alone = replace(cell(0, "n1", "n1"), program=NODE, transport="")
+    for one in (alone, replace(alone, shares=SharedSet("huge pages", 4096, spoils=True))):
+        own.begin(one)
+    assert [fields.get("set") for _, fields in node.calls] == [None, {"name": "huge pages", "bytes": 4096}]
 
 
 def test_an_end_that_is_gone_is_named_with_how_it_ended() -> None:

@@ -2,12 +2,13 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.unit.measure.fakes import cell
-from wulf.measure.engine.plan import Plan, order_pass, round_of
+from wulf.measure.engine.plan import Cell, Plan, SharedSet, order_pass, round_of
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 31, 32])
@@ -62,8 +63,42 @@ def test_order_is_random_and_the_seed_repeats_it() -> None:
     assert ids(7) != ids(8)
 
 
+def shared(number: int, name: str, *, spoils: bool = False) -> Cell:
+    return replace(cell(number, "a", "a"), name=f"c{number}", shares=SharedSet(name, 4096, spoils))
+
+
+def test_cells_that_share_a_set_follow_one_another_and_those_that_spoil_it_come_last() -> None:
+    """Else each of them would lay it on pages anew."""
+    alone = [replace(cell(i, "a", "a"), name=f"c{i}") for i in range(8)]
+    ones = [shared(i, "one", spoils=i >= 12) for i in range(8, 16)]
+    others = [shared(i, "other") for i in range(16, 20)]
+    begins, orders = set(), set()
+    for seed in range(50):
+        order = [c for wave in order_pass([*alone, *ones, *others], {}, np.random.default_rng(seed)) for c in wave]
+        assert sorted(c.id for c in order) == list(range(20))
+        for together in (ones, others):
+            places = [order.index(c) for c in together]
+            assert max(places) - min(places) == len(together) - 1
+        assert max(order.index(c) for c in ones[:4]) < min(order.index(c) for c in ones[4:])
+        begins.add(min(order.index(c) for c in ones))
+        orders.add(tuple(c.id for c in order if c in ones))
+    assert len(begins) > 5
+    assert len(orders) > 40
+
+
+def test_nodes_that_share_sets_each_of_its_own_measure_at_the_same_time() -> None:
+    cells = [
+        replace(shared(2 * i + j, "one"), client=n, server=n, name=f"c{i}")
+        for i in range(5)
+        for j, n in enumerate("ab")
+    ]
+    waves = order_pass(cells, {}, np.random.default_rng(1))
+    assert {len(wave) for wave in waves} == {2}
+    assert all(len({c.name for c in wave}) == 1 for wave in waves)
+
+
 def test_plan_survives_its_json() -> None:
-    plan = Plan(tuple(all_cells(3)), seed=5, width=0.01, budget=60.0, hosts={"n0": "x"})
+    plan = Plan((*all_cells(3), shared(9, "one", spoils=True)), seed=5, width=0.01, budget=60.0, hosts={"n0": "x"})
     again = Plan.from_json(json.loads(json.dumps(plan.to_json())))
     assert again == plan
 

@@ -19,8 +19,17 @@ from wulf.measure.engine.collect import records_of
 from wulf.measure.engine.plan import Cell, Plan, order_pass
 from wulf.measure.engine.probes import NODE, Probe
 from wulf.measure.node.cells import Lack, TableRequest, cells_of, octaves, runs_over, spread
-from wulf.measure.node.cost import MOST_LONGER, Turn, fitted, longer_within, most_seconds, replicate_seconds
+from wulf.measure.node.cost import (
+    MOST_LONGER,
+    TOUCH_SECONDS,
+    Turn,
+    fitted,
+    longer_within,
+    most_seconds,
+    replicate_seconds,
+)
 from wulf.measure.node.rows import table
+from wulf.measure.node.sets import needed
 from wulf.measure.node.shape import Shape, shape_of
 from wulf.workflow.node.survey import FULL_SECONDS, PLANNED, QUICK_SECONDS
 
@@ -118,6 +127,40 @@ def test_cpus_that_are_drawn_hold_neighbours_and_siblings() -> None:
     assert len(drawn) == len(set(drawn)) == 16
     assert {0, 1, 112, 113} <= set(drawn)  # Linux: the second thread of core 0 is CPU 112
     assert len([cell for cell in cells()[0] if cell.pattern == "core-to-core"]) == 16 * 15 // 2 + 1
+
+
+def test_large_sets_of_one_thread_are_shared_as_large_as_the_largest_needs() -> None:
+    made, _ = cells(groups="memory")
+    sharing = {
+        name: [c for c in made if c.shares and c.shares.name == name] for name in ("default pages", "huge pages")
+    }
+    for name, members in sharing.items():
+        (size,) = {c.shares.bytes for c in members if c.shares}
+        assert size == max(needed(c.pattern, c.params) for c in members), name
+        assert all(c.params.get("pages", "default") == name.split()[0] for c in members)
+    rows = {row: c for c in made for row in c.rows.values()}
+    assert {"mem.random.latency", "mem.main.latency", "mem.updates", "mem.triad", "mem.read"} <= {
+        row for c in sharing["default pages"] for row in c.rows.values()
+    }
+    assert not any(rows[name].shares for name in ("mem.l1.latency", "mem.l1.read", "mem.triad.all", "mem.updates.all"))
+    spoils = {c.pattern: c.shares.spoils for c in made if c.shares}
+    assert spoils == {"chase": True, "random-access": True, "bandwidth": False}
+
+
+def test_a_set_that_nobody_shares_is_the_probes_own() -> None:
+    asked = TableRequest(names=frozenset({"mem.triad"}))
+    made, _ = cells_of(["n1"], {"n1": SERVER}, PROBES, asked, place=place)
+    assert [c.shares for c in made] == [None]
+
+
+def test_a_shared_set_is_made_ready_once() -> None:
+    made, _ = cells(groups="memory", quick=True)
+    own = [replace(c, shares=None) for c in made]
+    sets = {c.shares.name: c.shares.bytes for c in made if c.shares}
+    laid = sum(needed(c.pattern, c.params) for c in made if c.shares)
+    saved = TOUCH_SECONDS * (laid - sum(sets.values()))
+    assert saved > 0.1
+    assert most_seconds(own, {}, 2) - most_seconds(made, {}, 2) == pytest.approx(2 * saved)
 
 
 def test_runs_of_the_operation_rate_fit_its_time() -> None:
