@@ -23,7 +23,7 @@ from bench.errors import BenchError
 from bench.mpi import KIND, RANKS
 from bench.mpi_farm import OPTIONS, program
 from bench.rows import Row, without_peer
-from bench.session import once
+from bench.session import Session
 
 SIZES = (1000, 2000, 4000)
 BLOCKS = (64, 128)
@@ -70,7 +70,11 @@ def _contests(blas: Path) -> Iterator[Contest]:
 
 
 def _ours(ranks: Sequence[str], params: dict[str, object]) -> float:
-    return float(once(ranks, "run", probe="linpack", params=params)["metrics"]["rate"]["value"])
+    """Of the second solution of a launch: hpcc's ranks have done other tests before, and ours' first is half as fast
+    (at n = 1000), since neither the BLAS's own memory nor that of the messages is laid on pages yet."""
+    with Session(ranks) as session:
+        session.request("run", probe="linpack", params=params)
+        return float(session.request("run", probe="linpack", params=params)["metrics"]["rate"]["value"])
 
 
 @dataclass

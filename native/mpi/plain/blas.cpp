@@ -125,19 +125,20 @@ class LibraryBlas : public Blas {
     const Integer step = lda;
     gemv_("N", &rows, &columns, &kMinusOne, a, &step, x, &kNext, &kOne, y, &kNext, 1);
   }
-  void solve_lower(int m, int n, const double* l, int ldl, double* b, int ldb) const override {
-    const Integer rows = m;
-    const Integer columns = n;
-    const Integer l_step = ldl;
-    const Integer b_step = ldb;
-    trsm_("L", "L", "N", "U", &rows, &columns, &kOne, l, &l_step, b, &b_step, 1, 1, 1, 1);
-  }
   [[nodiscard]] int largest(int n, const double* x) const override {
     const Integer count = n;
     return largest_(&count, x, &kNext) - 1;
   }
 
  private:
+  void solve_few(int m, int n, const double* l, int ldl, double* b, int ldb) const override {
+    const Integer rows = m;
+    const Integer columns = n;
+    const Integer l_step = ldl;
+    const Integer b_step = ldb;
+    trsm_("L", "L", "N", "U", &rows, &columns, &kOne, l, &l_step, b, &b_step, 1, 1, 1, 1);
+  }
+
   static constexpr double kMinusOne = -1.0;
   static constexpr double kOne = 1.0;
   static constexpr Integer kNext = 1;
@@ -169,6 +170,19 @@ std::unique_ptr<Blas> library_blas(const std::string& wanted, int threads) {
 }
 
 }  // namespace
+
+void Blas::solve_lower(int m, int n, const double* l, int ldl, double* b, int ldb) const {
+  constexpr int kFew = 8;
+  if (m <= kFew) {
+    solve_few(m, n, l, ldl, b, ldb);
+    return;
+  }
+  const int upper = m / 2;
+  solve_lower(upper, n, l, ldl, b, ldb);
+  multiply(m - upper, n, upper, l + upper, ldl, b, ldb, b + upper, ldb);
+  const double* corner = l + upper + (static_cast<std::ptrdiff_t>(upper) * ldl);
+  solve_lower(m - upper, n, corner, ldl, b + upper, ldb);
+}
 
 std::unique_ptr<Blas> load_blas(const std::optional<std::string>& wanted, int threads) {
   if (wanted) {

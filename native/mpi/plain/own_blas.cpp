@@ -22,18 +22,6 @@ class OwnBlas : public Blas {
       }
     }
   }
-  /// By halves, so that most of it are products of matrices.
-  void solve_lower(int m, int n, const double* l, int ldl, double* b, int ldb) const override {
-    constexpr int kFew = 16;
-    if (m <= kFew) {
-      solve_few(m, n, l, ldl, b, ldb);
-      return;
-    }
-    const int half = m / 2;
-    solve_lower(half, n, l, ldl, b, ldb);
-    multiply_(m - half, n, half, l + at(half, 0, ldl), ldl, b, ldb, b + at(half, 0, ldb), ldb);
-    solve_lower(m - half, n, l + at(half, half, ldl), ldl, b + at(half, 0, ldb), ldb);
-  }
   [[nodiscard]] int largest(int n, const double* x) const override {
     return static_cast<int>(
         std::max_element(x, x + n, [](double a, double b) { return std::abs(a) < std::abs(b); }) - x);
@@ -42,7 +30,7 @@ class OwnBlas : public Blas {
  private:
   static std::ptrdiff_t at(int i, int j, int ld) { return i + (static_cast<std::ptrdiff_t>(j) * ld); }
 
-  static void solve_few(int m, int n, const double* l, int ldl, double* b, int ldb) {
+  void solve_few(int m, int n, const double* l, int ldl, double* b, int ldb) const override {
     for (int j = 0; j < n; ++j) {
       double* column = b + at(0, j, ldb);
       for (int k = 0; k < m; ++k) {
