@@ -66,6 +66,19 @@ def test_a_slope_that_is_none_is_no_figure() -> None:
     assert told["value"] is None and "larger messages" in told["reason"]
 
 
+def test_the_eager_limit_is_told_with_its_interval_or_why_there_is_none() -> None:
+    noise = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0)
+    sizes = [float(1 << k) for k in range(0, 20, 2)]
+    trips = {s: [2 * (5e-6 + s * 1e-9 + (1e-4 if s > 9000 else 0)) * f for f in noise] for s in sizes}
+    found = fit_loggp(trips, None, [], {}, messages=16)
+    told = loggp_object(found, "n1>n2")["eager"]
+    assert (told["low"], told["value"], told["high"]) == (4096, 4096, 16384)
+    assert "eager limit" in " ".join(shown(loggp_view(found, "n1>n2", trips)).split())
+    flat = fit_loggp({s: [2e-6 * f for f in noise] for s in sizes}, None, [], {}, messages=16)
+    assert "Eager limit: none, no size was found" in " ".join(shown(loggp_view(flat, "n1>n2", trips)).split())
+    assert loggp_object(flat, "n1>n2")["eager"]["value"] is None
+
+
 def test_messages_that_cross_are_told_apart_from_sizes() -> None:
     text = " ".join(shown(loggp()).split())
     assert "Messages that cross, against one alone: 1" in text and "both ways at 64 B" in text

@@ -20,7 +20,7 @@ from scipy.stats import qmc
 
 from wulf.core.durations import parse_duration
 from wulf.model.network.file import Costs, Figure, NetworkFile
-from wulf.model.network.loggp import LogGP, rise, steepest
+from wulf.model.network.loggp import LogGP
 from wulf.stats.curves.piecewise import Interval
 from wulf.stats.samples import Floats
 
@@ -333,7 +333,7 @@ def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple
     if gap is None:
         notes.append(f"{source}: {found.reasons.get('gap', 'no gap was measured')}; messages follow each other at once")
         gap = Interval(0.0, 0.0, 0.0)
-    eager = eager_limit(found)
+    eager = found.eager
     if eager is None:
         notes.append(f"{source}: no change of protocol was found: every message is taken to be eager")
     crossed = {by_byte: found.missed(by_byte=by_byte) for by_byte in (False, True)}
@@ -368,23 +368,6 @@ def _stored(found: LogGP, eager: float | None, source: str) -> dict[str, Figure]
         "packet_byte": Figure(value=by_byte, source=source),
         "packet": Figure(value=packet, source=f"{source}: by how much longer messages come later"),
     }
-
-
-def eager_limit(found: LogGP) -> Interval | None:
-    """The largest size that is sent before its receiver asks for it; None where all are.
-
-    Rendezvous costs two more ways over the network, so that the time of a message rises there by 2L: the edge of the
-    greatest rise, where it rises by L at least. The limit is the last size on the line before it; it may lie as low or
-    as high as the edge did in resamples.
-    """
-    edge = steepest(found.times)
-    if edge is None:
-        return None
-    if found.latency is not None and rise(*edge) < found.latency.value:
-        return None
-    last = edge[0].last
-    low, high = found.edges[found.times.lines.index(edge[0])]
-    return Interval(last, min(low, last), max(high, last))
 
 
 def _allowing(one: Interval, share: float) -> Interval:

@@ -18,7 +18,7 @@ pattern that is in none of them: two messages that cross, each of which should t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -118,6 +118,21 @@ class LogGP:
         return max(found, default=0.0)
 
     @property
+    def eager(self) -> Interval | None:
+        """The largest size [B] that is sent before its receiver asks for it; None where all are.
+
+        Rendezvous costs two more ways over the network, so that the time of a message rises there by 2L: the edge of
+        the greatest rise, where it rises by L at least. The limit is the last size on the line before it; it may lie as
+        low or as high as the edge did in resamples.
+        """
+        edge = steepest(self.times)
+        if edge is None or (self.latency is not None and rise(*edge) < self.latency.value):
+            return None
+        last = edge[0].last
+        low, high = self.edges[self.times.lines.index(edge[0])]
+        return Interval(last, min(low, last), max(high, last))
+
+    @property
     def edges(self) -> Sequence[tuple[float, float]]:
         """Between which sizes the protocol changes: eager to rendezvous is one of them."""
         return self.times.switches
@@ -132,6 +147,12 @@ NOTHING_LEFT = (
     "a CPU of its own for each rank would tell it"
 )
 """Why there is no latency."""
+
+NO_SLOPE = "larger messages took no longer than small ones: measure larger ones, or longer"
+"""Why there is no time of a byte."""
+
+ALL_EAGER = "no size was found from which on a receiver has to ask first"
+"""Why there is no eager limit."""
 
 
 def fit_loggp(
@@ -186,13 +207,20 @@ def fit_loggp(
         for name in ("send", "receive"):
             reasons.setdefault(name, "only round trips were measured: o is part of them, and can't be told from L")
         reasons["latency"] = "it can't be told from 2o: the first line's α is L + 2o"
-        return LogGP(None, None, None, gap, {}, times, gaps, checks, reasons)
+        return _told(LogGP(None, None, None, gap, {}, times, gaps, checks, reasons))
     latency = _latency(smallest, round_trips, boot)
     if latency.value <= 0:
         reasons["latency"] = NOTHING_LEFT
     found = {one.bytes: (boot.median(one.send), boot.median(one.receive)) for one in calls}
     known = latency if latency.value > 0 else None
-    return LogGP(known, *found[smallest.bytes], gap, found, times, gaps, checks, reasons)
+    return _told(LogGP(known, *found[smallest.bytes], gap, found, times, gaps, checks, reasons))
+
+
+def _told(found: LogGP) -> LogGP:
+    """With the reasons why the lines have no G, or no eager limit."""
+    lacking = {"per_byte": NO_SLOPE} if found.per_byte.value <= 0 else {}
+    lacking |= {"eager": ALL_EAGER} if found.eager is None else {}
+    return replace(found, reasons={**found.reasons, **lacking})
 
 
 class _Bootstrap:

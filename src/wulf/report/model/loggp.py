@@ -18,9 +18,8 @@ NAMES = {
     "gap": "g, gap between messages",
 }  # fmt: skip
 
-
-NO_SLOPE = "larger messages took no longer than small ones: measure larger ones, or longer"
-"""Why there is no time of a byte."""
+LINES = ("per_byte", "eager")
+"""What the lines tell, beside those."""
 
 
 def loggp_view(
@@ -46,7 +45,7 @@ def loggp_view(
         heads = ["bytes", "sending", "95% interval", "receiving", "95% interval"]
         sections.append(Section("Overheads", (), Columns(heads, rows)))
     sections += [_checks(found.checks), Section("Time of a message", plot=plot_of(found, times))]
-    notes = [*cautions, *(why for name, why in found.reasons.items() if name not in NAMES)]
+    notes = [*cautions, *(why for name, why in found.reasons.items() if name not in (*NAMES, *LINES))]
     method = (
         "g + s·G from trains of messages, PRTT(n, 0, s) by Netgauge's method; o is what the calls take, of messages "
         "with pauses between them; L = RTT/2 less both. Lines and their bends by least squares and Schwarz's "
@@ -73,12 +72,16 @@ def _parameters(found: LogGP) -> Section:
         rows.append([title, *known])
     heading = "Parameters"
     lines = [f"{title}: none, {found.reasons[name]}." for name, title in NAMES.items() if getattr(found, name) is None]
-    per_byte = found.per_byte
-    if per_byte.value > 0:
+    per_byte, eager = found.per_byte, found.eager
+    if "per_byte" not in found.reasons:
         rows.append(["G, time of a byte", f"{show(per_byte.value, 's')}/B", f"{_range(per_byte)}/B"])
         rows.append(["1/G", _rate(per_byte), _range(Interval(0, *_inverse(per_byte)), "byte/s")])
     else:
-        lines.append(f"G, time of a byte: none, {NO_SLOPE} ({_range(per_byte)}/B).")
+        lines.append(f"G, time of a byte: none, {found.reasons['per_byte']} ({_range(per_byte)}/B).")
+    if eager is not None:
+        rows.append(["eager limit", show(eager.value, "B"), _range(eager, "B")])
+    else:
+        lines.append(f"Eager limit: none, {found.reasons['eager']}.")
     rows = [row for row in rows if row[1] != "–"]
     return Section(heading, lines, Columns(["", "value", "95% interval"], rows))
 
@@ -161,10 +164,9 @@ def loggp_object(found: LogGP, subject: str, cautions: Sequence[str] = ()) -> di
         "subject": subject,
         "cautions": list(cautions),
         **{name: _known(found, name) for name in NAMES},
-        "per_byte": {
-            **interval_object(found.per_byte),
-            **({} if found.per_byte.value > 0 else {"value": None, "reason": NO_SLOPE}),
-        },
+        "per_byte": interval_object(found.per_byte)
+        | ({"value": None, "reason": found.reasons["per_byte"]} if "per_byte" in found.reasons else {}),
+        "eager": _known(found, "eager"),
         "overheads": [
             {"bytes": size, "send": interval_object(send), "receive": interval_object(receive)}
             for size, (send, receive) in found.overheads.items()

@@ -23,7 +23,6 @@ from wulf.model.network.figures import (
     changed,
     class_object,
     draws,
-    eager_limit,
     edited,
     from_loggp,
     host_numbers,
@@ -294,8 +293,8 @@ def test_a_sweep_alone_has_latency_alone_and_says_so() -> None:
 
 def test_the_eager_limit_is_the_greatest_rise() -> None:
     three = lines((1, 64, 5e-6, 1e-9), (128, 8192, 5.1e-6, 1e-9), (16384, 65536, 15e-6, 1e-9))
-    assert eager_limit(loggp(three, at(3e-6), at(1e-6))) == Interval(8192, 8192, 16384)
-    assert eager_limit(loggp(lines((1, 64, 5e-6, 1e-9), (128, 512, 6e-6, 1e-9)), at(3e-6), at(1e-6))) is None
+    assert loggp(three, at(3e-6), at(1e-6)).eager == Interval(8192, 8192, 16384)
+    assert loggp(lines((1, 64, 5e-6, 1e-9), (128, 512, 6e-6, 1e-9)), at(3e-6), at(1e-6)).eager is None
 
 
 def test_texts_of_unknown_networks() -> None:
@@ -307,7 +306,7 @@ def test_the_eager_limit_is_where_the_lines_are_whatever_the_edges_interval() ->
     """Resamples put the edge anywhere from 1536 B on: the lines themselves end at 48 KiB, and begin again at 64."""
     times = lines((1, 49152, 5e-6, 1e-9), (65536, 1 << 20, 15e-6, 1e-9))
     doubtful = replace(times, switches=((1536.0, 98304.0),))
-    limit = eager_limit(loggp(doubtful, at(3e-6), at(1e-6)))
+    limit = loggp(doubtful, at(3e-6), at(1e-6)).eager
     assert limit == Interval(49152, 1536, 98304)
     file, _ = from_loggp(loggp(doubtful, at(3e-6), at(1e-6)), "this", "run r1")
     assert (file.inter.eager.low, file.inter.eager.value, file.inter.eager.high) == (1536, 49152, 98304)

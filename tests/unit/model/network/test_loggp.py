@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from wulf.model.network.loggp import Calls, LogGP, fit_loggp, line_of
+from wulf.model.network.loggp import ALL_EAGER, Calls, LogGP, fit_loggp, line_of
 
 LATENCY, SENDING, RECEIVING = 2e-6, 0.4e-6, 0.6e-6
 GAP, PER_BYTE, PER_BYTE_LARGE, EDGE, EXTRA = 0.8e-6, 1e-9, 0.5e-9, 65536, 5e-6
@@ -53,7 +53,7 @@ def test_planted_parameters_are_found() -> None:
     assert model.gap.value == pytest.approx(gap(1), rel=0.02)
     assert model.per_byte.value == pytest.approx(PER_BYTE_LARGE, rel=0.02)
     assert set(model.overheads) == {1, 1024}
-    assert model.reasons == {}
+    assert model.reasons == {"eager": ALL_EAGER}  # the protocol changes, but nobody waits for an answer
 
 
 def test_the_edge_is_found_in_both_curves() -> None:
@@ -93,7 +93,7 @@ def test_a_size_that_lies_off_the_lines_is_told() -> None:
 def test_round_trips_alone_have_no_overhead_and_say_why() -> None:
     model = found(timed=(), trains=False)
     assert (model.latency, model.send, model.receive, model.gap, model.gaps) == (None,) * 5
-    assert set(model.reasons) == {"latency", "send", "receive", "gap"}
+    assert set(model.reasons) == {"latency", "send", "receive", "gap", "eager"}
     assert "can't be told" in model.reasons["send"]
     assert model.per_byte.value == pytest.approx(PER_BYTE_LARGE, rel=0.02)
     assert len(model.edges) == 1

@@ -16,7 +16,7 @@ from tests.unit.workflow.simulating import simulator
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure.mpi import probes as measuring
-from wulf.model.network.figures import eager_limit, from_loggp
+from wulf.model.network.figures import from_loggp
 from wulf.model.network.loggp import BOTH_WAYS, fit_loggp
 from wulf.store.run import Run
 from wulf.workflow.engine.measuring import Outcome
@@ -150,7 +150,7 @@ def test_the_edge_of_the_protocol_is_looked_for_at_powers_of_two_less_a_header()
     more = near_edge(trips(list(SIZES)))
     assert more == [56756, 65536 - HEADER]
     found = fit_loggp(trips([*SIZES, *more]))
-    limit = eager_limit(found)
+    limit = found.eager
     assert limit is not None
     assert limit.value == 65536 - HEADER < LIMIT < 65536
 
