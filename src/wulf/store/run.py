@@ -323,7 +323,7 @@ def gravest_finding(path: Path) -> Finding | None:
 
 
 def list_runs(directory: Path | None = None) -> Iterator[Path]:
-    """The runs under a directory, oldest first; some may be torn: `read_meta` says so."""
+    """The runs under a directory, by name; some may be torn: `read_meta` says so."""
     root = directory if directory is not None else runs_directory()
     if root.is_dir():
         yield from sorted(path.parent for path in root.glob("*/run.json"))
@@ -338,21 +338,23 @@ def read_metas(directory: Path | None = None) -> tuple[dict[Path, dict[str, Any]
             found[path] = read_meta(path)
         except StoreError as error:
             unread[path] = error.what
-    return found, unread
+    return dict(sorted(found.items(), key=lambda one: (str(one[1].get("started")), one[0]))), unread
 
 
 def newest_run(command: str, directory: Path | None = None, *, state: str | None = None) -> Path | None:
     """The newest run of a command, in that state where one is given; None where there is none that can be read."""
     found = [
-        (str(meta.get("started")), path)
+        path
         for path, meta in read_metas(directory)[0].items()
         if meta.get("command") == command and state in (None, meta.get("state"))
     ]
-    return max(found, default=("", None))[1]
+    return found[-1] if found else None
 
 
 def find_run(name: str, directory: Path | None = None) -> Path:
-    """The run that a user named: a path, an identifier, its unambiguous beginning, or `last`.
+    """The run that a user named: a path, a folder's name or an identifier, its unambiguous beginning, or `last`.
+
+    `last` is the newest that can be read, whatever its folder is called.
 
     Raises
     ------
@@ -361,12 +363,15 @@ def find_run(name: str, directory: Path | None = None) -> Path:
     """
     if (Path(name) / "run.json").is_file():
         return Path(name)
-    runs = list(list_runs(directory))
+    metas, unread = read_metas(directory)
+    runs = [*unread, *metas]
     root = directory if directory is not None else runs_directory()
     if name == "last" and runs:
         return runs[-1]
-    matches = [run for run in runs if run.name.startswith(name)]
-    if len(matches) == 1:
-        return matches[0]
+    names = {run: (run.name, str(metas[run]["id"]) if run in metas else "") for run in runs}
+    matches = [run for run in runs if any(own.startswith(name) for own in names[run])]
+    exact = [run for run in matches if name in names[run]]
+    if len(exact or matches) == 1:
+        return (exact or matches)[0]
     what = "no run" if not matches else f"{len(matches)} runs"
     raise UsageError(f"{what} named {name!r} under {root}", "`wulf runs` lists the runs")

@@ -51,7 +51,7 @@ def listing(directory: Path | None, as_json: bool) -> None:
 
     found, unread = read_metas(directory)
     torn = {path: {"id": path.name, "state": "unreadable", "error": why} for path, why in unread.items()}
-    metas = dict(sorted((found | torn).items()))
+    metas = {path: {"name": path.name, **meta} for path, meta in (torn | found).items()}
     if as_json:
         for meta in metas.values():
             click.echo(json.dumps(meta))
@@ -75,7 +75,7 @@ def listing(directory: Path | None, as_json: bool) -> None:
 def _row(meta: dict[str, Any]) -> tuple[str, str, str, str]:
     names = meta.get("nodes", [])
     shown = ",".join(names[:4]) + (f" +{len(names) - 4}" if len(names) > 4 else "")
-    return clean(meta["id"]), meta["state"], clean(shown), str(meta.get("exit_code", "–"))
+    return clean(meta["name"]), meta["state"], clean(shown), str(meta.get("exit_code", "–"))
 
 
 @click.command(cls=Command, epilog="Example: wulf runs export last --format parquet --to last.parquet")
