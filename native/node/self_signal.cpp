@@ -13,20 +13,22 @@ void count_signal(int /*signal*/) { times_handled = times_handled + 1; }
 
 }  // namespace
 
-void SelfSignal::install() {
+void SelfSignal::install(std::uint64_t count) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): what matters is set, as lmbench does
   struct sigaction action;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): written by the call
   struct sigaction old;
-  action.sa_handler = count_signal;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = 0;
-  sigaction(kSignal, &action, &old);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    action.sa_handler = count_signal;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = 0;
+    sigaction(kSignal, &action, &old);
+  }
 }
 
 SelfSignal::SelfSignal() : process_(getpid()), thread_(syscall(SYS_gettid)) {
   sigaction(kSignal, nullptr, &before_);
-  install();
+  install(1);
   sigset_t own;
   sigemptyset(&own);
   sigaddset(&own, kSignal);
