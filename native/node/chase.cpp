@@ -111,14 +111,11 @@ void walk(Chains& chains, std::uint64_t steps) {
   kWalks.at(chains.heads.size() - 1)(chains.heads, steps);
 }
 
-Samples time_chase(Chains& chains, double seconds) {
+Samples time_chase(Chains& chains, double seconds, Nanoseconds warm) {
   constexpr std::uint64_t kPart = 4096;
-  // a set beyond the caches is walked that long before they hold what they hold from then on, however long it
-  // is measured: after 2.5 and 5 ms it was up to 10 and 4 % too fast, after 10, 20, 40 and 80 ms the same
-  constexpr Nanoseconds kWarm = 10 * kMillisecond;
   const std::size_t count = chains.heads.size();
   const std::uint64_t round = (chains.places + count - 1) / count;
-  const Nanoseconds end = now() + kWarm;
+  const Nanoseconds end = now() + warm;
   for (std::uint64_t done = 0; done < round && now() < end; done += kPart) {
     walk(chains, std::min(kPart, round - done));
   }

@@ -40,8 +40,14 @@ struct Chains {
 /// Follows every chain by `steps` loads; a load of one chain waits for its last alone.
 void walk(Chains& chains, std::uint64_t steps);
 
-/// Time per load of all chains together, of about `seconds`, after a walk once round, or of 10 ms.
-[[nodiscard]] Samples time_chase(Chains& chains, double seconds);
+/// How long a set beyond the caches is walked before they hold what they hold from then on, however long it
+/// is measured: in random order after 2.5 and 5 ms it was up to 10 and 4 % too fast, after 10, 20, 40 and 80
+/// ms the same; ascending, where prefetchers learn, 5 % after 10 ms, and 2 after 20.
+inline constexpr Nanoseconds kWarm = 10 * kMillisecond;
+inline constexpr Nanoseconds kWarmAscending = 40 * kMillisecond;
+
+/// Time per load of all chains together, of about `seconds`, after a walk once round, or of `warm`.
+[[nodiscard]] Samples time_chase(Chains& chains, double seconds, Nanoseconds warm = kWarm);
 
 inline constexpr std::size_t kMostChains = 32;
 

@@ -56,8 +56,9 @@ class Chase final : public Probe {
     const Nanoseconds start = now();
     Chains chains = link(set, line, params, random);
     const double setup = to_seconds(now() - start);
-    const Samples samples = time_chase(chains, params.at("seconds").get<double>());
     const bool ascending = params.at("stride") != 0;
+    const Samples samples =
+        time_chase(chains, params.at("seconds").get<double>(), ascending ? kWarmAscending : kWarm);
     return {.metrics = {{"latency", samples.metric()}},
             .seconds = samples.spent(),
             .info = {{"pages", set.info()},
