@@ -105,7 +105,6 @@ ORIGINALS: dict[str, Original] = {
         for processes, kib in ((2, 0), (2, 16), (2, 64), (8, 16), (8, 64), (16, 16), (16, 64))
     },
     "mem.l1.latency": Original("lat_mem_rd -N 1 1 128", read=_latency_at(L1_BYTES), params={"bytes": L1_BYTES}),
-    "mem.main.latency": Original("lat_mem_rd -N 1 64 128", read=_latency_at(ARRAY_BYTES), params=_ARRAY),
     "mem.random.latency": Original("lat_mem_rd -N 1 -t 64 16", read=_latency_at(ARRAY_BYTES), params=_ARRAY),
 }
 """Row → its original; arithmetic beside."""
@@ -118,7 +117,7 @@ OPERATIONS = {
 """Row → its name in lat_ops' output, of which one run has all."""
 
 
-SLOW, SLOW_SHARE = ("mem.l1.latency", "mem.main.latency", "mem.random.latency"), 0.5
+SLOW, SLOW_SHARE = ("mem.l1.latency", "mem.random.latency"), 0.5
 """Rows of which lmbench measures all sizes for one; they have so much of the time, and the others more blocks."""
 
 

@@ -44,7 +44,7 @@ def test_figures_are_those_of_the_row_in_si(monkeypatch):
     assert theirs["os.syscall.null"]() == pytest.approx(0.0402e-6)
     assert all("TMPDIR=/dev/shm" in words for _, words in asked)
     assert theirs["mem.l1.latency"]() == pytest.approx(1.05e-9)
-    assert theirs["mem.main.latency"]() == pytest.approx(90.5e-9)
+    assert theirs["mem.random.latency"]() == pytest.approx(90.5e-9)
     assert theirs["os.reread.mapped"]() == pytest.approx(12000.5e6)
 
 
@@ -52,7 +52,7 @@ def test_ours_is_the_rows_own_cell(monkeypatch):
     contests, asked = made(monkeypatch, {})
     assert asked[0][0] == "lmdd"  # the file is written as lmbench's summary writes it
     assert contests["mem.fault.protection, Prot Fault"].ours() == (("page-fault", "excess"), {"kind": "protection"})
-    assert contests["mem.main.latency, Main mem"].ours()[1]["bytes"] == 64 << 20
+    assert contests["mem.random.latency, Rand mem"].ours()[1]["bytes"] == 64 << 20
 
 
 def test_one_run_of_lat_ops_has_all_operations(monkeypatch):
