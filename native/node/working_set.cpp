@@ -47,7 +47,7 @@ SharedSet SharedSet::of(const Json& request) {
     return {};
   }
   if (!set->is_object()) {
-    throw bad_parameter("set", "set is no object: {\"name\", \"bytes\"}");
+    throw bad_parameter("set", R"(set is no object: {"name", "bytes"})");
   }
   refuse_unknown_fields(*set, {"name", "bytes"});
   constexpr std::int64_t kMostBytes = 1LL << 44U;

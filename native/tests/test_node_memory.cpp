@@ -215,7 +215,7 @@ TEST_CASE("pages touched by several CPUs are all touched, and every byte of them
 TEST_CASE("room is touched as it is needed, and no more") {
   constexpr std::size_t kBytes = std::size_t{16} << 20U;
   Pages pages = Pages::room(kBytes, "small");
-  pages.touch(kBytes / 4 + 1, {});
+  pages.touch((kBytes / 4) + 1, {});
   CHECK(pages.info().at("small").get<std::size_t>() < kBytes / 2);
   std::ranges::fill(pages.as<std::byte>().first(kBytes / 4), std::byte{2});
   pages.touch(kBytes / 8, {});
@@ -223,8 +223,10 @@ TEST_CASE("room is touched as it is needed, and no more") {
   CHECK(pages.info().at("small") == kBytes);
   const auto bytes = pages.as<std::byte>();
   CHECK(std::ranges::count(bytes, std::byte{2}) == kBytes / 4);  // what was there stays
-  CHECK(std::ranges::count(bytes, std::byte{1}) == kBytes - kBytes / 4);
+  CHECK(std::ranges::count(bytes, std::byte{1}) == kBytes - (kBytes / 4));
 }
+
+namespace {
 
 /// Where the memory of a request lies, and the second byte of it, which is then made 3.
 struct Answered {
@@ -239,6 +241,8 @@ Answered answer(const SharedSet& set, const std::string& request, std::size_t by
   CHECK(memory.info().contains("set") == !set.name.empty());
   return {memory.data(), std::exchange(memory.data()[1], std::byte{3})};
 }
+
+}  // namespace
 
 TEST_CASE("requests that name a set share its memory, each of them once") {
   constexpr std::size_t kBytes = std::size_t{4} << 20U;
@@ -266,8 +270,8 @@ TEST_CASE("a set is asked for by name and bytes") {
   const SharedSet set = SharedSet::of({{"set", {{"name", "set"}, {"bytes", 4096}}}});
   CHECK(set.name == "set");
   CHECK(set.bytes == 4096);
-  for (const wulf::Json& wrong : {wulf::Json(4096), wulf::Json({{"name", "set"}}),
-                                  wulf::Json({{"bytes", 1}}), wulf::Json({{"name", "set"}, {"bytes", 0}}),
+  for (const wulf::Json& wrong : {wulf::Json(4096), wulf::Json({{"name", "set"}}), wulf::Json({{"bytes", 1}}),
+                                  wulf::Json({{"name", "set"}, {"bytes", 0}}),
                                   wulf::Json({{"name", "set"}, {"bytes", 1}, {"kind", "huge"}})}) {
     CHECK_THROWS_AS(SharedSet::of({{"set", wrong}}), Error);
   }
