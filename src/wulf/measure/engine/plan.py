@@ -313,17 +313,21 @@ def order_pass(
 def _shuffled(waves: Sequence[list[Cell]], random: np.random.Generator) -> list[list[Cell]]:
     """In random order, but for those whose cells share a working set, which follow one another.
 
-    They are in random order, too: first those that leave it as it was, then those that do not.
+    They are in random order, too: first those that leave it as it was, then those that do not. One set follows the
+    other: what is given back is what the next is laid on, before a virtual machine's host has taken it.
     """
-    beside: dict[str | int, list[list[Cell]]] = {}
-    for number, wave in enumerate(waves):
-        shares = next((cell.shares.name for cell in wave if cell.shares), None)
-        beside.setdefault(shares or number, []).append(wave)
-    groups, order = list(beside.values()), []
-    for i in random.permutation(len(groups)):
-        group = [groups[i][j] for j in random.permutation(len(groups[i]))] if len(groups[i]) > 1 else groups[i]
-        order += sorted(group, key=lambda wave: any(cell.shares and cell.shares.spoils for cell in wave))
-    return order
+    alone = [[wave] for wave in waves if not any(cell.shares for cell in wave)]
+    sharing = [wave for wave in waves if any(cell.shares for cell in wave)]
+    groups = [*alone, _by_set([sharing[i] for i in random.permutation(len(sharing))])] if sharing else alone
+    return [wave for i in random.permutation(len(groups)) for wave in groups[i]]
+
+
+def _by_set(waves: Sequence[list[Cell]]) -> list[list[Cell]]:
+    """Waves whose cells share sets, set by set as these come up."""
+    ones = [next(cell.shares for cell in wave if cell.shares) for wave in waves]
+    rank = {name: number for number, name in enumerate(dict.fromkeys(one.name for one in ones))}
+    places = sorted(range(len(waves)), key=lambda i: (rank[ones[i].name], ones[i].spoils))
+    return [waves[i] for i in places]
 
 
 ALONE = -1

@@ -80,6 +80,8 @@ def test_cells_that_share_a_set_follow_one_another_and_those_that_spoil_it_come_
             places = [order.index(c) for c in together]
             assert max(places) - min(places) == len(together) - 1
         assert max(order.index(c) for c in ones[:4]) < min(order.index(c) for c in ones[4:])
+        places = [order.index(c) for c in (*ones, *others)]
+        assert max(places) - min(places) == len(places) - 1
         begins.add(min(order.index(c) for c in ones))
         orders.add(tuple(c.id for c in order if c in ones))
     assert len(begins) > 5
