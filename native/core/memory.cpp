@@ -1,5 +1,7 @@
 #include "core/memory.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 
@@ -63,6 +65,8 @@ std::optional<std::uint64_t> memory_left(const std::string& root) {
     group.erase(group.rfind('/'));
   }
 }
+
+std::size_t page_bytes() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 std::uint64_t largest_cache(const std::string& root) {
   constexpr std::uint64_t kKibi = 1024;  // the kernel writes "32768K"

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "core/memory.hpp"
 #include "core/small_file.hpp"
 
 namespace wulf::node {
@@ -79,7 +80,7 @@ MemoryPolicy::~MemoryPolicy() { (void)syscall(SYS_set_mempolicy, MPOL_DEFAULT, n
 
 Placement placement(const void* memory, std::size_t bytes, int node) {
   constexpr std::size_t kMostPages = 1024;
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   const std::size_t pages = std::max<std::size_t>(bytes / page, 1);
   const std::size_t count = std::min(pages, kMostPages);
   std::vector<const void*> places;

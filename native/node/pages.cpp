@@ -1,7 +1,5 @@
 #include "node/pages.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -113,9 +111,9 @@ Pages::Pages(std::size_t bytes, const std::string& kind, const std::vector<int>&
 }
 
 void Pages::touch(std::size_t bytes, const std::vector<int>& helpers) {
-  static const auto kPage = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   if (bytes > touched_) {
-    const std::size_t end = (bytes + kPage - 1) / kPage * kPage;  // what is added later begins on a page
+    const std::size_t end = (bytes + page - 1) / page * page;  // what is added later begins on a page
     fill(data_ + touched_, end - touched_, helpers);
     touched_ = end;
   }

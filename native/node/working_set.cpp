@@ -1,7 +1,6 @@
 #include "node/working_set.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <set>
 #include <utility>
 

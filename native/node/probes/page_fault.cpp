@@ -1,6 +1,5 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <csetjmp>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/memory.hpp"
 #include "node/private_folder.hpp"
 #include "node/probe.hpp"
 #include "node/random.hpp"
@@ -142,7 +142,7 @@ Json excess_of(const Samples& whole, const Samples& handled, const Samples& send
 }
 
 Outcome measure_protection(double seconds) {
-  const Mapping mapping(static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_READ, -1);
+  const Mapping mapping(page_bytes(), PROT_READ, -1);
   const Handler handler(SIGSEGV, on_fault);
   const SelfSignal signal;
   const std::uint64_t before = SelfSignal::handled();
@@ -165,7 +165,7 @@ Outcome measure_protection(double seconds) {
 
 /// The pages of a file in random order, as offsets.
 std::vector<std::size_t> shuffled_pages(std::size_t bytes) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   std::vector<std::size_t> places;
   for (std::size_t at = 0; at < bytes; at += page) {
     places.push_back(at);
@@ -241,7 +241,7 @@ class PageFault final : public Probe {
       file.emplace(folder, kMapped);
     }
     // one touch in each stretch that the kernel maps at once, or most touches would be no faults
-    const std::size_t step = file ? kFaultAround : static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t step = file ? kFaultAround : page_bytes();
     const Faults found = time_touches(file ? file->file() : -1, step, seconds);
     const auto touches = static_cast<double>(found.samples.operations());
     Json info{{"counts", file ? "load from a page in the page cache" : "store to a page, which is zeroed"},

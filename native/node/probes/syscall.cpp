@@ -15,21 +15,23 @@
 namespace wulf::node {
 namespace {
 
-/// One call that can be measured. Made by number, since the C library's functions also ask whether the thread
-/// is to be cancelled. `fd` is /dev/zero or /dev/null; `path` an ordinary file. Less than 0: it failed.
+/// One call that can be measured, so many times. Made by number, since the C library's functions also ask
+/// whether the thread is to be cancelled. `fd` is /dev/zero or /dev/null; `path` an ordinary file. Less than
+/// 0: the last failed.
 struct Call {
   const char* name;
-  long (*make)(int fd, const char* path);
-  void (*repeat)(std::uint64_t count, int fd, const char* path);
+  long (*make)(std::uint64_t count, int fd, const char* path);
 };
 
 /// The loop is beside the call, as in lmbench: where the kernel empties the predictor of returns, each
 /// function that returns behind a system call costs 30 ns.
 template <long (*kMake)(int, const char*)>
-void repeat(std::uint64_t count, int fd, const char* path) {
+long repeat(std::uint64_t count, int fd, const char* path) {
+  long result = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    kMake(fd, path);
+    result = kMake(fd, path);
   }
+  return result;
 }
 
 /// getppid, since the C library remembers what getpid says.
@@ -55,11 +57,11 @@ long open_and_close(int, const char* path) {
   return fd < 0 ? fd : syscall(SYS_close, fd);
 }
 
-constexpr std::array<Call, 5> kCalls{{{"null", null_call, repeat<null_call>},
-                                      {"read", read_byte, repeat<read_byte>},
-                                      {"write", write_byte, repeat<write_byte>},
-                                      {"stat", stat_file, repeat<stat_file>},
-                                      {"open", open_and_close, repeat<open_and_close>}}};
+constexpr std::array<Call, 5> kCalls{{{"null", repeat<null_call>},
+                                      {"read", repeat<read_byte>},
+                                      {"write", repeat<write_byte>},
+                                      {"stat", repeat<stat_file>},
+                                      {"open", repeat<open_and_close>}}};
 
 const Call& call_named(const std::string& name) {
   return *std::find_if(kCalls.begin(), kCalls.end(), [&](const Call& call) { return call.name == name; });
@@ -101,11 +103,11 @@ class Syscall final : public Probe {
       path = ordinary_file();
       outcome.info["file"] = file_system_of(path);
     }
-    if (call.make(device.fd(), path.c_str()) < 0) {
+    if (call.make(1, device.fd(), path.c_str()) < 0) {
       throw Unavailable("the call " + name + " fails here", errno);
     }
     const Samples samples = time_batches(
-        [&call, fd = device.fd(), &path](std::uint64_t count) { call.repeat(count, fd, path.c_str()); },
+        [&call, fd = device.fd(), &path](std::uint64_t count) { call.make(count, fd, path.c_str()); },
         params.at("seconds").get<double>());
     outcome.metrics["latency"] = samples.metric();
     outcome.seconds = samples.spent();

@@ -1,6 +1,5 @@
-#include <unistd.h>
-
 #include "core/huge_pages.hpp"
+#include "core/memory.hpp"
 #include "node/chase.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"
@@ -40,7 +39,7 @@ class Tlb final : public Probe {
   [[nodiscard]] Outcome measure(const Json& params) const override {
     const auto entries = params.at("entries").get<std::size_t>();
     const auto kind = params.at("pages").get<std::string>();
-    const std::size_t page = kind == "huge" ? kHugePage : static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t page = kind == "huge" ? kHugePage : page_bytes();
     const double seconds = params.at("seconds").get<double>() / 2;
     const Pages pages(entries * page, kind);
     const Json lies_on = pages.info();

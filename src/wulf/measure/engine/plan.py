@@ -316,18 +316,23 @@ def _shuffled(waves: Sequence[list[Cell]], random: np.random.Generator) -> list[
     They are in random order, too: first those that leave it as it was, then those that do not. One set follows the
     other: what is given back is what the next is laid on, before a virtual machine's host has taken it.
     """
-    alone = [[wave] for wave in waves if not any(cell.shares for cell in wave)]
-    sharing = [wave for wave in waves if any(cell.shares for cell in wave)]
-    groups = [*alone, _by_set([sharing[i] for i in random.permutation(len(sharing))])] if sharing else alone
+    groups: list[list[list[Cell]]] = []
+    sharing: list[tuple[SharedSet, list[Cell]]] = []
+    for wave in waves:
+        shares = next((cell.shares for cell in wave if cell.shares), None)
+        if shares:
+            sharing.append((shares, wave))
+        else:
+            groups.append([wave])
+    if sharing:
+        groups.append(_by_set([sharing[i] for i in random.permutation(len(sharing))]))
     return [wave for i in random.permutation(len(groups)) for wave in groups[i]]
 
 
-def _by_set(waves: Sequence[list[Cell]]) -> list[list[Cell]]:
-    """Waves whose cells share sets, set by set as these come up."""
-    ones = [next(cell.shares for cell in wave if cell.shares) for wave in waves]
-    rank = {name: number for number, name in enumerate(dict.fromkeys(one.name for one in ones))}
-    places = sorted(range(len(waves)), key=lambda i: (rank[ones[i].name], ones[i].spoils))
-    return [waves[i] for i in places]
+def _by_set(sharing: Sequence[tuple[SharedSet, list[Cell]]]) -> list[list[Cell]]:
+    """Waves with the sets that their cells share, set by set as these come up."""
+    rank = {name: number for number, name in enumerate(dict.fromkeys(shares.name for shares, _ in sharing))}
+    return [wave for _, wave in sorted(sharing, key=lambda one: (rank[one[0].name], one[0].spoils))]
 
 
 ALONE = -1
