@@ -45,4 +45,9 @@ void advise_huge_pages(void* place, std::size_t bytes, bool wanted) noexcept {
 
 void populate(void* place, std::size_t bytes) noexcept { madvise(place, bytes, kPopulateWrite); }
 
+void rest(void* place, std::size_t bytes) noexcept {
+  madvise(place, whole_pages(bytes), MADV_DONTFORK);
+  madvise(place, whole_pages(bytes), MADV_FREE);
+}
+
 }  // namespace wulf

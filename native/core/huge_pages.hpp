@@ -23,4 +23,8 @@ void advise_huge_pages(void* place, std::size_t bytes, bool wanted = true) noexc
 /// (Linux 5.14; an older one refuses in silence, and does so fault by fault as the memory is first written).
 void populate(void* place, std::size_t bytes) noexcept;
 
+/// Such memory is not needed for now: the kernel takes its pages where it runs short of memory, and no child
+/// process is given them, so that forking takes as long as without. What it held is lost.
+void rest(void* place, std::size_t bytes) noexcept;
+
 }  // namespace wulf

@@ -119,6 +119,11 @@ void Pages::touch(std::size_t bytes, const std::vector<int>& helpers) {
   }
 }
 
+void Pages::rest() noexcept {
+  wulf::rest(data_, bytes_);
+  touched_ = 0;
+}
+
 Pages::Pages(Pages&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),

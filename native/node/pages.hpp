@@ -37,6 +37,8 @@ class Pages {
   [[nodiscard]] static Pages room(std::size_t bytes, const std::string& kind);
   /// Touches what has not been of the first `bytes`, and leaves the rest as it is.
   void touch(std::size_t bytes, const std::vector<int>& helpers);
+  /// Leaves the memory to the kernel, should it run short of it, until this is destroyed.
+  void rest() noexcept;
 
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
@@ -46,6 +48,7 @@ class Pages {
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
+  [[nodiscard]] const std::string& kind() const noexcept { return kind_; }
 
   template <typename T>
   [[nodiscard]] std::span<T> as() const noexcept {

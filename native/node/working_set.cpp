@@ -14,7 +14,6 @@ namespace {
 struct Kept {
   SharedSet asked;  ///< by the request that is being answered
   int cpu = -1;
-  std::string kind;
   Contents contents = Contents::kNormal;  ///< as Pages makes them
   std::shared_ptr<Pages> pages;
   std::set<std::string> served;
@@ -25,14 +24,33 @@ Kept& kept() {
   return only;
 }
 
+/// The last set on huge pages, resting until the next is laid. Where memory is in pieces the kernel would
+/// have to make such pages anew; and a host that takes back what its guest frees gives them again at
+/// 1 to 3 ms each, which for 128 MiB is as long as all that is measured there.
+std::shared_ptr<Pages>& resting() {
+  static std::shared_ptr<Pages> only;
+  return only;
+}
+
+/// What is kept is needed no more.
+void give_back(Kept& set) {
+  if (set.pages != nullptr && set.pages->kind() == "huge") {
+    resting() = set.pages;
+    resting()->rest();
+  }
+  set.pages = nullptr;
+}
+
 /// The shared set, begun anew where what is kept is laid in another way, or what it holds is of no use.
 std::shared_ptr<Pages> shared_pages(const std::string& kind, Contents contents) {
   Kept& set = kept();
   const bool spoilt = contents == Contents::kNormal && set.contents == Contents::kAny;
-  if (set.pages == nullptr || set.kind != kind || spoilt) {
-    set.pages = nullptr;  // before there is another: a node may have no room for two
+  if (set.pages == nullptr || set.pages->kind() != kind || spoilt) {
+    give_back(set);  // before there is another: a node may have no room for two
+    if (kind == "huge") {
+      resting() = nullptr;
+    }
     set.pages = std::make_shared<Pages>(Pages::room(set.asked.bytes, kind));
-    set.kind = kind;
   }
   set.contents = contents;
   return set.pages;
@@ -57,6 +75,7 @@ void begin_request(const SharedSet& set, int cpu, const std::string& request) {
   Kept& was = kept();
   const bool same = was.asked.name == set.name && was.asked.bytes == set.bytes && was.cpu == cpu;
   if (set.name.empty() || !same || was.served.contains(request)) {
+    give_back(was);
     was = {};
   }
   was.asked = set;

@@ -265,6 +265,61 @@ TEST_CASE("requests that name a set share its memory, each of them once") {
   begin_request({}, 0, "");
 }
 
+namespace {
+
+/// Bytes of this process that the kernel may take as they are.
+std::size_t resting_bytes() {
+  std::ifstream file("/proc/self/smaps_rollup");
+  for (std::string word; file >> word;) {
+    if (std::size_t kib = 0; word == "LazyFree:" && file >> kib) {
+      return kib * 1024;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("memory that rests is the kernel's to take, no child's, and laid on pages again where it is touched") {
+  constexpr std::size_t kBytes = std::size_t{8} << 20U;
+  const std::size_t before = resting_bytes();
+  Pages pages(kBytes, "small");
+  CHECK(resting_bytes() == before);
+  pages.rest();
+  CHECK(resting_bytes() > before + (kBytes / 2));  // a CPU's last pages are marked with the next ones
+  std::ifstream file("/proc/self/smaps");
+  std::string flags;
+  for (std::string line; std::getline(file, line) && flags.empty();) {
+    if (line.starts_with("LazyFree:") && std::stoul(line.substr(9)) >= kBytes / 2048) {
+      while (std::getline(file, flags) && !flags.starts_with("VmFlags:")) {
+      }
+    }
+  }
+  CHECK(flags.find(" dc") != std::string::npos);  // "do not copy area on fork"
+  pages.touch(kBytes, {});
+  CHECK(resting_bytes() == before);
+  CHECK(std::ranges::count(pages.as<std::byte>(), std::byte{1}) == kBytes);
+}
+
+TEST_CASE("the last set on huge pages rests until the next is laid") {
+  constexpr std::size_t kBytes = std::size_t{8} << 20U;
+  const std::size_t before = resting_bytes();
+  const auto lay = [](const std::string& request) {
+    begin_request({"huge", kBytes}, 0, request);
+    return WorkingSet(kBytes, "huge", Contents::kAny, {}).info().at("asked") == "huge";
+  };
+  CHECK(lay("a"));
+  CHECK(resting_bytes() == before);
+  begin_request({}, 0, "b");
+  CHECK(resting_bytes() > before + (kBytes / 2));
+  begin_request({"small", kBytes}, 0, "c");
+  CHECK(WorkingSet(kBytes, "small", Contents::kAny, {}).size() == kBytes);
+  CHECK(resting_bytes() > before + (kBytes / 2));
+  CHECK(lay("a"));
+  CHECK(resting_bytes() == before);
+  begin_request({}, 0, "d");
+}
+
 TEST_CASE("a set is asked for by name and bytes") {
   CHECK(SharedSet::of({{"id", 1}}).name.empty());
   const SharedSet set = SharedSet::of({{"set", {{"name", "set"}, {"bytes", 4096}}}});

@@ -22,7 +22,7 @@ SWEEP_SIZES = tuple(2**exponent for exponent in range(23))
 METRICS = 3
 """Of each node over its links: round trips over TCP and UDP, and TCP's throughput."""
 
-PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.06, 0.2, 0.05
+PINGPONG_SECONDS, STREAM_SECONDS, SWEEP_SECONDS = 0.06, 0.25, 0.05
 """Of one replicate. Long enough for hundreds of round trips, and for making ready to be less than a third of the time;
 short, because drift is caught between replicates."""
 

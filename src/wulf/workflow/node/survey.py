@@ -27,7 +27,7 @@ LOOKS = (8, 11)
 FULL_SECONDS, QUICK_SECONDS = 180.0, 30.0
 """What one node at rest may take, connecting included."""
 
-PLANNED = 0.9
+PLANNED = 0.93
 """Share of that time that the plan fills by its own arithmetic. No clock cuts it off: a loaded node takes longer and
 has all its figures, rather than too few replicates of each."""
 
