@@ -42,3 +42,21 @@ def test_git_that_fails_is_an_error_with_its_words():
     with pytest.raises(BenchError, match=r"^git cat-file ended with [1-9]"):
         build_tree.git("cat-file", "-e", "no-such-object")
     assert build_tree.git("--version").startswith(b"git version")
+
+
+@pytest.mark.parametrize("commit", ["ours", "base"])
+def test_both_commits_modules_are_found_where_they_have_them(tmp_path, commit):
+    if commit == "ours":
+        build_tree.copy_ours(tmp_path / commit)
+    else:
+        try:
+            build_tree.unpack_base(tmp_path / commit)
+        except BenchError as error:
+            pytest.skip(f"no commit to compare with: {error}")
+    place = tmp_path / "place"
+    place.mkdir()
+    words = [*build_tree.CHILD, "mpi", str(tmp_path / commit), str(place), "/absent/mpicxx", "/absent/mpirun"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "can't be built" in done.stderr
+    assert ("/absent/mpicxx: No such file" in done.stderr) == (commit == "ours")  # the older one does not say what of

@@ -148,7 +148,8 @@ def _build(target: Path, source: Path, mpicxx: str, kind: Kind, flags: list[str]
         put(target, (folder / kind.name).read_bytes())
         _progress["done"] += 1
     except OSError as error:
-        raise Refused("limit", f"{kind.name} can't be built in {folder}: {error.strerror}") from error
+        where = f"{error.filename}: " if error.filename else ""  # a compiler that is not there, or a full disk
+        raise Refused("limit", f"{kind.name} can't be built in {folder}: {where}{error.strerror}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
