@@ -1,6 +1,7 @@
 """Hatch's build hook: a wheel carries the static probes and is tagged for the machines that can run them.
 
-It also carries the sources of wulf-mpi, libwulf-profile and libwulf-trace, which every site builds with its own MPI.
+It also carries plotly.js, for its pages, and the sources of wulf-mpi, libwulf-profile and libwulf-trace, which every
+site builds with its own MPI.
 
 An editable install needs no probes: they may be built later, in place.
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+PLOTLY = "plotly-cartesian.min.js"
 TOOLS = str(Path(__file__).resolve().parent)
 SOURCES = str(Path(TOOLS).parent / "src")
 for folder in (TOOLS, SOURCES):
@@ -43,8 +45,15 @@ class ProbesHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling lea
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{PLATFORM}_{arch}"
         build_data["force_include"].update({str(path): f"wulf/programs/{arch}/{path.name}" for path in found})
-        for source in (mpi_source(Path(self.root)), *of_libraries(Path(self.root))):
+        for source in (plotly(Path(self.root)), mpi_source(Path(self.root)), *of_libraries(Path(self.root))):
             build_data["force_include"][str(source)] = f"wulf/programs/{source.name}"
+
+
+def plotly(root: Path) -> Path:
+    """Find the script that draws the charts of pages; refuse where the set-up has not fetched it."""
+    for path in sorted((root / "build/sysroot/usr/src").glob(f"plotly.js-*/{PLOTLY}"), reverse=True):
+        return path
+    raise SystemExit(f"wulf's wheel carries {PLOTLY}, which is not here\n  → run `make wheel`, which fetches it")
 
 
 def mpi_source(root: Path) -> Path:

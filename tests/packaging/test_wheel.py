@@ -104,7 +104,6 @@ def newcomer(wheel: Path) -> Iterator[Newcomer]:
         made = newcomer.run(python, "-m", "venv", "--without-pip", newcomer.venv)
         assert made.returncode == 0, made.stderr
         pip_of_ours = ("/usr/bin/env", f"PYTHONPATH={home}/pip", newcomer.python, "-m", "pip")
-        # not compiled: of plotly's thousands of files the test imports few
         done = newcomer.run(*pip_of_ours, "install", "-q", "--no-compile", home / wheel.name)
         assert done.returncode == 0, done.stderr
         yield newcomer

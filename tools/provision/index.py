@@ -22,9 +22,11 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 from provision.runner import SetupError
 
 DEFAULT_INDEX = "https://pypi.org/simple"
+NPM_REGISTRY = "https://registry.npmjs.org"
 LINK = re.compile(r"<a\s([^>]*)>\s*([^<]+?)\s*</a>", re.IGNORECASE)
 ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*["']([^"']*)["']""")
 CHECK_INDEX = "set PIP_INDEX_URL, https_proxy or PIP_CERT as this site needs them"
+CHECK_REGISTRY = "set npm_config_registry, https_proxy or PIP_CERT as this site needs them"
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,17 @@ def request_of(url: str) -> urllib.request.Request:
     return request
 
 
-def _get(url: str, context: ssl.SSLContext) -> bytes:
+def _get(url: str, context: ssl.SSLContext, advice: str = CHECK_INDEX) -> bytes:
     try:
         with urllib.request.urlopen(request_of(url), context=context, timeout=60) as answer:
             content: bytes = answer.read()
             return content
     except (urllib.error.URLError, OSError) as error:
-        raise SetupError(f"{without_secret(url)} can't be fetched: {error}", CHECK_INDEX) from error
+        raise SetupError(f"{without_secret(url)} can't be fetched: {error}", advice) from error
+
+
+def _get_npm(url: str, context: ssl.SSLContext) -> bytes:
+    return _get(url, context, CHECK_REGISTRY)
 
 
 Choose = Callable[[Sequence[File], str], File]
@@ -114,9 +120,7 @@ Get = Callable[[str, ssl.SSLContext], bytes]
 def fetch(project: str, choose: Choose, environ: Mapping[str, str] = os.environ, get: Get = _get) -> tuple[File, bytes]:
     """Download one file of a project, and check its digest."""
     settings = config_files(environ)
-    bundle = certificates(environ, settings)
-    at = {"cafile": bundle} if bundle and Path(bundle).is_file() else {"capath": bundle}
-    context = ssl.create_default_context(**at)
+    context = _trusting(certificates(environ, settings))
     page = index_page(project, environ, settings)
     file = choose(listed(get(page, context).decode(errors="replace"), page), without_secret(page))
     content = get(file.url, context)
@@ -125,3 +129,16 @@ def fetch(project: str, choose: Choose, environ: Mapping[str, str] = os.environ,
             f"{without_secret(file.url)} is not what the index says (sha256)", "try again; is a proxy in between?"
         )
     return file, content
+
+
+def fetch_npm(name: str, version: str, environ: Mapping[str, str] = os.environ, get: Get = _get_npm) -> bytes:
+    """Download a package of npm's registry, or of the mirror that npm's own variable names."""
+    registry = environ.get("npm_config_registry") or NPM_REGISTRY
+    url = f"{registry.rstrip('/')}/{name}/-/{name.rpartition('/')[2]}-{version}.tgz"
+    return get(url, _trusting(certificates(environ, config_files(environ))))
+
+
+def _trusting(bundle: str | None) -> ssl.SSLContext:
+    """Trust a file or folder of certificates; None: the system's."""
+    at = {"cafile": bundle} if bundle and Path(bundle).is_file() else {"capath": bundle}
+    return ssl.create_default_context(**at)

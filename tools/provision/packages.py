@@ -35,6 +35,7 @@ class Need:
     packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wheel: str | None = None
     sdist: str | None = None
+    npm: str | None = None
     sha256: str | None = None
     unpack: bool = False
     services: tuple[str, ...] = ()
@@ -53,10 +54,10 @@ def read_needs(path: Path) -> list[Need]:
 def _need(path: Path, entry: dict[str, object]) -> Need:
     where = f"{path}: need {entry.get('name', '?')!r}"
     required = {"name", "group", "why", "without", "present"}
-    known = {*required, "wheel", "sdist", "sha256", "unpack", "services", "secrets", *FAMILIES}
+    known = {*required, "wheel", "sdist", "npm", "sha256", "unpack", "services", "secrets", *FAMILIES}
     if unknown := sorted(set(entry) - known):
         raise SetupError(f"{where}: unknown field {unknown[0]!r}")
-    if absent := sorted((required | ({"sha256"} if "sdist" in entry else set())) - set(entry)):
+    if absent := sorted((required | ({"sha256"} if {"sdist", "npm"} & set(entry) else set())) - set(entry)):
         raise SetupError(f"{where}: field {absent[0]!r} is missing")
     if entry["group"] not in GROUPS:
         raise SetupError(f"{where}: group {entry['group']!r} is none of {', '.join(GROUPS)}")
@@ -73,6 +74,7 @@ def _need(path: Path, entry: dict[str, object]) -> Need:
         packages={family: _words(entry, family) for family in FAMILIES if family in entry},
         wheel=_word(entry, "wheel"),
         sdist=_word(entry, "sdist"),
+        npm=_word(entry, "npm"),
         sha256=_word(entry, "sha256"),
         unpack=bool(entry.get("unpack", False)),
         services=_words(entry, "services"),

@@ -75,3 +75,14 @@ def test_a_file_is_the_one_whose_digest_the_index_gives() -> None:
     assert (file.name, file.sha256, content) == ("thing-1.tar.gz", digest, b"right")
     with pytest.raises(SetupError, match="not what the index says"):
         index.fetch("thing", lambda files, _: files[0], {"HOME": "/absent"}, served(page, {url: b"wrong"}))
+
+
+def test_npm_s_registry_is_the_one_that_npm_would_ask() -> None:
+    def get(url: str, _: object) -> bytes:
+        return url.encode()
+
+    here = {"HOME": "/absent"}
+    assert index.fetch_npm("plot.js", "1.2.3", here, get) == b"https://registry.npmjs.org/plot.js/-/plot.js-1.2.3.tgz"
+    mirror = {**here, "npm_config_registry": "https://site.example/npm/"}
+    found = index.fetch_npm("@dist/plot", "1.2.3", mirror, get)
+    assert found == b"https://site.example/npm/@dist/plot/-/plot-1.2.3.tgz"

@@ -20,12 +20,12 @@ from .conftest import Script
 NAME = "pymonocypher-4.0.3.4"
 
 
-def archive(**files: str) -> bytes:
-    """A source distribution of these files, in the folder that it names."""
+def archive(*, folder: str = NAME, **files: str) -> bytes:
+    """An archive of these files in one folder: a source distribution's, which it names."""
     into = io.BytesIO()
     with tarfile.open(fileobj=into, mode="w:gz") as tar:
         for name, text in files.items():
-            member = tarfile.TarInfo(f"{NAME}/{name.replace('__', '.')}")
+            member = tarfile.TarInfo(f"{folder}/{name.replace('__', '.')}")
             member.size = len(text)
             tar.addfile(member, io.BytesIO(text.encode()))
     return into.getvalue()
@@ -70,13 +70,30 @@ def test_another_content_than_packages_toml_has_the_digest_of_is_refused(tmp_pat
     assert not places.sysroot.exists()
 
 
+def test_a_package_of_npm_s_registry_is_unpacked_by_its_name_and_version(tmp_path: Path, script: Script) -> None:
+    places, content = Places(tmp_path), archive(folder="package", plot__js="draw")
+    digest = hashlib.sha256(content).hexdigest()
+    wanted = [Need("plot.js", "build", "", "", npm="plot.js-dist-min-1.2.3", sha256=digest)]
+
+    def fetch(name: str, version: str) -> bytes:
+        assert (name, version) == ("plot.js-dist-min", "1.2.3")
+        return content
+
+    sources.unpack(script, places, wanted, fetch_npm=fetch)
+    assert (places.sysroot / "usr/src/plot.js-dist-min-1.2.3/plot.js").read_text() == "draw"
+    wanted = [Need("plot.js", "build", "", "", npm="plot.js-dist-min-1.2.3", sha256="0" * 64)]
+    with pytest.raises(SetupError, match=r"plot\.js is not the one whose digest"):
+        sources.unpack(script, places, wanted, fetch_npm=fetch)
+
+
 def test_an_index_without_it_is_named(tmp_path: Path, script: Script) -> None:
     with pytest.raises(SetupError, match=rf"https://index\.example/ lists no {NAME}\.tar\.gz"):
         sources.unpack(script, Places(tmp_path), [need(CONTENT)], index_of(CONTENT, "pymonocypher-4.0.3.4.zip"))
 
 
-def test_a_digest_goes_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["sdist", "npm"])
+def test_a_digest_goes_with_it(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "packages.toml"
-    file.write_text('[[need]]\nname = "x"\ngroup = "build"\nwhy = ""\nwithout = ""\npresent = []\nsdist = "x-1"\n')
+    file.write_text(f'[[need]]\nname = "x"\ngroup = "build"\nwhy = ""\nwithout = ""\npresent = []\n{kind} = "x-1"\n')
     with pytest.raises(SetupError, match="'sha256' is missing"):
         packages.read_needs(file)

@@ -18,6 +18,7 @@ from wulf.codegen.native_source import NAME
 from wulf.codegen.profile_source import NAME as PROFILE
 from wulf.codegen.trace_source import NAME as TRACE
 
+CHARTS = f"build/sysroot/usr/src/plotly.js-1/{wheel_hook.PLOTLY}"
 ARCH = platform.machine()
 MACHINE = next(number for number, name in elf.MACHINES.items() if name == ARCH)
 
@@ -30,7 +31,7 @@ def put(root: Path, content: bytes) -> Path:
     """The programs in a package's folder, which is returned."""
     folder = root / "src/wulf/programs" / ARCH
     folder.mkdir(parents=True)
-    for name in ("native/mpi/main.cpp", "build/sysroot/usr/include/nlohmann/json.hpp"):
+    for name in ("native/mpi/main.cpp", "build/sysroot/usr/include/nlohmann/json.hpp", CHARTS):
         (root / name).parent.mkdir(parents=True)
         (root / name).touch()
     for library, row in (
@@ -52,6 +53,7 @@ def test_probes_go_in_and_the_tag_names_the_architecture(tmp_path: Path) -> None
     source, profile, trace = (folder.parent / name for name in (NAME, PROFILE, TRACE))
     assert data["force_include"] == {
         **{str(folder / name): f"wulf/programs/{ARCH}/{name}" for name in PROGRAMS},
+        str(tmp_path / CHARTS): f"wulf/programs/{wheel_hook.PLOTLY}",
         str(source): f"wulf/programs/{NAME}",
         str(profile): f"wulf/programs/{PROFILE}",
         str(trace): f"wulf/programs/{TRACE}",
@@ -79,4 +81,11 @@ def test_a_wheel_without_probes_is_refused(tmp_path: Path) -> None:
 def test_a_dynamic_probe_is_refused(tmp_path: Path) -> None:
     put(tmp_path, program(MACHINE, 1, 3))
     with pytest.raises(SystemExit, match=r"dynamically linked[\s\S]*make wheel"):
+        hook(tmp_path).initialize("standard", {"force_include": {}})
+
+
+def test_a_wheel_whose_pages_could_draw_nothing_is_refused(tmp_path: Path) -> None:
+    put(tmp_path, program(MACHINE, 1))
+    (tmp_path / CHARTS).unlink()
+    with pytest.raises(SystemExit, match=r"plotly-cartesian\.min\.js[\s\S]*make wheel"):
         hook(tmp_path).initialize("standard", {"force_include": {}})

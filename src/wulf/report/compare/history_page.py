@@ -15,7 +15,7 @@ from wulf.findings.history import History, JudgedSeries
 from wulf.report.compare.history import amount, fact_texts, headline, method, move, notes, place_text, series_name, when
 from wulf.report.kit.charts import hover, label
 from wulf.report.kit.figures import metric_name
-from wulf.report.kit.html import drawing_script, fill_template, json_for_script, script_digest, write_page
+from wulf.report.kit.html import drawing_script, fill_template, json_for_script, plotly, script_digest, write_page
 from wulf.stats.samples import Floats
 from wulf.stats.stopping import settled_median
 from wulf.store.history import Point
@@ -53,12 +53,10 @@ def write_history(history: History, path: Path) -> None:
 
 def render_history(history: History) -> str:
     """The page as one HTML document."""
-    from plotly.offline import get_plotlyjs  # slow to import, and only pages need it
-
     shown = [*history.changed, *(told for told in history.told if not told.steps)]
     drawn = [told for told in shown[:MAX_CHARTS] if told.series.points]
     charts = [one for number, told in enumerate(drawn) for one in charts_of(told, f"series-{number}")]
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("history.js")
+    library, script = plotly(charts), drawing_script("history.js")
     return fill_template(
         "history.html.j2",
         title=printable(f"wulf history {history.metric}"),
@@ -75,9 +73,9 @@ def render_history(history: History) -> str:
         method=method(history).replace(" %", "\u00a0%"),
         charts=json_for_script(charts),
         has_charts=bool(charts),
-        plotly=plotly,
+        plotly=library,
         script=script,
-        script_digests=[script_digest(plotly), script_digest(script)],
+        script_digests=[script_digest(library), script_digest(script)],
     )
 
 

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,9 @@ from typing import Any
 from wulf.core.files import replace_file
 from wulf.core.units import show
 from wulf.store.reading import StoreError
+
+PLOTLY = "plotly-cartesian.min.js"
+"""The bundle of plotly.js with lines, bars and heat maps."""
 
 
 def write_page(path: Path, content: str, kept: str) -> None:
@@ -61,6 +65,29 @@ def _code(text: str) -> Any:
 
 def template(name: str) -> str:
     return (files("wulf.report.kit") / "templates" / name).read_text(encoding="utf-8")
+
+
+def plotly(charts: Sequence[object]) -> str:
+    """plotly.js, which draws a page's charts; empty where it has none.
+
+    Raises
+    ------
+    StoreError
+        It is not there: this clone has not been set up.
+    """
+    return _plotly() if charts else ""
+
+
+@cache
+def _plotly() -> str:
+    """As the wheel carries it, or as set-up unpacked it in a clone."""
+    package = Path(__file__).parents[2]
+    carried = package / "programs" / PLOTLY
+    unpacked = (package.parents[1] / "build/sysroot/usr/src").glob(f"plotly.js-*/{PLOTLY}")
+    for path in (carried, *sorted(unpacked, reverse=True)):
+        if path.is_file():
+            return path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    raise StoreError(f"{carried} is missing, which draws the charts of pages", "in a clone: run `make build`")
 
 
 def drawing_script(*names: str) -> str:

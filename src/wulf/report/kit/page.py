@@ -9,7 +9,7 @@ from typing import Any
 from wulf.core.names import printable
 from wulf.core.units import show, show_interval
 from wulf.report.kit.charts import hover, label
-from wulf.report.kit.html import drawing_script, fill_template, json_for_script, script_digest, write_page
+from wulf.report.kit.html import drawing_script, fill_template, json_for_script, plotly, script_digest, write_page
 from wulf.report.kit.terminal import ticks
 from wulf.report.kit.view import Curve, Plot, Section, View
 
@@ -34,9 +34,7 @@ def render_model(view: View) -> str:
 
 def render_view(view: View, sections: list[dict[str, Any]], charts: list[dict[str, Any]], *drawing: str) -> str:
     """A view as one HTML document, with its sections as the template has them, and charts that `drawing` draws."""
-    from plotly.offline import get_plotlyjs  # slow to import, and only pages need it
-
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script(*drawing)
+    library, script = plotly(charts), drawing_script(*drawing)
     return fill_template(
         "model.html.j2",
         title=printable(view.title),
@@ -46,9 +44,9 @@ def render_view(view: View, sections: list[dict[str, Any]], charts: list[dict[st
         method=view.method,
         charts=json_for_script(charts),
         has_charts=bool(charts),
-        plotly=plotly,
+        plotly=library,
         script=script,
-        script_digests=[script_digest(plotly), script_digest(script)],
+        script_digests=[script_digest(library), script_digest(script)],
     )
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from wulf.core.names import plural, printable
-from wulf.report.kit.html import drawing_script, fill_template, json_for_script, script_digest, template, write_page
+from wulf.report.kit.html import (
+    drawing_script,
+    fill_template,
+    json_for_script,
+    plotly,
+    script_digest,
+    template,
+    write_page,
+)
 from wulf.report.node.machines import Beside
 from wulf.report.node.page import machines_section
 
@@ -24,11 +32,7 @@ def write_machines(these: Beside, path: Path) -> None:
 def render_machines(these: Beside) -> str:
     """The page as one HTML document."""
     content, charts = machines_section(these)
-    scripts = []
-    if charts:
-        from plotly.offline import get_plotlyjs  # slow to import, and only charts need it
-
-        scripts = [get_plotlyjs().replace("\r\n", "\n"), template("node.js"), drawing_script("report.js")]
+    scripts = [plotly(charts), template("node.js"), drawing_script("report.js")] if charts else []
     names = ", ".join(printable(machine.name) for machine in these.machines)
     return fill_template(
         "machines.html.j2",

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wulf.report.kit.html import drawing_script, fill_template, json_for_script, script_digest, template, write_page
+from wulf.report.kit.html import (
+    drawing_script,
+    fill_template,
+    json_for_script,
+    plotly,
+    script_digest,
+    template,
+    write_page,
+)
 from wulf.report.run.page import page
 from wulf.store.run import Run
 
@@ -22,20 +30,18 @@ def write_report(run: Run, path: Path) -> None:
 
 def render(run: Run) -> str:
     """The report of a run as one HTML document."""
-    from plotly.offline import get_plotlyjs  # slow to import, and only reports need it
-
     context = page(run)
     charts, blocks = context.pop("charts"), context["blocks"]
-    plotly, script = (get_plotlyjs() if charts else "").replace("\r\n", "\n"), drawing_script("report.js")
+    library, script = plotly(charts), drawing_script("report.js")
     own = [template(block.script) for block in blocks if block.script and charts]
     return fill_template(
         "report.html.j2",
         **context,
         charts=json_for_script(charts),
         has_charts=bool(charts),
-        plotly=plotly,
+        plotly=library,
         script=script,
         styles=[template(block.style) for block in blocks if block.style],
         own_scripts=own,
-        script_digests=[script_digest(each) for each in [plotly, script, *own]],
+        script_digests=[script_digest(each) for each in [library, script, *own]],
     )

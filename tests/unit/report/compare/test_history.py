@@ -12,11 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from plotly.offline import get_plotlyjs
 from rich.console import Console
 
 from tests.unit.report.make_run import EVIL
-from tests.unit.report.run.test_html import Checker
+from tests.unit.report.run.test_html import PLOTLY, Checker
 from tests.wording import Wording, lacking
 from wulf.findings.history import FactChange, History, JudgedSeries, Step
 from wulf.report.compare.history import (
@@ -34,7 +33,6 @@ from wulf.stats.series.changes import Change
 from wulf.store.history import Point, Series, Source
 from wulf.store.reading import StoreError
 
-PLOTLY = get_plotlyjs()
 RISE = Change(30, 30, 30, 0.005, 18.5e-6, 24.1e-6, 5.6e-6, 5.4e-6, 5.8e-6, 1.301, 1.288, 1.315, 0.95)
 FALL = replace(
     RISE, at=45, earliest=43, latest=45, before=24.1e-6, after=20e-6, shift=-4e-6, shift_low=-5e-6, shift_high=-3e-6,

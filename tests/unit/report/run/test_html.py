@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plotly.offline import get_plotlyjs
 
 from tests.unit.report.make_run import EVIL, SHAPES, hostile, make_run, record, survey, troubled
 from wulf.core.findings import Evidence, Finding, Severity
+from wulf.report.kit import html as html_kit
 from wulf.report.kit.charts import MAX_HEAT_NODES, decade_ticks, heat_map, label, pair_chart, sweep_charts
-from wulf.report.kit.html import json_for_script
+from wulf.report.kit.html import json_for_script, plotly
 from wulf.report.kit.matrices import pair_matrices, sweeps
 from wulf.report.run.html import render, write_report
 from wulf.report.run.page import MAX_RECORDS, page
 from wulf.store.reading import StoreError
 from wulf.store.run import Run
 
-PLOTLY = get_plotlyjs()
+PLOTLY = plotly([{}])
 VOID = {"meta", "link", "br", "input", "img", "use", "rect", "path"}
 
 
@@ -123,8 +123,17 @@ def test_json_in_a_script_can_not_end_it() -> None:
         json_for_script([float("nan")])
 
 
-def test_size_for_four_nodes() -> None:
-    assert len(render(survey()).encode()) - len(PLOTLY.encode()) <= 300_000
+def test_a_page_of_four_nodes_can_be_sent_by_mail() -> None:
+    assert len(render(survey()).encode()) <= 1_500_000
+
+
+def test_in_a_clone_that_is_not_set_up_what_is_missing_is_named(monkeypatch) -> None:
+    monkeypatch.setattr(html_kit, "PLOTLY", "absent.min.js")
+    monkeypatch.setattr(html_kit, "_plotly", html_kit._plotly.__wrapped__)
+    assert plotly([]) == ""
+    with pytest.raises(StoreError, match=r"absent\.min\.js is missing") as error:
+        plotly([{}])
+    assert "make build" in error.value.next_step
 
 
 def test_without_charts_there_is_no_plotly() -> None:
