@@ -16,6 +16,7 @@ settings.load_profile("wulf")
 
 def pytest_configure() -> None:
     caches.use()
+    os.environ["WULF_CONFIG"] = ""  # whatever the machine's user has set
     # hwloc, at the start of every MPI program, looks for an X server at localhost:0 to :9. A bare machine may have no
     # /etc/hosts, and so no "localhost": each look then waits five seconds for a name server.
     os.environ.setdefault("HWLOC_COMPONENTS", "-gl")

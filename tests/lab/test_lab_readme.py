@@ -74,6 +74,7 @@ def test_single_measurements_then_what_was_measured(place: Path) -> None:
     table = run("wulf runs export last --format csv", place).stdout.splitlines()
     assert table[0].startswith("run,subject,probe,metric") and "n1>n2" in table[1]
     assert "wulf 0" in run("wulf doctor", place).stdout
+    assert "Nothing is configured" in run("wulf config show", place).stdout
     asked = run('wulf query "SELECT subject, value FROM records"', place, "--json")
     assert {row["subject"] for row in map(json.loads, asked.stdout.splitlines())} == {"n1>n2"}
 

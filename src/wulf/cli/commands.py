@@ -73,6 +73,20 @@ class Command(click.Command):
         params = super().get_params(ctx)
         return [*params, _HELP_ALL] if any(isinstance(one, Shared) and one.rare for one in params) else params
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """What the command line leaves out is the configuration's, where that has it."""
+        from wulf.cli.config import defaults  # reads TOML: nothing that `wulf --help` needs
+
+        if ctx.resilient_parsing or {*ctx.help_option_names, *_HELP_ALL.opts} & set(args):  # a file that is no good
+            return super().parse_args(ctx, args)
+        known = defaults.prepare(self, ctx)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            raise defaults.blamed(error, ctx, known) from error
+        defaults.settle(ctx, known)
+        return rest
+
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Usage, what it does, examples, options."""
         self.format_usage(ctx, formatter)

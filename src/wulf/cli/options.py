@@ -19,7 +19,8 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Shared, where_option
-from wulf.cli.slurm import array_option, job_of, sbatch_option, slurm_option
+from wulf.cli.config.defaults import added_words
+from wulf.cli.slurm import array_option, before_program, job_of, sbatch_option, slurm_option
 from wulf.cluster.launchers import offered_launchers
 from wulf.core.errors import UsageError
 
@@ -340,6 +341,9 @@ def measuring(
     drawn = secrets.randbelow(2**31) if seed is None else seed
     fields = {"seed": drawn, "slurm_job": os.environ.get("SLURM_JOB_ID"), **meta}
     fields |= {"cwd": str(Path.cwd())} if resumable else {}
+    if "argv" in fields:
+        ours, program = before_program(fields["argv"])
+        fields["argv"] = [*ours, *added_words(), *program]
     with (
         RunWriter(resumed or out, command, fields, resume=resumed is not None) as writer,
         progress_line() as line,

@@ -28,6 +28,7 @@ from typing import Any, Self, TypeVar
 from pydantic import ValidationError
 
 from wulf import __version__
+from wulf.core.configuration import configuration
 from wulf.core.errors import UsageError
 from wulf.core.files import replace_file
 from wulf.core.findings import Finding, Severity
@@ -63,8 +64,17 @@ def new_run_id(command: str) -> str:
 
 
 def runs_directory() -> Path:
-    """Where runs go that were not told where: $WULF_RUNS, else ./runs."""
-    return Path(os.environ.get("WULF_RUNS", "runs"))
+    """Where runs go that were not told where: $WULF_RUNS, else the configuration's `runs`, else ./runs.
+
+    Raises
+    ------
+    UsageError
+        The configuration can't be read.
+    """
+    if "WULF_RUNS" in os.environ:
+        return Path(os.environ["WULF_RUNS"])
+    configured = configuration().runs
+    return configured if configured else Path("runs")
 
 
 @dataclass

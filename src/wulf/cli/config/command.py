@@ -1,0 +1,110 @@
+"""`wulf config`: what is set for every command, and by which file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import click
+
+from wulf.cli.commands import Command, TableGroup
+from wulf.cli.config.defaults import ASKED_EACH_TIME, command_words, options_of
+from wulf.core.configuration import RUNS, Configuration, Setting, paths, read, user_path
+from wulf.core.errors import FOUND, OK, UsageError
+
+EXAMPLE = """\
+# What wulf's commands are to do unless their command line says otherwise: any option by its long name.
+# `wulf config show` tells what counts, and which file says so.
+
+# runs = "/data/wulf/runs"                  # where runs go, in the place of ./runs
+# inventory = "/etc/wulf/cluster.toml"      # or: nodes = "n[1-16]"
+# width = "3%"
+# currency = "EUR"
+
+# [survey]                                  # of one command, or of all commands of a group
+# quick = true
+
+# [net.stream]
+# seconds = 2
+"""
+
+
+class ConfigGroup(TableGroup):
+    """`wulf config` alone is `wulf config show`."""
+
+    commands_at = {"show": "wulf.cli.config.command:show", "init": "wulf.cli.config.command:init"}  # noqa: RUF012 - constant
+    default = "show"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without a word it shows."""
+        return super().parse_args(ctx, args or [self.default])
+
+
+@click.group(cls=ConfigGroup)
+def command() -> None:
+    """What is set for every command: shown with the file that says so, or begun with an example.
+
+    A key of config.toml is an option's long name: `width = "3%"` holds for every command that has --width, and below
+    [net.stream] for `wulf net stream` alone. The command line counts first, then environment variables (WULF_RUNS),
+    your own ~/.config/wulf/config.toml, and the site's /etc/wulf/config.toml; WULF_CONFIG names another file for both,
+    or none where it is empty. What changes nodes or removes runs (--apply, --yes) is asked for each time.
+    """
+
+
+@click.command(cls=Command, epilog="Example: wulf config show --json")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def show(as_json: bool) -> int:
+    """Show what counts, and which file says so.
+
+    Exit code 1 where a key is no command's option.
+    """
+    from wulf.cli.main import cli
+    from wulf.cli.showing import show_view
+    from wulf.report.configuration import configuration_object, configuration_view
+
+    files = paths()
+    found = read(files)
+    nobodys = unused(found, cli)
+    content = found, files, [name for name in sorted(os.environ) if name.startswith("WULF_")], nobodys
+    show_view(configuration_view(*content), configuration_object(*content), as_json=as_json, html=None)
+    return FOUND if nobodys else OK
+
+
+@click.command(cls=Command, epilog="Example: wulf config init && $EDITOR ~/.config/wulf/config.toml")
+def init() -> None:
+    """Begin your own file with an example, all of it commented out."""
+    path = user_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(EXAMPLE)
+    except FileExistsError as error:
+        raise UsageError(f"{path} is there already", "`wulf config show` tells what it says") from error
+    except OSError as error:
+        raise UsageError(f"{path} can't be written: {error.strerror}", "make its folder writable") from error
+    click.echo(f"begun: {path}")
+
+
+def unused(configuration: Configuration, cli: click.Group) -> Sequence[Setting]:
+    """Settings that no command below their tables has an option for, or none may have from a file."""
+    known = {
+        (*words[:depth], name) for words, names in _options(cli) for name in names for depth in range(len(words) + 1)
+    }
+    return [
+        one
+        for one in configuration.settings
+        if one.place != (RUNS,) and (one.place not in known or one.place[-1] in ASKED_EACH_TIME)
+    ]
+
+
+def _options(
+    command: click.Command, context: click.Context | None = None
+) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+    """Every command's words, and the names of its options."""
+    context = context or click.Context(command, info_name="wulf")
+    if not isinstance(command, click.Group):
+        yield command_words(context), set(options_of(command, context))
+        return
+    for name in command.list_commands(context):
+        if (found := command.get_command(context, name)) is not None:
+            yield from _options(found, click.Context(found, parent=context, info_name=name))
