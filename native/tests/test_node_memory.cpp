@@ -280,7 +280,8 @@ std::size_t resting_bytes() {
 
 }  // namespace
 
-TEST_CASE("memory that rests is the kernel's to take, no child's, and laid on pages again where it is touched") {
+TEST_CASE(
+    "memory that rests is the kernel's to take, no child's, and laid on pages again where it is touched") {
   constexpr std::size_t kBytes = std::size_t{8} << 20U;
   const std::size_t before = resting_bytes();
   Pages pages(kBytes, "small");

@@ -75,7 +75,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """What the command line leaves out is the configuration's, where that has it."""
-        from wulf.cli.config import defaults  # reads TOML: nothing that `wulf --help` needs
+        from wulf.cli import defaults  # reads TOML: nothing that `wulf --help` needs
 
         if ctx.resilient_parsing or {*ctx.help_option_names, *_HELP_ALL.opts} & set(args):  # a file that is no good
             return super().parse_args(ctx, args)

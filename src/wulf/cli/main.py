@@ -56,7 +56,7 @@ GROUPS = {
     },
     "Lab and tools": {
         "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
-        "config": ("wulf.cli.config.command", "What is set for every command, and by which file."),
+        "config": ("wulf.cli.help.config", "What is set for every command, and by which file."),
         "doctor": ("wulf.cli.doctor", "What this installation can do here, and what it lacks."),
         "stats": ("wulf.cli.stats", "Try the statistics on noise whose truth is known: selftest."),
         "schema": ("wulf.cli.runs.schema", "Print the JSON schema of a record."),

@@ -19,7 +19,7 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Shared, where_option
-from wulf.cli.config.defaults import added_words
+from wulf.cli.defaults import added_words
 from wulf.cli.slurm import array_option, before_program, job_of, sbatch_option, slurm_option
 from wulf.cluster.launchers import offered_launchers
 from wulf.core.errors import UsageError

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from wulf.cli.commands import Command, TableGroup
-from wulf.cli.config.defaults import ASKED_EACH_TIME, command_words, options_of
+from wulf.cli.defaults import ASKED_EACH_TIME, command_words, options_of
 from wulf.core.configuration import RUNS, Configuration, Setting, paths, read, user_path
 from wulf.core.errors import FOUND, OK, UsageError
 
@@ -32,7 +32,7 @@ EXAMPLE = """\
 class ConfigGroup(TableGroup):
     """`wulf config` alone is `wulf config show`."""
 
-    commands_at = {"show": "wulf.cli.config.command:show", "init": "wulf.cli.config.command:init"}  # noqa: RUF012 - constant
+    commands_at = {"show": "wulf.cli.help.config:show", "init": "wulf.cli.help.config:init"}  # noqa: RUF012 - constant
     default = "show"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -10,9 +10,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from wulf.cli import defaults
 from wulf.cli.commands import Command, Group
-from wulf.cli.config import defaults
-from wulf.cli.config.command import unused
+from wulf.cli.help.config import unused
 from wulf.cli.options import Percent, node_options
 from wulf.core import configuration
 from wulf.core.errors import UsageError
