@@ -29,7 +29,7 @@ def test_the_repositorys_list_reads_and_serves_every_group(repo: Path) -> None:
     needs = read_needs(repo / "packages.toml")
     assert {need.group for need in needs} == set(GROUPS)
     assert len({need.name for need in needs}) == len(needs)
-    assert all(need.packages or need.wheel or need.sdist for need in needs)
+    assert all(need.packages or need.wheel or need.sdist or need.npm for need in needs)
 
 
 def test_a_server_names_the_services_that_must_stay_off(repo: Path) -> None:
