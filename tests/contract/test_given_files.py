@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from wulf.cluster import cluster_toml, hostfile
+from wulf.core import configuration
 from wulf.core.errors import WulfError
 from wulf.rates import reading as rates
 from wulf.search import own
@@ -84,6 +85,7 @@ def _no_run(_: str) -> Any:
 
 READERS: Mapping[str, tuple[Callable[[Path], object], bytes]] = {
     "inventory": (cluster_toml.read, b'nodes = ["n[1-4]"]\nnetwork = "10.0.0.0/24"\n[roles]\nlogin = "n1"\n'),
+    "configuration": (lambda path: configuration.read([path], needed=True), b'width = "3%"\n[survey]\nquick = true\n'),
     "hostfile": (hostfile.read, b"n1 slots=4\nn2:4\nn[3-4] # two\n"),
     "network": (_network, b'name = "mine"\n[inter]\nlatency = 1e-6\n'),
     "space": (own.read_own, b'command = ["true"]\n[knobs.a]\nvalues = [1, 2]\n'),

@@ -32,6 +32,9 @@ VARIABLE = "WULF_CONFIG"
 MOST = 1 << 20
 """Bytes of a file."""
 
+DEEPEST = 3
+"""Words of a command, at most."""
+
 RUNS = "runs"
 """The one key that is no command's option."""
 
@@ -140,6 +143,10 @@ def configuration() -> Configuration:
 def _settings(table: Mapping[str, Any], above: tuple[str, ...], file: Path) -> Iterator[Setting]:
     for name, value in table.items():
         place = (*above, name.replace("_", "-"))
+        if isinstance(value, dict) and len(place) > DEEPEST:
+            raise UsageError(
+                f"{file}: {'.'.join(place)} is nested deeper than commands are", "`wulf --help` lists them"
+            )
         if isinstance(value, dict):
             yield from _settings(value, place, file)
         elif isinstance(value, Scalar) or (isinstance(value, list) and all(isinstance(one, Scalar) for one in value)):

@@ -49,6 +49,7 @@ def test_what_is_written_nearer_to_the_command_counts_and_the_later_file(tmp_pat
         ("day = 2026-11-27", "day = 2026-11-27 is no text"),
         ("a = [[1]]", r"a = \[\[1\]\] is no text"),
         ("a = nan", "nan is no figure"),
+        ("[a.b.c.d.e]\nf = 1", r"a\.b\.c\.d is nested deeper than commands are"),
     ],
 )
 def test_what_is_no_configuration_is_refused_with_its_file(tmp_path: Path, text: str, why: str) -> None:

@@ -16,7 +16,7 @@ from tests.contract.test_given_files import MALFORMED
 from tests.kept import write_kept
 from tests.process.cli.bad_input.changes import changed
 from tests.process.cli.bad_input.options import NODES
-from tests.process.cli.bad_input.trial import Input, Other
+from tests.process.cli.bad_input.trial import CONFIG, Input, Other
 from tests.unit.cli.tune.test_export import KEPT
 from tests.unit.rates.making import written
 from tests.unit.trace.test_imports_garbage import VALID
@@ -54,6 +54,16 @@ launcher = "ssh"
 
 [roles]
 login = "a.invalid"
+"""
+CONFIGURATION = b"""runs = "runs"
+width = "3%"
+nodes = "a.invalid"
+
+[survey]
+quick = true
+
+[net.stream]
+seconds = 2
 """
 SPACE = b"""command = "true {block} {threads} {n}"
 figure = "GFLOPS: ([0-9.e+]+)"
@@ -132,6 +142,8 @@ def documents(folder: Path) -> Iterator[Document]:
     """All of them; `folder` is for templates."""
     runs, trace = templates(folder)
     yield Document("inventory", ("survey", "--inventory", "f.toml"), "f.toml", "toml", INVENTORY)
+    for words in (("config", "show"), ("report", "one"), ("survey", *NODES)):
+        yield Document("config.toml", words, CONFIG, "toml", CONFIGURATION, runs, lenient=True)
     yield Document("hostfile", ("audit", "--hostfile", "f"), "f", "text", HOSTFILE, lenient=True)
     yield Document("space", ("search", "own", "f.toml", *NODES), "f.toml", "toml", SPACE)
     yield Document("checks", ("check", "--checks", "f.toml"), "f.toml", "toml", CHECKS)

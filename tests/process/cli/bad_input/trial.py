@@ -42,6 +42,9 @@ PIPE, DEVICE = "a-pipe", "a-device"
 Other = Literal["a pipe", "a folder", "a loop", "zeros without end", "a terabyte"]
 """What may lie where a file is expected: a pipe that nobody writes to, a link to itself, a file that is one hole."""
 
+CONFIG = "config.toml"
+"""In an input's folder: what is set for the command."""
+
 OUT, ERR = ".out", ".err"
 """Beside an input's folder: what the command said."""
 
@@ -246,6 +249,7 @@ def _forked(one: Input, folder: Path) -> int:
             WULF_STATE=str(folder / "wulf-state"),
             WULF_RATES=str(folder / "rates.json"),
             TMPDIR=str(folder),
+            WULF_CONFIG=CONFIG if os.path.lexists(CONFIG) else "",
         )
         tempfile.tempdir = None  # it goes by TMPDIR anew: a process that ends as this one does tidies nothing away
         code = _ran(one)
