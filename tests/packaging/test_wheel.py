@@ -113,7 +113,7 @@ def test_the_wheel_carries_the_probe_and_says_for_which_machines(wheel: Path) ->
     assert re.fullmatch(rf"wulf-[\d.]+-py3-none-manylinux_2_17_{platform.machine()}\.whl", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         probe = archive.getinfo(PROBE)
-        assert "wulf/include/wulf_rates.h" in archive.namelist()
+        assert {"wulf/include/wulf_rates.h", "wulf/programs/plotly-cartesian.min.js"} <= set(archive.namelist())
         metadata = archive.read(next(name for name in archive.namelist() if name.endswith("/WHEEL"))).decode()
     assert (probe.external_attr >> 16) & 0o111 == 0o111
     assert "Root-Is-Purelib: false" in metadata
