@@ -16,7 +16,6 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PLOTLY = "plotly-cartesian.min.js"
 TOOLS = str(Path(__file__).resolve().parent)
 SOURCES = str(Path(TOOLS).parent / "src")
 for folder in (TOOLS, SOURCES):
@@ -27,6 +26,7 @@ from provision import elf  # noqa: E402 - the path comes first
 from provision.native import PROGRAMS  # noqa: E402
 
 from wulf.codegen import native_source, profile_source, trace_source  # noqa: E402 - the package is not installed yet
+from wulf.core.programs import PLOTLY, unpacked  # noqa: E402 - as above
 
 # Static programs need no C library of the system, so the oldest tag that installers know serves every distribution.
 PLATFORM = "manylinux_2_17"
@@ -51,7 +51,7 @@ class ProbesHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling lea
 
 def plotly(root: Path) -> Path:
     """Find the script that draws the charts of pages; refuse where the set-up has not fetched it."""
-    for path in sorted((root / "build/sysroot/usr/src").glob(f"plotly.js-*/{PLOTLY}"), reverse=True):
+    if path := unpacked(root, PLOTLY):
         return path
     raise SystemExit(f"wulf's wheel carries {PLOTLY}, which is not here\n  → run `make wheel`, which fetches it")
 

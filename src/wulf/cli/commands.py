@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -114,10 +115,13 @@ class TableGroup(Group):
     ----------
     default
         The command that is meant where the first word names none; empty: a command must be named.
+    alone
+        Whether it is meant where there is no word at all, too.
     """
 
     commands_at: dict[str, str]
     default = ""
+    alone = False
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the table's order."""
@@ -129,9 +133,20 @@ class TableGroup(Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """`wulf tune n[1-4]` is `wulf tune campaign n[1-4]`."""
+        if self.alone and not args:
+            args = [self.default]
         if self.default and args and args[0] not in (*self.commands_at, *ctx.help_option_names):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
+
+
+def inside(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+    """A group's commands, each with a context of its own; none of what is no group."""
+    if not isinstance(command, click.Group):
+        return
+    for name in command.list_commands(context):
+        if (found := command.get_command(context, name)) is not None:
+            yield found, click.Context(found, parent=context, info_name=name)
 
 
 PROGRAM = "wulf.program"

@@ -1,4 +1,4 @@
-"""Where the built native programs are."""
+"""Where the built native programs are, and what set-up unpacked beside them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ import platform
 from pathlib import Path
 
 from .errors import UsageError
+
+PLOTLY = "plotly-cartesian.min.js"
+"""The bundle of plotly.js with lines, bars and heat maps."""
+
+
+def unpacked(root: Path, name: str) -> Path | None:
+    """A file of what set-up unpacked into the clone at `root` (packages.toml); None where it is not there."""
+    return max((root / "build/sysroot/usr/src").glob(f"*/{name}"), default=None)
 
 
 def programs_dir() -> Path:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +12,22 @@ from wulf.report.kit.view import Columns, Section, View
 
 
 def configuration_view(
-    found: Configuration, files: Sequence[Path], variables: Sequence[str], nobodys: Sequence[Setting]
+    found: Configuration, files: Sequence[Path], variables: Mapping[str, str], nobodys: Sequence[Setting]
 ) -> View:
     """The settings that count, what they are taken from, and those that are of no use.
 
     Parameters
     ----------
     variables
-        Names of the environment's that are wulf's.
+        The environment's that are wulf's.
     nobodys
         Settings that no command has an option for.
     """
     counting = [one for one in found.settings if one not in nobodys and not _beaten(one, found)]
     sections = [_file(path, found, counting) for path in files]
     if variables:
-        rows = [(name, os.environ[name]) for name in variables]
-        sections.append(Section("Environment, which comes before files", table=Columns(("variable", "value"), rows, 2)))
+        table = Columns(("variable", "value"), list(variables.items()), words=2)
+        sections.append(Section("Environment, which comes before files", table=table))
     if nobodys:
         lines = [f"{one.key} in {one.file}" for one in nobodys]
         sections.append(Section("Of no use: no command takes these from a file", lines))
@@ -51,7 +50,7 @@ def _file(path: Path, found: Configuration, counting: Sequence[Setting]) -> Sect
 
 
 def configuration_object(
-    found: Configuration, files: Sequence[Path], variables: Sequence[str], nobodys: Sequence[Setting]
+    found: Configuration, files: Sequence[Path], variables: Mapping[str, str], nobodys: Sequence[Setting]
 ) -> dict[str, Any]:
     """The same as JSON."""
     return {
@@ -63,7 +62,7 @@ def configuration_object(
             for one in found.settings
         ],
         "files": [{"path": str(path), "read": path.is_file()} for path in files],
-        "environment": {name: os.environ[name] for name in variables},
+        "environment": dict(variables),
     }  # fmt: skip
 
 
@@ -80,11 +79,5 @@ def _whose(setting: Setting) -> str:
 
 
 def _shown(setting: Setting) -> str:
-    value = setting.value
-    return (
-        str(value).lower()
-        if isinstance(value, bool)
-        else ", ".join(map(str, value))
-        if isinstance(value, list)
-        else str(value)
-    )
+    values = setting.value if isinstance(setting.value, list) else [setting.value]
+    return ", ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values)

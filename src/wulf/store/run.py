@@ -73,8 +73,7 @@ def runs_directory() -> Path:
     """
     if "WULF_RUNS" in os.environ:
         return Path(os.environ["WULF_RUNS"])
-    configured = configuration().runs
-    return configured if configured else Path("runs")
+    return configuration().runs or Path("runs")
 
 
 @dataclass

@@ -19,6 +19,9 @@ from wulf.core.errors import UsageError
 
 NODES = ("nodes", "inventory_file", "hostfile", "lab", "launcher", "network", "ssh_config")
 
+SEEN: dict[str, Any] = {}
+"""What the last command was given."""
+
 
 @pytest.fixture
 def set_to(tmp_path: Path, monkeypatch) -> Callable[[str], Path]:
@@ -47,13 +50,13 @@ def root() -> None:
 @click.option("--set", "several", multiple=True)
 @click.option("--apply", is_flag=True)
 def measure(**options: Any) -> None:
-    root.seen = {**options, "words": defaults.added_words()}  # type: ignore[attr-defined]  # for the test
+    SEEN.update(options, words=defaults.added_words())
 
 
 @root.command(cls=Command)
 @node_options
 def trace(**options: Any) -> None:
-    root.seen = options  # type: ignore[attr-defined]  # for the test
+    SEEN.update(options)
 
 
 def run(*words: str) -> Result:
@@ -61,10 +64,10 @@ def run(*words: str) -> Result:
 
 
 def seen(*words: str) -> dict[str, Any]:
+    SEEN.clear()
     done = run(*words)
     assert done.exit_code == 0, done.output
-    found: dict[str, Any] = root.seen  # type: ignore[attr-defined]  # as above
-    return found
+    return dict(SEEN)
 
 
 def test_the_command_line_comes_first(set_to) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from wulf.cli.commands import Command, TableGroup
+from wulf.cli.commands import Command, TableGroup, inside
 from wulf.cli.defaults import ASKED_EACH_TIME, command_words, options_of
 from wulf.core.configuration import RUNS, Configuration, Setting, paths, read, user_path
 from wulf.core.errors import FOUND, OK, UsageError
+
+COMMANDS = {"show": "wulf.cli.help.config:show", "init": "wulf.cli.help.config:init"}
 
 EXAMPLE = """\
 # What wulf's commands are to do unless their command line says otherwise: any option by its long name.
@@ -32,12 +34,9 @@ EXAMPLE = """\
 class ConfigGroup(TableGroup):
     """`wulf config` alone is `wulf config show`."""
 
-    commands_at = {"show": "wulf.cli.help.config:show", "init": "wulf.cli.help.config:init"}  # noqa: RUF012 - constant
+    commands_at = COMMANDS
     default = "show"
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Without a word it shows."""
-        return super().parse_args(ctx, args or [self.default])
+    alone = True
 
 
 @click.group(cls=ConfigGroup)
@@ -65,7 +64,8 @@ def show(as_json: bool) -> int:
     files = paths()
     found = read(files)
     nobodys = unused(found, cli)
-    content = found, files, [name for name in sorted(os.environ) if name.startswith("WULF_")], nobodys
+    variables = {name: value for name, value in sorted(os.environ.items()) if name.startswith("WULF_")}
+    content = found, files, variables, nobodys
     show_view(configuration_view(*content), configuration_object(*content), as_json=as_json, html=None)
     return FOUND if nobodys else OK
 
@@ -88,7 +88,10 @@ def init() -> None:
 def unused(configuration: Configuration, cli: click.Group) -> Sequence[Setting]:
     """Settings that no command below their tables has an option for, or none may have from a file."""
     known = {
-        (*words[:depth], name) for words, names in _options(cli) for name in names for depth in range(len(words) + 1)
+        (*words[:depth], name)
+        for words, names in _options(cli, click.Context(cli, info_name="wulf"))
+        for name in names
+        for depth in range(len(words) + 1)
     }
     return [
         one
@@ -97,14 +100,9 @@ def unused(configuration: Configuration, cli: click.Group) -> Sequence[Setting]:
     ]
 
 
-def _options(
-    command: click.Command, context: click.Context | None = None
-) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+def _options(command: click.Command, context: click.Context) -> Iterator[tuple[tuple[str, ...], set[str]]]:
     """Every command's words, and the names of its options."""
-    context = context or click.Context(command, info_name="wulf")
     if not isinstance(command, click.Group):
         yield command_words(context), set(options_of(command, context))
-        return
-    for name in command.list_commands(context):
-        if (found := command.get_command(context, name)) is not None:
-            yield from _options(found, click.Context(found, parent=context, info_name=name))
+    for found, own in inside(command, context):
+        yield from _options(found, own)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wulf import __version__
-from wulf.cli.commands import Command, sections_of
+from wulf.cli.commands import Command, inside, sections_of
 from wulf.core.errors import FOUND, INCOMPLETE, INTERNAL, INTERRUPTED, OK, USAGE, UsageError
 
 if TYPE_CHECKING:
@@ -51,12 +51,7 @@ def pages(cli: click.Group) -> Iterator[tuple[str, str]]:
 
 
 def _pages(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
-    inner = []
-    if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            if found is not None and not found.hidden:
-                inner.append((found, click.Context(found, parent=context, info_name=name)))
+    inner = [(found, own) for found, own in inside(command, context) if not found.hidden]
     yield _name(context), page(command, context, [own for _, own in inner])
     for found, own in inner:
         yield from _pages(found, own)

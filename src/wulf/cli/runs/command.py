@@ -29,10 +29,7 @@ class RunsGroup(TableGroup):
 
     commands_at = COMMANDS
     default = "list"
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The group as it is, and the default where there is no word."""
-        return super().parse_args(ctx, args or [self.default])
+    alone = True
 
 
 @click.group(cls=RunsGroup)

@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.files import replace_file
+from wulf.core.programs import PLOTLY, unpacked
 from wulf.core.units import show
 from wulf.store.reading import StoreError
-
-PLOTLY = "plotly-cartesian.min.js"
-"""The bundle of plotly.js with lines, bars and heat maps."""
 
 
 def write_page(path: Path, content: str, kept: str) -> None:
@@ -83,10 +81,9 @@ def _plotly() -> str:
     """As the wheel carries it, or as set-up unpacked it in a clone."""
     package = Path(__file__).parents[2]
     carried = package / "programs" / PLOTLY
-    unpacked = (package.parents[1] / "build/sysroot/usr/src").glob(f"plotly.js-*/{PLOTLY}")
-    for path in (carried, *sorted(unpacked, reverse=True)):
-        if path.is_file():
-            return path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    path = carried if carried.is_file() else unpacked(package.parents[1], PLOTLY)
+    if path is not None:
+        return path.read_text(encoding="utf-8").replace("\r\n", "\n")
     raise StoreError(f"{carried} is missing, which draws the charts of pages", "in a clone: run `make build`")
 
 
