@@ -13,6 +13,12 @@ namespace wulf::mpi {
 
 using RankPair = std::pair<int, int>;
 
+/// Exchanges, of a message or more each way, that are timed together.
+///
+/// Whoever begins sooner has its messages there before the other waits for them, and waits as much longer in
+/// the next exchange: so an even number of them takes as long whoever began, an odd one does not.
+inline constexpr int kTogether = 2;
+
 /// The parameters a, b and bytes. `preset` is the default of bytes.
 [[nodiscard]] std::vector<Param> pair_params(int preset);
 

@@ -248,6 +248,19 @@ def test_messages_that_cross_take_a_whole_way_each(
 
 
 @pytest.mark.full
+def test_windows_both_ways_take_a_whole_way_each(
+    plain_again: lab.Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of a batch of one window the other end's messages were there before the clock ran."""
+    set_both(plain_again, delay="1ms")
+    monkeypatch.setenv("WULF_LAB", plain_again.name)
+    words = ["mpi", "stream", "n1", "n2", "--bytes", "64", "--window", "16", "--both", "yes", "--lab", "--quick"]
+    done = CliRunner().invoke(cli, [*words, "--mpi", installed()[0], "--out", str(tmp_path / "run")])
+    (record,) = (one for one in read_run(tmp_path / "run").records if one.metric == "rate")
+    assert record.value is not None and record.value <= 2 * 16 / 2e-3, done.output
+
+
+@pytest.mark.full
 def test_a_full_queue_drops(plain_again: lab.Lab) -> None:
     plain_again.set_link("n1", {"rate": "1mbit", "queue": "10"}, direction="out")
     arrived = burst(plain_again, 100, 1000)  # each takes 8 ms

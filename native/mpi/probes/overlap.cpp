@@ -32,9 +32,9 @@ class Overlap : public Pairs {
     std::vector<double> shares;
     const Nanoseconds end = now() + from_seconds(length().seconds);
     while (shares.empty() || now() < end) {
-      comm.add(timed(crew(), {count, kComm, steps}, body), count);
-      compute.add(timed(crew(), {count, kCompute, steps}, body), count);
-      both.add(timed(crew(), {count, kBoth, steps}, body), count);
+      comm.add(timed(crew(), {count, kComm, steps}, body), kTogether * count);
+      compute.add(timed(crew(), {count, kCompute, steps}, body), kTogether * count);
+      both.add(timed(crew(), {count, kBoth, steps}, body), kTogether * count);
       shares.push_back(
           overlap_share(comm.each().back(), compute.each().back(), both.each().back()).value_or(0));
     }
@@ -53,7 +53,7 @@ class Overlap : public Pairs {
     Batches batches;
     for (int i = 0; i < kTries; ++i) {
       const auto body = [this](const Order& order) { take_part(order); };
-      batches.add(timed(crew(), {count, kComm}, body), count);
+      batches.add(timed(crew(), {count, kComm}, body), kTogether * count);
     }
     return batches.time().at("value").get<double>();
   }
@@ -63,7 +63,7 @@ class Overlap : public Pairs {
   }
 
   void take_part(const Order& order) override {
-    for (std::int64_t i = 0; i < order.count; ++i) {
+    for (std::int64_t i = 0; i < kTogether * order.count; ++i) {
       if (order.what != kCompute) {
         end().receives.start();
         end().sends.start();

@@ -4,17 +4,12 @@ namespace wulf::mpi {
 namespace {
 
 /// Both send at once, and wait for the other's message.
-///
-/// Whoever begins sooner has its message there before the other waits for it, and waits as much longer in the
-/// next crossing: so an even number of them takes as long whoever began, an odd one does not.
 class PingPing : public Pairs {
  public:
   PingPing(const World& world, const Json& params, const std::vector<RankPair>& pairs)
       : Pairs(world, params, pairs, 1), blocking_(Manner::of(params).mode == Manner::Mode::kBlocking) {}
 
  private:
-  static constexpr int kTogether = 2;
-
   Outcome lead() override {
     const Batches batches =
         time_batches(crew(), {}, length(), [this](const Order& order) { take_part(order); });

@@ -28,7 +28,8 @@ std::vector<RankPair> pairs_of(const World& world, const Json& params) {
   return halves(world.size(), count);
 }
 
-/// Windows of messages one way, each acknowledged when the last one is there; or both ways at once.
+/// Windows of messages one way, each acknowledged when the last one is there; or both ways at once, two
+/// windows together.
 class Stream : public Pairs {
  public:
   Stream(const World& world, const Json& params, const std::vector<RankPair>& pairs)
@@ -43,7 +44,7 @@ class Stream : public Pairs {
     Length length = this->length();
     length.batch = pairs().size() > 1 ? kLongBatch : kBatch;
     const Batches batches = time_batches(crew(), {}, length, [this](const Order& order) { lead_all(order); });
-    const double messages = width_ * static_cast<double>(pairs().size()) * (both_ ? 2 : 1);
+    const double messages = width_ * static_cast<double>(pairs().size()) * (both_ ? 2 * kTogether : 1);
     Outcome outcome = outcome_of(batches);
     outcome.metrics["rate"] = batches.rate("Hz", messages);
     outcome.metrics["throughput"] = end().out.bytes() > 0 ? batches.rate("B/s", messages * end().out.bytes())
@@ -109,7 +110,7 @@ class Stream : public Pairs {
   }
 
   void exchange_windows(std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < kTogether * count; ++i) {
       if (blocking_) {
         exchange_blocking();
       } else {
