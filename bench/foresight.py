@@ -38,7 +38,8 @@ from wulf.cluster.mpi.installed import Installed
 from wulf.cluster.mpi.spec import WorldSpec
 from wulf.cluster.programs import find_program
 from wulf.core.errors import USAGE, WulfError
-from wulf.model.network.figures import Network, from_loggp, network_object, nominal
+from wulf.model.network.figures import Network, network_object, nominal
+from wulf.model.network.measured import from_loggp
 from wulf.store.run import read_run
 from wulf.workflow.foresight.traced import read_traced
 from wulf.workflow.model.loggp import measured_of

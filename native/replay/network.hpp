@@ -53,7 +53,8 @@ struct Network {
   bool receiver_gap = true;          ///< a receiver's NIC takes one message at a time
   Json topology;                     ///< null: none. Engine B alone
   bool shared_nic = false;           ///< flows of one sender share its NIC, unless its topology says else
-  Json slow_start;                   ///< null: none. Engine B alone
+  bool progress = true;  ///< rendezvous get on while ranks compute; else in calls alone. Engine B alone
+  Json slow_start;       ///< null: none. Engine B alone
 
   [[nodiscard]] bool same_host(std::uint32_t a, std::uint32_t b) const {
     return a == b || (!hosts.empty() && hosts[a] == hosts[b]);

@@ -17,7 +17,8 @@ struct Parts {
   Picoseconds latency = 0;
   Picoseconds bytes = 0;     ///< bytes on the wire
   Picoseconds overhead = 0;  ///< the CPUs' time for messages: os, or, Os, Or
-  Picoseconds waiting = 0;   ///< behind other messages: gaps of NICs; contention, where it is modelled
+  Picoseconds waiting =
+      0;  ///< behind other messages: gaps of NICs; contention, where it is modelled; for a call
 
   [[nodiscard]] Picoseconds sum() const { return compute + latency + bytes + overhead + waiting; }
 };

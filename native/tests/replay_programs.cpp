@@ -52,8 +52,8 @@ void wait_some(ProgramBuilder& to, std::mt19937_64& random, std::uint32_t rank, 
   }
 }
 
-/// The reference: ranks' next steps, rendezvous' data that may leave, and arrivals, taken in the order of
-/// time.
+/// The reference: ranks' next steps, requests that meet their receives, rendezvous' data that may leave, and
+/// arrivals, taken in the order of time.
 class BruteForce {
  public:
   BruteForce(const Program& program, const Network& network)
@@ -62,6 +62,7 @@ class BruteForce {
         ranks_(program.ranks()),
         sent_(program.messages.count()),
         posted_(program.messages.count()),
+        met_(program.messages.count()),
         agreed_(program.messages.count()),
         left_(program.messages.count()),
         first_(program.messages.count()),
@@ -90,6 +91,8 @@ class BruteForce {
     Picoseconds nic = 0;
     Picoseconds rnic = 0;
     Picoseconds wire = 0;
+    Picoseconds begin = 0;  ///< of its latest computation
+    Picoseconds end = 0;
     std::uint32_t at = 0;
   };
   using Time = std::optional<Picoseconds>;
@@ -99,10 +102,10 @@ class BruteForce {
   }
   [[nodiscard]] bool eager(std::uint32_t m) const { return program_.bytes_of(m) <= costs(m).eager_bytes; }
 
-  enum class Next : std::uint8_t { kStep, kLeave, kArrive };
+  enum class Next : std::uint8_t { kStep, kMeet, kLeave, kArrive };
   using Event = std::tuple<Picoseconds, Next, std::uint32_t>;
 
-  /// The earliest step, departure or arrival.
+  /// The earliest step, meeting, departure or arrival.
   [[nodiscard]] std::optional<Event> earliest() const {
     std::optional<Event> best;
     const auto offer = [&best](const Event& event) { best = std::min(best.value_or(event), event); };
@@ -112,6 +115,9 @@ class BruteForce {
       }
     }
     for (std::uint32_t m = 0; m < first_.size(); ++m) {
+      if (met_[m] && !agreed_[m]) {
+        offer({*met_[m], Next::kMeet, m});
+      }
       if (agreed_[m] && !left_[m]) {
         offer({*agreed_[m], Next::kLeave, m});
       }
@@ -130,8 +136,10 @@ class BruteForce {
     const auto [time, kind, which] = *next;
     if (kind == Next::kStep) {
       step(which);
+    } else if (kind == Next::kMeet) {
+      agreed_[which] = next_call(program_.messages.to[which], time) + costs(which).latency;
     } else if (kind == Next::kLeave) {
-      leave(which);
+      leave(which, time);
     } else {
       serve(which);
     }
@@ -156,12 +164,14 @@ class BruteForce {
     const std::uint32_t m = program_.arg[rank.at];
     const OpKind kind = program_.kind[rank.at++];
     if (kind == OpKind::kCalc) {
+      rank.begin = rank.clock;
       rank.clock += program_.durations[m];
+      rank.end = rank.clock;
     } else if (kind == OpKind::kSend) {
       send(rank, m);
     } else if (kind == OpKind::kRecv) {
       posted_[m] = rank.clock;
-      agree(m);
+      meet(m);
     } else {
       wait(rank, m, kind == OpKind::kWaitRecv);
     }
@@ -177,17 +187,28 @@ class BruteForce {
       rank.nic = leaves + c.gap + c.stretch(n);
       first_[m] = leaves + c.way(program_.bytes_of(m));
     }
-    agree(m);
+    meet(m);
   }
 
-  /// Once both sides of a rendezvous are posted, its data may leave when the answer is there.
-  void agree(std::uint32_t m) {
+  /// Once both sides of a rendezvous are posted, its request meets its receive.
+  void meet(std::uint32_t m) {
     if (!eager(m) && sent_[m] && posted_[m]) {
-      agreed_[m] = std::max(*sent_[m] + costs(m).latency, *posted_[m]) + costs(m).latency;
+      met_[m] = std::max(*sent_[m] + costs(m).latency, *posted_[m]);
     }
   }
 
-  void leave(std::uint32_t m) {
+  /// When a rank sees what comes now: at the end of what it computes, unless messages get on meanwhile.
+  [[nodiscard]] Picoseconds next_call(std::uint32_t r, Picoseconds now) const {
+    const bool computes = ranks_[r].begin < now && now < ranks_[r].end;
+    return computes && !network_.progress ? ranks_[r].end : now;
+  }
+
+  /// Data may leave when the answer is there.
+  void leave(std::uint32_t m, Picoseconds now) {
+    agreed_[m] = next_call(program_.messages.from[m], now);
+    if (*agreed_[m] > now) {
+      return;
+    }
     Rank& sender = ranks_[program_.messages.from[m]];
     const Picoseconds leaves = std::max(*agreed_[m], sender.wire);
     left_[m] = sender.wire = leaves + costs(m).stretch(program_.bytes_of(m));
@@ -215,6 +236,7 @@ class BruteForce {
   std::vector<Rank> ranks_;
   std::vector<Time> sent_;
   std::vector<Time> posted_;
+  std::vector<Time> met_;
   std::vector<Time> agreed_;
   std::vector<Time> left_;
   std::vector<Time> first_;

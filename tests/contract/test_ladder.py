@@ -7,13 +7,14 @@ overhead, g and e of a small message together stay below L, as here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from tests.unit.workflow.predict_fakes import this
 from wulf.model.network.figures import COPY_BYTE, COPY_MESSAGE, Network, edited, nominal, split_expression
+from wulf.model.network.patterns import WINDOW, window_time
 from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
 from wulf.workflow.foresight.predict import predict
@@ -28,7 +29,7 @@ SMALL, MEDIUM, LARGE = 8, 4000, 262_144
 REDUCED_BYTE = 0.1e-9
 """What reducing a byte takes, docs/replay-lowering.md [s]."""
 
-CHAIN, TOGETHER = 50, 16
+CHAIN = 50
 SLEEP, WORK = 0.005, 0.004
 NETWORKS = ("this", "this*latency=0.5", "this*bandwidth=0.25", "this+gap=4us", "this+overhead=1us")
 
@@ -99,9 +100,9 @@ def in_a_row(of: Costs, count: int, size: int) -> float:
     return of.one(size) + (count - 1) * apart
 
 
-def both_at_once(of: Costs, count: int) -> float:
-    """Both post all, then take all: what has come until then waits for the posts."""
-    return max(in_a_row(of, count, SMALL), count * (of.send + of.receive))
+def both_at_once(of: Costs) -> float:
+    """What `wulf model loggp` holds measured windows against."""
+    return window_time(of.one(SMALL), of.send, of.receive, of.gap + of.bytes(SMALL))
 
 
 def late_large(of: Costs) -> float:
@@ -128,7 +129,7 @@ KERNELS: dict[str, tuple[Callable[[int], Calls], Callable[[Costs], float]]] = {
         lambda rank: [*exchange(MEDIUM, rank), *round_trip(rank, SMALL)],
         lambda of: ROUNDS * (copied(MEDIUM) + 2 * of.one(SMALL)),
     ),
-    "waitall": (lambda rank: all_at_once(TOGETHER, SMALL, 1 - rank), lambda of: ROUNDS * both_at_once(of, TOGETHER)),
+    "waitall": (lambda rank: all_at_once(WINDOW, SMALL, 1 - rank), lambda of: ROUNDS * both_at_once(of)),
     "late-eager": (
         lambda rank: round_trip(rank, MEDIUM, SLEEP * rank),
         lambda of: ROUNDS * (SLEEP + of.receive + of.send) + of.one(MEDIUM) - of.send,
@@ -149,6 +150,14 @@ def changed(text: str) -> Network:
     return edited(this(), split_expression(text)[1])
 
 
+def traced(folder: Path, calls: Callable[[int], Calls]) -> None:
+    for rank in (0, 1):
+        with RankWriter(folder, {"rank": rank, "size": 2, "host": f"n{rank}"}) as writer:
+            for _ in range(ROUNDS):
+                writer.add_all(list(calls(rank)))
+            writer.add(Record("finalize", 0, 1000))
+
+
 def costs(network: Network) -> Costs:
     own = nominal(network)[0]
     return Costs(*(own[part] for part in ("latency", "send", "receive", "gap", "byte")))
@@ -158,15 +167,35 @@ def costs(network: Network) -> Costs:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_kernel_takes_what_its_closed_form_says(replay: Replay, tmp_path: Path, kernel: str, engine: str) -> None:
     calls, form = KERNELS[kernel]
-    for rank in (0, 1):
-        with RankWriter(tmp_path, {"rank": rank, "size": 2, "host": f"n{rank}"}) as writer:
-            for _ in range(ROUNDS):
-                writer.add_all(list(calls(rank)))
-            writer.add(Record("finalize", 0, 1000))
+    traced(tmp_path, calls)
     networks = [changed(text) for text in NETWORKS]
     found = predict(replay, read_traced(tmp_path), networks[0], Wanted(networks[1:], draws=0, engine=engine))
     replayed = [found.baseline.replayed, *(one.forecast.replayed for one in found.candidates)]
     assert replayed == pytest.approx([form(costs(network)) for network in networks], rel=1e-6)
+
+
+def hidden(rank: int) -> Calls:
+    """A large message each way behind computing that would take longer."""
+    posts, [waits] = all_at_once(1, LARGE, 1 - rank)[:-1], all_at_once(1, LARGE, 1 - rank)[-1:]
+    return [*posts, replace(waits, gap_ns=round(WORK * 1e9))]
+
+
+@pytest.mark.parametrize("progress", [True, False])
+def test_large_messages_hide_behind_computing_where_they_get_on_without_calls(
+    replay: Replay, tmp_path: Path, progress: bool
+) -> None:
+    """Else both ends answer the other's request when they wait, and only then do the data leave."""
+    traced(tmp_path, hidden)
+    base = this().base.model_copy(update={"progress": progress})
+    networks = [replace(changed(text), base=base) for text in NETWORKS]
+    found = predict(replay, read_traced(tmp_path), networks[0], Wanted(networks[1:], draws=0))
+    assert found.engine == ("a" if progress else "b")
+    replayed = [found.baseline.replayed, *(one.forecast.replayed for one in found.candidates)]
+    own = [costs(network) for network in networks]
+    late = [0.0 if progress else 2 * of.latency + of.bytes(LARGE) for of in own]
+    assert all(rendezvous(of) < WORK for of in own)
+    forms = [ROUNDS * (of.send + WORK + more + of.receive) for of, more in zip(own, late, strict=True)]
+    assert replayed == pytest.approx(forms, rel=1e-6)
 
 
 def test_the_ladder_that_is_measured_has_the_same_kernels() -> None:

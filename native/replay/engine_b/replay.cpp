@@ -24,6 +24,7 @@ TimeOrdered<Time>::TimeOrdered(const Program& program, const Network& network)
   }
   if (!costs_.all_eager()) {
     left_.resize(messages_.size());
+    computing_.resize(network.progress ? 0 : ranks_.size());
   }
   if (!live_.empty()) {
     bound_.assign(messages_.size(), kNone);
@@ -48,6 +49,7 @@ void TimeOrdered<Time>::drain() {
     const Event event = queue_.pop();
     ++events_;
     check(event.time);
+    now_ = event.time;
     take(event);
     run_ready();
   }
@@ -79,6 +81,8 @@ void TimeOrdered<Time>::take(Event event) {
       return arrive(arg);
     case EventKind::kPost:
       return post_live(live_rank_[arg], arg);
+    case EventKind::kMeet:
+      return answer(arg);
     case EventKind::kBegin:
       return begin(event.time, arg);
     case EventKind::kResume:
@@ -120,7 +124,7 @@ template <typename Time>
 bool TimeOrdered<Time>::step(Rank& rank, std::uint32_t number, OpKind kind, std::uint32_t arg) {
   switch (kind) {
     case OpKind::kCalc:
-      rank.clock.add(&Parts::compute, program_.durations[arg]);
+      compute(rank, number, program_.durations[arg]);
       return true;
     case OpKind::kSend:
       send(rank.clock, arg);
@@ -141,6 +145,15 @@ bool TimeOrdered<Time>::step(Rank& rank, std::uint32_t number, OpKind kind, std:
       return live_[arg].message != kNone && wait_receive(rank, live_[arg].message);
   }
   return false;
+}
+
+template <typename Time>
+void TimeOrdered<Time>::compute(Rank& rank, std::uint32_t number, Picoseconds duration) {
+  const Picoseconds begin = rank.clock.at;
+  rank.clock.add(&Parts::compute, duration);
+  if (!computing_.empty()) {
+    computing_[number].add(now_, begin, rank.clock.at);
+  }
 }
 
 template <typename Time>
@@ -233,22 +246,43 @@ void TimeOrdered<Time>::post(const Time& clock, std::uint32_t number) {
   }
 }
 
-/// A request and its receive have met at the receiver: the answer travels back, then the data may leave.
+/// A request and its receive have met at the receiver, which answers at once, or when it is in a call.
 template <typename Time>
 void TimeOrdered<Time>::meet(std::uint32_t number, const Time& posted) {
   Message& message = messages_[number];
-  const MessageCosts& costs = costs_[message.row];
   raise(message.when, posted);
-  message.when.add(&Parts::latency, costs.latency);
   message.state = State::kAgreed;
+  if (computing_.empty()) {
+    answer(number);
+  } else {
+    push(message.when.at, EventKind::kMeet, number);
+  }
+}
+
+/// The answer travels back, then the data may leave.
+template <typename Time>
+void TimeOrdered<Time>::answer(std::uint32_t number) {
+  Message& message = messages_[number];
+  wait_for_call(message.when, program_.messages.to[number]);
+  message.when.add(&Parts::latency, costs_[message.row].latency);
   push(message.when.at, EventKind::kBegin, number);
+}
+
+/// To the rank's next call, where nothing gets on while it computes.
+template <typename Time>
+void TimeOrdered<Time>::wait_for_call(Time& time, std::uint32_t number) {
+  if (!computing_.empty()) {
+    time.add(&Parts::waiting, computing_[number].next_call(time.at) - time.at);
+  }
 }
 
 /// A rendezvous' data may leave, or data begin to flow over the links.
 template <typename Time>
 void TimeOrdered<Time>::begin(Picoseconds now, std::uint32_t number) {
   if (messages_[number].state == State::kAgreed) {
-    return leave(number);
+    wait_for_call(messages_[number].when, program_.messages.from[number]);
+    return messages_[number].when.at > now ? push(messages_[number].when.at, EventKind::kBegin, number)
+                                           : leave(number);
   }
   transfers_.begin(now, number, program_.messages.from[number], program_.messages.to[number],
                    program_.bytes_of(number));

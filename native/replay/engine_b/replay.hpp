@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "replay/engine_b/computing.hpp"
 #include "replay/engine_b/costs.hpp"
 #include "replay/engine_b/matching.hpp"
 #include "replay/engine_b/queue.hpp"
@@ -36,6 +37,7 @@ class TimeOrdered {
     kReady,   ///< of a graph: an operation's dependencies are met
     kServed,  ///< of a graph: a message is there, or has left
     kEnds,
+    kMeet,
     kBegin,
     kResume,
     kArrival,
@@ -95,6 +97,7 @@ class TimeOrdered {
   void run_ready();
   void run_rank(std::uint32_t number);
   [[nodiscard]] bool step(Rank& rank, std::uint32_t number, OpKind kind, std::uint32_t arg);
+  void compute(Rank& rank, std::uint32_t number, Picoseconds duration);
   void wake(std::uint32_t number, OpKind kind, std::uint32_t arg);
 
   void send(Time& clock, std::uint32_t message);
@@ -102,6 +105,8 @@ class TimeOrdered {
   void request(const Time& clock, std::uint32_t number, const MessageCosts& costs);
   void post(const Time& clock, std::uint32_t number);
   void meet(std::uint32_t number, const Time& posted);
+  void answer(std::uint32_t number);
+  void wait_for_call(Time& time, std::uint32_t number);
   void begin(Picoseconds now, std::uint32_t number);
   void leave(std::uint32_t number);
   void travel(std::uint32_t number, const MessageCosts& costs);
@@ -142,7 +147,9 @@ class TimeOrdered {
   CostTable costs_;
   EventQueue queue_;
   std::uint64_t events_ = 0;  ///< taken so far
+  Picoseconds now_ = 0;       ///< of the latest one
   std::vector<Rank> ranks_;
+  std::vector<Computing> computing_;  ///< by rank; empty where messages get on all the same
   std::vector<Message> messages_;
   std::vector<Time> left_;  ///< by message: a rendezvous' last byte has left; empty where all are eager
   std::vector<std::uint32_t> ready_;

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from tests.wording import lacking
 from wulf.model.network.loggp import Calls, fit_loggp
+from wulf.model.network.patterns import Patterns
 from wulf.model.roofline import Ceiling, Roof
 from wulf.model.speedup.study import Study, study
 from wulf.report.kit.page import render_model
@@ -48,8 +49,9 @@ def loggp(*, alone: bool = False) -> View:
     }
     trains = None if alone else {s: [t + 15e-6 for t in times] for s, times in trips.items()}
     paused = [] if alone else [Calls(1, [0.4e-6, 0.41e-6] * 3, [0.6e-6] * 6)]
-    crossings = {} if alone else {64.0: [1.25e-6] * 6}
-    found = fit_loggp(trips, trains, paused, crossings, messages=16)
+    hidden = {1.0: [0.9] * 6, 32768.0: [0.1, 0.05] * 3}
+    patterns = Patterns() if alone else Patterns({64.0: [1.25e-6] * 6}, {1.0: [20e-6] * 6}, hidden)
+    found = fit_loggp(trips, trains, paused, patterns, messages=16)
     json.dumps(loggp_object(found, "n1>n2"), allow_nan=False)
     return loggp_view(found, EVIL, {s: [t / 2 for t in times] for s, times in trips.items()})
 
@@ -57,7 +59,7 @@ def loggp(*, alone: bool = False) -> View:
 def test_a_slope_that_is_none_is_no_figure() -> None:
     """It was shown as a negative time of a byte."""
     noise = (1.0, 1.02, 0.98, 1.01, 0.99, 1.0)
-    found = fit_loggp({s: [(2e-6 - s * 1e-12) * f for f in noise] for s in LOGGP_SIZES}, None, [], {}, messages=16)
+    found = fit_loggp({s: [(2e-6 - s * 1e-12) * f for f in noise] for s in LOGGP_SIZES}, messages=16)
     assert found.per_byte.value < 0
     text = " ".join(shown(loggp_view(found, "n1>n2", {s: [1e-6] for s in LOGGP_SIZES})).split())
     assert "G, time of a byte: none, larger messages took no longer than small ones" in text
@@ -70,11 +72,11 @@ def test_the_eager_limit_is_told_with_its_interval_or_why_there_is_none() -> Non
     noise = (1.0, 1.01, 0.99, 1.02, 0.98, 1.0)
     sizes = [float(1 << k) for k in range(0, 20, 2)]
     trips = {s: [2 * (5e-6 + s * 1e-9 + (1e-4 if s > 9000 else 0)) * f for f in noise] for s in sizes}
-    found = fit_loggp(trips, None, [], {}, messages=16)
+    found = fit_loggp(trips, messages=16)
     told = loggp_object(found, "n1>n2")["eager"]
     assert (told["low"], told["value"], told["high"]) == (4096, 4096, 16384)
     assert "eager limit" in " ".join(shown(loggp_view(found, "n1>n2", trips)).split())
-    flat = fit_loggp({s: [2e-6 * f for f in noise] for s in sizes}, None, [], {}, messages=16)
+    flat = fit_loggp({s: [2e-6 * f for f in noise] for s in sizes}, messages=16)
     assert "Eager limit: none, no size was found" in " ".join(shown(loggp_view(flat, "n1>n2", trips)).split())
     assert loggp_object(flat, "n1>n2")["eager"]["value"] is None
 
@@ -82,7 +84,11 @@ def test_the_eager_limit_is_told_with_its_interval_or_why_there_is_none() -> Non
 def test_messages_that_cross_are_told_apart_from_sizes() -> None:
     text = " ".join(shown(loggp()).split())
     assert "Messages that cross, against one alone: 1" in text and "both ways at 64 B" in text
-    assert "Messages that cross" not in " ".join(shown(loggp(alone=True)).split())
+    assert "Many messages at once:" in text and "16 each way at 1 B" in text
+    assert "Large messages get on in calls of MPI alone, not while a rank computes." in text
+    assert "32 KiB 8% 5% to 10%" in text
+    alone = " ".join(shown(loggp(alone=True)).split())
+    assert not any(words in alone for words in ("Messages that cross", "Many messages", "Large messages get on"))
 
 
 def roofs() -> View:

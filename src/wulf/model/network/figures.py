@@ -20,8 +20,6 @@ from scipy.stats import qmc
 
 from wulf.core.durations import parse_duration
 from wulf.model.network.file import Costs, Figure, NetworkFile
-from wulf.model.network.loggp import LogGP
-from wulf.stats.curves.piecewise import Interval
 from wulf.stats.samples import Floats
 
 PICO = 1e12
@@ -286,6 +284,7 @@ def network_object(
     *,
     receiver_gap: bool = True,
     shared_nic: bool = False,
+    progress: bool = True,
     own_messages: bool = False,
 ) -> dict[str, Any]:
     """A network as the replay takes it.
@@ -296,12 +295,16 @@ def network_object(
         Of each rank, by name; told only where messages within a host cost something else, and some stay within one.
     shared_nic
         With a topology: large messages of a rank share its adapter, unless the topology says else.
+    progress
+        Messages that wait for their receivers get on while both ends compute; else in calls alone.
     own_messages
         Whether ranks may send to themselves what is no copy yet (see `copy_object`): it never costs the wire.
     """
     content: dict[str, Any] = {"name": name, "inter": class_object(inter), "receiver_gap": receiver_gap}
     if shared_nic:
         content["shared_nic"] = True
+    if not progress:
+        content["progress"] = False
     if intra is not None and len(set(hosts)) < len(hosts):
         content |= {"intra": class_object(intra), "hosts": host_numbers(hosts)}
     elif own_messages and len(set(hosts)) == len(hosts):
@@ -315,69 +318,3 @@ def host_numbers(hosts: Sequence[str]) -> int | list[int]:
     listed = [numbers.setdefault(host, len(numbers)) for host in hosts]
     together = listed.count(0)
     return together if listed == [rank // together for rank in range(len(listed))] else listed
-
-
-def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple[str, ...]]:
-    """A network of what `wulf model loggp` measured of a pair, and what to beware of.
-
-    Without overheads (a sweep of round trips) all of half a round trip is latency; then an application that overlaps
-    its messages is predicted too slow by little.
-    """
-    notes = []
-    first = found.times.lines[0].alpha
-    latency, send, receive = found.latency, found.send, found.receive
-    if latency is None or send is None or receive is None:
-        notes.append(f"{source}: {found.reasons.get('send') or found.reasons.get('latency')}; all of it is latency")
-        latency, send, receive = first, Interval(0.0, 0.0, 0.0), Interval(0.0, 0.0, 0.0)
-    gap = found.gap
-    if gap is None:
-        notes.append(f"{source}: {found.reasons.get('gap', 'no gap was measured')}; messages follow each other at once")
-        gap = Interval(0.0, 0.0, 0.0)
-    eager = found.eager
-    if eager is None:
-        notes.append(f"{source}: no change of protocol was found: every message is taken to be eager")
-    crossed = {by_byte: found.missed(by_byte=by_byte) for by_byte in (False, True)}
-    for by_byte, share in crossed.items():
-        if share > 0:
-            what = "G's interval allows" if by_byte else "L's and o's intervals allow"
-            notes.append(f"{source}: messages that cross are up to {share:.0%} off what one takes alone: {what} for it")
-    latency, send, receive = (_allowing(one, crossed[False]) for one in (latency, send, receive))
-    costs = Costs(
-        latency=_figure(latency, source), send=_figure(send, source), receive=_figure(receive, source),
-        gap=_figure(gap, source), byte=_figure(_allowing(found.per_byte, crossed[True]), source),
-        eager=Figure(value=FOREVER, source=source) if eager is None else _figure(eager, source),
-        **_stored(found, eager.value if eager else None, source),
-    )  # fmt: skip
-    return NetworkFile(name=name, title=source, stack="measured", inter=costs), tuple(notes)
-
-
-def _stored(found: LogGP, eager: float | None, source: str) -> dict[str, Figure]:
-    """What storing packets costs a single message: its time grows faster than G over the first sizes, and then stays
-    behind by as much as a packet took. Nothing where that is not told from G.
-    """
-    first, *later = [line for line in found.times.lines if eager is None or line.last <= eager] or found.times.lines[:1]
-    by_byte = first.beta.value - found.per_byte.value
-    if first.beta.low <= found.per_byte.high or by_byte <= 0:
-        return {}
-    packet = first.last
-    if later:
-        middle = (later[0].first + later[0].last) / 2
-        behind = later[0].at(middle) - first.alpha.value - found.per_byte.value * middle
-        packet = min(later[0].first, max(0.0, behind / by_byte))
-    return {
-        "packet_byte": Figure(value=by_byte, source=source),
-        "packet": Figure(value=packet, source=f"{source}: by how much longer messages come later"),
-    }
-
-
-def _allowing(one: Interval, share: float) -> Interval:
-    """The interval, so wide that the value may be off by that share of it."""
-    return Interval(one.value, min(one.low, one.value * (1 - share)), max(one.high, one.value * (1 + share)))
-
-
-def _figure(one: Interval, source: str) -> Figure:
-    """A figure of an interval; what fell below 0 by noise is 0."""
-    value = max(0.0, one.value)
-    if not (isfinite(one.low) and isfinite(one.high)) or one.low == one.high:
-        return Figure(value=value, source=source)
-    return Figure(value=value, low=min(value, max(0.0, one.low)), high=max(value, one.high), source=source)

@@ -119,6 +119,10 @@ class NetworkFile(_Strict):
     shared_nic
         Whether several large messages of a rank leave side by side and share its adapter, as TCP's connections do; else
         one after another, as a queue pair of RDMA has them.
+    progress
+        Whether messages that wait for their receivers get on while both ends compute, as where an adapter or a thread
+        sees to them; else in calls of MPI alone. Absent: as on the network that the trace was made on, since it is the
+        library's doing more than the network's.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -126,6 +130,7 @@ class NetworkFile(_Strict):
     stack: str = ""
     year: int = 0
     shared_nic: bool = False
+    progress: bool | None = None
     inter: Costs
     intra: Costs | None = None
     price: Price | None = None

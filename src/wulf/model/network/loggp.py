@@ -9,20 +9,21 @@ measure of a call of microseconds where others take the CPU. They are what the c
 - gap(s) = (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n-1), which is g + (s-1)·G: straight lines over s, one a protocol.
 - o(s) of the sender: a call that sends, a pause after the one before; of the receiver: one that takes a message that is
   there, of trains that have come while it did something else.
-- L = PRTT(1, 0, s)/2 less both, of the smallest s.
+- L = PRTT(1, 0, s)/2 less both, of the smallest s: a round trip has both ends' overheads.
 
-The lines are found by `wulf.stats.curves.piecewise`; every third size is held out of them and predicted. So is a
-pattern that is in none of them: two messages that cross, each of which should take as long as one alone.
+Overheads are measured at both ends of the pair, each way. The lines are found by `wulf.stats.curves.piecewise`; every
+third size is held out of them and predicted. So are patterns that are in none of them (`wulf.model.network.patterns`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
+from wulf.model.network.patterns import BOTH_WAYS, HIDES, TOGETHER, Patterns, Times, window_time
 from wulf.stats.curves.piecewise import LEAST_SIZES, Curve, Interval, Line, fit
 from wulf.stats.samples import Floats, check_confidence, checked
 
@@ -36,12 +37,6 @@ LEAST_REPLICATES = 6
 
 LEAST_MESSAGES = 2
 
-BOTH_WAYS = "both ways"
-"""Of a check: two messages that cross."""
-
-Times = Mapping[float, Sequence[float]]
-"""Bytes → replicates in seconds."""
-
 
 class TooFewReplicatesError(ValueError):
     """So few that no interval would cover."""
@@ -49,7 +44,7 @@ class TooFewReplicatesError(ValueError):
 
 @dataclass(frozen=True)
 class Calls:
-    """What calls take by themselves, for messages of one size: each replicate's seconds."""
+    """What calls take by themselves, for messages of one size and one way: each replicate's seconds."""
 
     bytes: float
     send: Sequence[float]
@@ -80,11 +75,15 @@ class LogGP:
     latency, send, receive, gap
         L; o of the sender and of the receiver, of the smallest message; g.
     overheads
-        Both o(s) by bytes.
+        Both o(s) by bytes. Where they were measured at both ends, the mean of the ends' medians; the interval holds
+        both ends' intervals.
     times, gaps
         The lines of PRTT(1, 0, s)/2, and of gap(s): a line's β is G.
     checks
-        Of the sizes held out.
+        Of the sizes and patterns held out.
+    hidden
+        Share of an exchange that hides behind computing as long, by bytes: of messages that need no call to get on, and
+        of large ones.
     """
 
     latency: Interval | None
@@ -96,14 +95,29 @@ class LogGP:
     gaps: Curve | None
     checks: Sequence[Check]
     reasons: Mapping[str, str] = field(default_factory=dict)
+    hidden: Mapping[float, Interval] = field(default_factory=dict)
 
     @property
     def per_byte(self) -> Interval:
         """G of large messages: the last line of the gaps, or where there are none of the times."""
         return (self.gaps or self.times).lines[-1].beta
 
-    def missed(self, *, by_byte: bool) -> float:
-        """Share of its time by which the lines surely miss a pattern that they were not made of, at worst.
+    @property
+    def progress(self) -> bool | None:
+        """Whether large messages get on while their ends compute, without a call; None: not known.
+
+        They do not where less than half of an exchange hides, and surely more of one that needs no call: else it is the
+        node that hides nothing.
+        """
+        if len(self.hidden) < len(("small", "large")):
+            return None
+        small, large = self.hidden[min(self.hidden)], self.hidden[max(self.hidden)]
+        if large.low >= HIDES:
+            return True
+        return False if large.high < min(HIDES, small.low) else None
+
+    def missed(self, pattern: str, *, by_byte: bool = False) -> float:
+        """Share of its time by which the parameters surely miss a pattern that they were not made of, at worst.
 
         Parameters
         ----------
@@ -113,7 +127,8 @@ class LogGP:
         found = [
             max(0.0, one.error.low, -one.error.high)
             for one in self.checks
-            if one.what == BOTH_WAYS and (2 * line_of(self.times, one.bytes).alpha.value < one.predicted) == by_byte
+            if one.what == pattern
+            and (2 * line_of(self.times, one.bytes).alpha.value < self.times.at(one.bytes)) == by_byte
         ]
         return max(found, default=0.0)
 
@@ -151,6 +166,12 @@ NOTHING_LEFT = (
 NO_SLOPE = "larger messages took no longer than small ones: measure larger ones, or longer"
 """Why there is no time of a byte."""
 
+NOT_TOLD = (
+    "what hides behind computing differs too much from time to time, or nothing does, small messages included; "
+    "a CPU of its own for each rank would tell it"
+)
+"""Why it is not known whether large messages get on without calls."""
+
 ALL_EAGER = "no size was found from which on a receiver has to ask first"
 """Why there is no eager limit."""
 
@@ -159,7 +180,7 @@ def fit_loggp(
     round_trips: Times,
     trains: Times | None = None,
     calls: Sequence[Calls] = (),
-    crossings: Times | None = None,
+    patterns: Patterns | None = None,
     *,
     messages: int = 1,
     confidence: float = 0.95,
@@ -174,9 +195,9 @@ def fit_loggp(
     trains
         PRTT(n, 0, s), with `messages` n; None where only round trips were measured (TCP's sweep): no o and no g then.
     calls
-        Of some of the sizes.
-    crossings
-        Seconds of two messages that cross, of some sizes.
+        Of some of the sizes, one way or both.
+    patterns
+        What is predicted, and no parameter is taken from.
 
     Raises
     ------
@@ -192,8 +213,9 @@ def fit_loggp(
     round_trips, trains, calls = _enough(round_trips, trains, calls, reasons)
     half = {size: (checked(values) / 2).tolist() for size, values in round_trips.items()}
     times, checks = boot.lines(half, "time")
-    enough = {size: values for size, values in (crossings or {}).items() if len(values) >= LEAST_REPLICATES}
-    checks += [boot.check(BOTH_WAYS, size, times, values) for size, values in sorted(enough.items())]
+    patterns = patterns or Patterns()
+    checks += [boot.check(BOTH_WAYS, size, times, values) for size, values in _usable(patterns.crossings)]
+    hidden = {size: boot.median(shares) for size, shares in _usable(patterns.hidden)}
     gaps, gap = None, None
     if trains:
         own = _gaps(round_trips, trains, messages, reasons)
@@ -202,24 +224,49 @@ def fit_loggp(
             gap, checks = boot.median(own[min(own)]), checks + more
     else:
         reasons.setdefault("gap", "only round trips were measured: no messages followed each other")
-    smallest = min(calls, key=lambda one: one.bytes, default=None)
-    if smallest is None:
+    if not calls:
         for name in ("send", "receive"):
             reasons.setdefault(name, "only round trips were measured: o is part of them, and can't be told from L")
         reasons["latency"] = "it can't be told from 2o: the first line's α is L + 2o"
-        return _told(LogGP(None, None, None, gap, {}, times, gaps, checks, reasons))
-    latency = _latency(smallest, round_trips, boot)
+        return _told(LogGP(None, None, None, gap, {}, times, gaps, checks, reasons, hidden))
+    smallest = min(one.bytes for one in calls)
+    latency = _latency([one for one in calls if one.bytes == smallest], round_trips, boot)
     if latency.value <= 0:
         reasons["latency"] = NOTHING_LEFT
-    found = {one.bytes: (boot.median(one.send), boot.median(one.receive)) for one in calls}
+    found = _overheads(calls, boot)
+    for size, values in _usable(patterns.windows):
+        if gaps is not None and size in found:
+            send, receive = (one.value for one in found[size])
+            expected = window_time(times.at(size), send, receive, gaps.at(size))
+            checks.append(boot.check(TOGETHER, size, times, values, expected))
     known = latency if latency.value > 0 else None
-    return _told(LogGP(known, *found[smallest.bytes], gap, found, times, gaps, checks, reasons))
+    return _told(LogGP(known, *found[smallest], gap, found, times, gaps, checks, reasons, hidden))
+
+
+def _usable(times: Times) -> list[tuple[float, Sequence[float]]]:
+    """Sizes of enough replicates, the smallest first."""
+    return sorted((size, values) for size, values in times.items() if len(values) >= LEAST_REPLICATES)
+
+
+def _overheads(calls: Sequence[Calls], boot: _Bootstrap) -> dict[float, tuple[Interval, Interval]]:
+    """Both o(s) by bytes, of all ends that were measured."""
+    ends: dict[float, list[tuple[Interval, Interval]]] = {}
+    for one in calls:
+        ends.setdefault(one.bytes, []).append((boot.median(one.send), boot.median(one.receive)))
+    return {size: (_of_ends([send for send, _ in own]), _of_ends([receive for _, receive in own]))
+            for size, own in sorted(ends.items())}  # fmt: skip
+
+
+def _of_ends(ends: Sequence[Interval]) -> Interval:
+    middle = float(np.mean([one.value for one in ends]))
+    return Interval(middle, min(one.low for one in ends), max(one.high for one in ends))
 
 
 def _told(found: LogGP) -> LogGP:
     """With the reasons why the lines have no G, or no eager limit."""
     lacking = {"per_byte": NO_SLOPE} if found.per_byte.value <= 0 else {}
     lacking |= {"eager": ALL_EAGER} if found.eager is None else {}
+    lacking |= {"progress": NOT_TOLD} if found.hidden and found.progress is None else {}
     return replace(found, reasons={**found.reasons, **lacking})
 
 
@@ -262,10 +309,13 @@ class _Bootstrap:
             checks = [self.check(what, size, partial, samples[size]) for size in out]
         return fit(samples, confidence=self._confidence, seed=self._seed), checks
 
-    def check(self, what: str, size: float, curve: Curve, samples: Sequence[float]) -> Check:
-        """What lines say of a size that is not among theirs, or of another pattern."""
+    def check(
+        self, what: str, size: float, curve: Curve, samples: Sequence[float], expected: float | None = None
+    ) -> Check:
+        """What lines say of a size that is not among theirs; or of another pattern, what is `expected` of it [s]."""
         drawn = self.draw(checked(samples))
-        measured, predicted = self.interval(float(np.median(samples)), drawn), curve.at(size)
+        measured = self.interval(float(np.median(samples)), drawn)
+        predicted = curve.at(size) if expected is None else expected
         error = self.interval(predicted / measured.value - 1, predicted / drawn - 1)
         on_a_line = any(line.first <= size <= line.last for line in curve.lines)
         return Check(what, size, predicted, measured, error, not on_a_line)
@@ -314,18 +364,18 @@ def _gaps(round_trips: Times, trains: Times, messages: int, reasons: dict[str, s
     return found
 
 
-def _latency(one: Calls, round_trips: Times, boot: _Bootstrap) -> Interval:
-    """L = PRTT(1, 0, s)/2 - o of the sender - o of the receiver."""
-    if one.bytes not in round_trips:
-        raise ValueError(f"calls for messages of {one.bytes:g} bytes were timed, but there are no round trips of them")
-    parts = [checked(values) for values in (round_trips[one.bytes], one.send, one.receive)]
+def _latency(calls: Sequence[Calls], round_trips: Times, boot: _Bootstrap) -> Interval:
+    """L = PRTT(1, 0, s)/2 - o of the sender - o of the receiver, of one size; of both ways their mean."""
+    size = calls[0].bytes
+    if size not in round_trips:
+        raise ValueError(f"calls for messages of {size:g} bytes were timed, but there are no round trips of them")
+    sent, received = ([checked(getattr(one, name)) for one in calls] for name in ("send", "receive"))
 
-    def of(trip: Floats, send: Floats, receive: Floats) -> Floats:
-        result: Floats = trip / 2 - send - receive
-        return result
+    def of(middle: Callable[[Floats], Floats]) -> Floats:
+        overheads = np.mean([middle(values) for values in sent], axis=0), np.mean([*map(middle, received)], axis=0)
+        return np.asarray(middle(checked(round_trips[size])) / 2 - sum(overheads))
 
-    own = of(*(np.median(values, keepdims=True) for values in parts))
-    return boot.interval(float(own[0]), of(*(boot.draw(values) for values in parts)))
+    return boot.interval(float(of(lambda values: np.median(values, keepdims=True))[0]), of(boot.draw))
 
 
 def steepest(times: Curve) -> tuple[Line, Line] | None:

@@ -9,6 +9,7 @@ from typing import Any
 from wulf.core.units import show, show_interval
 from wulf.model.network.figures import Network, class_object, nominal
 from wulf.model.network.file import Costs, Figure, NetworkFile
+from wulf.model.network.patterns import PROGRESS
 from wulf.report.kit.view import Columns, Section, View
 
 TITLES = {
@@ -58,7 +59,9 @@ def networks_view(networks: Sequence[Network]) -> View:
 def network_view(network: Network) -> View:
     """One, with every source."""
     file = network.base
-    sections = [_class("Between hosts", file.inter, (SHARED,) if file.shared_nic else ())]
+    said = [SHARED] if file.shared_nic else []
+    said += [] if file.progress is None else [PROGRESS[file.progress]]
+    sections = [_class("Between hosts", file.inter, said)]
     if file.intra is not None:
         sections.append(_class("Within a host", file.intra))
     if file.price is not None:
@@ -104,6 +107,8 @@ def written(file: NetworkFile) -> str:
     ]
     if file.shared_nic:
         lines.append("shared_nic = true")
+    if file.progress is not None:
+        lines.append(f"progress = {json.dumps(file.progress)}")
     for heading, costs in (("inter", file.inter), ("intra", file.intra)):
         for name, figure in costs.figures.items() if costs is not None else ():
             lines += ["", f"[{heading}.{name}]", *_figure_lines(figure)]

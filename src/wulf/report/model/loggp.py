@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from wulf.core.units import scale_for, show
-from wulf.model.network.loggp import BOTH_WAYS, Check, LogGP
+from wulf.model.network.loggp import Check, LogGP
+from wulf.model.network.patterns import PATTERNS, PROGRESS
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
 from wulf.stats.curves.piecewise import Curve as Lines
 from wulf.stats.curves.piecewise import Interval
@@ -18,8 +19,8 @@ NAMES = {
     "gap": "g, gap between messages",
 }  # fmt: skip
 
-LINES = ("per_byte", "eager")
-"""What the lines tell, beside those."""
+LINES = ("per_byte", "eager", "progress")
+"""What is told beside those, or why it is not."""
 
 
 def loggp_view(
@@ -44,13 +45,18 @@ def loggp_view(
         ]
         heads = ["bytes", "sending", "95% interval", "receiving", "95% interval"]
         sections.append(Section("Overheads", (), Columns(heads, rows)))
+    if found.hidden:
+        rows = [[show(size, "B"), f"{one.value:.0%}", f"{one.low:.0%} to {one.high:.0%}"]
+                for size, one in sorted(found.hidden.items())]  # fmt: skip
+        heads = ["bytes", "share", "95% interval"]
+        sections.append(Section("What of an exchange hides behind computing as long", (), Columns(heads, rows)))
     sections += [_checks(found.checks), Section("Time of a message", plot=plot_of(found, times))]
     notes = [*cautions, *(why for name, why in found.reasons.items() if name not in (*NAMES, *LINES))]
     method = (
         "g + s·G from trains of messages, PRTT(n, 0, s) by Netgauge's method; o is what the calls take, of messages "
-        "with pauses between them; L = RTT/2 less both. Lines and their bends by least squares and Schwarz's "
-        "criterion; intervals by bootstrap of the replicates. Every third size was held out of the lines that are "
-        "checked."
+        "with pauses between them, at both ends; L = RTT/2 less both. Lines and their bends by least squares and "
+        "Schwarz's criterion; intervals by bootstrap of the replicates. Every third size was held out of the lines "
+        "that are checked."
     )
     return View("wulf model loggp", f"{subject}: {_headline(found)}", sections, notes, method)
 
@@ -82,6 +88,10 @@ def _parameters(found: LogGP) -> Section:
         rows.append(["eager limit", show(eager.value, "B"), _range(eager, "B")])
     else:
         lines.append(f"Eager limit: none, {found.reasons['eager']}.")
+    if found.progress is not None:
+        lines.append(PROGRESS[found.progress])
+    elif "progress" in found.reasons:
+        lines.append(f"Whether large messages get on while a rank computes: not told, {found.reasons['progress']}.")
     rows = [row for row in rows if row[1] != "–"]
     return Section(heading, lines, Columns(["", "value", "95% interval"], rows))
 
@@ -114,11 +124,11 @@ def _checks(checks: Sequence[Check]) -> Section:
         known = [show(one.predicted, "s"), _value(one.measured), f"{one.error.value:+.1%}", spread]
         rows.append([one.what, show(one.bytes, "B"), *known, "at an edge" if one.at_edge else ""])
     heads = ["", "bytes", "predicted", "measured", "error", "interval", ""]
-    sizes = [one for one in checks if one.what != BOTH_WAYS]
+    sizes = [one for one in checks if one.what not in PATTERNS]
     parts = {
         "On the lines": [one for one in sizes if not one.at_edge],
         "Between two lines, where the protocol changes, predictions are guesses": [one for one in sizes if one.at_edge],
-        "Messages that cross, against one alone": [one for one in checks if one.what == BOTH_WAYS],
+        **{said: [one for one in checks if one.what == pattern] for pattern, said in PATTERNS.items()},
     }
     lines = [_errors(where, some) for where, some in parts.items() if some]
     return Section("Sizes and patterns held out of the lines, and predicted", lines, Columns(heads, rows))
@@ -171,6 +181,8 @@ def loggp_object(found: LogGP, subject: str, cautions: Sequence[str] = ()) -> di
             {"bytes": size, "send": interval_object(send), "receive": interval_object(receive)}
             for size, (send, receive) in found.overheads.items()
         ],
+        "hidden": [{"bytes": size, **interval_object(one)} for size, one in sorted(found.hidden.items())],
+        "progress": found.progress,
         "edges": [list(edge) for edge in found.edges],
         "times": _curve_object(found.times),
         "gaps": None if found.gaps is None else _curve_object(found.gaps),

@@ -28,6 +28,20 @@ def turned(program: Program, inversions: int) -> str:
     )
 
 
+def held_up(replay: Replay, program: Program, network: Mapping[str, Any]) -> str:
+    """That large messages that get on in calls alone make the run longer than matters; "" where they do not."""
+    if network.get("progress", True):
+        return ""
+    networks = [network, {**network, "progress": True}]
+    held, free = (int(one["ps"]) for one in replay.runs(program, networks, TIMED))
+    if held <= free * (1 + TURNED):
+        return ""
+    return (
+        "large messages get on in calls of MPI alone, so that they wait for ranks that compute: for "
+        f"{1 - free / held:.0%} of the run, which engine a does not know"
+    )
+
+
 def engine_for(replay: Replay, program: Program, network: Mapping[str, Any], asked: str, runs: int) -> tuple[str, str]:
     """The engine, and a note of why where it was chosen for what is in the program.
 
@@ -52,6 +66,7 @@ def engine_for(replay: Replay, program: Program, network: Mapping[str, Any], ask
             "program runs"
         )
     why = turned(program, int(replay.runs(program, [network], ORDERED)[0].get("inversions", 0)))
-    if not why or program.messages * runs > MOST_MESSAGES:
+    if program.messages * runs > MOST_MESSAGES:
         return ORDERED, ""
-    return TIMED, f"engine b: {why}"
+    why = why or held_up(replay, program, network)
+    return (TIMED, f"engine b: {why}") if why else (ORDERED, "")

@@ -133,11 +133,16 @@ class Scene:
         """What a network does not say of messages within a host is as it is now."""
         found = network_object(
             network.name, own[0], own[1] or base[1], self.hosts, shared_nic=network.base.shared_nic,
-            own_messages=self.program.graph or self.program.live > 0,
+            progress=self._progress(network), own_messages=self.program.graph or self.program.live > 0,
         )  # fmt: skip
         if self.wanted.extra and self.hosts:
             found["hosts"] = host_numbers(self.hosts)  # ranks of a host share its links
         return {**found, **self.wanted.extra}
+
+    def _progress(self, network: Network) -> bool:
+        """Whether large messages get on while both ends compute: as now, unless the network's file says else."""
+        said = (network.base.progress, self.this.base.progress)
+        return next((one for one in said if one is not None), True)
 
     def forecasts(self, networks: Sequence[Network]) -> dict[str, Forecast]:
         """The run times by the networks' figures and by draws of them, as many as possible in one pass.

@@ -11,16 +11,17 @@ from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import MPI, NET, Probe
 from wulf.measure.mpi.probes import mpi_probe
-from wulf.model.network.loggp import LEAST_REPLICATES, Calls, LogGP, Times, TooFewReplicatesError, fit_loggp, steepest
+from wulf.model.network.loggp import LEAST_REPLICATES, Calls, LogGP, TooFewReplicatesError, fit_loggp, steepest
+from wulf.model.network.patterns import WINDOW, Patterns, Times
 from wulf.report.kit.figures import usable
-from wulf.stats.curves.piecewise import fit
+from wulf.stats.curves.piecewise import Line, fit
 from wulf.store.run import Run
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi.launching import Launch
 from wulf.workflow.mpi.probes import RanksStudy
 
 PROBE, PHASE = "loggp", "loggp"
-PRTT, SEND, RECEIVE, RTT, TIME = "prtt", "send", "receive", "rtt", "time"
+PRTT, SEND, RECEIVE, RTT = "prtt", "send", "receive", "rtt"
 
 SIZES = (
     *(1, 16, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152, 65536),
@@ -32,8 +33,17 @@ out and lines still be found."""
 PAUSED = (1, 256, 2048)
 """Sizes whose overheads are measured: those that every MPI sends at once, also within a host."""
 
-CROSSING, CROSSED = "pingping", (8, 1024, 8192, 131072, 1048576)
-"""The probe of two messages that cross, and their sizes: a pattern that no parameter is taken from."""
+CROSSING, CROSSED, TIME = "pingping", (8, 1024, 8192, 131072, 1048576), "time"
+"""The probe of two messages that cross, their sizes, and its metric: a pattern that no parameter is taken from."""
+
+MANY, MANY_SIZES, RATE = "stream", PAUSED[1:], "rate"
+"""The same of a window of messages each way: sizes whose overheads are measured, too."""
+
+HIDING, HIDDEN = "overlap", "overlap"
+"""The probe that tells how much of an exchange hides behind computing as long, and its metric."""
+
+LARGE = 4
+"""Times the smallest size that waits for its receiver: what hides of such an exchange is the data, not its begin."""
 
 MESSAGES = 16
 _TRAINS = (1, MESSAGES)
@@ -47,6 +57,12 @@ PACED = {"bbr"}
 
 LONGEST_DELAY = 1.0
 """What the probe allows [s]."""
+
+METRICS = (PRTT, SEND, RECEIVE, TIME, RATE, HIDDEN)
+"""What is taken of a run."""
+
+BACK: dict[str, Param] = {"a": 1, "b": 0}
+"""The pair's second rank sends to the first."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +81,7 @@ class PairTimes:
     round_trips: dict[float, list[float]] = field(default_factory=dict)
     trains: dict[float, list[float]] = field(default_factory=dict)
     calls: tuple[Calls, ...] = ()
-    crossings: dict[float, list[float]] = field(default_factory=dict)
+    patterns: Patterns = field(default_factory=Patterns)
     messages: int = 1
     cautions: tuple[str, ...] = ()
 
@@ -79,7 +95,7 @@ class PairTimes:
         """
         try:
             return fit_loggp(
-                self.round_trips, self.trains, self.calls, self.crossings, messages=self.messages, seed=seed
+                self.round_trips, self.trains, self.calls, self.patterns, messages=self.messages, seed=seed
             )
         except TooFewReplicatesError as error:
             step = f"measure again, with a longer --budget or none: every size takes {LEAST_REPLICATES} replicates"
@@ -89,8 +105,8 @@ class PairTimes:
 
 
 class LogGPStudy(RanksStudy):
-    """Round trips and trains of every size; then sizes about the edge, trains with pauses as long as a trip, and
-    messages that cross.
+    """Round trips and trains of every size; then sizes about the edge, trains with pauses as long as a trip, each way,
+    and patterns that no parameter is taken from.
 
     Parameters
     ----------
@@ -108,16 +124,19 @@ class LogGPStudy(RanksStudy):
         return [self.ranks.cell(i, probe, PROBE, one, PHASE) for i, one in enumerate(wanted)]
 
     def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
-        """About the edge, with pauses, and crossing: once."""
+        """About the edge, with pauses, and other patterns: once."""
         if not self.ranks.places or any(one.metric == TIME for one in records):
             return ()
         trips = {_bytes(one): one for one in records if one.metric == PRTT and one.params["messages"] == 1}
-        edge = near_edge({size: one.samples for size, one in trips.items() if one.samples})
-        wanted = [(PROBE, self._train(size, messages)) for size in edge for messages in _TRAINS]
+        usable_trips = {size: one.samples for size, one in trips.items() if one.samples}
+        wanted = [(PROBE, self._train(size, messages)) for size in near_edge(usable_trips) for messages in _TRAINS]
         wanted += [
-            (PROBE, self._paused(size, trip)) for size in PAUSED if size in trips and (trip := trips[size].value)
+            (PROBE, self._paused(size, trip) | ends)
+            for size in PAUSED
+            if size in trips and (trip := trips[size].value)
+            for ends in ({}, BACK)
         ]
-        wanted += [(CROSSING, {"bytes": s, "mode": "nonblocking", "seconds": self._seconds}) for s in CROSSED]
+        wanted += [(name, {**params, "seconds": self._seconds}) for name, params in _patterns(usable_trips)]
         return [self.ranks.cell(first + i, mpi_probe(), name, one, PHASE) for i, (name, one) in enumerate(wanted)]
 
     def _train(self, size: int, messages: int) -> dict[str, Param]:
@@ -125,6 +144,22 @@ class LogGPStudy(RanksStudy):
 
     def _paused(self, size: int, trip: float) -> dict[str, Param]:
         return {**self._train(size, MESSAGES), "delay": min(trip, LONGEST_DELAY)}
+
+
+def _patterns(round_trips: Times) -> list[tuple[str, dict[str, Param]]]:
+    """What is measured beside the parameters: probes with what they are given.
+
+    What hides behind computing is asked of messages that are sent at once, and of those that wait for their receivers;
+    where none do, of the largest.
+    """
+    edge = _edge(round_trips)
+    large = min(max(SIZES), LARGE * int(edge[1].first)) if edge else max(SIZES)
+    posted: dict[str, Param] = {"mode": "nonblocking"}
+    return [
+        *((CROSSING, {**posted, "bytes": size}) for size in CROSSED),
+        *((MANY, {**posted, "bytes": size, "window": WINDOW, "both": True}) for size in MANY_SIZES),
+        *((HIDING, {**posted, "bytes": size}) for size in (max(PAUSED), large)),
+    ]
 
 
 def near_edge(round_trips: Times) -> list[int]:
@@ -137,16 +172,21 @@ def near_edge(round_trips: Times) -> list[int]:
     round_trips
         Bytes → replicates.
     """
-    try:
-        edge = steepest(fit(round_trips))
-    except ValueError:  # too few sizes or replicates: the fit to come says so
-        return []
+    edge = _edge(round_trips)
     if edge is None:
         return []
     low, high = int(edge[0].last), int(edge[1].first)
     powers = [1 << k for k in range(low.bit_length(), high.bit_length())]
     wanted = {round((low * high) ** 0.5), *powers, *(power - HEADER for power in powers)}
     return sorted(size for size in wanted if low < size < high)
+
+
+def _edge(round_trips: Times) -> tuple[Line, Line] | None:
+    """Both lines beside the edge."""
+    try:
+        return steepest(fit(round_trips))
+    except ValueError:  # too few sizes or replicates: the fit to come says so
+        return None
 
 
 def measured_of(run: Run, subject: str | None = None) -> PairTimes:
@@ -163,7 +203,7 @@ def measured_of(run: Run, subject: str | None = None) -> PairTimes:
         It holds neither, or several pairs and none was named.
     """
     usable_ones = [one for one in run.records if usable(one) and one.samples]
-    trains = [one for one in usable_ones if one.probe == MPI and one.metric in (PRTT, SEND, RECEIVE, TIME)]
+    trains = [one for one in usable_ones if one.probe == MPI and one.metric in METRICS]
     if any(one.metric == PRTT for one in trains):
         return replace(_of_trains(_of_one(run, trains, subject)), cautions=_cautions(run))
     trips = [one for one in usable_ones if one.probe in (NET, MPI) and one.metric == RTT and "bytes" in one.params]
@@ -199,30 +239,47 @@ def _of_one(run: Run, records: Sequence[Record], subject: str | None) -> list[Re
 
 
 def _title(record: Record) -> str:
-    """`n1>n2 tcp`, `n1>n2 openmpi 4.1.4`."""
+    """`n1>n2 tcp`, `n1>n2 openmpi 4.1.4`; the pair's name is that of its first rank's way."""
     kind = record.params.get("mpi") or record.params.get("transport") or ""
-    return f"{record.subject} {kind}".strip()
+    return f"{_pair(record)} {kind}".strip()
+
+
+def _pair(record: Record) -> str:
+    return ">".join(reversed(record.subject.split(">"))) if _backwards(record) else record.subject
+
+
+def _backwards(record: Record) -> bool:
+    """Whether the pair's second rank sends."""
+    return record.probe == MPI and all(record.params.get(name) == rank for name, rank in BACK.items())
 
 
 def _of_trains(records: Iterable[Record]) -> PairTimes:
     trips: dict[float, list[float]] = {}
     trains: dict[float, list[float]] = {}
-    paused: dict[float, dict[str, list[float]]] = {}
+    paused: dict[tuple[float, bool], dict[str, list[float]]] = {}
     crossings: dict[float, list[float]] = {}
+    windows: dict[float, list[float]] = {}
+    hidden: dict[float, list[float]] = {}
     messages, title = 1, ""
     for one in records:
         title, count = _title(one), int(one.params.get("messages") or 1)
         if one.metric == TIME:
             crossings[_bytes(one)] = one.samples
+        elif one.metric == RATE:
+            windows[_bytes(one)] = [2 * WINDOW / rate for rate in one.samples if rate > 0]
+        elif one.metric == HIDDEN:
+            hidden[_bytes(one)] = one.samples
         elif one.params.get("delay"):
-            paused.setdefault(_bytes(one), {})[one.metric] = one.samples
+            paused.setdefault((_bytes(one), _backwards(one)), {})[one.metric] = one.samples
         elif one.metric == PRTT:
             (trips if count == 1 else trains)[_bytes(one)] = one.samples
             messages = max(messages, count)
     calls = tuple(
-        Calls(size, both[SEND], both[RECEIVE]) for size, both in sorted(paused.items()) if {SEND, RECEIVE} <= set(both)
+        Calls(size, both[SEND], both[RECEIVE])
+        for (size, _), both in sorted(paused.items())
+        if {SEND, RECEIVE} <= set(both)
     )
-    return PairTimes(title, trips, trains, calls, crossings, messages)
+    return PairTimes(title, trips, trains, calls, Patterns(crossings, windows, hidden), messages)
 
 
 def _of_sweep(records: Sequence[Record]) -> PairTimes:

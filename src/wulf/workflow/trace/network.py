@@ -12,8 +12,8 @@ from wulf.core.errors import WulfError
 from wulf.core.files import replace_file
 from wulf.measure.engine.watcher import Watcher
 from wulf.measure.mpi.probes import BLOCKS
-from wulf.model.network.figures import from_loggp
 from wulf.model.network.file import NetworkFile
+from wulf.model.network.measured import from_loggp
 from wulf.report.foresight.networks import written
 from wulf.store.run import RunWriter
 from wulf.workflow.engine.effort import Effort

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from wulf.model.network.loggp import ALL_EAGER, Calls, LogGP, fit_loggp, line_of
+from wulf.model.network.patterns import TOGETHER, Patterns, window_time
 
 LATENCY, SENDING, RECEIVING = 2e-6, 0.4e-6, 0.6e-6
 GAP, PER_BYTE, PER_BYTE_LARGE, EDGE, EXTRA = 0.8e-6, 1e-9, 0.5e-9, 65536, 5e-6
@@ -162,3 +163,51 @@ def test_intervals_of_overhead_and_latency_cover() -> None:
         inside[1] += model.receive.low <= RECEIVING <= model.receive.high
         inside[2] += model.latency.low <= LATENCY <= model.latency.high
     assert min(inside) >= 51  # fewer of 60 at 95 % are one chance in ten thousand
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "progress"),
+    [
+        ([0.9, 0.8], [0.1, 0.0], False),
+        ([0.9, 0.8], [0.9, 0.6], True),
+        ([0.1, 0.0], [0.1, 0.0], None),  # the node hides nothing: of the library that says nothing
+        ([0.9, 0.2], [0.1, 0.3], None),
+        ([0.9, 0.8], [0.1, 0.9], None),
+    ],
+)
+def test_whether_large_messages_get_on_without_calls_is_told_where_it_is_sure(
+    small: list[float], large: list[float], progress: bool | None
+) -> None:
+    about = noisy(1)
+    trips = {size: about(2 * way(size)) for size in SIZES}
+    model = fit_loggp(trips, patterns=Patterns(hidden={2048.0: small * 5, 262144.0: large * 5}))
+    assert model.progress is progress
+    assert ("progress" in model.reasons) == (progress is None)
+    assert fit_loggp(trips).progress is None
+
+
+def test_windows_are_told_where_the_overheads_of_their_size_are_known() -> None:
+    about = noisy(1)
+    trips = {size: about(2 * way(size)) for size in SIZES}
+    rows = {size: about(2 * way(size) + (MESSAGES - 1) * gap(size)) for size in SIZES}
+    calls = [Calls(size, about(SENDING), about(RECEIVING)) for size in (1, 1024)]
+    window = window_time(way(1024), SENDING, RECEIVING, gap(1024))
+    assert window == pytest.approx(way(1024) + 15 * gap(1024))
+    assert window_time(way(1), GAP, 3 * GAP, 0.0) == pytest.approx(64 * GAP), "the calls alone take longer"
+    patterns = Patterns(windows={1024.0: about(2 * window), 4096.0: about(1.0)})
+    model = fit_loggp(trips, rows, calls, patterns, messages=MESSAGES)
+    (check,) = [one for one in model.checks if one.what == TOGETHER]
+    assert (check.bytes, check.error.value) == (1024.0, pytest.approx(-0.5, abs=0.02))
+    assert model.missed(TOGETHER) == pytest.approx(0.5, abs=0.03)
+
+
+def test_overheads_of_both_ends_are_one_figure_whose_interval_holds_both() -> None:
+    about = noisy(1)
+    slower = 2 * SENDING
+    trips = {size: about(2 * (way(size) + (slower - SENDING) / 2)) for size in SIZES}
+    calls = [Calls(1, about(SENDING), about(RECEIVING)), Calls(1, about(slower), about(RECEIVING))]
+    model = fit_loggp(trips, None, calls)
+    assert model.send is not None and model.latency is not None
+    assert model.send.value == pytest.approx(1.5 * SENDING, rel=0.01)
+    assert model.send.low < 1.01 * SENDING and model.send.high > 0.99 * slower
+    assert model.latency.value == pytest.approx(LATENCY, rel=0.02), "a round trip has the overheads of both"

@@ -316,6 +316,26 @@ def test_engine_b_is_taken_where_a_schedule_is_a_graph(tmp_path: Path) -> None:
     assert {fields["engine"] for op, fields in fake.asked if op == "replay"} == {"b"}, "a has one order of it only"
 
 
+def in_calls_alone() -> Network:
+    return Network(this().base.model_copy(update={"progress": False}), alias="this")
+
+
+@pytest.mark.parametrize(("held", "engine"), [(10**10, "a"), (10**11, "b")])
+def test_engine_b_is_taken_where_large_messages_wait_for_calls(tmp_path: Path, held: int, engine: str) -> None:
+    """They get on in calls of MPI alone, so that computing holds them up: by less than a hundredth, or by more."""
+    found = run(tmp_path, Wanted([]), FakeReplay(held=held), in_calls_alone())
+    assert found.engine == engine
+    assert any("in calls of MPI alone" in note and "7%" in note for note in found.notes) == (engine == "b")
+
+
+def test_whether_large_messages_get_on_is_as_now_unless_a_network_says_else(tmp_path: Path) -> None:
+    fake = FakeReplay()
+    networks = [Network(shipped_network(name)) for name in ("25gbe", "ideal")]
+    run(tmp_path, Wanted(networks, engine="b"), fake, in_calls_alone())
+    asked = next(fields for op, fields in fake.asked if op == "replay")["networks"]
+    assert [one.get("progress", True) for one in asked] == [False, False, True]
+
+
 def test_a_large_program_stays_with_engine_a_and_says_what_it_does_not_know(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,14 +16,16 @@ from tests.unit.workflow.simulating import simulator
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure.mpi import probes as measuring
-from wulf.model.network.figures import from_loggp
-from wulf.model.network.loggp import BOTH_WAYS, fit_loggp
+from wulf.model.network.loggp import fit_loggp
+from wulf.model.network.measured import from_loggp
+from wulf.model.network.patterns import BOTH_WAYS, PATTERNS, TOGETHER, WINDOW, window_time
 from wulf.store.run import Run
 from wulf.workflow.engine.measuring import Outcome
 from wulf.workflow.model.loggp import (
     CONGESTION,
     CROSSED,
     HEADER,
+    MANY_SIZES,
     MESSAGES,
     PAUSED,
     SIZES,
@@ -37,6 +39,10 @@ from wulf.workflow.mpi.launching import Launch
 __all__ = ["probes"]  # a fixture
 
 LATENCY, SENDING, RECEIVING, GAP, PER_BYTE = 2e-6, 0.4e-6, 0.6e-6, 0.8e-6, 1e-9
+SLOWER = 1.5
+"""Times as long take the calls of the pair's second rank."""
+SMALL_HIDES, HIDES, LONGER = 0.9, 0.03, 1.2
+"""Of an exchange, behind computing; and how much longer windows take than LogGP has it."""
 SLOW_FROM = 500_000
 """Bytes of messages that cross from which on they hold each other up."""
 
@@ -49,6 +55,19 @@ PINGPING = {
         SECONDS_PARAM,
     ],
     "metrics": [{"name": "time", "unit": "s", "better": "lower"}],
+}  # fmt: skip
+STREAM = {
+    "name": "stream", "group": "p2p", "help": "Windows of messages", "least_ranks": 2,
+    "params": [
+        *PINGPING["params"],
+        {"name": "window", "type": "int", "default": 64, "min": 1, "max": 1 << 16},
+        {"name": "both", "type": "bool", "default": False},
+    ],
+    "metrics": [{"name": "rate", "unit": "Hz", "better": "higher"}],
+}  # fmt: skip
+OVERLAP = {
+    "name": "overlap", "group": "p2p", "help": "Communication behind computation", "least_ranks": 2,
+    "params": PINGPING["params"], "metrics": [{"name": "overlap", "unit": "1", "better": "higher"}],
 }  # fmt: skip
 LOGGP = {
     "name": "loggp", "group": "p2p", "help": "Messages with pauses", "least_ranks": 2,
@@ -63,24 +82,33 @@ LOGGP = {
 }  # fmt: skip
 
 
+DESCRIBED = {**PROBES, "probes": [*PROBES["probes"], LOGGP, PINGPING, STREAM, OVERLAP]}
+
+
 def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _: int) -> dict[str, Any]:
     """PRTT of a pair whose parameters are known."""
     size = params["bytes"]
-    if probe == "pingping":
-        way = (LATENCY + SENDING + RECEIVING + size * PER_BYTE) * (1.0 if size < SLOW_FROM else 1.5)
-        return {"ok": True, "metrics": {"time": {"unit": "s", "value": float(way * np.exp(0.002 * random.normal()))}}}
-    assert probe == "loggp"
-    more, delay = params["messages"] - 1, params.get("delay", 0.0)
-    seconds = {"prtt": 2 * (LATENCY + SENDING + RECEIVING + size * PER_BYTE) + more * (GAP + size * PER_BYTE)}
+    send, receive = (own * (1 + SLOWER) / 2 for own in (SENDING, RECEIVING))
+    way = LATENCY + send + receive + size * PER_BYTE
+    more, delay = params.get("messages", 1) - 1, params.get("delay", 0.0)
+    trip = 2 * (way + more * delay) + more * (GAP + size * PER_BYTE)
+    window = LONGER * window_time(way, send, receive, GAP + size * PER_BYTE)
+    back = params.get("a") == 1
+    found = {
+        "pingping": {"time": way * (1.0 if size < SLOW_FROM else 1.5)},
+        "stream": {"rate": 2 * WINDOW / window},
+        "overlap": {"overlap": HIDES if size > max(PAUSED) else SMALL_HIDES},
+        "loggp": {"prtt": trip},
+    }[probe]  # fmt: skip
     if delay:
-        seconds = {"prtt": seconds["prtt"] + 2 * more * delay, "send": SENDING, "receive": RECEIVING}
-    values = {name: float(value * np.exp(0.002 * random.normal())) for name, value in seconds.items()}
+        found |= {"send": SENDING * (SLOWER if back else 1), "receive": RECEIVING * (1 if back else SLOWER)}
+    values = {name: float(value * np.exp(0.002 * random.normal())) for name, value in found.items()}
     return {"ok": True, "metrics": {name: {"unit": "s", "value": value} for name, value in values.items()}}
 
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> tuple[Outcome, FakeWorld]:
-    monkeypatch.setattr(measuring, "described", lambda: {**PROBES, "probes": [*PROBES["probes"], LOGGP, PINGPING]})
+    monkeypatch.setattr(measuring, "described", lambda: DESCRIBED)
     measuring.mpi_probe.cache_clear()
     worlds: list[FakeWorld] = []
     monkeypatch.setattr(mpi, "open_world", launcher(partial(ranks, np.random.default_rng(1)), worlds))
@@ -93,13 +121,17 @@ def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[Outcome
     assert outcome.exit_code == 0
     trains = [params for name, params in world.ran if name == "loggp"]
     assert {params["bytes"] for name, params in world.ran if name == "pingping"} == set(CROSSED)
-    asked = {(p["bytes"], p["messages"], "delay" in p) for p in trains}
-    assert asked == {(s, n, False) for s in SIZES for n in (1, MESSAGES)} | {(s, MESSAGES, True) for s in PAUSED}
+    assert {params["bytes"] for name, params in world.ran if name == "stream"} == set(MANY_SIZES)
+    assert {params["bytes"] for name, params in world.ran if name == "overlap"} == {max(PAUSED), max(SIZES)}
+    asked = {(p["bytes"], p["messages"], "delay" in p, p.get("a") == 1) for p in trains}
+    assert asked == {(s, n, False, False) for s in SIZES for n in (1, MESSAGES)} | {
+        (s, MESSAGES, True, back) for s in PAUSED for back in (False, True)
+    }
     for params in trains:
         if "delay" in params:
-            trip = 2 * (LATENCY + SENDING + RECEIVING + params["bytes"] * PER_BYTE)
+            trip = 2 * (LATENCY + (SENDING + RECEIVING) * (1 + SLOWER) / 2 + params["bytes"] * PER_BYTE)
             assert params["delay"] == pytest.approx(trip, rel=0.02)
-    later = [name == "pingping" or "delay" in params for name, params in world.ran]
+    later = [name != "loggp" or "delay" in params for name, params in world.ran]
     assert later == sorted(later), "round trips and trains come first"
 
 
@@ -111,12 +143,13 @@ def test_the_planted_parameters_are_found(measured: tuple[Outcome, FakeWorld]) -
     assert found.latency is not None and found.send is not None and found.receive is not None
     assert found.gap is not None
     assert found.latency.value == pytest.approx(LATENCY, rel=0.02)
-    assert found.send.value == pytest.approx(SENDING, rel=0.01)
-    assert found.receive.value == pytest.approx(RECEIVING, rel=0.01)
+    assert found.send.value == pytest.approx(SENDING * (1 + SLOWER) / 2, rel=0.01)
+    assert found.receive.value == pytest.approx(RECEIVING * (1 + SLOWER) / 2, rel=0.01)
+    assert found.send.low < 1.01 * SENDING and found.send.high > 0.99 * SENDING * SLOWER, "it holds both ends'"
     assert found.gap.value == pytest.approx(GAP, rel=0.02)
     assert found.per_byte.value == pytest.approx(PER_BYTE, rel=0.02)
     assert found.edges == ()
-    assert max(abs(check.error.value) for check in found.checks if check.what != BOTH_WAYS) < 0.02
+    assert max(abs(check.error.value) for check in found.checks if check.what not in PATTERNS) < 0.02
 
 
 def test_messages_that_cross_are_held_against_what_one_alone_takes(measured: tuple[Outcome, FakeWorld]) -> None:
@@ -126,11 +159,33 @@ def test_messages_that_cross_are_held_against_what_one_alone_takes(measured: tup
     assert set(crossed) == set(CROSSED)
     assert crossed[1048576] == pytest.approx(1 / 1.5 - 1, abs=0.01)
     assert max(abs(error) for size, error in crossed.items() if size < SLOW_FROM) < 0.02
-    assert found.missed(by_byte=False) < 0.01 < 0.3 < found.missed(by_byte=True)
+    assert found.missed(BOTH_WAYS) < 0.01 < 0.3 < found.missed(BOTH_WAYS, by_byte=True)
     file, notes = from_loggp(found, "this", "a run")
     byte = file.inter.byte
     assert byte is not None and byte.high is not None and byte.high > 1.3 * byte.value
     assert any("messages that cross" in note and "G's interval" in note for note in notes)
+
+
+def test_windows_are_held_against_what_logp_makes_of_them_and_the_gap_allows_for_it(
+    measured: tuple[Outcome, FakeWorld],
+) -> None:
+    found = measured_of(measured[0].run).fitted()
+    windows = {check.bytes: check.error.value for check in found.checks if check.what == TOGETHER}
+    assert set(windows) == set(MANY_SIZES)
+    assert list(windows.values()) == pytest.approx([1 / LONGER - 1] * len(windows), abs=0.02)
+    file, notes = from_loggp(found, "this", "a run")
+    gap, send = file.inter.gap, file.inter.send
+    assert gap is not None and gap.high is not None and gap.high > 1.12 * gap.value
+    assert send.high is not None and send.high > 1.12 * send.value
+    assert any("16 messages each way" in note for note in notes)
+
+
+def test_large_messages_that_hide_behind_nothing_get_on_in_calls_alone(measured: tuple[Outcome, FakeWorld]) -> None:
+    found = measured_of(measured[0].run).fitted()
+    assert found.hidden[max(SIZES)].value == pytest.approx(HIDES, rel=0.01)
+    file, notes = from_loggp(found, "this", "a run")
+    assert file.progress is False
+    assert any("in calls of MPI alone, as 3%" in note for note in notes)
 
 
 LIMIT = 65536 - 20
