@@ -22,7 +22,7 @@ COLLECTIVES = {
     "allgatherv": ("bruck", "ompi_bruck"),
     "allreduce": ("recursive-doubling", "rdb"),
     "alltoall": ("linear", "basic_linear"),
-    "alltoallv": ("linear", "ompi_basic_linear"),
+    "alltoallv": ("linear-in-order", "ompi_basic_linear"),
     "barrier": ("dissemination", "ompi_bruck"),
     "bcast": ("binomial", "binomial_tree"),
     "gather": ("linear", "ompi_basic_linear"),

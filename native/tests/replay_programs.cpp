@@ -56,9 +56,10 @@ void wait_some(ProgramBuilder& to, std::mt19937_64& random, std::uint32_t rank, 
 /// arrivals, taken in the order of time.
 class BruteForce {
  public:
-  BruteForce(const Program& program, const Network& network)
+  BruteForce(const Program& program, const Network& network, bool as_waited_for)
       : program_(program),
         network_(network),
+        as_waited_for_(as_waited_for),
         ranks_(program.ranks()),
         sent_(program.messages.count()),
         posted_(program.messages.count()),
@@ -152,17 +153,50 @@ class BruteForce {
       return false;
     }
     const std::uint32_t m = program_.arg[at];
-    const bool receives = program_.kind[at] == OpKind::kWaitRecv;
-    if (!receives && program_.kind[at] != OpKind::kWaitSend) {
-      return true;
+    if (program_.kind[at] == OpKind::kWaitSend) {
+      return eager(m) || left_[m];
     }
-    return receives ? end_[m].has_value() : eager(m) || left_[m];
+    const std::vector<std::uint32_t> together = received_at(r);
+    return std::all_of(together.begin(), together.end(), [this](std::uint32_t each) { return end_[each]; });
+  }
+
+  /// The messages of the receives that are waited for from a rank's next operation on, with nothing in
+  /// between.
+  [[nodiscard]] std::vector<std::uint32_t> received_at(std::uint32_t r) const {
+    std::vector<std::uint32_t> together;
+    for (std::uint32_t at = ranks_[r].at; at != ranks_[r].at + waits_at(r); ++at) {
+      if (program_.kind[at] == OpKind::kWaitRecv) {
+        together.push_back(program_.arg[at]);
+      }
+    }
+    return together;
+  }
+
+  /// How many operations these are: eager sends, whose wait is none, do not come between them.
+  [[nodiscard]] std::uint32_t waits_at(std::uint32_t r) const {
+    std::uint32_t at = ranks_[r].at;
+    if (program_.kind[at] != OpKind::kWaitRecv) {
+      return 0;
+    }
+    if (as_waited_for_) {
+      return 1;
+    }
+    while (at != program_.first[r + 1] &&
+           (program_.kind[at] == OpKind::kWaitRecv ||
+            (program_.kind[at] == OpKind::kWaitSend && eager(program_.arg[at])))) {
+      ++at;
+    }
+    return at - ranks_[r].at;
   }
 
   void step(std::uint32_t r) {
     Rank& rank = ranks_[r];
     const std::uint32_t m = program_.arg[rank.at];
-    const OpKind kind = program_.kind[rank.at++];
+    const OpKind kind = program_.kind[rank.at];
+    if (kind == OpKind::kWaitRecv) {
+      return receive(r);
+    }
+    ++rank.at;
     if (kind == OpKind::kCalc) {
       rank.begin = rank.clock;
       rank.clock += program_.durations[m];
@@ -173,7 +207,7 @@ class BruteForce {
       posted_[m] = rank.clock;
       meet(m);
     } else {
-      wait(rank, m, kind == OpKind::kWaitRecv);
+      rank.clock = eager(m) ? rank.clock : std::max(rank.clock, *left_[m]);
     }
   }
 
@@ -222,17 +256,22 @@ class BruteForce {
     receiver.rnic = network_.receiver_gap ? *end_[m] + c.gap : 0;
   }
 
-  void wait(Rank& rank, std::uint32_t m, bool receives) {
-    const LinkClass& c = costs(m);
-    if (receives) {
+  /// The earliest first.
+  void receive(std::uint32_t r) {
+    std::vector<std::uint32_t> together = received_at(r);
+    std::stable_sort(together.begin(), together.end(),
+                     [this](std::uint32_t a, std::uint32_t b) { return *end_[a] < *end_[b]; });
+    Rank& rank = ranks_[r];
+    rank.at += waits_at(r);
+    for (const std::uint32_t m : together) {
+      const LinkClass& c = costs(m);
       rank.clock = std::max(rank.clock, *end_[m]) + c.receive + mul(c.receive_byte_fp, program_.bytes_of(m));
-    } else if (!eager(m)) {
-      rank.clock = std::max(rank.clock, *left_[m]);
     }
   }
 
   const Program& program_;
   const Network& network_;
+  bool as_waited_for_;
   std::vector<Rank> ranks_;
   std::vector<Time> sent_;
   std::vector<Time> posted_;
@@ -297,8 +336,8 @@ Network random_network(std::mt19937_64& random, std::uint32_t ranks) {
   return network;
 }
 
-std::vector<Picoseconds> brute_force(const Program& program, const Network& network) {
-  return BruteForce(program, network).run();
+std::vector<Picoseconds> brute_force(const Program& program, const Network& network, bool as_waited_for) {
+  return BruteForce(program, network, as_waited_for).run();
 }
 
 }  // namespace wulf::replay_test

@@ -28,7 +28,9 @@ struct Recipe {
 [[nodiscard]] Network random_network(std::mt19937_64& random, std::uint32_t ranks);
 
 /// What the program comes to, by a search through all that could be next; without contention, windows and
-/// receives that are matched live.
-[[nodiscard]] std::vector<Picoseconds> brute_force(const Program& program, const Network& network);
+/// receives that are matched live. `as_waited_for`: receives that are waited for together are taken in that
+/// order, as engine A does; else as they come.
+[[nodiscard]] std::vector<Picoseconds> brute_force(const Program& program, const Network& network,
+                                                   bool as_waited_for = false);
 
 }  // namespace wulf::replay_test

@@ -263,14 +263,15 @@ constexpr auto kAlltoall = std::to_array<Choice>(
      {0, 0, "linear"}});
 
 constexpr auto kAlltoallv = std::to_array<Choice>({{4, 0, "pairwise"},
-                                                   {64, 0, "linear"},
+                                                   {64, 0, "linear-in-order"},
                                                    {128, 0, "pairwise"},
-                                                   {256, 0, "linear"},
+                                                   {256, 0, "linear-in-order"},
                                                    {1024, 0, "pairwise"},
-                                                   {0, 0, "linear"}});
+                                                   {0, 0, "linear-in-order"}});
 
 /// What coll/basic does, since coll/tuned decides nothing.
 constexpr auto kLinear = std::to_array<Choice>({{0, 0, "linear"}});
+constexpr auto kInOrder = std::to_array<Choice>({{0, 0, "linear-in-order"}});
 
 constexpr auto kDecisions = std::to_array<Decision>({{"barrier", false, kBarrier},
                                                      {"bcast", false, kBcast},
@@ -286,7 +287,7 @@ constexpr auto kDecisions = std::to_array<Decision>({{"barrier", false, kBarrier
                                                      {"allgatherv", false, kAllgatherv},
                                                      {"alltoall", false, kAlltoall},
                                                      {"alltoallv", false, kAlltoallv},
-                                                     {"alltoallw", false, kLinear},
+                                                     {"alltoallw", false, kInOrder},
                                                      {"scan", false, kLinear},
                                                      {"exscan", false, kLinear}});
 

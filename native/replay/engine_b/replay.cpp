@@ -112,7 +112,8 @@ void TimeOrdered<Time>::run_rank(std::uint32_t number) {
     const OpKind kind = program_.kind[rank.at];
     const std::uint32_t arg = program_.arg[rank.at];
     if (!step(rank, number, kind, arg)) {
-      rank.waits_for = wait_key(kind, arg);
+      const std::uint32_t op = std::max(rank.at, rank.seen);
+      rank.waits_for = wait_key(program_.kind[op], program_.arg[op]);
       return;
     }
     ++rank.at;
@@ -135,14 +136,13 @@ bool TimeOrdered<Time>::step(Rank& rank, std::uint32_t number, OpKind kind, std:
     case OpKind::kWaitSend:
       return wait_send(rank, arg);
     case OpKind::kWaitRecv:
-      return wait_receive(rank, arg);
+    case OpKind::kWaitLive:
+      return wait_receives(rank);
     case OpKind::kRecvLive:
       live_[arg].posted = rank.clock;
       live_rank_[arg] = number;
       push(rank.clock.at, EventKind::kPost, arg);
       return true;
-    case OpKind::kWaitLive:
-      return live_[arg].message != kNone && wait_receive(rank, live_[arg].message);
   }
   return false;
 }
@@ -348,15 +348,62 @@ bool TimeOrdered<Time>::wait_send(Rank& rank, std::uint32_t number) {
   return true;
 }
 
+/// Receives that are waited for one after another, with nothing in between, are taken as they come: a library
+/// takes what is there in every call, whatever that call waits for. False where one is not there yet.
 template <typename Time>
-bool TimeOrdered<Time>::wait_receive(Rank& rank, std::uint32_t number) {
-  const Message& message = messages_[number];
-  if (message.state != State::kThere) {
-    return false;
+bool TimeOrdered<Time>::wait_receives(Rank& rank) {
+  std::uint32_t op = std::max(rank.at, rank.seen);
+  for (; op != rank.end && joins_receives(op); ++op) {
+    if (program_.kind[op] != OpKind::kWaitSend) {
+      const std::uint32_t number = received_by(op);
+      if (number == kNone || messages_[number].state != State::kThere) {
+        rank.seen = op;
+        return false;
+      }
+    }
   }
+  received_.clear();
+  for (std::uint32_t each = rank.at; each != op; ++each) {
+    if (program_.kind[each] != OpKind::kWaitSend) {
+      received_.push_back(received_by(each));
+    }
+  }
+  std::stable_sort(received_.begin(), received_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return messages_[a].when.at < messages_[b].when.at;
+  });
+  for (const std::uint32_t number : received_) {
+    receive(rank, number);
+  }
+  rank.at = op - 1;
+  return true;
+}
+
+/// The message that a wait for a receive is for; kNone where that is not known yet.
+template <typename Time>
+std::uint32_t TimeOrdered<Time>::received_by(std::uint32_t op) const {
+  const std::uint32_t arg = program_.arg[op];
+  return program_.kind[op] == OpKind::kWaitLive ? live_[arg].message : arg;
+}
+
+/// Receives, and sends that nothing has to be waited for.
+template <typename Time>
+bool TimeOrdered<Time>::joins_receives(std::uint32_t op) const {
+  switch (program_.kind[op]) {
+    case OpKind::kWaitRecv:
+    case OpKind::kWaitLive:
+      return true;
+    case OpKind::kWaitSend:
+      return costs_[messages_[program_.arg[op]].row].eager;
+    default:
+      return false;
+  }
+}
+
+template <typename Time>
+void TimeOrdered<Time>::receive(Rank& rank, std::uint32_t number) {
+  const Message& message = messages_[number];
   raise(rank.clock, message.when);
   rank.clock.add(&Parts::overhead, costs_[message.row].receive);
-  return true;
 }
 
 template <typename Time>
@@ -364,7 +411,7 @@ std::vector<Blocked> TimeOrdered<Time>::blocked_ranks() const {
   std::vector<Blocked> blocked;
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     if (ranks_[r].at != ranks_[r].end) {
-      blocked.push_back({r, ranks_[r].at});
+      blocked.push_back({r, std::max(ranks_[r].at, ranks_[r].seen)});
     }
   }
   return blocked;

@@ -68,6 +68,7 @@ class TimeOrdered {
     Time wire;             ///< when its sender NIC has done with the data of rendezvous
     std::uint32_t at = 0;  ///< the next operation
     std::uint32_t end = 0;
+    std::uint32_t seen = 0;  ///< receives that are waited for together: those before it are there
     std::uint64_t waits_for = kNothing;
   };
 
@@ -113,7 +114,10 @@ class TimeOrdered {
   void serve(std::uint32_t number);
   void finish(std::uint32_t number);
   [[nodiscard]] bool wait_send(Rank& rank, std::uint32_t number);
-  [[nodiscard]] bool wait_receive(Rank& rank, std::uint32_t number);
+  [[nodiscard]] bool wait_receives(Rank& rank);
+  [[nodiscard]] std::uint32_t received_by(std::uint32_t op) const;
+  [[nodiscard]] bool joins_receives(std::uint32_t op) const;
+  void receive(Rank& rank, std::uint32_t number);
 
   [[nodiscard]] bool is_live(std::uint32_t message) const {
     return !bound_.empty() && program_.messages.recv_op[message] == kNone;
@@ -173,6 +177,7 @@ class TimeOrdered {
   bool settling_ = false;         ///< an event kSettle is in the queue
   Picoseconds ends_at_ = kNever;  ///< the earliest event kEnds in the queue
   std::vector<std::uint32_t> through_;
+  std::vector<std::uint32_t> received_;
   std::vector<Transfers::Pause> pauses_;
 };
 
