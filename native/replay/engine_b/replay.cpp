@@ -348,12 +348,12 @@ bool TimeOrdered<Time>::wait_send(Rank& rank, std::uint32_t number) {
   return true;
 }
 
-/// Receives that are waited for one after another, with nothing in between, are taken as they come: a library
-/// takes what is there in every call, whatever that call waits for. False where one is not there yet.
+/// Receives that a call waits for together are taken as they come: a library takes what is there. False where
+/// one is not there yet.
 template <typename Time>
 bool TimeOrdered<Time>::wait_receives(Rank& rank) {
   std::uint32_t op = std::max(rank.at, rank.seen);
-  for (; op != rank.end && joins_receives(op); ++op) {
+  for (; op != rank.end && joins_receives(op, rank.at); ++op) {
     if (program_.kind[op] != OpKind::kWaitSend) {
       const std::uint32_t number = received_by(op);
       if (number == kNone || messages_[number].state != State::kThere) {
@@ -385,9 +385,12 @@ std::uint32_t TimeOrdered<Time>::received_by(std::uint32_t op) const {
   return program_.kind[op] == OpKind::kWaitLive ? live_[arg].message : arg;
 }
 
-/// Receives, and sends that nothing has to be waited for.
+/// Of the same call as the first: receives, and sends that nothing has to be waited for.
 template <typename Time>
-bool TimeOrdered<Time>::joins_receives(std::uint32_t op) const {
+bool TimeOrdered<Time>::joins_receives(std::uint32_t op, std::uint32_t first) const {
+  if (program_.mark_of(op) != program_.mark_of(first)) {
+    return false;
+  }
   switch (program_.kind[op]) {
     case OpKind::kWaitRecv:
     case OpKind::kWaitLive:

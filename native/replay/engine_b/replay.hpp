@@ -116,7 +116,7 @@ class TimeOrdered {
   [[nodiscard]] bool wait_send(Rank& rank, std::uint32_t number);
   [[nodiscard]] bool wait_receives(Rank& rank);
   [[nodiscard]] std::uint32_t received_by(std::uint32_t op) const;
-  [[nodiscard]] bool joins_receives(std::uint32_t op) const;
+  [[nodiscard]] bool joins_receives(std::uint32_t op, std::uint32_t first) const;
   void receive(Rank& rank, std::uint32_t number);
 
   [[nodiscard]] bool is_live(std::uint32_t message) const {
