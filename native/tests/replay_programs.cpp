@@ -194,7 +194,8 @@ class BruteForce {
     const std::uint32_t m = program_.arg[rank.at];
     const OpKind kind = program_.kind[rank.at];
     if (kind == OpKind::kWaitRecv) {
-      return receive(r);
+      receive(r);
+      return;
     }
     ++rank.at;
     if (kind == OpKind::kCalc) {
@@ -259,8 +260,8 @@ class BruteForce {
   /// The earliest first.
   void receive(std::uint32_t r) {
     std::vector<std::uint32_t> together = received_at(r);
-    std::stable_sort(together.begin(), together.end(),
-                     [this](std::uint32_t a, std::uint32_t b) { return *end_[a] < *end_[b]; });
+    std::sort(together.begin(), together.end(),
+              [this](std::uint32_t a, std::uint32_t b) { return *end_[a] < *end_[b]; });
     Rank& rank = ranks_[r];
     rank.at += waits_at(r);
     for (const std::uint32_t m : together) {

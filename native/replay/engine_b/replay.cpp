@@ -368,9 +368,8 @@ bool TimeOrdered<Time>::wait_receives(Rank& rank) {
       received_.push_back(received_by(each));
     }
   }
-  std::stable_sort(received_.begin(), received_.end(), [this](std::uint32_t a, std::uint32_t b) {
-    return messages_[a].when.at < messages_[b].when.at;
-  });
+  std::sort(received_.begin(), received_.end(),
+            [this](std::uint32_t a, std::uint32_t b) { return messages_[a].when.at < messages_[b].when.at; });
   for (const std::uint32_t number : received_) {
     receive(rank, number);
   }
