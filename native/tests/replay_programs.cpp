@@ -45,10 +45,14 @@ std::vector<Post> random_posts(std::mt19937_64& random, const Recipe& recipe) {
 void wait_some(ProgramBuilder& to, std::mt19937_64& random, std::uint32_t rank, Open& open,
                std::size_t left) {
   std::shuffle(open.slots.begin(), open.slots.end(), random);
+  std::uint32_t call = 1;
   while (open.slots.size() > left) {
-    to.add_wait(rank, open.slots.back());
+    to.add_wait(rank, open.slots.back(), call);
     open.slots.pop_back();
-    to.add_calc(rank, static_cast<Picoseconds>(below(random, 3000)));
+    if (below(random, 2) == 0) {
+      ++call;
+      to.add_calc(rank, static_cast<Picoseconds>(below(random, 3000)));
+    }
   }
 }
 
@@ -181,7 +185,9 @@ class BruteForce {
     if (as_waited_for_) {
       return 1;
     }
+    const std::uint32_t call = program_.mark_of(at);
     while (at != program_.first[r + 1] &&
+           (at == ranks_[r].at || (call != 0 && program_.mark_of(at) == call)) &&
            (program_.kind[at] == OpKind::kWaitRecv ||
             (program_.kind[at] == OpKind::kWaitSend && eager(program_.arg[at])))) {
       ++at;

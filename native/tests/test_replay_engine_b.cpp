@@ -34,7 +34,7 @@ TEST_CASE("replay b: every rank ends when the brute-force reference says, to the
 TEST_CASE("replay b: as engine a, in times and parts, wherever the receiver's order can't differ") {
   std::mt19937_64 random(6);
   int alike = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 3000; ++i) {
     const Program program =
         random_program(random, {.ranks = 4, .rounds = 1 + static_cast<int>(random() % 4)});
     const Network network = random_network(random, 4);

@@ -384,10 +384,11 @@ std::uint32_t TimeOrdered<Time>::received_by(std::uint32_t op) const {
   return program_.kind[op] == OpKind::kWaitLive ? live_[arg].message : arg;
 }
 
-/// Of the same call as the first: receives, and sends that nothing has to be waited for.
+/// The first, and what is of the same call (of a trace): receives, and sends that nothing has to be waited
+/// for.
 template <typename Time>
 bool TimeOrdered<Time>::joins_receives(std::uint32_t op, std::uint32_t first) const {
-  if (program_.mark_of(op) != program_.mark_of(first)) {
+  if (op != first && (program_.mark_of(op) != program_.mark_of(first) || program_.mark_of(op) == 0)) {
     return false;
   }
   switch (program_.kind[op]) {
