@@ -11,9 +11,9 @@ import numpy as np
 from wulf.core.errors import UsageError
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.probes import MPI
-from wulf.model.network.loggp import LEAST_REPLICATES, LogGP, line_of
+from wulf.model.network.loggp import LEAST_REPLICATES, LogGP
 from wulf.stats.claims import Claim, Size, Step
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.curves.piecewise import Interval, line_of
 from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run
 from wulf.workflow.model.loggp import MESSAGES, PRTT, RECEIVE, SEND, measured_of

@@ -17,14 +17,13 @@ third size is held out of them and predicted. So are patterns that are in none o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import numpy as np
 
 from wulf.model.network.patterns import BOTH_WAYS, HIDES, TOGETHER, Patterns, Times, window_time
-from wulf.stats.curves.piecewise import LEAST_SIZES, Curve, Interval, Line, fit
+from wulf.stats.curves.piecewise import LEAST_SIZES, Curve, Interval, fit, line_of, rise, steepest
 from wulf.stats.samples import Floats, check_confidence, checked
 
 DRAWS = 999
@@ -234,13 +233,24 @@ def fit_loggp(
     if latency.value <= 0:
         reasons["latency"] = NOTHING_LEFT
     found = _overheads(calls, boot)
-    for size, values in _usable(patterns.windows):
-        if gaps is not None and size in found:
-            send, receive = (one.value for one in found[size])
-            expected = window_time(times.at(size), send, receive, gaps.at(size))
-            checks.append(boot.check(TOGETHER, size, times, values, expected))
+    checks += _windows(patterns.windows, found, times, gaps, boot)
     known = latency if latency.value > 0 else None
     return _told(LogGP(known, *found[smallest], gap, found, times, gaps, checks, reasons, hidden))
+
+
+def _windows(
+    windows: Times,
+    overheads: Mapping[float, tuple[Interval, Interval]],
+    times: Curve,
+    gaps: Curve | None,
+    boot: _Bootstrap,
+) -> Iterator[Check]:
+    """Windows of sizes whose overheads are known, against what LogGP makes of them; none without gaps."""
+    for size, values in _usable(windows):
+        if gaps is not None and size in overheads:
+            send, receive = (one.value for one in overheads[size])
+            expected = window_time(times.at(size), send, receive, gaps.at(size))
+            yield boot.check(TOGETHER, size, times, values, expected)
 
 
 def _usable(times: Times) -> list[tuple[float, Sequence[float]]]:
@@ -376,21 +386,3 @@ def _latency(calls: Sequence[Calls], round_trips: Times, boot: _Bootstrap) -> In
         return np.asarray(middle(checked(round_trips[size])) / 2 - sum(overheads))
 
     return boot.interval(float(of(lambda values: np.median(values, keepdims=True))[0]), of(boot.draw))
-
-
-def steepest(times: Curve) -> tuple[Line, Line] | None:
-    """The two lines between which the time of a message rises most; None where it rises nowhere."""
-    rises = [(rise(before, after), before, after) for before, after in pairwise(times.lines)]
-    most = max(rises, key=lambda one: one[0], default=None)
-    return most[1:] if most is not None and most[0] > 0 else None
-
-
-def rise(before: Line, after: Line) -> float:
-    """By how much the time of a message grows from one line to the next, in the middle between them on a log scale."""
-    middle = (before.last * after.first) ** 0.5
-    return after.at(middle) - before.at(middle)
-
-
-def line_of(curve: Curve, size: float) -> Line:
-    """The line that a size lies on: the last that begins at or below it."""
-    return next((line for line in reversed(curve.lines) if line.first <= size), curve.lines[0])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf, log
 
 import numpy as np
@@ -262,3 +263,21 @@ def next_sizes(curve: Curve, measured: Sequence[int]) -> list[int]:
         if below is not None and above is not None and above - below > 1:
             wanted.append(min(max(round((below * above) ** 0.5), below + 1), above - 1))
     return sorted(set(wanted) - set(known))
+
+
+def steepest(curve: Curve) -> tuple[Line, Line] | None:
+    """The two lines between which a curve rises most; None where it rises nowhere."""
+    rises = [(rise(before, after), before, after) for before, after in pairwise(curve.lines)]
+    most = max(rises, key=lambda one: one[0], default=None)
+    return most[1:] if most is not None and most[0] > 0 else None
+
+
+def rise(before: Line, after: Line) -> float:
+    """By how much a curve grows from one line to the next, in the middle between them on a log scale."""
+    middle = (before.last * after.first) ** 0.5
+    return after.at(middle) - before.at(middle)
+
+
+def line_of(curve: Curve, size: float) -> Line:
+    """The line that a size lies on: the last that begins at or below it."""
+    return next((line for line in reversed(curve.lines) if line.first <= size), curve.lines[0])

@@ -11,10 +11,10 @@ from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import MPI, NET, Probe
 from wulf.measure.mpi.probes import mpi_probe
-from wulf.model.network.loggp import LEAST_REPLICATES, Calls, LogGP, TooFewReplicatesError, fit_loggp, steepest
+from wulf.model.network.loggp import LEAST_REPLICATES, Calls, LogGP, TooFewReplicatesError, fit_loggp
 from wulf.model.network.patterns import WINDOW, Patterns, Times
 from wulf.report.kit.figures import usable
-from wulf.stats.curves.piecewise import Line, fit
+from wulf.stats.curves.piecewise import Line, fit, steepest
 from wulf.store.run import Run
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi.launching import Launch

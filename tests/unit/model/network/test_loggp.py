@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from wulf.model.network.loggp import ALL_EAGER, Calls, LogGP, fit_loggp, line_of
+from wulf.model.network.loggp import ALL_EAGER, Calls, LogGP, fit_loggp
 from wulf.model.network.patterns import TOGETHER, Patterns, window_time
+from wulf.stats.curves.piecewise import line_of
 
 LATENCY, SENDING, RECEIVING = 2e-6, 0.4e-6, 0.6e-6
 GAP, PER_BYTE, PER_BYTE_LARGE, EDGE, EXTRA = 0.8e-6, 1e-9, 0.5e-9, 65536, 5e-6
