@@ -230,12 +230,11 @@ def fit_loggp(
         return _told(LogGP(None, None, None, gap, {}, times, gaps, checks, reasons, hidden))
     smallest = min(one.bytes for one in calls)
     latency = _latency([one for one in calls if one.bytes == smallest], round_trips, boot)
-    if latency.value <= 0:
+    if latency is None:
         reasons["latency"] = NOTHING_LEFT
     found = _overheads(calls, boot)
     checks += _windows(patterns.windows, found, times, gaps, boot)
-    known = latency if latency.value > 0 else None
-    return _told(LogGP(known, *found[smallest], gap, found, times, gaps, checks, reasons, hidden))
+    return _told(LogGP(latency, *found[smallest], gap, found, times, gaps, checks, reasons, hidden))
 
 
 def _windows(
@@ -374,8 +373,11 @@ def _gaps(round_trips: Times, trains: Times, messages: int, reasons: dict[str, s
     return found
 
 
-def _latency(calls: Sequence[Calls], round_trips: Times, boot: _Bootstrap) -> Interval:
-    """L = PRTT(1, 0, s)/2 - o of the sender - o of the receiver, of one size; of both ways their mean."""
+def _latency(calls: Sequence[Calls], round_trips: Times, boot: _Bootstrap) -> Interval | None:
+    """L = PRTT(1, 0, s)/2 - o of the sender - o of the receiver, of one size; of both ways their mean.
+
+    None where the overheads are all of it.
+    """
     size = calls[0].bytes
     if size not in round_trips:
         raise ValueError(f"calls for messages of {size:g} bytes were timed, but there are no round trips of them")
@@ -385,4 +387,5 @@ def _latency(calls: Sequence[Calls], round_trips: Times, boot: _Bootstrap) -> In
         overheads = np.mean([middle(values) for values in sent], axis=0), np.mean([*map(middle, received)], axis=0)
         return np.asarray(middle(checked(round_trips[size])) / 2 - sum(overheads))
 
-    return boot.interval(float(of(lambda values: np.median(values, keepdims=True))[0]), of(boot.draw))
+    value = float(of(lambda values: np.median(values, keepdims=True))[0])
+    return boot.interval(value, of(boot.draw)) if value > 0 else None
