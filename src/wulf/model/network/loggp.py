@@ -108,9 +108,10 @@ class LogGP:
         They do not where less than half of an exchange hides, and surely more of one that needs no call: else it is the
         node that hides nothing.
         """
-        if len(self.hidden) < len(("small", "large")):
+        sizes = sorted(self.hidden)
+        if sizes[:1] == sizes[-1:]:  # one of both is missing, or neither is there
             return None
-        small, large = self.hidden[min(self.hidden)], self.hidden[max(self.hidden)]
+        small, large = self.hidden[sizes[0]], self.hidden[sizes[-1]]
         if large.low >= HIDES:
             return True
         return False if large.high < min(HIDES, small.low) else None
@@ -381,11 +382,11 @@ def _latency(calls: Sequence[Calls], round_trips: Times, boot: _Bootstrap) -> In
     size = calls[0].bytes
     if size not in round_trips:
         raise ValueError(f"calls for messages of {size:g} bytes were timed, but there are no round trips of them")
-    sent, received = ([checked(getattr(one, name)) for one in calls] for name in ("send", "receive"))
+    trips, sides = checked(round_trips[size]), ([one.send for one in calls], [one.receive for one in calls])
 
     def of(middle: Callable[[Floats], Floats]) -> Floats:
-        overheads = np.mean([middle(values) for values in sent], axis=0), np.mean([*map(middle, received)], axis=0)
-        return np.asarray(middle(checked(round_trips[size])) / 2 - sum(overheads))
+        overheads = [np.mean([middle(checked(values)) for values in side], axis=0) for side in sides]
+        return np.asarray(middle(trips) / 2 - sum(overheads))
 
     value = float(of(lambda values: np.median(values, keepdims=True))[0])
     return boot.interval(value, of(boot.draw)) if value > 0 else None

@@ -61,6 +61,9 @@ LONGEST_DELAY = 1.0
 METRICS = (PRTT, SEND, RECEIVE, TIME, RATE, HIDDEN)
 """What is taken of a run."""
 
+Edge = tuple[Line, Line]
+"""The lines before and behind it."""
+
 BACK: dict[str, Param] = {"a": 1, "b": 0}
 """The pair's second rank sends to the first."""
 
@@ -128,15 +131,15 @@ class LogGPStudy(RanksStudy):
         if not self.ranks.places or any(one.metric == TIME for one in records):
             return ()
         trips = {_bytes(one): one for one in records if one.metric == PRTT and one.params["messages"] == 1}
-        usable_trips = {size: one.samples for size, one in trips.items() if one.samples}
-        wanted = [(PROBE, self._train(size, messages)) for size in near_edge(usable_trips) for messages in _TRAINS]
+        edge = edge_of({size: one.samples for size, one in trips.items() if one.samples})
+        wanted = [(PROBE, self._train(size, messages)) for size in near_edge(edge) for messages in _TRAINS]
         wanted += [
             (PROBE, self._paused(size, trip) | ends)
             for size in PAUSED
             if size in trips and (trip := trips[size].value)
             for ends in ({}, BACK)
         ]
-        wanted += [(name, {**params, "seconds": self._seconds}) for name, params in _patterns(usable_trips)]
+        wanted += [(name, {**params, "seconds": self._seconds}) for name, params in _patterns(edge)]
         return [self.ranks.cell(first + i, mpi_probe(), name, one, PHASE) for i, (name, one) in enumerate(wanted)]
 
     def _train(self, size: int, messages: int) -> dict[str, Param]:
@@ -146,13 +149,26 @@ class LogGPStudy(RanksStudy):
         return {**self._train(size, MESSAGES), "delay": min(trip, LONGEST_DELAY)}
 
 
-def _patterns(round_trips: Times) -> list[tuple[str, dict[str, Param]]]:
+def edge_of(round_trips: Times) -> Edge | None:
+    """Between which lines the MPI goes over to another protocol; None where that is not seen.
+
+    Parameters
+    ----------
+    round_trips
+        Bytes → replicates.
+    """
+    try:
+        return steepest(fit(round_trips))
+    except ValueError:  # too few sizes or replicates: the fit to come says so
+        return None
+
+
+def _patterns(edge: Edge | None) -> list[tuple[str, dict[str, Param]]]:
     """What is measured beside the parameters: probes with what they are given.
 
     What hides behind computing is asked of messages that are sent at once, and of those that wait for their receivers;
     where none do, of the largest.
     """
-    edge = _edge(round_trips)
     large = min(max(SIZES), LARGE * int(edge[1].first)) if edge else max(SIZES)
     posted: dict[str, Param] = {"mode": "nonblocking"}
     return [
@@ -162,31 +178,17 @@ def _patterns(round_trips: Times) -> list[tuple[str, dict[str, Param]]]:
     ]
 
 
-def near_edge(round_trips: Times) -> list[int]:
+def near_edge(edge: Edge | None) -> list[int]:
     """Sizes that tell where the MPI goes over to another protocol, between the last before and the first behind.
 
     Limits are powers of two, less a header perhaps; where it is neither, the middle halves the doubt.
-
-    Parameters
-    ----------
-    round_trips
-        Bytes → replicates.
     """
-    edge = _edge(round_trips)
     if edge is None:
         return []
     low, high = int(edge[0].last), int(edge[1].first)
     powers = [1 << k for k in range(low.bit_length(), high.bit_length())]
     wanted = {round((low * high) ** 0.5), *powers, *(power - HEADER for power in powers)}
     return sorted(size for size in wanted if low < size < high)
-
-
-def _edge(round_trips: Times) -> tuple[Line, Line] | None:
-    """Both lines beside the edge."""
-    try:
-        return steepest(fit(round_trips))
-    except ValueError:  # too few sizes or replicates: the fit to come says so
-        return None
 
 
 def measured_of(run: Run, subject: str | None = None) -> PairTimes:

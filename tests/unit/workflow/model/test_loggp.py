@@ -30,6 +30,7 @@ from wulf.workflow.model.loggp import (
     PAUSED,
     SIZES,
     LogGPStudy,
+    edge_of,
     measured_of,
     near_edge,
 )
@@ -202,7 +203,7 @@ def trips(sizes: list[int], limit: int = LIMIT, cv: float = 0.002) -> dict[float
 
 
 def test_the_edge_of_the_protocol_is_looked_for_at_powers_of_two_less_a_header() -> None:
-    more = near_edge(trips(list(SIZES)))
+    more = near_edge(edge_of(trips(list(SIZES))))
     assert more == [56756, 65536 - HEADER]
     found = fit_loggp(trips([*SIZES, *more]))
     limit = found.eager
@@ -211,12 +212,13 @@ def test_the_edge_of_the_protocol_is_looked_for_at_powers_of_two_less_a_header()
 
 
 def test_without_an_edge_no_more_sizes_are_measured() -> None:
-    assert near_edge(trips(list(SIZES), limit=1 << 30)) == []
-    assert near_edge(trips([1, 2])) == []
+    assert near_edge(edge_of(trips(list(SIZES), limit=1 << 30))) == []
+    assert near_edge(edge_of(trips([1, 2]))) == []
 
 
 def test_an_edge_between_powers_of_two_is_halved() -> None:
-    assert near_edge(trips([1, 1 << 10, 1 << 12, 1 << 14, 100_000, 110_000, 120_000], limit=90_000)) == [
+    edge = edge_of(trips([1, 1 << 10, 1 << 12, 1 << 14, 100_000, 110_000, 120_000], limit=90_000))
+    assert near_edge(edge) == [
         32768 - HEADER, 32768, round((16384 * 100_000) ** 0.5), 65536 - HEADER, 65536,
     ]  # fmt: skip
 
