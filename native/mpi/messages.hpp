@@ -15,6 +15,7 @@ namespace wulf::mpi {
 /// The probes' messages; orders have other tags.
 inline constexpr int kMessage = 10;
 inline constexpr int kDone = 11;
+inline constexpr int kWord = 12;
 
 /// The memory of one direction's messages.
 class Ring {

@@ -93,7 +93,7 @@ Network parse_network(const Json& json, std::uint32_t ranks) {
                         "a network is " + json.dump() + R"(, but must be an object: {"inter": {…}})");
   }
   refuse_unknown_fields(json, {"name", "inter", "intra", "hosts", "receiver_gap", "topology", "slow_start",
-                               "shared_nic", "progress"});
+                               "shared_nic", "progress", "in_order"});
   if (!given(json, "inter")) {
     throw bad_parameter("inter", "a network needs 'inter', its parameters between hosts");
   }
@@ -108,6 +108,7 @@ Network parse_network(const Json& json, std::uint32_t ranks) {
   network.receiver_gap = flag_field(json, "receiver_gap", true);
   network.shared_nic = flag_field(json, "shared_nic", false);
   network.progress = flag_field(json, "progress", true);
+  network.in_order = flag_field(json, "in_order", false);
   network.topology = json.value("topology", Json());
   network.slow_start = json.value("slow_start", Json());
   return network;

@@ -54,7 +54,9 @@ struct Network {
   Json topology;                     ///< null: none. Engine B alone
   bool shared_nic = false;           ///< flows of one sender share its NIC, unless its topology says else
   bool progress = true;  ///< rendezvous get on while ranks compute; else in calls alone. Engine B alone
-  Json slow_start;       ///< null: none. Engine B alone
+  bool in_order = false;  ///< between hosts, what one rank sends another leaves in order, a rendezvous'
+                          ///< request and answer too. Engine B alone
+  Json slow_start;        ///< null: none. Engine B alone
 
   [[nodiscard]] bool same_host(std::uint32_t a, std::uint32_t b) const {
     return a == b || (!hosts.empty() && hosts[a] == hosts[b]);

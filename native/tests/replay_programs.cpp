@@ -1,6 +1,7 @@
 #include "tests/replay_programs.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -65,7 +66,10 @@ class BruteForce {
         network_(network),
         as_waited_for_(as_waited_for),
         ranks_(program.ranks()),
+        departs_(program.messages.count()),
         sent_(program.messages.count()),
+        comes_(program.messages.count()),
+        seen_(program.messages.count()),
         posted_(program.messages.count()),
         met_(program.messages.count()),
         agreed_(program.messages.count()),
@@ -91,23 +95,23 @@ class BruteForce {
   }
 
  private:
+  using Time = std::optional<Picoseconds>;
+
   struct Rank {
     Picoseconds clock = 0;
     Picoseconds nic = 0;
     Picoseconds rnic = 0;
     Picoseconds wire = 0;
-    Picoseconds begin = 0;  ///< of its latest computation
-    Picoseconds end = 0;
+    Time since;  ///< it computes, and has not waited since
     std::uint32_t at = 0;
   };
-  using Time = std::optional<Picoseconds>;
 
   [[nodiscard]] const LinkClass& costs(std::uint32_t m) const {
     return network_.between(program_.messages.from[m], program_.messages.to[m]);
   }
   [[nodiscard]] bool eager(std::uint32_t m) const { return program_.bytes_of(m) <= costs(m).eager_bytes; }
 
-  enum class Next : std::uint8_t { kStep, kMeet, kLeave, kArrive };
+  enum class Next : std::uint8_t { kStep, kDepart, kSee, kMeet, kLeave, kArrive };
   using Event = std::tuple<Picoseconds, Next, std::uint32_t>;
 
   /// The earliest step, meeting, departure or arrival.
@@ -120,6 +124,12 @@ class BruteForce {
       }
     }
     for (std::uint32_t m = 0; m < first_.size(); ++m) {
+      if (departs_[m] && !sent_[m]) {
+        offer({*departs_[m], Next::kDepart, m});
+      }
+      if (comes_[m] && !seen_[m]) {
+        offer({*comes_[m], Next::kSee, m});
+      }
       if (met_[m] && !agreed_[m]) {
         offer({*met_[m], Next::kMeet, m});
       }
@@ -141,8 +151,12 @@ class BruteForce {
     const auto [time, kind, which] = *next;
     if (kind == Next::kStep) {
       step(which);
+    } else if (kind == Next::kDepart) {
+      depart(which);
+    } else if (kind == Next::kSee) {
+      see(which, time);
     } else if (kind == Next::kMeet) {
-      agreed_[which] = next_call(program_.messages.to[which], time) + costs(which).latency;
+      answer(which, time);
     } else if (kind == Next::kLeave) {
       leave(which, time);
     } else {
@@ -199,15 +213,17 @@ class BruteForce {
     Rank& rank = ranks_[r];
     const std::uint32_t m = program_.arg[rank.at];
     const OpKind kind = program_.kind[rank.at];
+    if (waits(kind)) {
+      rank.since.reset();
+    }
     if (kind == OpKind::kWaitRecv) {
       receive(r);
       return;
     }
     ++rank.at;
     if (kind == OpKind::kCalc) {
-      rank.begin = rank.clock;
+      rank.since = rank.since.value_or(rank.clock);
       rank.clock += program_.durations[m];
-      rank.end = rank.clock;
     } else if (kind == OpKind::kSend) {
       send(rank, m);
     } else if (kind == OpKind::kRecv) {
@@ -222,38 +238,83 @@ class BruteForce {
     const LinkClass& c = costs(m);
     const std::uint64_t n = program_.bytes_of(m);
     rank.clock += c.send + mul(c.send_byte_fp, n);
-    sent_[m] = rank.clock;
+    departs_[m] = rank.clock;
+    if (!in_order(m)) {
+      depart(m);
+    }
+  }
+
+  /// Its turn in what leaves its sender, and on its way to that receiver.
+  void depart(std::uint32_t m) {
+    const LinkClass& c = costs(m);
+    Rank& rank = ranks_[program_.messages.from[m]];
+    sent_[m] = std::max(*departs_[m], before(m, program_.messages.from[m], program_.messages.to[m]));
     if (eager(m)) {
-      const Picoseconds leaves = std::max(rank.clock, rank.nic);
-      rank.nic = leaves + c.gap + c.stretch(n);
+      const Picoseconds leaves = std::max(*sent_[m], rank.nic);
+      rank.nic = leaves + c.gap + c.stretch(program_.bytes_of(m));
       first_[m] = leaves + c.way(program_.bytes_of(m));
+      streams_[{program_.messages.from[m], program_.messages.to[m]}] =
+          leaves + c.stretch(program_.bytes_of(m));
     }
     meet(m);
   }
 
-  /// Once both sides of a rendezvous are posted, its request meets its receive.
+  [[nodiscard]] bool in_order(std::uint32_t m) const {
+    return network_.in_order && !network_.same_host(program_.messages.from[m], program_.messages.to[m]);
+  }
+
+  /// When the last byte that was sent that way has left, where that counts for a message.
+  [[nodiscard]] Picoseconds before(std::uint32_t m, std::uint32_t from, std::uint32_t to) const {
+    const auto found = streams_.find({from, to});
+    return in_order(m) && found != streams_.end() ? found->second : 0;
+  }
+
+  /// The receiver's answer leaves.
+  void answer(std::uint32_t m, Picoseconds now) {
+    agreed_[m] = std::max(now, before(m, program_.messages.to[m], program_.messages.from[m])) + costs(m).latency;
+  }
+
+  /// Once a rendezvous' data are announced and its receive is posted.
   void meet(std::uint32_t m) {
-    if (!eager(m) && sent_[m] && posted_[m]) {
-      met_[m] = std::max(*sent_[m] + costs(m).latency, *posted_[m]);
+    if (!eager(m) && sent_[m] && !comes_[m]) {
+      comes_[m] = *sent_[m] + costs(m).latency;
+    }
+    if (seen_[m] && posted_[m]) {
+      met_[m] = std::max(*seen_[m], *posted_[m]);
     }
   }
 
-  /// When a rank sees what comes now: at the end of what it computes, unless messages get on meanwhile.
-  [[nodiscard]] Picoseconds next_call(std::uint32_t r, Picoseconds now) const {
-    const bool computes = ranks_[r].begin < now && now < ranks_[r].end;
-    return computes && !network_.progress ? ranks_[r].end : now;
+  /// A request is there; its receiver looks at it, or goes on for a while.
+  void see(std::uint32_t m, Picoseconds now) {
+    comes_[m] = looks(program_.messages.to[m], now);
+    if (*comes_[m] == now) {
+      seen_[m] = now;
+      meet(m);
+    }
   }
 
-  /// Data may leave when the answer is there.
+  static bool waits(OpKind kind) { return kind == OpKind::kWaitSend || kind == OpKind::kWaitRecv; }
+
+  /// When a rank may next look at what has come, as far as that is known: it does when it waits, unless
+  /// messages get on all the same.
+  [[nodiscard]] Picoseconds looks(std::uint32_t r, Picoseconds now) const {
+    const Rank& rank = ranks_[r];
+    const bool busy = !network_.progress && rank.since && *rank.since < now;
+    return busy ? std::max(now, rank.clock) : now;
+  }
+
+  /// Data may leave when the answer is seen.
   void leave(std::uint32_t m, Picoseconds now) {
-    agreed_[m] = next_call(program_.messages.from[m], now);
+    const std::uint32_t from = program_.messages.from[m];
+    agreed_[m] = looks(from, now);
     if (*agreed_[m] > now) {
       return;
     }
-    Rank& sender = ranks_[program_.messages.from[m]];
-    const Picoseconds leaves = std::max(*agreed_[m], sender.wire);
-    left_[m] = sender.wire = leaves + costs(m).stretch(program_.bytes_of(m));
+    const Picoseconds leaves =
+        std::max({now, ranks_[from].wire, before(m, from, program_.messages.to[m])});
+    left_[m] = ranks_[from].wire = leaves + costs(m).stretch(program_.bytes_of(m));
     first_[m] = leaves + costs(m).way(program_.bytes_of(m));
+    streams_[{from, program_.messages.to[m]}] = *left_[m];
   }
 
   void serve(std::uint32_t m) {
@@ -280,7 +341,11 @@ class BruteForce {
   const Network& network_;
   bool as_waited_for_;
   std::vector<Rank> ranks_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Picoseconds> streams_;  ///< when their last byte left
+  std::vector<Time> departs_;
   std::vector<Time> sent_;
+  std::vector<Time> comes_;
+  std::vector<Time> seen_;
   std::vector<Time> posted_;
   std::vector<Time> met_;
   std::vector<Time> agreed_;

@@ -14,7 +14,7 @@ import pytest
 
 from tests.unit.workflow.predict_fakes import this
 from wulf.model.network.figures import COPY_BYTE, COPY_MESSAGE, Network, edited, nominal, split_expression
-from wulf.model.network.patterns import WINDOW, window_time
+from wulf.model.network.patterns import WINDOW, turns_time, window_time
 from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
 from wulf.workflow.foresight.predict import predict
@@ -195,6 +195,34 @@ def test_large_messages_hide_behind_computing_where_they_get_on_without_calls(
     late = [0.0 if progress else 2 * of.latency + of.bytes(LARGE) for of in own]
     assert all(rendezvous(of) < WORK for of in own)
     forms = [ROUNDS * (of.send + WORK + more + of.receive) for of, more in zip(own, late, strict=True)]
+    assert replayed == pytest.approx(forms, rel=1e-6)
+
+
+def staggered(rank: int) -> Calls:
+    """A large message each way; rank 1 begins when rank 0's request is answered, by a word that comes behind it."""
+    receive, send = message("Irecv", LARGE, 1 - rank, request=0), message("Isend", LARGE, 1 - rank, request=1)
+    word = message("Recv" if rank else "Send", SMALL, 1 - rank)
+    waits = Record("Waitall", 0, 1000, completions=[Completion(0), Completion(1)])
+    return [receive, *((word, send) if rank else (send, word)), waits]
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_large_messages_take_turns_where_answers_wait_behind_data(
+    replay: Replay, tmp_path: Path, in_order: bool
+) -> None:
+    """As `wulf model loggp` expects of what it measures; without turns the word and its calls are in the way."""
+    traced(tmp_path, staggered)
+    base = this().base.model_copy(update={"in_order": in_order})
+    networks = [replace(changed(text), base=base) for text in NETWORKS]
+    found = predict(replay, read_traced(tmp_path), networks[0], Wanted(networks[1:], draws=0))
+    assert found.engine == ("b" if in_order else "a")
+    replayed = [found.baseline.replayed, *(one.forecast.replayed for one in found.candidates)]
+    own = [costs(network) for network in networks]
+    word = [0.0 if in_order else 2 * of.send + of.bytes(SMALL) + of.receive for of in own]
+    forms = [
+        ROUNDS * (turns_time(rendezvous(of), of.latency, of.bytes(LARGE), in_order=in_order) + more)
+        for of, more in zip(own, word, strict=True)
+    ]
     assert replayed == pytest.approx(forms, rel=1e-6)
 
 

@@ -60,6 +60,7 @@ void TimeOrdered<Time>::deliver(std::uint32_t number, Picoseconds now) {
     left_[number] = message.when;
     wake(program_.messages.from[number], OpKind::kWaitSend, number);
   }
+  end_stream(number, message.when);
   message.when.add(&Parts::latency, costs.way);
   finish(number);
 }

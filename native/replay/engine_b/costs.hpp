@@ -17,7 +17,8 @@ struct MessageCosts {
   Picoseconds way;      ///< of the data's first byte
   Picoseconds gap;
   bool eager;
-  bool flows;  ///< above the limit, and between hosts: Transfers has it
+  bool between;  ///< hosts
+  bool flows;    ///< above the limit, and between hosts: Transfers has it
 };
 
 /// The costs of all sizes of a program's messages, computed once.
@@ -35,7 +36,7 @@ class CostTable {
         all_eager_ = all_eager_ && eager;
         rows_.push_back({costs->send + connect + mul(costs->send_byte_fp, n),
                          costs->receive + mul(costs->receive_byte_fp, n), costs->stretch(n), costs->latency,
-                         costs->way(n), costs->gap, eager, costs == &network.inter && takes(n)});
+                         costs->way(n), costs->gap, eager, costs == &network.inter, costs == &network.inter && takes(n)});
       }
     }
   }

@@ -5,13 +5,6 @@
 // Receives that are matched as the program runs.
 
 namespace wulf::replay {
-namespace {
-
-std::uint64_t pair_key(std::uint32_t from, std::uint32_t to) {
-  return static_cast<std::uint64_t>(from) << 32U | to;
-}
-
-}  // namespace
 
 /// A message is seen by its receiver at `first`, but never before those that its sender sent it earlier
 /// (non-overtaking: MPI 4.1, section 3.5): a request needs no NIC, and could be faster than the data before

@@ -25,6 +25,10 @@ TimeOrdered<Time>::TimeOrdered(const Program& program, const Network& network)
   if (!costs_.all_eager()) {
     left_.resize(messages_.size());
     computing_.resize(network.progress ? 0 : ranks_.size());
+    requested_.resize(network.progress ? 0 : messages_.size());
+  }
+  if (network.in_order) {
+    departs_.resize(messages_.size());
   }
   if (!live_.empty()) {
     bound_.assign(messages_.size(), kNone);
@@ -81,6 +85,8 @@ void TimeOrdered<Time>::take(Event event) {
       return arrive(arg);
     case EventKind::kPost:
       return post_live(live_rank_[arg], arg);
+    case EventKind::kDepart:
+      return depart(arg);
     case EventKind::kMeet:
       return answer(arg);
     case EventKind::kBegin:
@@ -111,12 +117,18 @@ void TimeOrdered<Time>::run_rank(std::uint32_t number) {
   while (rank.at != rank.end) {
     const OpKind kind = program_.kind[rank.at];
     const std::uint32_t arg = program_.arg[rank.at];
+    if (!computing_.empty() && waits(kind)) {
+      computing_[number].end(now_, rank.clock.at);
+    }
     if (!step(rank, number, kind, arg)) {
       const std::uint32_t op = std::max(rank.at, rank.seen);
       rank.waits_for = wait_key(program_.kind[op], program_.arg[op]);
       return;
     }
     ++rank.at;
+  }
+  if (!computing_.empty()) {
+    computing_[number].end(now_, rank.clock.at);
   }
 }
 
@@ -149,11 +161,10 @@ bool TimeOrdered<Time>::step(Rank& rank, std::uint32_t number, OpKind kind, std:
 
 template <typename Time>
 void TimeOrdered<Time>::compute(Rank& rank, std::uint32_t number, Picoseconds duration) {
-  const Picoseconds begin = rank.clock.at;
-  rank.clock.add(&Parts::compute, duration);
   if (!computing_.empty()) {
-    computing_[number].add(now_, begin, rank.clock.at);
+    computing_[number].begin(rank.clock.at);
   }
+  rank.clock.add(&Parts::compute, duration);
 }
 
 template <typename Time>
@@ -173,10 +184,22 @@ void TimeOrdered<Time>::send(Time& clock, std::uint32_t message) {
   const MessageCosts& costs = costs_[row];
   messages_[message].row = row;
   clock.add(&Parts::overhead, costs.send);
-  if (costs.eager) {
-    send_eager(clock, message, costs);
+  if (network_.in_order) {  // also within a host: they share the sender's NIC, and run ahead else
+    departs_[message] = clock;
+    push(clock.at, EventKind::kDepart, message);
   } else {
-    request(clock, message, costs);
+    put(clock, message);
+  }
+}
+
+/// On its way: its data, or the request of a rendezvous.
+template <typename Time>
+void TimeOrdered<Time>::put(const Time& clock, std::uint32_t number) {
+  const MessageCosts& costs = costs_[messages_[number].row];
+  if (costs.eager) {
+    send_eager(clock, number, costs);
+  } else {
+    request(clock, number, costs);
   }
 }
 
@@ -192,6 +215,7 @@ void TimeOrdered<Time>::send_eager(const Time& clock, std::uint32_t number, cons
   }
   rank.nic.add(&Parts::waiting, costs.gap);
   message.state = State::kUnderway;
+  take_stream(number, costs);
   if (is_live(number)) {
     announce(number, message.when.at + costs.latency);  // its envelope is not held up: none overtakes another
   }
@@ -225,6 +249,9 @@ void TimeOrdered<Time>::request(const Time& clock, std::uint32_t number, const M
   message.when = clock;
   message.when.add(&Parts::latency, costs.latency);
   message.state = State::kRequested;
+  if (!requested_.empty()) {
+    requested_[number] = message.when.at;
+  }
   if (posted) {
     meet(number, post);
   } else if (is_live(number)) {
@@ -246,43 +273,55 @@ void TimeOrdered<Time>::post(const Time& clock, std::uint32_t number) {
   }
 }
 
-/// A request and its receive have met at the receiver, which answers at once, or when it is in a call.
+/// A request and its receive have met at the receiver, which answers when it has seen both.
 template <typename Time>
 void TimeOrdered<Time>::meet(std::uint32_t number, const Time& posted) {
   Message& message = messages_[number];
   raise(message.when, posted);
   message.state = State::kAgreed;
-  if (computing_.empty()) {
+  if (computing_.empty() && !streams(costs_[message.row])) {
     answer(number);
   } else {
     push(message.when.at, EventKind::kMeet, number);
   }
 }
 
-/// The answer travels back, then the data may leave.
+/// The answer travels back, then the data may leave. A request that a library has seen before it is given the
+/// receive is answered at once.
 template <typename Time>
 void TimeOrdered<Time>::answer(std::uint32_t number) {
   Message& message = messages_[number];
-  wait_for_call(message.when, program_.messages.to[number]);
+  const std::uint32_t from = program_.messages.to[number];
+  if (!computing_.empty()) {
+    wait_until(message.when, computing_[from].next_call(requested_[number]));
+  }
+  if (streams(costs_[message.row])) {
+    if (message.when.at > now_) {
+      return push(message.when.at, EventKind::kMeet, number);
+    }
+    if (!wait_for_stream(message.when, stream(from, program_.messages.from[number]), EventKind::kMeet,
+                         number)) {
+      return;
+    }
+  }
   message.when.add(&Parts::latency, costs_[message.row].latency);
   push(message.when.at, EventKind::kBegin, number);
 }
 
-/// To the rank's next call, where nothing gets on while it computes.
 template <typename Time>
-void TimeOrdered<Time>::wait_for_call(Time& time, std::uint32_t number) {
-  if (!computing_.empty()) {
-    time.add(&Parts::waiting, computing_[number].next_call(time.at) - time.at);
-  }
+void TimeOrdered<Time>::wait_until(Time& time, Picoseconds then) {
+  time.add(&Parts::waiting, std::max<Picoseconds>(then - time.at, 0));
 }
 
 /// A rendezvous' data may leave, or data begin to flow over the links.
 template <typename Time>
 void TimeOrdered<Time>::begin(Picoseconds now, std::uint32_t number) {
   if (messages_[number].state == State::kAgreed) {
-    wait_for_call(messages_[number].when, program_.messages.from[number]);
-    return messages_[number].when.at > now ? push(messages_[number].when.at, EventKind::kBegin, number)
-                                           : leave(number);
+    Time& when = messages_[number].when;
+    if (!computing_.empty()) {
+      wait_until(when, computing_[program_.messages.from[number]].next_call(when.at));
+    }
+    return when.at > now ? push(when.at, EventKind::kBegin, number) : leave(number);
   }
   transfers_.begin(now, number, program_.messages.from[number], program_.messages.to[number],
                    program_.bytes_of(number));
@@ -296,12 +335,17 @@ void TimeOrdered<Time>::leave(std::uint32_t number) {
   Message& message = messages_[number];
   const MessageCosts& costs = costs_[message.row];
   const std::uint32_t sender = program_.messages.from[number];
+  if (streams(costs) && !wait_for_stream(message.when, stream(sender, program_.messages.to[number]),
+                                         EventKind::kBegin, number)) {
+    return;
+  }
   if (!costs.flows || !transfers_.share_nic()) {
     raise(message.when, ranks_[sender].wire);
     ranks_[sender].wire = message.when;
     ranks_[sender].wire.add(&Parts::bytes, costs.stretch);
   }
   message.state = State::kUnderway;
+  take_stream(number, costs);
   if (costs.flows) {
     return push(message.when.at, EventKind::kBegin, number);
   }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "replay/engine_b/computing.hpp"
@@ -16,6 +18,10 @@
 #include "replay/run.hpp"
 
 namespace wulf::replay {
+
+[[nodiscard]] constexpr std::uint64_t pair_key(std::uint32_t from, std::uint32_t to) {
+  return static_cast<std::uint64_t>(from) << 32U | to;
+}
 
 /// One run of a program over a network, in the order of time.
 ///
@@ -37,6 +43,7 @@ class TimeOrdered {
     kReady,   ///< of a graph: an operation's dependencies are met
     kServed,  ///< of a graph: a message is there, or has left
     kEnds,
+    kDepart,  ///< a send's turn in its stream
     kMeet,
     kBegin,
     kResume,
@@ -72,6 +79,13 @@ class TimeOrdered {
     std::uint64_t waits_for = kNothing;
   };
 
+  /// What one rank sends another keeps its order, as over one TCP connection.
+  struct Stream {
+    Time free;             ///< when the last byte so far has left
+    bool flowing = false;  ///< a message of it flows over links: its end is not known yet
+    std::deque<std::pair<EventKind, std::uint32_t>> waiting;  ///< for that end
+  };
+
   struct LiveReceive {
     Time posted;
     std::uint32_t message = kNone;
@@ -81,6 +95,9 @@ class TimeOrdered {
 
   [[nodiscard]] static std::uint64_t wait_key(OpKind kind, std::uint32_t arg) {
     return static_cast<std::uint64_t>(kind) << 32U | arg;
+  }
+  [[nodiscard]] static bool waits(OpKind kind) {
+    return kind == OpKind::kWaitSend || kind == OpKind::kWaitRecv || kind == OpKind::kWaitLive;
   }
   void push(Picoseconds time, EventKind kind, std::uint32_t arg) {
     queue_.push({time, static_cast<std::uint64_t>(kind) << 32U | arg});
@@ -102,14 +119,22 @@ class TimeOrdered {
   void wake(std::uint32_t number, OpKind kind, std::uint32_t arg);
 
   void send(Time& clock, std::uint32_t message);
+  void put(const Time& clock, std::uint32_t number);
   void send_eager(const Time& clock, std::uint32_t number, const MessageCosts& costs);
   void request(const Time& clock, std::uint32_t number, const MessageCosts& costs);
   void post(const Time& clock, std::uint32_t number);
   void meet(std::uint32_t number, const Time& posted);
   void answer(std::uint32_t number);
-  void wait_for_call(Time& time, std::uint32_t number);
+  static void wait_until(Time& time, Picoseconds then);
   void begin(Picoseconds now, std::uint32_t number);
   void leave(std::uint32_t number);
+
+  [[nodiscard]] bool streams(const MessageCosts& costs) const { return network_.in_order && costs.between; }
+  [[nodiscard]] Stream& stream(std::uint32_t from, std::uint32_t to) { return streams_[pair_key(from, to)]; }
+  void depart(std::uint32_t number);
+  [[nodiscard]] bool wait_for_stream(Time& time, Stream& stream, EventKind kind, std::uint32_t number);
+  void take_stream(std::uint32_t number, const MessageCosts& costs);
+  void end_stream(std::uint32_t number, const Time& left);
   void travel(std::uint32_t number, const MessageCosts& costs);
   void serve(std::uint32_t number);
   void finish(std::uint32_t number);
@@ -154,9 +179,13 @@ class TimeOrdered {
   Picoseconds now_ = 0;       ///< of the latest one
   std::vector<Rank> ranks_;
   std::vector<Computing> computing_;  ///< by rank; empty where messages get on all the same
+  std::vector<Picoseconds> requested_;  ///< by message: when its request came; empty as well
   std::vector<Message> messages_;
   std::vector<Time> left_;  ///< by message: a rendezvous' last byte has left; empty where all are eager
   std::vector<std::uint32_t> ready_;
+
+  std::vector<Time> departs_;  ///< by message: when it was sent; empty where pairs are no streams
+  std::unordered_map<std::uint64_t, Stream> streams_;  ///< by pair
 
   std::vector<LiveReceive> live_;
   std::vector<std::uint32_t> live_rank_;                      ///< of each live receive

@@ -11,7 +11,8 @@ import numpy as np
 from wulf.core.errors import UsageError
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.probes import MPI
-from wulf.model.network.loggp import LEAST_REPLICATES, LogGP
+from wulf.model.network.fitting import LEAST_REPLICATES
+from wulf.model.network.loggp import LogGP
 from wulf.stats.claims import Claim, Size, Step
 from wulf.stats.curves.piecewise import Interval, line_of
 from wulf.stats.stopping import LOOKS

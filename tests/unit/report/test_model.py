@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tests.wording import lacking
-from wulf.model.network.loggp import Calls, fit_loggp
+from wulf.model.network.fitting import Calls, fit_loggp
 from wulf.model.network.patterns import Patterns
 from wulf.model.roofline import Ceiling, Roof
 from wulf.model.speedup.study import Study, study

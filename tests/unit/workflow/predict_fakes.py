@@ -53,16 +53,19 @@ class FakeReplay:
         first: int = 0,
         real: dict[str, int] | None = None,
         held: int = 0,
+        turns: int = 0,
     ) -> None:
         """`first`: picoseconds that a rank's first call took longer than its message; `real`: the network's costs as
         the trace has them, where they are others than those that were measured; `held`: for how long large messages
-        wait for calls, where they get on in these alone.
+        wait for calls, where they get on in these alone; `turns`: and for each other's data, where all leaves in order
+        and they do not.
         """
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self._share, self._refuse, self._factor, self._inversions = share, refuse, factor, inversions
         self._loaded: list[float] = []
         self._copies, self._live, self._graph = copies, live, graph
-        self._first, self._real, self._connect, self._held = first, real, 0, held
+        self._first, self._real, self._connect = first, real, 0
+        self._held, self._turns = held, turns
 
     def request(self, op: str, timeout: float | None = 30.0, **fields: Any) -> dict[str, Any]:
         assert timeout is None  # a replay takes as long as it takes
@@ -98,7 +101,9 @@ class FakeReplay:
         runs = []
         for network in networks:
             own = self.parts(program, network)
-            own["waiting"] = 0 if engine == "a" or network.get("progress", True) else self._held
+            if engine == "b":
+                own["waiting"] = self._turns * network.get("in_order", False)
+                own["waiting"] = own["waiting"] if network.get("progress", True) else self._held
             run: dict[str, Any] = {
                 "ps": sum(own.values()),
                 "seconds": sum(own.values()) / 1e12,

@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
 from wulf.stats.curves.piecewise import Interval
 from wulf.stats.samples import Floats
+
+T = TypeVar("T", float, Floats)
 
 CONFIDENCE = 0.95
 
@@ -136,6 +139,35 @@ def spread(value: float, draws: Floats) -> Interval:
     return Interval(value, min(float(ends.min()), value), max(float(ends.max()), value))
 
 
+def mixed(one: Forecast, other: Forecast, share: float) -> Forecast:
+    """Between two replays of a network, of which chance decides: `share` of the way from one to the other.
+
+    How often it turns out either way was seen of the traced run alone; so all of it may go either way, the nearer one.
+
+    Parameters
+    ----------
+    share
+        0 … 1.
+    """
+    both = min(one.draws.size, other.draws.size)
+    return replace(
+        one,
+        seconds=_between(one.seconds, other.seconds, share),
+        draws=_between(one.draws[:both], other.draws[:both], share),
+        parts={part: _between(own, other.parts.get(part, own), share) for part, own in one.parts.items()},
+        doubt=min(share, 1 - share) * abs(other.seconds - one.seconds),
+    )
+
+
+def _between(one: T, other: T, share: float) -> T:
+    return one + share * (other - one)
+
+
+def share_of(one: float, other: float, seen: float) -> float:
+    """How far `seen` lies from one value to another, at most all of the way: 0 … 1."""
+    return float(np.clip((seen - one) / (other - one), 0.0, 1.0)) if other != one else 0.0
+
+
 def calibrated(baseline: Forecast, other: Forecast, calibration: Calibration) -> Forecast:
     """A replay's run time as that of the program: as measured, changed by what the replay changes, draw by draw.
 
@@ -154,7 +186,7 @@ def calibrated(baseline: Forecast, other: Forecast, calibration: Calibration) ->
         seconds=seconds,
         draws=np.maximum(0.0, level + other.draws[:both] - baseline.draws[:both]),
         lacking=seconds - other.seconds,
-        doubt=abs(calibration.missing) * max(1.0, ratio),
+        doubt=other.doubt + abs(calibration.missing) * max(1.0, ratio),
         between_runs=calibration.between_runs,
     )
 

@@ -284,7 +284,6 @@ def network_object(
     *,
     receiver_gap: bool = True,
     shared_nic: bool = False,
-    progress: bool = True,
     own_messages: bool = False,
 ) -> dict[str, Any]:
     """A network as the replay takes it.
@@ -295,16 +294,12 @@ def network_object(
         Of each rank, by name; told only where messages within a host cost something else, and some stay within one.
     shared_nic
         With a topology: large messages of a rank share its adapter, unless the topology says else.
-    progress
-        Messages that wait for their receivers get on while both ends compute; else in calls alone.
     own_messages
         Whether ranks may send to themselves what is no copy yet (see `copy_object`): it never costs the wire.
     """
     content: dict[str, Any] = {"name": name, "inter": class_object(inter), "receiver_gap": receiver_gap}
     if shared_nic:
         content["shared_nic"] = True
-    if not progress:
-        content["progress"] = False
     if intra is not None and len(set(hosts)) < len(hosts):
         content |= {"intra": class_object(intra), "hosts": host_numbers(hosts)}
     elif own_messages and len(set(hosts)) == len(hosts):

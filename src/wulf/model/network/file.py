@@ -123,6 +123,10 @@ class NetworkFile(_Strict):
         Whether messages that wait for their receivers get on while both ends compute, as where an adapter or a thread
         sees to them; else in calls of MPI alone. Absent: as on the network that the trace was made on, since it is the
         library's doing more than the network's.
+    in_order
+        Whether all that one rank sends another leaves in order, a large message's request and the answer to one behind
+        the data before them, as over one TCP connection; else these pass data, as RDMA has it. Absent: as on the
+        network that the trace was made on.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
@@ -131,6 +135,7 @@ class NetworkFile(_Strict):
     year: int = 0
     shared_nic: bool = False
     progress: bool | None = None
+    in_order: bool | None = None
     inter: Costs
     intra: Costs | None = None
     price: Price | None = None

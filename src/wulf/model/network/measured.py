@@ -43,6 +43,11 @@ def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple
             f"{source}: large messages get on in calls of MPI alone, as {share:.0%} of an exchange hides behind "
             "computing as long"
         )
+    if found.in_order:
+        notes.append(
+            f"{source}: requests and answers of large messages wait behind data, so that those that cross take turns "
+            "unless both ends begin within a latency"
+        )
     latency = _allowing(latency, crossed)
     send, receive = (_allowing(one, max(crossed, many)) for one in (send, receive))
     costs = Costs(
@@ -51,7 +56,9 @@ def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple
         eager=Figure(value=FOREVER, source=source) if eager is None else _figure(eager, source),
         **_stored(found, eager.value if eager else None, source),
     )  # fmt: skip
-    file = NetworkFile(name=name, title=source, stack="measured", progress=found.progress, inter=costs)
+    file = NetworkFile(
+        name=name, title=source, stack="measured", progress=found.progress, in_order=found.in_order, inter=costs
+    )
     return file, tuple(notes)
 
 

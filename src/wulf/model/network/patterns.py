@@ -18,7 +18,14 @@ BOTH_WAYS = "both ways"
 TOGETHER = f"{WINDOW} each way"
 """All posted at once, then waited for together."""
 
-PATTERNS: Mapping[str, str] = {BOTH_WAYS: "Messages that cross, against one alone", TOGETHER: "Many messages at once"}
+TURNS = "one answered, then both ways"
+"""Two large messages that cross: one end sends when it has answered the other's request."""
+
+PATTERNS: Mapping[str, str] = {
+    BOTH_WAYS: "Messages that cross, against one alone",
+    TOGETHER: "Many messages at once",
+    TURNS: "Large messages of which one begins later",
+}
 """Each pattern, and what it is in a sentence."""
 
 HIDES = 0.5
@@ -30,6 +37,12 @@ A library without a thread for them hides next to nothing: a request is answered
 PROGRESS: Mapping[bool, str] = {
     True: "Large messages get on while both ends compute.",
     False: "Large messages get on in calls of MPI alone, not while a rank computes.",
+}
+
+IN_ORDER: Mapping[bool, str] = {
+    True: "Requests and their answers wait behind data that were sent before them: large messages that cross take "
+    "turns, unless both ends begin within a latency.",
+    False: "Requests and their answers pass data that are on their way: large messages cross.",
 }
 
 Times = Mapping[float, Sequence[float]]
@@ -49,11 +62,14 @@ class Patterns:
     hidden
         Bytes → replicates of the share of an exchange that hides behind computing as long: of messages that need no
         call to get on, and of large ones.
+    turns
+        Seconds of two large messages that cross, of which one begins when the other's request is answered.
     """
 
     crossings: Times = field(default_factory=dict)
     windows: Times = field(default_factory=dict)
     hidden: Times = field(default_factory=dict)
+    turns: Times = field(default_factory=dict)
 
 
 def window_time(alone: float, send: float, receive: float, gap: float) -> float:
@@ -70,3 +86,16 @@ def window_time(alone: float, send: float, receive: float, gap: float) -> float:
         Both o and g + (s-1)·G, of a message of that size.
     """
     return max(alone + (WINDOW - 1) * max(send, receive, gap), WINDOW * (send + receive))
+
+
+def turns_time(alone: float, latency: float, data: float, *, in_order: bool) -> float:
+    """Seconds of two large messages that cross, where the second's request finds the first one's data leaving.
+
+    Parameters
+    ----------
+    alone
+        Of one message that waits for its receiver.
+    data
+        Of its bytes, (s-1)·G: the answer waits for them where all leaves in order.
+    """
+    return alone + latency + (data if in_order else 0.0)

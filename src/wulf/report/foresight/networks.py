@@ -9,7 +9,7 @@ from typing import Any
 from wulf.core.units import show, show_interval
 from wulf.model.network.figures import Network, class_object, nominal
 from wulf.model.network.file import Costs, Figure, NetworkFile
-from wulf.model.network.patterns import PROGRESS
+from wulf.model.network.patterns import IN_ORDER, PROGRESS
 from wulf.report.kit.view import Columns, Section, View
 
 TITLES = {
@@ -61,6 +61,7 @@ def network_view(network: Network) -> View:
     file = network.base
     said = [SHARED] if file.shared_nic else []
     said += [] if file.progress is None else [PROGRESS[file.progress]]
+    said += [] if file.in_order is None else [IN_ORDER[file.in_order]]
     sections = [_class("Between hosts", file.inter, said)]
     if file.intra is not None:
         sections.append(_class("Within a host", file.intra))
@@ -107,8 +108,8 @@ def written(file: NetworkFile) -> str:
     ]
     if file.shared_nic:
         lines.append("shared_nic = true")
-    if file.progress is not None:
-        lines.append(f"progress = {json.dumps(file.progress)}")
+    told = ((key, getattr(file, key)) for key in ("progress", "in_order"))
+    lines += [f"{key} = {json.dumps(said)}" for key, said in told if said is not None]
     for heading, costs in (("inter", file.inter), ("intra", file.intra)):
         for name, figure in costs.figures.items() if costs is not None else ():
             lines += ["", f"[{heading}.{name}]", *_figure_lines(figure)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from wulf.core.units import scale_for, show
 from wulf.model.network.loggp import Check, LogGP
-from wulf.model.network.patterns import PATTERNS, PROGRESS
+from wulf.model.network.patterns import IN_ORDER, PATTERNS, PROGRESS
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
 from wulf.stats.curves.piecewise import Curve as Lines
 from wulf.stats.curves.piecewise import Interval
@@ -19,7 +19,7 @@ NAMES = {
     "gap": "g, gap between messages",
 }  # fmt: skip
 
-LINES = ("per_byte", "eager", "progress")
+LINES = ("per_byte", "eager", "progress", "in_order")
 """What is told beside those, or why it is not."""
 
 
@@ -92,6 +92,10 @@ def _parameters(found: LogGP) -> Section:
         lines.append(PROGRESS[found.progress])
     elif "progress" in found.reasons:
         lines.append(f"Whether large messages get on while a rank computes: not told, {found.reasons['progress']}.")
+    if found.in_order is not None:
+        lines.append(IN_ORDER[found.in_order])
+    elif "in_order" in found.reasons:
+        lines.append(f"Whether requests and answers wait behind data: not told, {found.reasons['in_order']}.")
     rows = [row for row in rows if row[1] != "–"]
     return Section(heading, lines, Columns(["", "value", "95% interval"], rows))
 
@@ -183,6 +187,7 @@ def loggp_object(found: LogGP, subject: str, cautions: Sequence[str] = ()) -> di
         ],
         "hidden": [{"bytes": size, **interval_object(one)} for size, one in sorted(found.hidden.items())],
         "progress": found.progress,
+        "in_order": found.in_order,
         "edges": [list(edge) for edge in found.edges],
         "times": _curve_object(found.times),
         "gaps": None if found.gaps is None else _curve_object(found.gaps),

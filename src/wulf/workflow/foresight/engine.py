@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.model.foresight.prediction import Program
@@ -28,29 +28,41 @@ def turned(program: Program, inversions: int) -> str:
     )
 
 
-def held_up(replay: Replay, program: Program, network: Mapping[str, Any]) -> str:
-    """That large messages that get on in calls alone make the run longer than matters; "" where they do not."""
-    if network.get("progress", True):
-        return ""
-    networks = [network, {**network, "progress": True}]
-    held, free = (int(one["ps"]) for one in replay.runs(program, networks, TIMED))
-    if held <= free * (1 + TURNED):
-        return ""
-    return (
-        "large messages get on in calls of MPI alone, so that they wait for ranks that compute: for "
-        f"{1 - free / held:.0%} of the run, which engine a does not know"
-    )
+LATE = "large messages get on in calls of MPI alone, so that they wait for ranks that compute"
+TURNS = "requests of large messages wait behind data, so that messages that cross take turns"
 
 
-def engine_for(replay: Replay, program: Program, network: Mapping[str, Any], asked: str, runs: int) -> tuple[str, str]:
+def held_up(replay: Replay, program: Program, networks: Sequence[Mapping[str, Any]]) -> str:
+    """That what engine a does not know of large messages makes the run longer than matters; "" where it does not.
+
+    Parameters
+    ----------
+    networks
+        One, in all ways in which its large messages may get on.
+    """
+    free = {**networks[0], "progress": True, "in_order": False}
+    held = [one for one in networks if not one.get("progress", True) or one.get("in_order")]
+    if not held:
+        return ""
+    alone, *rest = (int(one["ps"]) for one in replay.runs(program, [free, *held], TIMED))
+    longest = max(rest)
+    if longest <= alone * (1 + TURNED):
+        return ""
+    why = TURNS if held[0].get("in_order") else LATE
+    return f"{why}: for {1 - alone / longest:.0%} of the run, which engine a does not know"
+
+
+def engine_for(
+    replay: Replay, program: Program, networks: Sequence[Mapping[str, Any]], asked: str, runs: int
+) -> tuple[str, str]:
     """The engine, and a note of why where it was chosen for what is in the program.
 
     Engine a is the faster one, and as exact where each rank takes its messages in the order in which they come.
 
     Parameters
     ----------
-    network
-        The one that the trace was made on, as the replay takes it.
+    networks
+        The one that the trace was made on, as the replay takes it, in all ways in which its large messages may get on.
     asked
         What the user wants.
     runs
@@ -58,6 +70,7 @@ def engine_for(replay: Replay, program: Program, network: Mapping[str, Any], ask
     """
     if asked != AUTO:
         return asked, ""
+    network = networks[0]
     if network.get("topology") is not None or program.graph:
         return TIMED, ""
     if program.live:
@@ -68,5 +81,5 @@ def engine_for(replay: Replay, program: Program, network: Mapping[str, Any], ask
     why = turned(program, int(replay.runs(program, [network], ORDERED)[0].get("inversions", 0)))
     if program.messages * runs > MOST_MESSAGES:
         return ORDERED, ""
-    why = why or held_up(replay, program, network)
+    why = why or held_up(replay, program, networks)
     return (TIMED, f"engine b: {why}") if why else (ORDERED, "")

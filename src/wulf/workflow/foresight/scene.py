@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 from wulf.core.errors import UsageError
-from wulf.model.foresight.forecast import USUAL_DRAWS, Calibration, Forecast, calibrated
+from wulf.model.foresight.forecast import USUAL_DRAWS, Calibration, Forecast, calibrated, mixed, share_of
 from wulf.model.foresight.prediction import Beside, Differences, Program, Timeline, Traced
 from wulf.model.foresight.prediction import Path as CriticalPath
 from wulf.model.foresight.worth import Piecewise, Tolerance
@@ -26,7 +26,7 @@ from wulf.model.network.figures import (
 )
 from wulf.workflow.foresight.beside import beside, jobs_of
 from wulf.workflow.foresight.calls import named
-from wulf.workflow.foresight.engine import AUTO
+from wulf.workflow.foresight.engine import AUTO, TIMED
 from wulf.workflow.foresight.replaying import Replay, ReplayError, forecast
 from wulf.workflow.foresight.traced import source_of
 
@@ -36,6 +36,9 @@ TRACE: Final = "trace"
 
 SPAN = 10.0
 """Curves reach to so many times the baseline's latency, or time of a byte."""
+
+LARGE: Mapping[str, bool] = {"progress": True, "in_order": False}
+"""How large messages get on where nobody says: the fields of a network's file."""
 
 COARSE, FINE = 240, 4000
 """Buckets of a timeline: those that are shown first, and those behind them."""
@@ -112,6 +115,7 @@ class Scene:
         self._lacking: dict[str, list[str]] = {}
         self.calibration = Calibration(0.0, None)
         self._baseline: Forecast | None = None
+        self._share = 0.0  # of requests at the end of a call that are seen in it
 
     def connecting(self, seconds: float) -> Scene:
         """The same with first messages that take so much longer."""
@@ -133,26 +137,50 @@ class Scene:
         """What a network does not say of messages within a host is as it is now."""
         found = network_object(
             network.name, own[0], own[1] or base[1], self.hosts, shared_nic=network.base.shared_nic,
-            progress=self._progress(network), own_messages=self.program.graph or self.program.live > 0,
+            own_messages=self.program.graph or self.program.live > 0,
         )  # fmt: skip
         if self.wanted.extra and self.hosts:
             found["hosts"] = host_numbers(self.hosts)  # ranks of a host share its links
-        return {**found, **self.wanted.extra}
+        return {**found, **self._large(network), **self.wanted.extra}
 
-    def _progress(self, network: Network) -> bool:
-        """Whether large messages get on while both ends compute: as now, unless the network's file says else."""
-        said = (network.base.progress, self.this.base.progress)
-        return next((one for one in said if one is not None), True)
+    def _large(self, network: Network) -> dict[str, bool]:
+        """How large messages get on, as the replay takes it: as now, unless the network's file says else."""
+        found = {}
+        for key, usual in LARGE.items():
+            said = (getattr(file, key) for file in (network.base, self.this.base))
+            found[key] = next((one for one in said if one is not None), usual)
+        return {key: one for key, one in found.items() if one != LARGE[key]}
+
+    def ways(self, network: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """A network in all ways in which its large messages may get on.
+
+        Where they take turns, all depends on whether a request that comes at the end of a call is still seen in it: a
+        matter of microseconds, and so of chance.
+        """
+        if not network.get("in_order") or self.this.base.progress:
+            return [dict(network)]
+        return [{**network, "progress": seen} for seen in (False, True)]
 
     def forecasts(self, networks: Sequence[Network]) -> dict[str, Forecast]:
         """The run times by the networks' figures and by draws of them, as many as possible in one pass.
 
         Draw k of a network is held against draw k of the baseline: what is not known of both is the same then.
         """
-        wanted, objects = self.wanted, [self.object(network) for network in networks]
+        late = self._forecasts(networks, 0)
+        if self.wanted.engine != TIMED or len(self.ways(self.object(self.this))) == 1:
+            return late
+        seen = self._forecasts(networks, -1)
+        if self.this.name in late:
+            self._share = self._share_seen(late[self.this.name].seconds, seen[self.this.name].seconds)
+        return {name: mixed(one, seen[name], self._share) for name, one in late.items()}
+
+    def _forecasts(self, networks: Sequence[Network], way: int) -> dict[str, Forecast]:
+        """The same with large messages that get on in one of their ways, by its place among them."""
+        wanted = self.wanted
+        objects = [self.ways(self.object(network))[way] for network in networks]
         first = self.replay.runs(self.program, objects, wanted.engine, parts=True)
         drawn = [
-            self._object(network, own, base)
+            self.ways(self._object(network, own, base))[way]
             for network in networks
             for own, base in zip(draws(network, wanted.draws, wanted.seed), self._own[1], strict=True)
         ]
@@ -161,6 +189,11 @@ class Scene:
             network.name: forecast(network.name, one, list(islice(runs, wanted.draws)))
             for network, one in zip(networks, first, strict=True)
         }
+
+    def _share_seen(self, late: float, seen: float) -> float:
+        """How often the traced run's requests were seen, by its time; half of them where that is not told."""
+        measured = self.traced.seconds
+        return share_of(late, seen, measured) if measured is not None and self.wanted.compute == 1.0 else 0.5
 
     def calibrate(self, baseline: Forecast) -> None:
         """Have run times start from the measured one.
@@ -179,8 +212,9 @@ class Scene:
             return baseline.seconds
         wanted = replace(self.wanted, compute=1.0)
         program = loaded_for(self.replay, Path(self.traced.path), self.this, wanted, connect=self.program.connect)
-        run = self.replay.runs(program, [self.object(self.this)], wanted.engine)[0]
-        return forecast(self.this.name, run, ()).seconds
+        runs = self.replay.runs(program, self.ways(self.object(self.this)), wanted.engine)
+        late, seen = (forecast(self.this.name, run, ()).seconds for run in (runs[0], runs[-1]))
+        return late + self._share * (seen - late)
 
     def calibrated(self, forecast: Forecast) -> Forecast:
         """A replay's run time as the program's."""

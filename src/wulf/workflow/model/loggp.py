@@ -11,7 +11,8 @@ from wulf.core.records import Param, Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import MPI, NET, Probe
 from wulf.measure.mpi.probes import mpi_probe
-from wulf.model.network.loggp import LEAST_REPLICATES, Calls, LogGP, TooFewReplicatesError, fit_loggp
+from wulf.model.network.fitting import LEAST_REPLICATES, Calls, TooFewReplicatesError, fit_loggp
+from wulf.model.network.loggp import LogGP
 from wulf.model.network.patterns import WINDOW, Patterns, Times
 from wulf.report.kit.figures import usable
 from wulf.stats.curves.piecewise import Line, fit, steepest
@@ -38,6 +39,9 @@ CROSSING, CROSSED, TIME = "pingping", (8, 1024, 8192, 131072, 1048576), "time"
 
 MANY, MANY_SIZES, RATE = "stream", PAUSED[1:], "rate"
 """The same of a window of messages each way: sizes whose overheads are measured, too."""
+
+STAGGERED = "staggered"
+"""The parameter of a crossing by which one of its messages begins when the other's request is answered."""
 
 HIDING, HIDDEN = "overlap", "overlap"
 """The probe that tells how much of an exchange hides behind computing as long, and its metric."""
@@ -174,6 +178,7 @@ def _patterns(edge: Edge | None) -> list[tuple[str, dict[str, Param]]]:
     return [
         *((CROSSING, {**posted, "bytes": size}) for size in CROSSED),
         *((MANY, {**posted, "bytes": size, "window": WINDOW, "both": True}) for size in MANY_SIZES),
+        (CROSSING, {**posted, "bytes": large, STAGGERED: True}),
         *((HIDING, {**posted, "bytes": size}) for size in (max(PAUSED), large)),
     ]
 
@@ -262,11 +267,12 @@ def _of_trains(records: Iterable[Record]) -> PairTimes:
     crossings: dict[float, list[float]] = {}
     windows: dict[float, list[float]] = {}
     hidden: dict[float, list[float]] = {}
+    turns: dict[float, list[float]] = {}
     messages, title = 1, ""
     for one in records:
         title, count = _title(one), int(one.params.get("messages") or 1)
         if one.metric == TIME:
-            crossings[_bytes(one)] = one.samples
+            (turns if one.params.get(STAGGERED) else crossings)[_bytes(one)] = one.samples
         elif one.metric == RATE:
             windows[_bytes(one)] = [2 * WINDOW / rate for rate in one.samples if rate > 0]
         elif one.metric == HIDDEN:
@@ -281,7 +287,7 @@ def _of_trains(records: Iterable[Record]) -> PairTimes:
         for (size, _), both in sorted(paused.items())
         if {SEND, RECEIVE} <= set(both)
     )
-    return PairTimes(title, trips, trains, calls, Patterns(crossings, windows, hidden), messages)
+    return PairTimes(title, trips, trains, calls, Patterns(crossings, windows, hidden, turns), messages)
 
 
 def _of_sweep(records: Sequence[Record]) -> PairTimes:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wulf.model.foresight.forecast import RUNS_DEVIATION, Calibration, Forecast, calibrated, gain_of, spread
+from wulf.model.foresight.forecast import (
+    RUNS_DEVIATION,
+    Calibration,
+    Forecast,
+    calibrated,
+    gain_of,
+    mixed,
+    share_of,
+    spread,
+)
 from wulf.stats.curves.piecewise import Interval
 
 
@@ -38,6 +47,26 @@ def test_draws_to_one_side_of_their_value_widen_the_interval_to_the_other() -> N
 def test_the_interval_of_n_draws_ends_at_ranks_of_n_and_one(count: int, ranks: tuple[int, int]) -> None:
     found = spread((count + 1) / 2, np.arange(1.0, count + 1))
     assert (found.low, found.high) == pytest.approx(ranks)
+
+
+@pytest.mark.parametrize(("seen", "share"), [(9.0, 0.0), (11.0, 0.25), (14.0, 1.0), (99.0, 1.0)])
+def test_a_share_is_how_far_a_run_lies_between_two_replays(seen: float, share: float) -> None:
+    assert share_of(10.0, 14.0, seen) == share
+    assert share_of(14.0, 10.0, seen) == 1 - share
+    assert share_of(10.0, 10.0, seen) == 0
+
+
+def test_what_chance_decides_lies_between_and_may_go_the_nearer_way_alone() -> None:
+    late, seen = forecast("gbe", 10.0, [8.0, 12.0]), forecast("gbe", 20.0, [18.0, 22.0])
+    found = mixed(late, seen, 0.75)
+    assert (found.seconds, found.doubt) == (17.5, 2.5)
+    assert found.draws.tolist() == [15.5, 19.5]
+    level = calibrated(found, found, Calibration(found.seconds, 18.5))
+    assert (level.seconds, level.doubt) == (18.5, 3.5), "and what the replay lacks besides"
+    parts = mixed(
+        Forecast("a", 1.0, late.draws, {"waiting": 1.0}), Forecast("a", 2.0, late.draws, {"waiting": 2.0}), 0.5
+    )
+    assert parts.parts == {"waiting": 1.5}
 
 
 def test_calibration() -> None:

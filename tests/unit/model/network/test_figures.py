@@ -217,11 +217,16 @@ def test_tcp_has_large_messages_share_an_adapter_and_a_files_toml_says_so() -> N
 
 
 @pytest.mark.parametrize("said", [None, True, False])
-def test_whether_messages_get_on_without_calls_is_in_a_files_toml(said: bool | None) -> None:
-    own = shipped_network("gbe").model_copy(update={"progress": said})
-    assert parse_network(written(own), "gbe").progress is said
-    values = nominal(Network(own))[0]
-    assert network_object("x", values, progress=said is not False).get("progress", True) == (said is not False)
+@pytest.mark.parametrize("key", ["progress", "in_order"])
+def test_how_large_messages_get_on_is_in_a_files_toml(key: str, said: bool | None) -> None:
+    own = shipped_network("gbe").model_copy(update={key: said})
+    assert getattr(parse_network(written(own), "gbe"), key) is said
+
+
+def test_what_has_no_tcp_has_no_answers_behind_data() -> None:
+    stacks = {name: shipped_network(name) for name in network_names()}
+    assert {file.in_order for file in stacks.values() if file.stack == "TCP"} == {None}, "as where the trace was made"
+    assert {file.in_order for file in stacks.values() if file.stack != "TCP"} == {False}
 
 
 def test_figures_too_large_for_the_replay_are_cut() -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from wulf.model.network.loggp import ALL_EAGER, Calls, LogGP, fit_loggp
-from wulf.model.network.patterns import TOGETHER, Patterns, window_time
+from wulf.model.network.fitting import ALL_EAGER, Calls, fit_loggp
+from wulf.model.network.loggp import LogGP
+from wulf.model.network.patterns import BOTH_WAYS, TOGETHER, TURNS, Patterns, turns_time, window_time
 from wulf.stats.curves.piecewise import line_of
 
 LATENCY, SENDING, RECEIVING = 2e-6, 0.4e-6, 0.6e-6
@@ -185,6 +186,42 @@ def test_whether_large_messages_get_on_without_calls_is_told_where_it_is_sure(
     assert model.progress is progress
     assert ("progress" in model.reasons) == (progress is None)
     assert fit_loggp(trips).progress is None
+
+
+ASKED, SMALL_EXTRA = 3e-6, 2 * LATENCY
+"""What large messages take longer, since their receivers are asked first."""
+
+
+def asking(size: float) -> float:
+    return LATENCY + SENDING + RECEIVING + size * PER_BYTE + (SMALL_EXTRA if size > EDGE else 0.0)
+
+
+@pytest.mark.parametrize(("share", "in_order"), [(1.0, True), (0.0, False), (0.5, None)])
+def test_whether_answers_wait_behind_data_is_told_where_it_is_sure(share: float, in_order: bool | None) -> None:
+    """Half of their data's time is neither."""
+    about, size = noisy(1), 524288.0
+    trips = {one: about(2 * asking(one)) for one in SIZES}
+    calls = [Calls(1, about(SENDING), about(RECEIVING))]
+    data = size * PER_BYTE
+    turns = turns_time(asking(size), LATENCY, data, in_order=False) + share * data
+    patterns = Patterns(crossings={size: about(1.4 * asking(size))}, turns={4096.0: about(1.0), size: about(turns)})
+    model = fit_loggp(trips, None, calls, patterns)
+    assert model.eager is not None
+    assert model.in_order is in_order
+    assert ("in_order" in model.reasons) == (in_order is None)
+    checks = [one for one in model.checks if one.what == TURNS]
+    assert [one.bytes for one in checks] == ([] if in_order is None else [size])
+    assert all(abs(one.error.value) < 0.03 for one in checks)
+    missed = model.missed(BOTH_WAYS, by_byte=True)
+    assert missed < 0.03 if in_order else missed > 0.25, "those that begin together may take turns, or not"
+
+
+def test_messages_that_are_sent_at_once_tell_nothing_of_answers() -> None:
+    about = noisy(1)
+    trips = {size: about(2 * way(size)) for size in SIZES}
+    calls = [Calls(1, about(SENDING), about(RECEIVING))]
+    model = fit_loggp(trips, None, calls, Patterns(turns={524288.0: about(1.0)}))
+    assert (model.eager, model.in_order, "in_order" in model.reasons) == (None, None, False)
 
 
 def test_windows_are_told_where_the_overheads_of_their_size_are_known() -> None:

@@ -328,12 +328,54 @@ def test_engine_b_is_taken_where_large_messages_wait_for_calls(tmp_path: Path, h
     assert any("in calls of MPI alone" in note and "7%" in note for note in found.notes) == (engine == "b")
 
 
-def test_whether_large_messages_get_on_is_as_now_unless_a_network_says_else(tmp_path: Path) -> None:
+def as_over_tcp() -> Network:
+    return Network(this().base.model_copy(update={"in_order": True}), alias="this")
+
+
+@pytest.mark.parametrize(("turns", "engine"), [(10**10, "a"), (4 * 10**11, "b")])
+def test_engine_b_is_taken_where_large_messages_take_turns(tmp_path: Path, turns: int, engine: str) -> None:
+    found = run(tmp_path, Wanted([]), FakeReplay(turns=turns), as_over_tcp())
+    assert found.engine == engine
+    assert any("take turns" in note and "24%" in note for note in found.notes) == (engine == "b")
+
+
+@pytest.mark.parametrize("measured", [SECONDS - 0.1, SECONDS + 0.1, SECONDS + 0.3, SECONDS + 0.9])
+def test_how_often_messages_take_turns_is_as_the_traced_run_says(tmp_path: Path, measured: float) -> None:
+    """With turns all of the time it is .4 s longer, and twice as much on a network that makes more of them."""
+    fake, traced = FakeReplay(turns=4 * 10**11), read_traced(make_trace(tmp_path / "trace", seconds=measured))
+    found = predict(Replay(fake), traced, as_over_tcp(), Wanted([Network(shipped_network("ib-edr"))]))
+    share = min(max((measured - SECONDS) / 0.4, 0.0), 1.0)
+    assert found.calibration.predicted == pytest.approx(SECONDS + 0.4 * share)
+    assert found.baseline.seconds == pytest.approx(measured)
+    lacking = abs(measured - SECONDS - 0.4 * share)
+    assert found.baseline.doubt == pytest.approx(0.4 * min(share, 1 - share) + lacking, abs=1e-9)
+    [infiniband] = found.candidates
+    assert infiniband.forecast.doubt == pytest.approx(lacking, abs=1e-9), "requests pass data there"
+
+
+def test_with_other_computing_than_the_traces_turns_are_taken_half_of_the_time(tmp_path: Path) -> None:
+    found = run(tmp_path, Wanted([], compute=0.5), FakeReplay(turns=4 * 10**11), as_over_tcp())
+    assert found.calibration.predicted == pytest.approx(SECONDS + 0.2)
+
+
+@pytest.mark.parametrize("progress", [True, False, None])
+def test_where_messages_get_on_without_calls_nothing_is_left_to_chance(tmp_path: Path, progress: bool | None) -> None:
+    base = this().base.model_copy(update={"in_order": True, "progress": progress})
+    fake = FakeReplay()
+    run(tmp_path, Wanted([], engine="b"), fake, Network(base, alias="this"))
+    ways = {one.get("progress", True) for op, fields in fake.asked if op == "replay" for one in fields["networks"]}
+    assert ways == ({True} if progress else {False, True})
+
+
+@pytest.mark.parametrize(("key", "asked_of"), [("progress", [False, False, True]), ("in_order", [True, True, False])])
+def test_how_large_messages_get_on_is_as_now_unless_a_network_says_else(
+    tmp_path: Path, key: str, asked_of: list[bool]
+) -> None:
     fake = FakeReplay()
     networks = [Network(shipped_network(name)) for name in ("25gbe", "ideal")]
-    run(tmp_path, Wanted(networks, engine="b"), fake, in_calls_alone())
+    run(tmp_path, Wanted(networks, engine="b"), fake, in_calls_alone() if key == "progress" else as_over_tcp())
     asked = next(fields for op, fields in fake.asked if op == "replay")["networks"]
-    assert [one.get("progress", True) for one in asked] == [False, False, True]
+    assert [one.get(key, key == "progress") for one in asked] == asked_of
 
 
 def test_a_large_program_stays_with_engine_a_and_says_what_it_does_not_know(

@@ -16,7 +16,7 @@ from tests.unit.workflow.simulating import simulator
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
 from wulf.measure.mpi import probes as measuring
-from wulf.model.network.loggp import fit_loggp
+from wulf.model.network.fitting import fit_loggp
 from wulf.model.network.measured import from_loggp
 from wulf.model.network.patterns import BOTH_WAYS, PATTERNS, TOGETHER, WINDOW, window_time
 from wulf.store.run import Run
@@ -29,6 +29,7 @@ from wulf.workflow.model.loggp import (
     MESSAGES,
     PAUSED,
     SIZES,
+    STAGGERED,
     LogGPStudy,
     edge_of,
     measured_of,
@@ -53,6 +54,7 @@ PINGPING = {
         *ENDS,
         {"name": "bytes", "type": "int", "default": 1, "min": 0, "max": 1 << 30},
         {"name": "mode", "type": "str", "default": "blocking", "choices": ["blocking", "nonblocking"]},
+        {"name": "staggered", "type": "bool", "default": False},
         SECONDS_PARAM,
     ],
     "metrics": [{"name": "time", "unit": "s", "better": "lower"}],
@@ -121,7 +123,8 @@ def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[Outcome
     outcome, world = measured
     assert outcome.exit_code == 0
     trains = [params for name, params in world.ran if name == "loggp"]
-    assert {params["bytes"] for name, params in world.ran if name == "pingping"} == set(CROSSED)
+    crossings = {(params["bytes"], params.get(STAGGERED, False)) for name, params in world.ran if name == "pingping"}
+    assert crossings == {*((size, False) for size in CROSSED), (max(SIZES), True)}
     assert {params["bytes"] for name, params in world.ran if name == "stream"} == set(MANY_SIZES)
     assert {params["bytes"] for name, params in world.ran if name == "overlap"} == {max(PAUSED), max(SIZES)}
     asked = {(p["bytes"], p["messages"], "delay" in p, p.get("a") == 1) for p in trains}
