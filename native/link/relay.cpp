@@ -1,6 +1,7 @@
 #include "link/relay.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <future>
 #include <utility>
 
@@ -45,8 +47,7 @@ Json describe_lateness(const Histogram& late) {
 }
 
 /// Has the calling thread run when it wants to, where this user may ask for that: a frame that is due can't
-/// wait for the end of somebody's time slice. Not under a real-time policy: RT throttling stops a thread that
-/// takes all of a CPU for 50 ms a second (sched(7)), and a busy link's queue overflows meanwhile.
+/// wait for the end of somebody's time slice.
 void go_first() {
   prctl(PR_SET_TIMERSLACK, 1UL);  // 50 µs by default, by which every sleep would be longer
   constexpr int kFirst = -20;
@@ -54,6 +55,34 @@ void go_first() {
 }
 
 }  // namespace
+
+/// Under a real-time policy the thread comes before programs that poll for its frames. But RT throttling stops
+/// one that takes all of a CPU for 50 ms a second (sched(7)), and the kernel's own threads, which hand frames
+/// over, wait for it: so while it takes most of a CPU it goes without.
+void Urgency::follow(Nanoseconds current) {
+  if (current < next_) {
+    return;
+  }
+  timespec own{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+  const Nanoseconds used = (own.tv_sec * kSecond) + own.tv_nsec;
+  const double share = static_cast<double>(used - used_) / static_cast<double>(current - since_);
+  const bool wanted = share < (urgent_ ? kMost : kLittle);
+  if (wanted != urgent_) {
+    const sched_param lowest{.sched_priority = wanted ? sched_get_priority_min(SCHED_FIFO) : 0};
+    (void)sched_setscheduler(0, wanted ? SCHED_FIFO : SCHED_OTHER, &lowest);  // it may not be allowed
+    urgent_ = wanted;
+  }
+  used_ = used;
+  since_ = current;
+  next_ = current + kWindow;
+}
+
+/// A wake-up takes longer where a CPU sleeps than where programs poll: the lead follows the longest of late.
+void Lead::woken(Nanoseconds late) {
+  constexpr Nanoseconds kSpare = 3'000;
+  value_ = std::clamp(std::max(late + kSpare, value_ - (value_ / kForget)), kShortest, kLongest);
+}
 
 /// One end of a link, and the line that begins there.
 struct Relay::Port {
@@ -180,6 +209,7 @@ void Relay::loop() {
   go_first();
   std::array<epoll_event, kEvents> events{};
   while (!ended_) {
+    urgency_.follow(now());
     const int ready = wait(events);
     bool commanded = false;
     for (int i = 0; i < ready; ++i) {
@@ -199,15 +229,18 @@ void Relay::loop() {
 
 /// Sleeps until a device has a frame, a command came, or the next frame is nearly due; returns how many of
 /// `events` there are.
-int Relay::wait(std::array<epoll_event, kEvents>& events) const {
+int Relay::wait(std::array<epoll_event, kEvents>& events) {
   if (flights_.empty()) {
     return epoll_wait(epoll_.fd(), events.data(), kEvents, -1);
   }
-  const Nanoseconds left = flights_.front().arrival - kLead - now();
+  const Nanoseconds end = flights_.front().arrival - lead_.value();
+  const Nanoseconds left = end - now();
   if (left > 0) {
     pollfd watched{epoll_.fd(), POLLIN, 0};  // ppoll, since epoll's own time-out counts milliseconds
     const timespec time{left / kSecond, left % kSecond};
-    ppoll(&watched, 1, &time, nullptr);
+    if (ppoll(&watched, 1, &time, nullptr) == 0) {
+      lead_.woken(now() - end);
+    }
   }
   return epoll_wait(epoll_.fd(), events.data(), kEvents, 0);
 }

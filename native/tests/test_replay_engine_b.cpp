@@ -146,6 +146,77 @@ TEST_CASE("replay b: a call in the middle of computing lets a rendezvous get on"
   CHECK(ends_of(builder.finish(), network) == std::vector<Picoseconds>{500, 310, 210});
 }
 
+/// A rendezvous each way; rank 1 begins so much later.
+Program exchanged(Picoseconds later) {
+  ProgramBuilder builder(2);
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    builder.add_calc(r, r == 0 ? 0 : later);
+    builder.add_recv(r, 1 - r, 101, 0, 0);
+    builder.add_send(r, 1 - r, 101, 0, 1);
+    builder.add_wait(r, 0);
+    builder.add_wait(r, 1);
+  }
+  return builder.finish();
+}
+
+/// Sending takes 1, requests and answers 10, data 100.
+Network in_order_network() {
+  Network network;
+  network.inter.latency = 10;
+  network.inter.send = 1;
+  network.inter.byte_fp = kPicosecond;
+  network.inter.eager_bytes = 100;
+  network.in_order = true;
+  return network;
+}
+
+TEST_CASE("replay b: large messages that cross take turns where one end begins more than a latency later") {
+  Network network = in_order_network();
+  // both requests are answered before any data leave
+  CHECK(ends_of(exchanged(0), network) == std::vector<Picoseconds>{131, 131});
+  CHECK(ends_of(exchanged(9), network) == std::vector<Picoseconds>{140, 131});
+  // rank 1 answers at 20, and asks at 21; rank 0's data leave at 30, and its answer behind them, at 130; rank 1's
+  // leave at 140
+  CHECK(ends_of(exchanged(20), network) == std::vector<Picoseconds>{250, 240});
+  network.in_order = false;
+  CHECK(ends_of(exchanged(20), network) == std::vector<Picoseconds>{151, 141});
+}
+
+TEST_CASE("replay b: a request that comes while its receiver computes is seen where that waits") {
+  Network network = in_order_network();
+  network.progress = false;
+  // rank 1 posts its own before it sees rank 0's: both are answered before data leave
+  CHECK(ends_of(exchanged(50), network) == std::vector<Picoseconds>{181, 171});
+}
+
+TEST_CASE("replay b: what waits behind a message that flows goes on when that is through") {
+  Network network = in_order_network();
+  network.topology = {{"kind", "star"}, {"bytes_per_second", 5e11}, {"flow_bytes", 0}};
+  // the star's links take 2 a byte: the data leave from 30 to 230, the answer then, and the other data from 240 on
+  CHECK(ends_of(exchanged(20), network) == std::vector<Picoseconds>{450, 440});
+  network.in_order = false;
+  CHECK(ends_of(exchanged(20), network) == std::vector<Picoseconds>{251, 241});
+}
+
+TEST_CASE("replay b: an eager message waits behind a rendezvous' data where all is in order") {
+  ProgramBuilder builder(2);
+  builder.add_send(0, 1, 101, 0, 0);
+  builder.add_calc(0, 50);
+  builder.add_send(0, 1, 1, 0, 1);
+  builder.add_wait(0, 0);
+  builder.add_recv(1, 0, 101, 0, 0);
+  builder.add_recv(1, 0, 1, 0, 1);
+  builder.add_wait(1, 1);
+  builder.add_calc(1, 50);
+  builder.add_wait(1, 0);
+  const Program program = builder.finish();
+  Network network = in_order_network();
+  network.receiver_gap = false;
+  CHECK(ends_of(program, network) == std::vector<Picoseconds>{121, 131 + 50});
+  network.in_order = false;
+  CHECK(ends_of(program, network) == std::vector<Picoseconds>{121, 131});
+}
+
 /// Rank 0 waits for all others' messages, in the order of their ranks, in one call or several; rank 1 sends
 /// late.
 Program gathered(bool one_call) {
