@@ -1,5 +1,6 @@
 #include "link/relay.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/epoll.h>
@@ -11,7 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
+#include <cstdlib>
 #include <future>
 #include <utility>
 
@@ -56,32 +57,47 @@ void go_first() {
 
 }  // namespace
 
-/// Under a real-time policy the thread comes before programs that poll for its frames. But RT throttling stops
-/// one that takes all of a CPU for 50 ms a second (sched(7)), and the kernel's own threads, which hand frames
-/// over, wait for it: so while it takes most of a CPU it goes without.
+/// Under a real-time policy the thread comes before programs that poll for its frames; it is worth that only
+/// where it waits for a CPU. One that sleeps, in a virtual machine, takes a tenth of a millisecond to wake, and
+/// a real-time thread is woken where it was. And RT throttling stops one that takes all of a CPU for 50 ms a
+/// second (sched(7)), while the kernel's own threads, which hand frames over, wait for it.
 void Urgency::follow(Nanoseconds current) {
   if (current < next_) {
     return;
   }
-  timespec own{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
-  const Nanoseconds used = (own.tv_sec * kSecond) + own.tv_nsec;
-  const double share = static_cast<double>(used - used_) / static_cast<double>(current - since_);
-  const bool wanted = share < (urgent_ ? kMost : kLittle);
-  if (wanted != urgent_) {
-    const sched_param lowest{.sched_priority = wanted ? sched_get_priority_min(SCHED_FIFO) : 0};
-    (void)sched_setscheduler(0, wanted ? SCHED_FIFO : SCHED_OTHER, &lowest);  // it may not be allowed
+  const Times spent = spent_so_far();
+  const auto wall = static_cast<double>(current - since_);
+  const double share = static_cast<double>(spent.running - spent_.running) / wall;
+  const double waiting = static_cast<double>(spent.waiting - spent_.waiting) / wall;
+  const bool some = share > kLittle && share < (urgent_ ? kMost : kMost - kLittle);
+  const bool wanted = some && (urgent_ || waiting > kWaits);
+  if (wanted != urgent_ && set(wanted)) {
     urgent_ = wanted;
   }
-  used_ = used;
+  spent_ = spent;
   since_ = current;
   next_ = current + kWindow;
 }
 
-/// A wake-up takes longer where a CPU sleeps than where programs poll: the lead follows the longest of late.
-void Lead::woken(Nanoseconds late) {
-  constexpr Nanoseconds kSpare = 3'000;
-  value_ = std::clamp(std::max(late + kSpare, value_ - (value_ / kForget)), kShortest, kLongest);
+/// As the kernel counts them; none where it does not.
+Urgency::Times Urgency::spent_so_far() {
+  if (file_.fd() < 0) {
+    file_ = File(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
+  }
+  std::array<char, 64> text{};
+  Times found;
+  if (pread(file_.fd(), text.data(), text.size() - 1, 0) > 0) {
+    char* end = nullptr;
+    found.running = std::strtoll(text.data(), &end, 10);
+    found.waiting = std::strtoll(end, nullptr, 10);
+  }
+  return found;
+}
+
+/// False where this user may not.
+bool Urgency::set(bool urgent) {
+  const sched_param lowest{.sched_priority = urgent ? sched_get_priority_min(SCHED_FIFO) : 0};
+  return sched_setscheduler(0, urgent ? SCHED_FIFO : SCHED_OTHER, &lowest) == 0;
 }
 
 /// One end of a link, and the line that begins there.
@@ -229,18 +245,15 @@ void Relay::loop() {
 
 /// Sleeps until a device has a frame, a command came, or the next frame is nearly due; returns how many of
 /// `events` there are.
-int Relay::wait(std::array<epoll_event, kEvents>& events) {
+int Relay::wait(std::array<epoll_event, kEvents>& events) const {
   if (flights_.empty()) {
     return epoll_wait(epoll_.fd(), events.data(), kEvents, -1);
   }
-  const Nanoseconds end = flights_.front().arrival - lead_.value();
-  const Nanoseconds left = end - now();
+  const Nanoseconds left = flights_.front().arrival - (urgency_.urgent() ? kShortLead : kLead) - now();
   if (left > 0) {
     pollfd watched{epoll_.fd(), POLLIN, 0};  // ppoll, since epoll's own time-out counts milliseconds
     const timespec time{left / kSecond, left % kSecond};
-    if (ppoll(&watched, 1, &time, nullptr) == 0) {
-      lead_.woken(now() - end);
-    }
+    ppoll(&watched, 1, &time, nullptr);
   }
   return epoll_wait(epoll_.fd(), events.data(), kEvents, 0);
 }

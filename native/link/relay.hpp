@@ -23,35 +23,32 @@ namespace wulf::link {
 /// The directions of a link, as its node sees them.
 enum class Direction : std::size_t { kOut, kIn };
 
-/// Whether the calling thread runs under a real-time policy, by the share of a CPU that it takes.
+/// Whether the calling thread runs under a real-time policy: while it waits for a CPU, and needs some of one.
 class Urgency {
  public:
+  /// Looks at it again, now and then.
   void follow(Nanoseconds current);
+  [[nodiscard]] bool urgent() const { return urgent_; }
 
  private:
+  /// Of the thread: on a CPU, and in a queue for one.
+  struct Times {
+    Nanoseconds running = 0;
+    Nanoseconds waiting = 0;
+  };
+  [[nodiscard]] Times spent_so_far();
+  static bool set(bool urgent);
+
   static constexpr Nanoseconds kWindow = 20'000'000;
-  static constexpr double kMost = 0.85;
-  static constexpr double kLittle = 0.5;
+  static constexpr double kMost = 0.85;    ///< share of a CPU
+  static constexpr double kLittle = 0.1;  ///< no more than that is nothing to be urgent about
+  static constexpr double kWaits = 0.05;   ///< share of the time
 
+  File file_;
+  Times spent_;
   bool urgent_ = false;
-  Nanoseconds used_ = 0;   ///< of a CPU, until `since_`
-  Nanoseconds since_ = 0;  ///< when that was looked at
+  Nanoseconds since_ = 0;
   Nanoseconds next_ = 0;
-};
-
-/// How long before a frame is due the thread is woken: it spins for the rest.
-class Lead {
- public:
-  [[nodiscard]] Nanoseconds value() const { return value_; }
-  /// A wake-up came so much later than it was asked for.
-  void woken(Nanoseconds late);
-
- private:
-  static constexpr Nanoseconds kLongest = 60'000;  ///< a wake-up takes less, nearly always
-  static constexpr Nanoseconds kShortest = 5'000;
-  static constexpr Nanoseconds kForget = 256;  ///< wake-ups after which a long one counts for little
-
-  Nanoseconds value_ = kLongest;
 };
 
 /// Moves the frames of all links, in one thread, so that the emulator never takes more than one CPU.
@@ -95,7 +92,7 @@ class Relay {
   void call(const std::function<void()>& command);
   void run_commands();
   void loop();
-  int wait(std::array<epoll_event, kEvents>& events);
+  int wait(std::array<epoll_event, kEvents>& events) const;
   void receive(Port& port);
   void forward(Port& port, std::size_t bytes, Nanoseconds current);
   void launch(const std::shared_ptr<Port>& to, std::size_t bytes, Nanoseconds arrival, bool timed);
@@ -103,6 +100,8 @@ class Relay {
   void watch(Port& port);
   [[nodiscard]] Link& find(const std::string& name);
 
+  static constexpr Nanoseconds kLead = 60'000;       ///< a wake-up takes less, nearly always
+  static constexpr Nanoseconds kShortLead = 20'000;  ///< and under a real-time policy, on a CPU that is awake
   static constexpr std::size_t kBatch = 16;     ///< frames taken from one device before the others' turn
   static constexpr std::size_t kMostFlights = 1U << 17U;
   static constexpr std::size_t kLongestFrame = 1U << 16U;
@@ -121,7 +120,6 @@ class Relay {
   std::uint64_t launched_ = 0;
   Histogram late_;
   Urgency urgency_;
-  Lead lead_;
   std::thread thread_;
 };
 
