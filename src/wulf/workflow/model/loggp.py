@@ -46,6 +46,9 @@ STAGGERED = "staggered"
 HIDING, HIDDEN = "overlap", "overlap"
 """The probe that tells how much of an exchange hides behind computing as long, and its metric."""
 
+DATA = 2
+"""Times as long as the rest of a message take the bytes of one by which turns are told."""
+
 LARGE = 4
 """Times the smallest size that waits for its receiver: what hides of such an exchange is the data, not its begin."""
 
@@ -178,9 +181,16 @@ def _patterns(edge: Edge | None) -> list[tuple[str, dict[str, Param]]]:
     return [
         *((CROSSING, {**posted, "bytes": size}) for size in CROSSED),
         *((MANY, {**posted, "bytes": size, "window": WINDOW, "both": True}) for size in MANY_SIZES),
-        (CROSSING, {**posted, "bytes": large, STAGGERED: True}),
+        (CROSSING, {**posted, "bytes": _mostly_data(edge, large), STAGGERED: True}),
         *((HIDING, {**posted, "bytes": size}) for size in (max(PAUSED), large)),
     ]
+
+
+def _mostly_data(edge: Edge | None, least: int) -> int:
+    """A size whose bytes take `DATA` times as long as all that is the same for every large message, if there is one."""
+    if edge is None or edge[1].beta.value <= 0:
+        return max(SIZES)
+    return int(min(max(least, DATA * edge[1].alpha.value / edge[1].beta.value), max(SIZES)))
 
 
 def near_edge(edge: Edge | None) -> list[int]:
