@@ -43,6 +43,10 @@ SETTINGS = (
 )
 RANKS = 2
 
+ALONE = ("sh", "-c", 'exec taskset -c "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" "$@"', "sh")
+"""Each rank on a CPU of its own, as on two machines: two that poll on one have it by turns of 10 ms where the kernel's
+clock ticks 100 times a second, and stay there, since the other CPU is never idle for long."""
+
 LADDER = "ladder"
 KERNELS = (
     "ping-pong", "both-ways", "both-ways-medium", "both-ways-large", "sendrecv", "chain", "itself", "waitall",
@@ -110,6 +114,7 @@ class Programs:
         """The run of a trace of it, without the network: that is measured once for all."""
         own = self._programs[program]
         command = ["env", "-C", str(own["cwd"]), *own["argv"]] if own.get("cwd") else list(own["argv"])
+        command = [*ALONE, *command]
         return self._lab.wulf("trace", "n[1-2]", "--ranks", str(RANKS), "--no-network", "--", *command)
 
     def seconds(self, program: str) -> float:

@@ -67,10 +67,9 @@ void Urgency::follow(Nanoseconds current) {
   }
   const Times spent = spent_so_far();
   const auto wall = static_cast<double>(current - since_);
-  const double share = static_cast<double>(spent.running - spent_.running) / wall;
-  const double waiting = static_cast<double>(spent.waiting - spent_.waiting) / wall;
-  const bool some = share > kLittle && share < (urgent_ ? kMost : kMost - kLittle);
-  const bool wanted = some && (urgent_ || waiting > kWaits);
+  const auto share = [wall](Nanoseconds time) { return static_cast<double>(time) / wall; };
+  const bool wanted =
+      worth(urgent_, share(spent.running - spent_.running), share(spent.waiting - spent_.waiting));
   if (wanted != urgent_ && set(wanted)) {
     urgent_ = wanted;
   }

@@ -29,6 +29,10 @@ class Urgency {
   /// Looks at it again, now and then.
   void follow(Nanoseconds current);
   [[nodiscard]] bool urgent() const { return urgent_; }
+  /// What it should be, by the shares of the time for which the thread had a CPU, and waited for one.
+  [[nodiscard]] static bool worth(bool urgent, double running, double waiting) {
+    return running > kLittle && running < (urgent ? kMost : kMost - kLittle) && (urgent || waiting > kWaits);
+  }
 
  private:
   /// Of the thread: on a CPU, and in a queue for one.
@@ -40,9 +44,9 @@ class Urgency {
   static bool set(bool urgent);
 
   static constexpr Nanoseconds kWindow = 20'000'000;
-  static constexpr double kMost = 0.85;    ///< share of a CPU
-  static constexpr double kLittle = 0.1;  ///< no more than that is nothing to be urgent about
-  static constexpr double kWaits = 0.05;   ///< share of the time
+  static constexpr double kMost = 0.85;
+  static constexpr double kLittle = 0.1;
+  static constexpr double kWaits = 0.05;
 
   File file_;
   Times spent_;

@@ -97,4 +97,16 @@ TEST_CASE("a name is taken once") {
   CHECK_THROWS_AS(made.relay.add("n1", std::move(one.relayed), std::move(two.relayed), 1), Error);
 }
 
+TEST_CASE("relay: its thread is real-time where it waits for a CPU, and takes some of one, but not most") {
+  CHECK(Urgency::worth(false, 0.3, 0.1));
+  CHECK_FALSE(Urgency::worth(false, 0.3, 0.01));  // it has what it needs
+  CHECK_FALSE(Urgency::worth(false, 0.02, 0.1));  // an idle link
+  CHECK_FALSE(Urgency::worth(false, 0.8, 0.1));   // a full one: the kernel's own threads would wait
+  // once it is, it no longer waits: it stays so until it takes little, or most
+  CHECK(Urgency::worth(true, 0.3, 0));
+  CHECK(Urgency::worth(true, 0.8, 0));
+  CHECK_FALSE(Urgency::worth(true, 0.9, 0));
+  CHECK_FALSE(Urgency::worth(true, 0.02, 0));
+}
+
 }  // namespace

@@ -248,6 +248,23 @@ def test_messages_that_cross_take_a_whole_way_each(
 
 
 @pytest.mark.full
+def test_large_messages_take_turns_over_tcp_where_one_end_begins_later(
+    plain_again: lab.Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its answer waits behind the other's data: the two ways need the time of both, where together they need one's."""
+    set_both(plain_again, delay="1ms")
+    for node in ("n1", "n2"):
+        plain_again.set_link(node, {"rate": "20mbit"}, direction="out")
+    monkeypatch.setenv("WULF_LAB", plain_again.name)
+    words = ["mpi", "pingping", "n1", "n2", "--bytes", "262144", "--lab", "--mpi", installed()[0], "--quick"]
+    words += ["--mode", "nonblocking", "--staggered", "yes", "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(cli, words)
+    (record,) = (one for one in read_run(tmp_path / "run").records if one.metric == "time")
+    data = 262_144 * 8 / 20e6
+    assert record.value is not None and record.value >= 2 * data, done.output
+
+
+@pytest.mark.full
 def test_windows_both_ways_take_a_whole_way_each(
     plain_again: lab.Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

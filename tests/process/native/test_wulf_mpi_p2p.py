@@ -122,6 +122,18 @@ def test_receives_from_anyone_cold_buffers_and_testing(three: MpiSession, option
         measured(three, probe, bytes=100, **options)
 
 
+@pytest.mark.parametrize("mode", MODES[1:])
+def test_crossings_are_staggered_by_an_answer(three: MpiSession, mode: str) -> None:
+    for bytes_ in (8, 100_000):
+        measured(three, "pingping", staggered=True, mode=mode, bytes=bytes_)
+
+
+def test_blocking_crossings_are_not_staggered(three: MpiSession) -> None:
+    answer = run(three, "pingping", staggered=True, mode="blocking")
+    assert not answer["ok"]
+    assert (answer["error"]["code"], answer["error"]["field"]) == ("bad-parameter", "staggered")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_streams_go_both_ways(three: MpiSession, mode: str) -> None:
     for bytes_ in (8, 100_000):
