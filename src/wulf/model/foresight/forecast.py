@@ -55,6 +55,8 @@ class Forecast:
         Of `seconds` what the replay does not have: it is taken over from the measured run.
     doubt
         By how much more or less that may be [s].
+    chance
+        By how much less, and more, the run may take where chance decides [s].
     between_runs
         By which share one run takes longer than another.
     """
@@ -66,6 +68,7 @@ class Forecast:
     inversions: int = 0
     lacking: float = 0.0
     doubt: float = 0.0
+    chance: tuple[float, float] = (0.0, 0.0)
     between_runs: float = 0.0
 
     @property
@@ -77,7 +80,8 @@ class Forecast:
     def interval(self) -> Interval:
         """Of one run's time, with all doubts."""
         own = spread(self.seconds, self.draws)
-        low, high = max(0.0, own.low - self.doubt), own.high + self.doubt
+        less, more = self.chance
+        low, high = max(0.0, own.low - self.doubt - less), own.high + self.doubt + more
         return Interval(own.value, low / (1 + self.between_runs), high * (1 + self.between_runs))
 
 
@@ -142,7 +146,8 @@ def spread(value: float, draws: Floats) -> Interval:
 def mixed(one: Forecast, other: Forecast, share: float) -> Forecast:
     """Between two replays of a network, of which chance decides: `share` of the way from one to the other.
 
-    How often it turns out either way was seen of the traced run alone; so all of it may go either way, the nearer one.
+    How often it turns out either way was seen of the traced run alone, and another run, elsewhere, may go either way:
+    NPB IS, class W, takes 5.2 or 10.0 s at one and the same setting.
 
     Parameters
     ----------
@@ -155,7 +160,10 @@ def mixed(one: Forecast, other: Forecast, share: float) -> Forecast:
         seconds=_between(one.seconds, other.seconds, share),
         draws=_between(one.draws[:both], other.draws[:both], share),
         parts={part: _between(own, other.parts.get(part, own), share) for part, own in one.parts.items()},
-        doubt=min(share, 1 - share) * abs(other.seconds - one.seconds),
+        chance=(
+            max(0.0, share * (other.seconds - one.seconds), (1 - share) * (one.seconds - other.seconds)),
+            max(0.0, (1 - share) * (other.seconds - one.seconds), share * (one.seconds - other.seconds)),
+        ),
     )
 
 
@@ -186,7 +194,7 @@ def calibrated(baseline: Forecast, other: Forecast, calibration: Calibration) ->
         seconds=seconds,
         draws=np.maximum(0.0, level + other.draws[:both] - baseline.draws[:both]),
         lacking=seconds - other.seconds,
-        doubt=other.doubt + abs(calibration.missing) * max(1.0, ratio),
+        doubt=abs(calibration.missing) * max(1.0, ratio),
         between_runs=calibration.between_runs,
     )
 

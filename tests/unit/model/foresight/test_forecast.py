@@ -56,13 +56,15 @@ def test_a_share_is_how_far_a_run_lies_between_two_replays(seen: float, share: f
     assert share_of(10.0, 10.0, seen) == 0
 
 
-def test_what_chance_decides_lies_between_and_may_go_the_nearer_way_alone() -> None:
+def test_what_chance_decides_lies_between_and_may_go_either_way() -> None:
     late, seen = forecast("gbe", 10.0, [8.0, 12.0]), forecast("gbe", 20.0, [18.0, 22.0])
     found = mixed(late, seen, 0.75)
-    assert (found.seconds, found.doubt) == (17.5, 2.5)
+    assert (found.seconds, found.chance) == (17.5, (7.5, 2.5))
+    assert mixed(seen, late, 0.25).chance == (7.5, 2.5)
     assert found.draws.tolist() == [15.5, 19.5]
     level = calibrated(found, found, Calibration(found.seconds, 18.5))
-    assert (level.seconds, level.doubt) == (18.5, 3.5), "and what the replay lacks besides"
+    assert (level.seconds, level.doubt) == (18.5, 1.0), "what the replay lacks besides"
+    assert level.interval.low <= 18.5 - 7.5 - 1 and level.interval.high >= 18.5 + 2.5 + 1
     parts = mixed(
         Forecast("a", 1.0, late.draws, {"waiting": 1.0}), Forecast("a", 2.0, late.draws, {"waiting": 2.0}), 0.5
     )

@@ -348,9 +348,10 @@ def test_how_often_messages_take_turns_is_as_the_traced_run_says(tmp_path: Path,
     assert found.calibration.predicted == pytest.approx(SECONDS + 0.4 * share)
     assert found.baseline.seconds == pytest.approx(measured)
     lacking = abs(measured - SECONDS - 0.4 * share)
-    assert found.baseline.doubt == pytest.approx(0.4 * min(share, 1 - share) + lacking, abs=1e-9)
+    assert found.baseline.doubt == pytest.approx(lacking, abs=1e-9)
+    assert found.baseline.chance == pytest.approx((0.4 * share, 0.4 * (1 - share)), abs=1e-9)
     [infiniband] = found.candidates
-    assert infiniband.forecast.doubt == pytest.approx(lacking, abs=1e-9), "requests pass data there"
+    assert infiniband.forecast.chance == (0.0, 0.0), "requests pass data there"
 
 
 def test_with_other_computing_than_the_traces_turns_are_taken_half_of_the_time(tmp_path: Path) -> None:
