@@ -58,9 +58,9 @@ void go_first() {
 }  // namespace
 
 /// Under a real-time policy the thread comes before programs that poll for its frames; it is worth that only
-/// where it waits for a CPU. One that sleeps, in a virtual machine, takes a tenth of a millisecond to wake, and
-/// a real-time thread is woken where it was. And RT throttling stops one that takes all of a CPU for 50 ms a
-/// second (sched(7)), while the kernel's own threads, which hand frames over, wait for it.
+/// where it waits for a CPU. One that sleeps, in a virtual machine, takes a tenth of a millisecond to wake,
+/// and a real-time thread is woken where it was. And RT throttling stops one that takes all of a CPU for 50
+/// ms a second (sched(7)), while the kernel's own threads, which hand frames over, wait for it.
 void Urgency::follow(Nanoseconds current) {
   if (current < next_) {
     return;

@@ -106,7 +106,7 @@ class Relay {
 
   static constexpr Nanoseconds kLead = 60'000;       ///< a wake-up takes less, nearly always
   static constexpr Nanoseconds kShortLead = 20'000;  ///< and under a real-time policy, on a CPU that is awake
-  static constexpr std::size_t kBatch = 16;     ///< frames taken from one device before the others' turn
+  static constexpr std::size_t kBatch = 16;          ///< frames taken from one device before the others' turn
   static constexpr std::size_t kMostFlights = 1U << 17U;
   static constexpr std::size_t kLongestFrame = 1U << 16U;
 

@@ -53,7 +53,7 @@ struct Network {
   bool receiver_gap = true;          ///< a receiver's NIC takes one message at a time
   Json topology;                     ///< null: none. Engine B alone
   bool shared_nic = false;           ///< flows of one sender share its NIC, unless its topology says else
-  bool progress = true;  ///< rendezvous get on while ranks compute; else in calls alone. Engine B alone
+  bool progress = true;   ///< rendezvous get on while ranks compute; else in calls alone. Engine B alone
   bool in_order = false;  ///< between hosts, what one rank sends another leaves in order, a rendezvous'
                           ///< request and answer too. Engine B alone
   Json slow_start;        ///< null: none. Engine B alone

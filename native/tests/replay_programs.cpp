@@ -271,7 +271,8 @@ class BruteForce {
 
   /// The receiver's answer leaves.
   void answer(std::uint32_t m, Picoseconds now) {
-    agreed_[m] = std::max(now, before(m, program_.messages.to[m], program_.messages.from[m])) + costs(m).latency;
+    agreed_[m] =
+        std::max(now, before(m, program_.messages.to[m], program_.messages.from[m])) + costs(m).latency;
   }
 
   /// Once a rendezvous' data are announced and its receive is posted.
@@ -310,8 +311,7 @@ class BruteForce {
     if (*agreed_[m] > now) {
       return;
     }
-    const Picoseconds leaves =
-        std::max({now, ranks_[from].wire, before(m, from, program_.messages.to[m])});
+    const Picoseconds leaves = std::max({now, ranks_[from].wire, before(m, from, program_.messages.to[m])});
     left_[m] = ranks_[from].wire = leaves + costs(m).stretch(program_.bytes_of(m));
     first_[m] = leaves + costs(m).way(program_.bytes_of(m));
     streams_[{from, program_.messages.to[m]}] = *left_[m];

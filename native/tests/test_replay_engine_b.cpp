@@ -175,8 +175,8 @@ TEST_CASE("replay b: large messages that cross take turns where one end begins m
   // both requests are answered before any data leave
   CHECK(ends_of(exchanged(0), network) == std::vector<Picoseconds>{131, 131});
   CHECK(ends_of(exchanged(9), network) == std::vector<Picoseconds>{140, 131});
-  // rank 1 answers at 20, and asks at 21; rank 0's data leave at 30, and its answer behind them, at 130; rank 1's
-  // leave at 140
+  // rank 1 answers at 20, and asks at 21; rank 0's data leave at 30, and its answer behind them, at 130; rank
+  // 1's leave at 140
   CHECK(ends_of(exchanged(20), network) == std::vector<Picoseconds>{250, 240});
   network.in_order = false;
   CHECK(ends_of(exchanged(20), network) == std::vector<Picoseconds>{151, 141});
@@ -192,7 +192,8 @@ TEST_CASE("replay b: a request that comes while its receiver computes is seen wh
 TEST_CASE("replay b: what waits behind a message that flows goes on when that is through") {
   Network network = in_order_network();
   network.topology = {{"kind", "star"}, {"bytes_per_second", 5e11}, {"flow_bytes", 0}};
-  // the star's links take 2 a byte: the data leave from 30 to 230, the answer then, and the other data from 240 on
+  // the star's links take 2 a byte: the data leave from 30 to 230, the answer then, and the other data from
+  // 240 on
   CHECK(ends_of(exchanged(20), network) == std::vector<Picoseconds>{450, 440});
   network.in_order = false;
   CHECK(ends_of(exchanged(20), network) == std::vector<Picoseconds>{251, 241});

@@ -8,10 +8,12 @@ namespace {
 class PingPing : public Pairs {
  public:
   PingPing(const World& world, const Json& params, const std::vector<RankPair>& pairs)
-      : Pairs(world, params, pairs, 1), blocking_(Manner::of(params).mode == Manner::Mode::kBlocking),
+      : Pairs(world, params, pairs, 1),
+        blocking_(Manner::of(params).mode == Manner::Mode::kBlocking),
         staggered_(params.value("staggered", false)) {
     if (staggered_ && blocking_) {
-      throw bad_parameter("staggered", "a staggered crossing is of posted messages: mode must not be blocking");
+      throw bad_parameter("staggered",
+                          "a staggered crossing is of posted messages: mode must not be blocking");
     }
   }
 

@@ -22,8 +22,8 @@ class Computing {
       spans_.push_back({std::exchange(since_, -1), end});
     }
   }
-  /// The earliest time, from `now` on, at which the rank sees what has come. Of what is over it knows nothing,
-  /// for which it says `now`.
+  /// The earliest time, from `now` on, at which the rank sees what has come. Of what is over it knows
+  /// nothing, for which it says `now`.
   [[nodiscard]] Picoseconds next_call(Picoseconds now) {
     forget(now);
     return !spans_.empty() && spans_.front().begin < now ? spans_.front().end : now;

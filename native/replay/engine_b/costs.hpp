@@ -36,7 +36,8 @@ class CostTable {
         all_eager_ = all_eager_ && eager;
         rows_.push_back({costs->send + connect + mul(costs->send_byte_fp, n),
                          costs->receive + mul(costs->receive_byte_fp, n), costs->stretch(n), costs->latency,
-                         costs->way(n), costs->gap, eager, costs == &network.inter, costs == &network.inter && takes(n)});
+                         costs->way(n), costs->gap, eager, costs == &network.inter,
+                         costs == &network.inter && takes(n)});
       }
     }
   }

@@ -178,7 +178,7 @@ class TimeOrdered {
   std::uint64_t events_ = 0;  ///< taken so far
   Picoseconds now_ = 0;       ///< of the latest one
   std::vector<Rank> ranks_;
-  std::vector<Computing> computing_;  ///< by rank; empty where messages get on all the same
+  std::vector<Computing> computing_;    ///< by rank; empty where messages get on all the same
   std::vector<Picoseconds> requested_;  ///< by message: when its request came; empty as well
   std::vector<Message> messages_;
   std::vector<Time> left_;  ///< by message: a rendezvous' last byte has left; empty where all are eager
