@@ -114,8 +114,7 @@ class Programs:
         """The run of a trace of it, without the network: that is measured once for all."""
         own = self._programs[program]
         command = ["env", "-C", str(own["cwd"]), *own["argv"]] if own.get("cwd") else list(own["argv"])
-        command = [*ALONE, *command]
-        return self._lab.wulf("trace", "n[1-2]", "--ranks", str(RANKS), "--no-network", "--", *command)
+        return self._lab.wulf("trace", "n[1-2]", "--ranks", str(RANKS), "--no-network", "--", *ALONE, *command)
 
     def seconds(self, program: str) -> float:
         """Of one run."""

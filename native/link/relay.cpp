@@ -1,8 +1,6 @@
 #include "link/relay.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -12,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <future>
 #include <utility>
 
@@ -56,48 +53,6 @@ void go_first() {
 }
 
 }  // namespace
-
-/// Under a real-time policy the thread comes before programs that poll for its frames; it is worth that only
-/// where it waits for a CPU. One that sleeps, in a virtual machine, takes a tenth of a millisecond to wake,
-/// and a real-time thread is woken where it was. And RT throttling stops one that takes all of a CPU for 50
-/// ms a second (sched(7)), while the kernel's own threads, which hand frames over, wait for it.
-void Urgency::follow(Nanoseconds current) {
-  if (current < next_) {
-    return;
-  }
-  const Times spent = spent_so_far();
-  const auto wall = static_cast<double>(current - since_);
-  const auto share = [wall](Nanoseconds time) { return static_cast<double>(time) / wall; };
-  const bool wanted =
-      worth(urgent_, share(spent.running - spent_.running), share(spent.waiting - spent_.waiting));
-  if (wanted != urgent_ && set(wanted)) {
-    urgent_ = wanted;
-  }
-  spent_ = spent;
-  since_ = current;
-  next_ = current + kWindow;
-}
-
-/// As the kernel counts them; none where it does not.
-Urgency::Times Urgency::spent_so_far() {
-  if (file_.fd() < 0) {
-    file_ = File(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
-  }
-  std::array<char, 64> text{};
-  Times found;
-  if (pread(file_.fd(), text.data(), text.size() - 1, 0) > 0) {
-    char* end = nullptr;
-    found.running = std::strtoll(text.data(), &end, 10);
-    found.waiting = std::strtoll(end, nullptr, 10);
-  }
-  return found;
-}
-
-/// False where this user may not.
-bool Urgency::set(bool urgent) {
-  const sched_param lowest{.sched_priority = urgent ? sched_get_priority_min(SCHED_FIFO) : 0};
-  return sched_setscheduler(0, urgent ? SCHED_FIFO : SCHED_OTHER, &lowest) == 0;
-}
 
 /// One end of a link, and the line that begins there.
 struct Relay::Port {

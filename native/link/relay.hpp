@@ -17,43 +17,12 @@
 #include "core/json.hpp"
 #include "link/line.hpp"
 #include "link/tap.hpp"
+#include "link/urgency.hpp"
 
 namespace wulf::link {
 
 /// The directions of a link, as its node sees them.
 enum class Direction : std::size_t { kOut, kIn };
-
-/// Whether the calling thread runs under a real-time policy: while it waits for a CPU, and needs some of one.
-class Urgency {
- public:
-  /// Looks at it again, now and then.
-  void follow(Nanoseconds current);
-  [[nodiscard]] bool urgent() const { return urgent_; }
-  /// What it should be, by the shares of the time for which the thread had a CPU, and waited for one.
-  [[nodiscard]] static bool worth(bool urgent, double running, double waiting) {
-    return running > kLittle && running < (urgent ? kMost : kMost - kLittle) && (urgent || waiting > kWaits);
-  }
-
- private:
-  /// Of the thread: on a CPU, and in a queue for one.
-  struct Times {
-    Nanoseconds running = 0;
-    Nanoseconds waiting = 0;
-  };
-  [[nodiscard]] Times spent_so_far();
-  static bool set(bool urgent);
-
-  static constexpr Nanoseconds kWindow = 20'000'000;
-  static constexpr double kMost = 0.85;
-  static constexpr double kLittle = 0.1;
-  static constexpr double kWaits = 0.05;
-
-  File file_;
-  Times spent_;
-  bool urgent_ = false;
-  Nanoseconds since_ = 0;
-  Nanoseconds next_ = 0;
-};
 
 /// Moves the frames of all links, in one thread, so that the emulator never takes more than one CPU.
 ///

@@ -52,15 +52,6 @@ Quanta analyse_quanta(std::span<const std::uint64_t> work, double quantum) {
   return {.lost = lost / static_cast<double>(work.size()), .worst = worst * quantum};
 }
 
-std::optional<ScheduleStat> parse_schedstat(const std::string& text) {
-  std::istringstream words(text);
-  ScheduleStat stat{};
-  if (words >> stat.ran >> stat.waited >> stat.turns) {
-    return stat;
-  }
-  return std::nullopt;
-}
-
 Json parse_osnoise(const std::string& trace, int cpu) {
   constexpr double kMicro = 1e-6;
   double runtime = 0;

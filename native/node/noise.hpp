@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,14 +41,6 @@ struct Quanta {
 /// The fixed time quanta account (Sottile and Minnich 2004): `work` is what was done in each of equal times
 /// of `quantum` seconds; the best of them shows what can be done in one. Needs one quantum with work.
 [[nodiscard]] Quanta analyse_quanta(std::span<const std::uint64_t> work, double quantum);
-
-/// /proc/<pid>/schedstat: nanoseconds on the CPU and waiting for it, and turns. None where malformed.
-struct ScheduleStat {
-  std::uint64_t ran;
-  std::uint64_t waited;
-  std::uint64_t turns;
-};
-[[nodiscard]] std::optional<ScheduleStat> parse_schedstat(const std::string& text);
 
 /// The trace of the tracer osnoise (the kernel's Documentation/trace/osnoise-tracer.rst): what it says of
 /// `cpu`, {"runtime": s, "noise": s, "worst": s, "share": 1}, or null where it says nothing.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/schedstat.hpp"
 #include "node/child.hpp"
 #include "node/energy.hpp"
 #include "node/files.hpp"
@@ -161,12 +162,12 @@ TEST_CASE("fixed time quanta: the best one shows what could be done") {
 }
 
 TEST_CASE("schedstat, and its absence") {
-  const auto stat = parse_schedstat("1032634 32009093 2\n");
+  const auto stat = wulf::parse_schedstat("1032634 32009093 2\n");
   REQUIRE(stat);
   CHECK(stat->waited == 32009093);
   CHECK(stat->turns == 2);
-  CHECK_FALSE(parse_schedstat(""));
-  CHECK_FALSE(parse_schedstat("12 x"));
+  CHECK_FALSE(wulf::parse_schedstat(""));
+  CHECK_FALSE(wulf::parse_schedstat("12 x"));
 }
 
 TEST_CASE("osnoise: the lines of one CPU, added up") {

@@ -10,6 +10,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "link/relay.hpp"
+#include "link/urgency.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -6,7 +6,7 @@ overhead, g and e of a small message together stay below L, as here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -174,6 +174,18 @@ def test_a_kernel_takes_what_its_closed_form_says(replay: Replay, tmp_path: Path
     assert replayed == pytest.approx([form(costs(network)) for network in networks], rel=1e-6)
 
 
+def replayed(
+    replay: Replay, folder: Path, calls: Callable[[int], Calls], said: Mapping[str, bool]
+) -> tuple[str, list[float], list[Costs]]:
+    """The engine that is taken; and of all networks, with what is said of large messages, run times and costs."""
+    traced(folder, calls)
+    base = this().base.model_copy(update=said)
+    networks = [replace(changed(text), base=base) for text in NETWORKS]
+    found = predict(replay, read_traced(folder), networks[0], Wanted(networks[1:], draws=0))
+    seconds = [found.baseline.replayed, *(one.forecast.replayed for one in found.candidates)]
+    return found.engine, seconds, [costs(network) for network in networks]
+
+
 def hidden(rank: int) -> Calls:
     """A large message each way behind computing that would take longer."""
     posts, [waits] = all_at_once(1, LARGE, 1 - rank)[:-1], all_at_once(1, LARGE, 1 - rank)[-1:]
@@ -185,17 +197,12 @@ def test_large_messages_hide_behind_computing_where_they_get_on_without_calls(
     replay: Replay, tmp_path: Path, progress: bool
 ) -> None:
     """Else both ends answer the other's request when they wait, and only then do the data leave."""
-    traced(tmp_path, hidden)
-    base = this().base.model_copy(update={"progress": progress})
-    networks = [replace(changed(text), base=base) for text in NETWORKS]
-    found = predict(replay, read_traced(tmp_path), networks[0], Wanted(networks[1:], draws=0))
-    assert found.engine == ("a" if progress else "b")
-    replayed = [found.baseline.replayed, *(one.forecast.replayed for one in found.candidates)]
-    own = [costs(network) for network in networks]
+    engine, seconds, own = replayed(replay, tmp_path, hidden, {"progress": progress})
+    assert engine == ("a" if progress else "b")
     late = [0.0 if progress else 2 * of.latency + of.bytes(LARGE) for of in own]
     assert all(rendezvous(of) < WORK for of in own)
     forms = [ROUNDS * (of.send + WORK + more + of.receive) for of, more in zip(own, late, strict=True)]
-    assert replayed == pytest.approx(forms, rel=1e-6)
+    assert seconds == pytest.approx(forms, rel=1e-6)
 
 
 def staggered(rank: int) -> Calls:
@@ -211,19 +218,14 @@ def test_large_messages_take_turns_where_answers_wait_behind_data(
     replay: Replay, tmp_path: Path, in_order: bool
 ) -> None:
     """As `wulf model loggp` expects of what it measures; without turns the word and its calls are in the way."""
-    traced(tmp_path, staggered)
-    base = this().base.model_copy(update={"in_order": in_order})
-    networks = [replace(changed(text), base=base) for text in NETWORKS]
-    found = predict(replay, read_traced(tmp_path), networks[0], Wanted(networks[1:], draws=0))
-    assert found.engine == ("b" if in_order else "a")
-    replayed = [found.baseline.replayed, *(one.forecast.replayed for one in found.candidates)]
-    own = [costs(network) for network in networks]
+    engine, seconds, own = replayed(replay, tmp_path, staggered, {"in_order": in_order})
+    assert engine == ("b" if in_order else "a")
     word = [0.0 if in_order else 2 * of.send + of.bytes(SMALL) + of.receive for of in own]
     forms = [
         ROUNDS * (turns_time(rendezvous(of), of.latency, of.bytes(LARGE), in_order=in_order) + more)
         for of, more in zip(own, word, strict=True)
     ]
-    assert replayed == pytest.approx(forms, rel=1e-6)
+    assert seconds == pytest.approx(forms, rel=1e-6)
 
 
 def test_the_ladder_that_is_measured_has_the_same_kernels() -> None:

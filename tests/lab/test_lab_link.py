@@ -231,50 +231,42 @@ def test_a_burst_waits_while_the_emulator_has_no_cpu(plain_again: lab.Lab) -> No
     assert burst(plain_again, 2000, 10, stopped=relay) == list(range(2000))
 
 
+def of_mpi(lab_: lab.Lab, folder: Path, metric: str, *words: str) -> float:
+    """What a probe of wulf-mpi measures between both nodes."""
+    own = ["mpi", words[0], "n1", "n2", *words[1:], "--lab", "--mpi", installed()[0], "--quick", "--out", str(folder)]
+    done = CliRunner(env={"WULF_LAB": lab_.name}).invoke(cli, own)
+    (record,) = (one for one in read_run(folder).records if one.metric == metric)
+    assert record.value is not None, done.output
+    return record.value
+
+
 @pytest.mark.full
-def test_messages_that_cross_take_a_whole_way_each(
-    plain_again: lab.Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_messages_that_cross_take_a_whole_way_each(plain_again: lab.Lab, tmp_path: Path) -> None:
     """Who begins a little sooner than the other has its message there, and gains nothing by that."""
     set_both(plain_again, delay="1ms")
     for node in ("n1", "n2"):
         plain_again.set_link(node, {"rate": "10mbit"}, direction="out")
-    monkeypatch.setenv("WULF_LAB", plain_again.name)
-    words = ["mpi", "pingping", "n1", "n2", "--bytes", "8192", "--lab", "--mpi", installed()[0], "--quick"]
-    done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "run")])
-    (record,) = (one for one in read_run(tmp_path / "run").records if one.metric == "time")
     way = 2e-3 + 8192 * 8 / 10e6  # out of the one node, into the other; and its bytes
-    assert record.value is not None and record.value >= way, done.output
+    assert of_mpi(plain_again, tmp_path / "run", "time", "pingping", "--bytes", "8192") >= way
 
 
 @pytest.mark.full
-def test_large_messages_take_turns_over_tcp_where_one_end_begins_later(
-    plain_again: lab.Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_large_messages_take_turns_over_tcp_where_one_end_begins_later(plain_again: lab.Lab, tmp_path: Path) -> None:
     """Its answer waits behind the other's data: the two ways need the time of both, where together they need one's."""
     set_both(plain_again, delay="1ms")
     for node in ("n1", "n2"):
         plain_again.set_link(node, {"rate": "20mbit"}, direction="out")
-    monkeypatch.setenv("WULF_LAB", plain_again.name)
-    words = ["mpi", "pingping", "n1", "n2", "--bytes", "262144", "--lab", "--mpi", installed()[0], "--quick"]
-    words += ["--mode", "nonblocking", "--staggered", "yes", "--out", str(tmp_path / "run")]
-    done = CliRunner().invoke(cli, words)
-    (record,) = (one for one in read_run(tmp_path / "run").records if one.metric == "time")
+    words = ("pingping", "--bytes", "262144", "--mode", "nonblocking", "--staggered", "yes")
     data = 262_144 * 8 / 20e6
-    assert record.value is not None and record.value >= 2 * data, done.output
+    assert of_mpi(plain_again, tmp_path / "run", "time", *words) >= 2 * data
 
 
 @pytest.mark.full
-def test_windows_both_ways_take_a_whole_way_each(
-    plain_again: lab.Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_windows_both_ways_take_a_whole_way_each(plain_again: lab.Lab, tmp_path: Path) -> None:
     """Of a batch of one window the other end's messages were there before the clock ran."""
     set_both(plain_again, delay="1ms")
-    monkeypatch.setenv("WULF_LAB", plain_again.name)
-    words = ["mpi", "stream", "n1", "n2", "--bytes", "64", "--window", "16", "--both", "yes", "--lab", "--quick"]
-    done = CliRunner().invoke(cli, [*words, "--mpi", installed()[0], "--out", str(tmp_path / "run")])
-    (record,) = (one for one in read_run(tmp_path / "run").records if one.metric == "rate")
-    assert record.value is not None and record.value <= 2 * 16 / 2e-3, done.output
+    words = ("stream", "--bytes", "64", "--window", "16", "--both", "yes")
+    assert of_mpi(plain_again, tmp_path / "run", "rate", *words) <= 2 * 16 / 2e-3
 
 
 @pytest.mark.full

@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <ctime>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "core/counters.hpp"
+#include "core/schedstat.hpp"
 #include "node/noise.hpp"
 #include "node/probe.hpp"
 #include "node/timing.hpp"
 
 namespace wulf::node {
 namespace {
-
-constexpr const char* kSchedstat = "/proc/thread-self/schedstat";
 
 /// What the kernel says of the calling thread at one time.
 struct Account {
@@ -25,16 +22,13 @@ struct Account {
 };
 
 Account account() {
-  const std::ifstream file(kSchedstat);
-  std::ostringstream text;
-  text << file.rdbuf();
   rusage used{};
   getrusage(RUSAGE_THREAD, &used);
   timespec ran{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran);
   // A union in the C library's header alone.  NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access)
   const long involuntary = used.ru_nivcsw;
-  return {parse_schedstat(text.str()), involuntary, (ran.tv_sec * kSecond) + ran.tv_nsec, now()};
+  return {own_schedstat(), involuntary, (ran.tv_sec * kSecond) + ran.tv_nsec, now()};
 }
 
 void keep_busy(double seconds) noexcept {
@@ -46,7 +40,7 @@ void keep_busy(double seconds) noexcept {
 Json waiting(const Account& before, const Account& after) {
   constexpr double kNano = 1e-9;
   if (!before.schedule || !after.schedule) {
-    return no_value("s", std::string(kSchedstat) + " cannot be read: a kernel without CONFIG_SCHED_INFO?");
+    return no_value("s", std::string(kOwnSchedstat) + " cannot be read: a kernel without CONFIG_SCHED_INFO?");
   }
   return {{"unit", "s"},
           {"value", static_cast<double>(after.schedule->waited - before.schedule->waited) * kNano},

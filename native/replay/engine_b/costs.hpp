@@ -29,15 +29,15 @@ class CostTable {
   CostTable(const Program& program, const Network& network, const Takes& takes)
       : sizes_(program.sizes.size()) {
     for (const LinkClass* costs : {&network.inter, &network.intra}) {
+      const bool between = costs == &network.inter;
       for (std::size_t size = 0; size < program.sizes.size(); ++size) {
         const std::uint64_t n = program.sizes[size];
-        const Picoseconds connect = costs == &network.inter ? program.connect_of(size) : 0;
+        const Picoseconds connect = between ? program.connect_of(size) : 0;
         const bool eager = n <= costs->eager_bytes;
         all_eager_ = all_eager_ && eager;
         rows_.push_back({costs->send + connect + mul(costs->send_byte_fp, n),
                          costs->receive + mul(costs->receive_byte_fp, n), costs->stretch(n), costs->latency,
-                         costs->way(n), costs->gap, eager, costs == &network.inter,
-                         costs == &network.inter && takes(n)});
+                         costs->way(n), costs->gap, eager, between, between && takes(n)});
       }
     }
   }

@@ -117,9 +117,6 @@ void TimeOrdered<Time>::run_rank(std::uint32_t number) {
   while (rank.at != rank.end) {
     const OpKind kind = program_.kind[rank.at];
     const std::uint32_t arg = program_.arg[rank.at];
-    if (!computing_.empty() && waits(kind)) {
-      computing_[number].end(now_, rank.clock.at);
-    }
     if (!step(rank, number, kind, arg)) {
       const std::uint32_t op = std::max(rank.at, rank.seen);
       rank.waits_for = wait_key(program_.kind[op], program_.arg[op]);
@@ -127,8 +124,14 @@ void TimeOrdered<Time>::run_rank(std::uint32_t number) {
     }
     ++rank.at;
   }
+  look(number);
+}
+
+/// A rank sees what has come: it waits, or has ended.
+template <typename Time>
+void TimeOrdered<Time>::look(std::uint32_t number) {
   if (!computing_.empty()) {
-    computing_[number].end(now_, rank.clock.at);
+    computing_[number].end(now_, ranks_[number].clock.at);
   }
 }
 
@@ -146,9 +149,11 @@ bool TimeOrdered<Time>::step(Rank& rank, std::uint32_t number, OpKind kind, std:
       post(rank.clock, arg);
       return true;
     case OpKind::kWaitSend:
+      look(number);
       return wait_send(rank, arg);
     case OpKind::kWaitRecv:
     case OpKind::kWaitLive:
+      look(number);
       return wait_receives(rank);
     case OpKind::kRecvLive:
       live_[arg].posted = rank.clock;

@@ -4,7 +4,6 @@
 #include <deque>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "replay/engine_b/computing.hpp"
@@ -81,9 +80,9 @@ class TimeOrdered {
 
   /// What one rank sends another keeps its order, as over one TCP connection.
   struct Stream {
-    Time free;             ///< when the last byte so far has left
-    bool flowing = false;  ///< a message of it flows over links: its end is not known yet
-    std::deque<std::pair<EventKind, std::uint32_t>> waiting;  ///< for that end
+    Time free;                          ///< when the last byte so far has left
+    bool flowing = false;               ///< a message of it flows over links: its end is not known yet
+    std::deque<std::uint64_t> waiting;  ///< events' keys: for that end
   };
 
   struct LiveReceive {
@@ -96,11 +95,11 @@ class TimeOrdered {
   [[nodiscard]] static std::uint64_t wait_key(OpKind kind, std::uint32_t arg) {
     return static_cast<std::uint64_t>(kind) << 32U | arg;
   }
-  [[nodiscard]] static bool waits(OpKind kind) {
-    return kind == OpKind::kWaitSend || kind == OpKind::kWaitRecv || kind == OpKind::kWaitLive;
+  [[nodiscard]] static std::uint64_t event_key(EventKind kind, std::uint32_t arg) {
+    return static_cast<std::uint64_t>(kind) << 32U | arg;
   }
   void push(Picoseconds time, EventKind kind, std::uint32_t arg) {
-    queue_.push({time, static_cast<std::uint64_t>(kind) << 32U | arg});
+    queue_.push({time, event_key(kind, arg)});
   }
   [[nodiscard]] bool same_host(std::uint32_t message) const {
     return network_.same_host(program_.messages.from[message], program_.messages.to[message]);
@@ -125,6 +124,7 @@ class TimeOrdered {
   void post(const Time& clock, std::uint32_t number);
   void meet(std::uint32_t number, const Time& posted);
   void answer(std::uint32_t number);
+  void look(std::uint32_t number);
   static void wait_until(Time& time, Picoseconds then);
   void begin(Picoseconds now, std::uint32_t number);
   void leave(std::uint32_t number);

@@ -21,7 +21,7 @@ void TimeOrdered<Time>::depart(std::uint32_t number) {
 template <typename Time>
 bool TimeOrdered<Time>::wait_for_stream(Time& time, Stream& stream, EventKind kind, std::uint32_t number) {
   if (stream.flowing) {
-    stream.waiting.emplace_back(kind, number);
+    stream.waiting.push_back(event_key(kind, number));
     return false;
   }
   raise(time, stream.free);
@@ -50,9 +50,9 @@ void TimeOrdered<Time>::end_stream(std::uint32_t number, const Time& left) {
   ended.flowing = false;
   ended.free = left;
   while (!ended.flowing && !ended.waiting.empty()) {
-    const auto [kind, next] = ended.waiting.front();
+    const std::uint64_t next = ended.waiting.front();
     ended.waiting.pop_front();
-    take({now_, static_cast<std::uint64_t>(kind) << 32U | next});
+    take({now_, next});
   }
 }
 

@@ -155,15 +155,13 @@ def mixed(one: Forecast, other: Forecast, share: float) -> Forecast:
         0 … 1.
     """
     both = min(one.draws.size, other.draws.size)
+    seconds, ends = _between(one.seconds, other.seconds, share), (one.seconds, other.seconds)
     return replace(
         one,
-        seconds=_between(one.seconds, other.seconds, share),
+        seconds=seconds,
         draws=_between(one.draws[:both], other.draws[:both], share),
         parts={part: _between(own, other.parts.get(part, own), share) for part, own in one.parts.items()},
-        chance=(
-            max(0.0, share * (other.seconds - one.seconds), (1 - share) * (one.seconds - other.seconds)),
-            max(0.0, (1 - share) * (other.seconds - one.seconds), share * (one.seconds - other.seconds)),
-        ),
+        chance=(seconds - min(ends), max(ends) - seconds),
     )
 
 

@@ -169,10 +169,10 @@ class Scene:
         late = self._forecasts(networks, 0)
         if self.wanted.engine != TIMED or len(self.ways(self.object(self.this))) == 1:
             return late
-        seen = self._forecasts(networks, -1)
-        if self.this.name in late:
+        seen = self._forecasts([network for network in networks if len(self.ways(self.object(network))) > 1], -1)
+        if self.this.name in seen:
             self._share = self._share_seen(late[self.this.name].seconds, seen[self.this.name].seconds)
-        return {name: mixed(one, seen[name], self._share) for name, one in late.items()}
+        return {name: mixed(one, seen[name], self._share) if name in seen else one for name, one in late.items()}
 
     def _forecasts(self, networks: Sequence[Network], way: int) -> dict[str, Forecast]:
         """The same with large messages that get on in one of their ways, by its place among them."""

@@ -188,12 +188,12 @@ def test_whether_large_messages_get_on_without_calls_is_told_where_it_is_sure(
     assert fit_loggp(trips).progress is None
 
 
-ASKED, SMALL_EXTRA = 3e-6, 2 * LATENCY
+ASKING = 2 * LATENCY
 """What large messages take longer, since their receivers are asked first."""
 
 
 def asking(size: float) -> float:
-    return LATENCY + SENDING + RECEIVING + size * PER_BYTE + (SMALL_EXTRA if size > EDGE else 0.0)
+    return LATENCY + SENDING + RECEIVING + size * PER_BYTE + (ASKING if size > EDGE else 0.0)
 
 
 @pytest.mark.parametrize(("share", "in_order"), [(1.0, True), (0.0, False), (0.5, None)])

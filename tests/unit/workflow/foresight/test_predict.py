@@ -341,7 +341,7 @@ def test_engine_b_is_taken_where_large_messages_take_turns(tmp_path: Path, turns
 
 @pytest.mark.parametrize("measured", [SECONDS - 0.1, SECONDS + 0.1, SECONDS + 0.3, SECONDS + 0.9])
 def test_how_often_messages_take_turns_is_as_the_traced_run_says(tmp_path: Path, measured: float) -> None:
-    """With turns all of the time it is .4 s longer, and twice as much on a network that makes more of them."""
+    """With turns all of the time it is .4 s longer."""
     fake, traced = FakeReplay(turns=4 * 10**11), read_traced(make_trace(tmp_path / "trace", seconds=measured))
     found = predict(Replay(fake), traced, as_over_tcp(), Wanted([Network(shipped_network("ib-edr"))]))
     share = min(max((measured - SECONDS) / 0.4, 0.0), 1.0)
