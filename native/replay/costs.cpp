@@ -25,7 +25,7 @@ struct Scale<Fine> {
 template <typename Time>
 Cost<Time> cost_of(const LinkClass& link, std::uint64_t bytes, Picoseconds connect) {
   using In = Scale<Time>;
-  const Time stretch = bytes == 0 ? Time{0} : In::bytes(link.byte_fp, bytes - 1);
+  const Time stretch = bytes == 0 ? Time{0} : In::bytes(link.per_byte(bytes), bytes - 1);
   const bool rendezvous = bytes > link.eager_bytes;
   return {.send = In::time(link.send + connect) + In::bytes(link.send_byte_fp, bytes),
           .latency = In::time(link.latency),
@@ -119,7 +119,7 @@ void CostClasses::check(const Network& network) const {
                        static_cast<long double>(connect(each));
     const auto per_byte = static_cast<long double>(k.send_byte_fp) +
                           static_cast<long double>(k.receive_byte_fp) +
-                          (2 * static_cast<long double>(k.byte_fp));
+                          (2 * static_cast<long double>(k.per_byte(bytes(each))));
     const auto stored =
         static_cast<long double>(k.packet_byte_fp) * static_cast<long double>(k.stored(bytes(each)));
     total += static_cast<long double>(messages_[each]) * (fixed + (((per_byte * n) + stored) * kFraction));

@@ -33,13 +33,15 @@ constexpr std::array kFields{
     Field{"packet_bytes", &LinkClass::packet_bytes, kLargestPacket, true},
 };
 
+bool given(const Json& json, const char* name) { return json.contains(name) && !json.at(name).is_null(); }
+
 LinkClass parse_class(const Json& json, const std::string& name) {
   if (!json.is_object()) {
     throw bad_parameter(name,
                         name + " is " + json.dump() + R"(, but must be an object such as {"latency_ps": …})");
   }
   LinkClass parsed;
-  std::vector<std::string> known{"eager_bytes"};
+  std::vector<std::string> known{"eager_bytes", "eager_byte_fp"};
   for (const Field& field : kFields) {
     known.emplace_back(field.name);
     if (!field.optional || json.contains(field.name)) {
@@ -47,8 +49,11 @@ LinkClass parse_class(const Json& json, const std::string& name) {
     }
   }
   refuse_unknown_fields(json, known);
-  if (json.contains("eager_bytes") && !json.at("eager_bytes").is_null()) {
+  if (given(json, "eager_bytes")) {
     parsed.eager_bytes = static_cast<std::uint64_t>(int_field(json, "eager_bytes", 0, INT64_MAX));
+  }
+  if (given(json, "eager_byte_fp")) {
+    parsed.eager_more_fp = int_field(json, "eager_byte_fp", 0, kMostPerByte) - parsed.byte_fp;
   }
   return parsed;
 }
@@ -82,8 +87,6 @@ std::vector<std::uint32_t> parse_hosts(const Json& json, std::uint32_t ranks) {
   }
   return hosts;
 }
-
-bool given(const Json& json, const char* name) { return json.contains(name) && !json.at(name).is_null(); }
 
 }  // namespace
 

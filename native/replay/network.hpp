@@ -31,9 +31,14 @@ struct LinkClass {
   std::int64_t packet_byte_fp = 0;   ///< how much later the first byte comes, a byte of the first packet
   std::int64_t packet_bytes = 0;     ///< the longest packet: of longer messages no more is stored at a time
   std::uint64_t eager_bytes = UINT64_MAX;  ///< S: larger messages wait for their receive
+  std::int64_t eager_more_fp = 0;  ///< by how much more than G, or less, a byte of those up to S takes
 
+  /// What a byte of a message of n takes.
+  [[nodiscard]] std::int64_t per_byte(std::uint64_t n) const {
+    return n > eager_bytes ? byte_fp : std::max<std::int64_t>(byte_fp + eager_more_fp, 0);
+  }
   /// e(n): how long the last byte of n comes after the first.
-  [[nodiscard]] std::int64_t stretch(std::uint64_t n) const { return n == 0 ? 0 : mul(byte_fp, n - 1); }
+  [[nodiscard]] std::int64_t stretch(std::uint64_t n) const { return n == 0 ? 0 : mul(per_byte(n), n - 1); }
 
   /// Bytes that are stored before they are forwarded, where nothing else can be sent meanwhile.
   [[nodiscard]] std::uint64_t stored(std::uint64_t n) const {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -284,7 +285,9 @@ TEST_CASE("replay contention: links that nobody has to share change nothing, to 
     const Program program = random_program(random, {.ranks = 5});
     Network network = random_network(random, 5);
     network.receiver_gap = false;
-    network.inter.byte_fp += 1LL << kFractionBits;  // 1 TB/s at most: all together don't fill a link
+    // 1 TB/s at most: all together don't fill a link
+    network.inter.byte_fp += 1LL << kFractionBits;
+    network.inter.eager_more_fp = std::max<std::int64_t>(network.inter.eager_more_fp, 0);
     const auto alone = run_b(program, network, {.ends = true}).ends;
     network.topology = {{"kind", "star"}, {"bytes_per_second", 1e14}, {"flow_bytes", 0}};
     INFO("program " << i);

@@ -1,5 +1,6 @@
 #include <random>
 #include <string>
+#include <utility>
 
 #include "replay/analysis/sensitivity.hpp"
 #include "replay/program/schedules.hpp"
@@ -143,6 +144,28 @@ TEST_CASE("replay a: the time over the cost per byte is a sweep's, but for each 
       }
     }
   }
+}
+
+TEST_CASE("replay: messages up to the eager limit have a time of a byte of their own") {
+  Network network = plain_network();
+  network.inter.eager_more_fp = -60 * kPicosecond;
+  const LinkClass& k = network.inter;
+  const Picoseconds fixed = k.send + k.latency + k.receive;
+  for (const auto& [bytes, way] : {std::pair<std::uint64_t, Picoseconds>{1000, fixed + Picoseconds{999} * 20},
+                                   {1001, fixed + (2 * k.latency) + Picoseconds{1000} * 80}}) {
+    const Program program = make_schedule({.kind = "ring", .ranks = 2, .bytes = bytes}, kPicosecond);
+    INFO(bytes << " bytes");
+    CHECK(run_one(program, network).time == 2 * way);
+    CHECK(run_b(program, network, {}).time == 2 * way);
+  }
+  // a byte that takes less than nothing takes nothing: the time does not depend on G there
+  const Program small = make_schedule({.kind = "ring", .ranks = 2, .bytes = 1000}, kPicosecond);
+  Sensitivity sensitivity(small, network, Over::kByte);
+  const std::vector<Segment> segments = sensitivity.segments(0, 80 * kPicosecond, 10);
+  REQUIRE(segments.size() == 2);
+  CHECK(segments[0].to == 60 * kPicosecond);
+  CHECK(segments[0].line.slope == 0);
+  CHECK(segments[1].line.slope == 2 * 999);
 }
 
 TEST_CASE("replay a: the tolerance is the last value that keeps within the time") {

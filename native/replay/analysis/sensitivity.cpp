@@ -63,8 +63,13 @@ class Sensitivity::LinesOf final : public Sensitivity::Lines {
         (network.own_intra && classes_.intra(classes_.of(step.message)))) {
       return 0;
     }
+    if (over == Over::kLatency) {
+      return 1;
+    }
     const std::uint64_t bytes = program_.bytes_of(step.message);
-    return over == Over::kLatency ? 1 : static_cast<Fine>(bytes == 0 ? 0 : bytes - 1);
+    const LinkClass& link = classes_.link(network, classes_.of(step.message));
+    const bool none = link.byte_fp + link.eager_more_fp < 0 && link.per_byte(bytes) == 0;
+    return static_cast<Fine>(bytes == 0 || none ? 0 : bytes - 1);
   }
 
   const Program& program_;

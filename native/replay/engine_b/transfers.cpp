@@ -65,7 +65,10 @@ std::uint64_t rate_for(std::uint64_t bytes, Picoseconds time) {
 }  // namespace
 
 Transfers::Transfers(const Network& network, std::uint32_t ranks)
-    : hosts_(network.hosts), fastest_(rate_of_gap(network.inter.byte_fp)) {
+    : hosts_(network.hosts),
+      fastest_(rate_of_gap(network.inter.byte_fp)),
+      fastest_eager_(rate_of_gap(network.inter.per_byte(0))),
+      eager_bytes_(network.inter.eager_bytes) {
   if (network.topology.is_null() && network.slow_start.is_null()) {
     flows_ = std::make_unique<Flows>(std::vector<std::uint64_t>{});
     return;
@@ -139,6 +142,7 @@ void Transfers::begin(Picoseconds now, std::uint32_t message, std::uint32_t from
     find_way(host(from), host(to), message, transfer.path);
   }
   transfer.left = bytes - 1;
+  transfer.fastest = bytes > eager_bytes_ ? fastest_ : fastest_eager_;
   transfer.window = windows_ ? windows_->open(from, to, now) : UINT64_MAX;
   transfer.message = message;
   transfer.from = from;
@@ -158,7 +162,7 @@ void Transfers::resume(Picoseconds now, std::uint32_t slot) {
 /// acknowledgements spread it over the round trip.
 void Transfers::flow(Picoseconds now, std::uint32_t slot) {
   Transfer& transfer = transfers_[slot];
-  std::uint64_t most = fastest_;
+  std::uint64_t most = transfer.fastest;
   std::uint64_t bytes = transfer.left;
   if (windows_ && transfer.window < delay_bytes_) {
     if (transfer.window == most_window_) {

@@ -53,6 +53,7 @@ class Transfers {
     std::vector<LinkId> path;
     std::uint64_t left = 0;  ///< bytes that have not begun to flow
     std::uint64_t window = 0;
+    std::uint64_t fastest = 0;  ///< the rate that G allows
     Picoseconds round_end = 0;  ///< no round is shorter than a round trip
     std::uint32_t message = 0;
     std::uint32_t from = 0;
@@ -68,7 +69,9 @@ class Transfers {
   std::vector<std::uint32_t> hosts_;
   std::uint64_t limit_ = UINT64_MAX;
   bool share_nic_ = false;
-  std::uint64_t fastest_;  ///< the rate that G allows
+  std::uint64_t fastest_;        ///< the rate that G allows
+  std::uint64_t fastest_eager_;  ///< the same of messages up to the eager limit
+  std::uint64_t eager_bytes_;
   Picoseconds round_trip_ = 0;
   std::uint64_t delay_bytes_ = 0;  ///< the bandwidth-delay product: a window of that size never stalls
   std::uint64_t most_window_ = UINT64_MAX;

@@ -16,7 +16,7 @@ from wulf.model.network.file import parse_network
 
 VALUES: Values = {
     "latency": 10e-6, "send": 0.5e-6, "receive": 0.25e-6, "gap": 0.0, "byte": 0.8e-9, "send_byte": 0.0,
-    "receive_byte": 1e-10, "packet_byte": 0.0, "packet": 0.0, "eager": 65536,
+    "receive_byte": 1e-10, "packet_byte": 0.0, "packet": 0.0, "eager": 65536, "eager_more": 0.0,
 }  # fmt: skip
 
 

@@ -34,8 +34,12 @@ LONGEST, MOST_BY_BYTE, FOREVER = 10**15, 1 << 50, 1 << 62
 CONFIDENCE = 0.95
 """Of the intervals in a network's file."""
 
-PARTS = ("latency", "send", "receive", "gap", "byte", "send_byte", "receive_byte", "packet_byte", "packet", "eager")
-"""What the model needs of a class: [s] but for the four by byte [s/B], and `packet` and `eager` [B]."""
+PARTS = (
+    *("latency", "send", "receive", "gap", "byte", "send_byte", "receive_byte", "packet_byte", "packet"),
+    *("eager", "eager_more"),
+)
+"""What the model needs of a class: [s] but for the four by byte [s/B], `packet` and `eager` [B], and `eager_more`
+[s/B]: by how much more, or less, than others a byte takes of messages that are sent at once."""
 
 LARGEST_PACKET = 1 << 20
 """Bytes that the replay takes a packet to have at most."""
@@ -46,7 +50,8 @@ TIMES = ("latency", "send", "receive", "gap", "overhead")
 FACTORS: dict[str, tuple[tuple[str, ...], int]] = {
     **{part: ((part,), 1) for part in PARTS},
     "overhead": (("send", "receive", "send_byte", "receive_byte"), 1),
-    "bandwidth": (("byte", "packet_byte"), -1),
+    "byte": (("byte", "eager_more"), 1),
+    "bandwidth": (("byte", "packet_byte", "eager_more"), -1),
 }
 """What an expression can change: the parts, and the power of the factor that each is multiplied by."""
 
@@ -188,6 +193,7 @@ def values_of(costs: Costs, given: Mapping[str, float] | None = None) -> Values:
         "latency": latency, "send": send, "receive": receive, "gap": gap, "byte": byte,
         "send_byte": own.get("send_byte", 0.0), "receive_byte": own.get("receive_byte", 0.0),
         "packet_byte": own.get("packet_byte", 0.0), "packet": own.get("packet", 0.0), "eager": own["eager"],
+        "eager_more": own.get("eager_byte", byte) - byte,
     }  # fmt: skip
 
 
@@ -255,11 +261,13 @@ def class_object(values: Values) -> dict[str, int]:
     def by_byte(part: str) -> int:
         return _ps_a_byte(values[part])
 
+    more = values["eager_more"]
     return {
         "latency_ps": time("latency"), "send_ps": time("send"), "receive_ps": time("receive"), "gap_ps": time("gap"),
         "byte_fp": by_byte("byte"), "send_byte_fp": by_byte("send_byte"), "receive_byte_fp": by_byte("receive_byte"),
         "packet_byte_fp": by_byte("packet_byte"), "packet_bytes": min(LARGEST_PACKET, round(values["packet"])),
         "eager_bytes": min(FOREVER, round(values["eager"])),
+        **({"eager_byte_fp": _ps_a_byte(max(0.0, values["byte"] + more))} if more else {}),
     }  # fmt: skip
 
 

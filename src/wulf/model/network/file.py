@@ -64,6 +64,8 @@ class Costs(_Strict):
         forwarded; and the longest packet.
     eager
         The largest message that is sent before its receiver asks for it.
+    eager_byte
+        Time of a byte of such messages, which a library may copy; absent: of all.
     """
 
     latency: Figure | None = None
@@ -79,6 +81,7 @@ class Costs(_Strict):
     packet_byte: Figure | None = None
     packet: Figure | None = None
     eager: Figure
+    eager_byte: Figure | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

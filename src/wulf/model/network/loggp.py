@@ -64,6 +64,18 @@ class LogGP:
         return (self.gaps or self.times).lines[-1].beta
 
     @property
+    def eager_byte(self) -> Interval | None:
+        """G of messages that are sent at once: the gaps' slope at the eager limit. None where it is G, or not told.
+
+        A single message's time has other slopes, too: of packets that are stored before they are forwarded.
+        """
+        if self.eager is None or self.gaps is None:
+            return None
+        own = line_of(self.gaps, self.eager.value).beta
+        apart = own.low > self.per_byte.high or own.high < self.per_byte.low
+        return own if own.low > 0 and apart else None
+
+    @property
     def progress(self) -> bool | None:
         """Whether large messages get on while their ends compute, without a call; None: not known.
 

@@ -54,6 +54,7 @@ def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple
         latency=_figure(latency, source), send=_figure(send, source), receive=_figure(receive, source),
         gap=_figure(_allowing(gap, many), source), byte=_figure(_allowing(found.per_byte, by_byte), source),
         eager=Figure(value=FOREVER, source=source) if eager is None else _figure(eager, source),
+        eager_byte=None if found.eager_byte is None else _figure(found.eager_byte, source),
         **_stored(found, eager.value if eager else None, source),
     )  # fmt: skip
     file = NetworkFile(
@@ -71,13 +72,14 @@ def _stored(found: LogGP, eager: float | None, source: str) -> dict[str, Figure]
     behind by as much as a packet took. Nothing where that is not told from G.
     """
     first, *later = [line for line in found.times.lines if eager is None or line.last <= eager] or found.times.lines[:1]
-    by_byte = first.beta.value - found.per_byte.value
-    if first.beta.low <= found.per_byte.high or by_byte <= 0:
+    per_byte = found.eager_byte or found.per_byte
+    by_byte = first.beta.value - per_byte.value
+    if first.beta.low <= per_byte.high or by_byte <= 0:
         return {}
     packet = first.last
     if later:
         middle = (later[0].first + later[0].last) / 2
-        behind = later[0].at(middle) - first.alpha.value - found.per_byte.value * middle
+        behind = later[0].at(middle) - first.alpha.value - per_byte.value * middle
         packet = min(later[0].first, max(0.0, behind / by_byte))
     return {
         "packet_byte": Figure(value=by_byte, source=source),

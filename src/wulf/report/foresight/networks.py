@@ -26,6 +26,7 @@ TITLES = {
     "packet_byte": ("a byte of a packet that is stored and forwarded", "s"),
     "packet": ("the longest such packet", "B"),
     "eager": ("S, eager limit", "B"),
+    "eager_byte": ("G of messages up to S", "s"),
 }
 """What each figure of a file is, and its unit."""
 

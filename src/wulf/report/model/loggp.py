@@ -86,6 +86,8 @@ def _parameters(found: LogGP) -> Section:
         lines.append(f"G, time of a byte: none, {found.reasons['per_byte']} ({_range(per_byte)}/B).")
     if eager is not None:
         rows.append(["eager limit", show(eager.value, "B"), _range(eager, "B")])
+        if (own := found.eager_byte) is not None:
+            rows.append(["G up to the eager limit", f"{show(own.value, 's')}/B", f"{_range(own)}/B"])
     else:
         lines.append(f"Eager limit: none, {found.reasons['eager']}.")
     if found.progress is not None:
@@ -181,6 +183,7 @@ def loggp_object(found: LogGP, subject: str, cautions: Sequence[str] = ()) -> di
         "per_byte": interval_object(found.per_byte)
         | ({"value": None, "reason": found.reasons["per_byte"]} if "per_byte" in found.reasons else {}),
         "eager": _known(found, "eager"),
+        "eager_byte": None if found.eager_byte is None else interval_object(found.eager_byte),
         "overheads": [
             {"bytes": size, "send": interval_object(send), "receive": interval_object(receive)}
             for size, (send, receive) in found.overheads.items()

@@ -229,6 +229,23 @@ def test_what_has_no_tcp_has_no_answers_behind_data() -> None:
     assert {file.in_order for file in stacks.values() if file.stack != "TCP"} == {False}
 
 
+def test_messages_that_are_sent_at_once_may_have_a_time_of_a_byte_of_their_own() -> None:
+    text = TOML + 'eager_byte = { value = 4e-9, low = 3e-9, high = 5e-9, source = "measured" }'
+    network = Network(parse_network(text, "own.toml"))
+    assert parse_network(written(network.base), "own.toml") == network.base
+
+    def both(one: Network) -> tuple[float, float]:
+        found = class_object(nominal(one)[0])
+        return found["byte_fp"] / 2**20, found["eager_byte_fp"] / 2**20
+
+    assert both(network) == pytest.approx((1000, 4000))
+    assert both(scaled(network, bandwidth=2.0)) == pytest.approx((500, 2000))
+    assert both(scaled(network, byte=3.0)) == pytest.approx((3000, 12000))
+    drawn = [class_object(inter)["eager_byte_fp"] / 2**20 for inter, _ in draws(network, 39, 1)]
+    assert 2500 < min(drawn) < 3500 and 4500 < max(drawn) < 5500
+    assert "eager_byte_fp" not in class_object(nominal(Network(parse_network(TOML, "own.toml")))[0])
+
+
 def test_figures_too_large_for_the_replay_are_cut() -> None:
     values = dict.fromkeys(PARTS, 1e30)
     assert set(class_object(values).values()) == {LONGEST, MOST_BY_BYTE, LARGEST_PACKET, FOREVER}

@@ -9,6 +9,7 @@ import pytest
 
 from wulf.model.network.fitting import ALL_EAGER, Calls, fit_loggp
 from wulf.model.network.loggp import LogGP
+from wulf.model.network.measured import from_loggp
 from wulf.model.network.patterns import BOTH_WAYS, TOGETHER, TURNS, Patterns, turns_time, window_time
 from wulf.stats.curves.piecewise import line_of
 
@@ -222,6 +223,26 @@ def test_messages_that_are_sent_at_once_tell_nothing_of_answers() -> None:
     calls = [Calls(1, about(SENDING), about(RECEIVING))]
     model = fit_loggp(trips, None, calls, Patterns(turns={524288.0: about(1.0)}))
     assert (model.eager, model.in_order, "in_order" in model.reasons) == (None, None, False)
+
+
+@pytest.mark.parametrize(("large", "told"), [(0.8, True), (1.0, False)])
+def test_each_side_of_the_eager_limit_has_its_own_time_of_a_byte(large: float, told: bool) -> None:
+    about, edge = noisy(1), 4096
+
+    def data(size: float) -> float:
+        return size * PER_BYTE * (large if size > edge else 1.0)
+
+    alone = {size: LATENCY + SENDING + RECEIVING + data(size) + (ASKING if size > edge else 0.0) for size in SIZES}
+    trips = {size: about(2 * one) for size, one in alone.items()}
+    rows = {size: about(2 * one + (MESSAGES - 1) * (GAP + data(size))) for size, one in alone.items()}
+    model = fit_loggp(trips, rows, [Calls(1, about(SENDING), about(RECEIVING))], messages=MESSAGES)
+    assert model.eager is not None and model.eager.low <= edge <= model.eager.high
+    assert model.per_byte.value == pytest.approx(large * PER_BYTE, rel=0.02)
+    assert (model.eager_byte is not None) is told
+    if model.eager_byte is not None:
+        assert model.eager_byte.value == pytest.approx(PER_BYTE, rel=0.02)
+        file, _ = from_loggp(model, "this", "run r1")
+        assert file.inter.eager_byte is not None and file.inter.packet is None, "slow bytes are no stored packets"
 
 
 def test_windows_are_told_where_the_overheads_of_their_size_are_known() -> None:

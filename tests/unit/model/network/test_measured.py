@@ -35,7 +35,7 @@ def test_a_measured_pair_is_a_network() -> None:
     values = values_of(file.inter)
     assert values == {"latency": 3e-6, "send": 1e-6, "receive": 1e-6, "gap": 2e-6, "byte": 1e-9,
                       "send_byte": 0.0, "receive_byte": 0.0, "packet_byte": 1e-9, "packet": 1024.0,
-                      "eager": 1024.0}  # fmt: skip
+                      "eager": 1024.0, "eager_more": 0.0}  # fmt: skip
     latency = file.inter.latency
     assert latency is not None and (latency.low, latency.high) == pytest.approx((2.7e-6, 3.3e-6))
 
