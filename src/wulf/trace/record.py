@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -99,3 +99,7 @@ class Record:
         if self.actual is not None:
             return self.actual
         return (self.peer, self.tag) if self.peer2 is None else (self.peer2, self.tag2)
+
+
+Watch = Callable[[Record, int, int], None]
+"""What is told of each record of a rank, with its begin and end in nanoseconds."""

@@ -8,12 +8,12 @@ NTP, RFC 5905, section 8).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from wulf.trace.calls import EXCHANGES, SENDS, STARTS
 from wulf.trace.reader import RankFile, Trace, timed
-from wulf.trace.record import ANY, Record
+from wulf.trace.record import ANY, Record, Watch
 from wulf.trace.steps import Communicators
 
 FIRST = 32
@@ -23,8 +23,6 @@ MOST_PEERS = 256
 """Peers of a rank that are looked at."""
 
 NS = 1e-9
-
-Watch = Callable[[Record, int, int], None]
 
 
 class _Key(NamedTuple):

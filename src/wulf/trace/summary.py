@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from wulf.trace.calls import EXCHANGES, NOTES, PROBES, RECEIVES, SENDS, STARTS, TEMPLATES
 from wulf.trace.reader import RankFile, Trace, timed
-from wulf.trace.record import Record
+from wulf.trace.record import Record, Watch
 from wulf.trace.skew import Skews
+from wulf.trace.ticks import Ticks
 
 SECOND = 10**9
 """Nanoseconds."""
@@ -168,15 +169,20 @@ class _Sent:
         return [(record.peer, record.bytes)] if record.peer >= 0 else []
 
 
-def summarise_rank(one: RankFile, size: int, skews: Skews | None = None) -> RankSummary:
-    """Read one rank's file to its end; its `fault` and `totals` are known afterwards."""
+def summarise_rank(one: RankFile, watches: Sequence[Watch] = ()) -> RankSummary:
+    """Read one rank's file to its end; its `fault` and `totals` are known afterwards.
+
+    Parameters
+    ----------
+    watches
+        Told of each record, too.
+    """
     found = RankSummary(one.rank, one.host, str(one.header.get("mpi", "")))
-    watch = skews.of(one, size) if skews is not None else None
     messages = _Sent()
     for record, begin, end in timed(one.records()):
         found.records += 1
         found.ns = max(found.ns, end)
-        if watch is not None:
+        for watch in watches:
             watch(record, begin, end)
         if record.op in NOTES and record.op not in ("tests", "finalize", "abort"):
             continue
@@ -199,10 +205,10 @@ def summarise(trace: Trace, on_rank: Callable[[int], None] = lambda _: None) -> 
     on_rank
         Told after each rank how many were read.
     """
-    skews = Skews()
+    skews, ticks = Skews(), Ticks()
     ranks, faults = [], _faults_of_files(trace)
     for number, one in enumerate(trace.ranks, 1):
-        ranks.append(summarise_rank(one, trace.size, skews))
+        ranks.append(summarise_rank(one, (skews.of(one, trace.size), ticks.of(one))))
         faults += _faults_of_rank(one)
         on_rank(number)
     mpis = defaultdict(list)
@@ -211,6 +217,8 @@ def summarise(trace: Trace, on_rank: Callable[[int], None] = lambda _: None) -> 
     if len(mpis) > 1:
         faults.append(Fault("mpis", f"ranks ran with different MPIs: {_groups(mpis)}"))
     faults += [Fault("skew", text) for text in skews.findings()]
+    if late := ticks.ranks():
+        faults.append(_ticking(late))
     return Summary(trace.size, ranks, faults, trace.missing)
 
 
@@ -239,11 +247,21 @@ def _faults_of_rank(one: RankFile) -> list[Fault]:
     return faults
 
 
+def _ticking(ranks: Sequence[int]) -> Fault:
+    several = "rank" if len(ranks) == 1 else "ranks"
+    text = (
+        f"{several} {ranges(ranks)}: waits end every 10 ms, as where Open MPI looks at its "
+        "TCP connections only so often. That may happen to any run whose ranks connect to each other at the same time; "
+        "OMPI_MCA_mpi_event_tick_rate=1 in the program's environment has it look all the time"
+    )
+    return Fault("ticks", text, ranks[0] if len(ranks) == 1 else None)
+
+
 def _groups(by: Mapping[str, list[int]]) -> str:
     return "; ".join(f"{what or 'unknown'} ({ranges(ranks)})" for what, ranks in by.items())
 
 
-def ranges(numbers: tuple[int, ...] | list[int]) -> str:
+def ranges(numbers: Sequence[int]) -> str:
     """Numbers folded: "0-3,7"."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
