@@ -3,9 +3,10 @@
 Or `python -m bench.public ladder [KERNEL …]`: kernels of bench/loops/ladder.cpp, for the cause of an error.
 
 PROGRAMS.toml has a table `programs.NAME` for each, with `argv` and perhaps `cwd`; programs are built elsewhere. Each is
-traced three times, on two nodes of a lab, and predicted by `wulf predict` for three other settings of the lab's links
-from what `wulf model loggp` measured there, with the difference that the links make. Then all are run at all settings
-in turn, in a random order, and timed by a trace of that run: from MPI_Init to the last call's end.
+traced several times, on two nodes of a lab, and predicted by `wulf predict` for three other settings of the lab's links
+from what `wulf model loggp` measured there, with the difference that the links make. All are run at all settings, too,
+in a random order, and timed by a trace of that run: from MPI_Init to the last call's end. Traces and runs take turns:
+how fast a machine computes differs by more over half an hour than from one run to the next.
 """
 
 from __future__ import annotations
@@ -120,9 +121,9 @@ class Programs:
         command = ["env", "-C", str(own["cwd"]), *own["argv"]] if own.get("cwd") else list(own["argv"])
         return self._lab.wulf("trace", "n[1-2]", "--ranks", str(RANKS), "--no-network", "--", *ALONE, *command)
 
-    def seconds(self, program: str) -> float:
-        """Of one run."""
-        seconds = read_traced(self.trace(program) / "trace").seconds
+    def seconds(self, program: str, run: Path) -> float:
+        """That a program's run took."""
+        seconds = read_traced(run / "trace").seconds
         if seconds is None:
             raise BenchError(f"{program}: its trace does not say how long it took")
         return seconds
@@ -149,17 +150,25 @@ def foretold(answer: Mapping[str, Any]) -> dict[str, Foretold]:
 def contest(
     lab: Lab, programs: Programs, names: Sequence[str], traces: int, repeats: int, calm: Calm, seed: int, kept: Path
 ) -> list[Spread]:
-    """Measure the network, trace, predict; then run all at all settings, in a random order each time."""
+    """Measure the network; trace all, and run all at all settings, in a random order each time; then predict."""
     lab.set(TRACED)
     say("measuring what a message costs at the setting where programs are traced")
     network = calm.measure(partial(lab.wulf, "model", "loggp", "n1", "n2", "--quick"))
     latency = lab.costs(network)["latency"]
     draw = random.Random(seed)
     found: dict[str, list[Path]] = {name: [] for name in names}
-    for turn in range(traces):
-        for name in draw.sample(list(names), len(names)):
-            say(f"tracing {name}, {turn + 1} of {traces}")
-            found[name].append(calm.measure(partial(programs.trace, name)))
+    times: dict[tuple[str, str], list[float]] = {}
+    for turn in range(max(traces, repeats)):
+        wanted = [*(SETTINGS if turn < repeats else ()), *([None] if turn < traces else [])]  # None: to be traced
+        for setting in draw.sample(wanted, len(wanted)):
+            lab.set(setting or TRACED)
+            for name in draw.sample(list(names), len(names)):
+                say(f"{turn + 1} of {max(traces, repeats)}: {name}, {setting.name if setting else 'a trace'}")
+                run = calm.measure(partial(programs.trace, name))
+                if setting is None:
+                    found[name].append(run)
+                else:
+                    times.setdefault((name, setting.name), []).append(programs.seconds(name, run))
     expected, covered = {}, {}
     for name in names:
         answer = programs.predicted(found[name], network, latency)
@@ -167,15 +176,6 @@ def contest(
         expected[name], covered[name] = foretold(answer), answer["coverage"]["share"]
         off = answer["calibration"]["error"]
         say(f"{name}: {answer['calibration']['measured']:.3g} s, replayed {off:+.1%}, engine {answer['engine']}")
-    times: dict[tuple[str, str], list[float]] = {}
-    for turn in range(repeats):
-        for setting in draw.sample(SETTINGS, len(SETTINGS)):
-            lab.set(setting)
-            for name in draw.sample(list(names), len(names)):
-                seconds = calm.measure(partial(programs.seconds, name))
-                times.setdefault((name, setting.name), []).append(seconds)
-                error = expected[name][setting.name].seconds / seconds - 1
-                say(f"{turn + 1} of {repeats}: {name}, {setting.name}: {seconds:.3g} s, predicted {error:+.1%}")
     return [
         Spread(name, setting.name, one.seconds, tuple(times[name, setting.name]), covered[name], one.low, one.high)
         for name in names

@@ -32,16 +32,16 @@ LATE = "large messages get on in calls of MPI alone, so that they wait for ranks
 TURNS = "requests of large messages wait behind data, so that messages that cross take turns"
 
 
-def held_up(replay: Replay, program: Program, networks: Sequence[Mapping[str, Any]]) -> str:
+def held_up(replay: Replay, program: Program, ways: Sequence[Mapping[str, Any]]) -> str:
     """That what engine a does not know of large messages makes the run longer than matters; "" where it does not.
 
     Parameters
     ----------
-    networks
-        One, in all ways in which its large messages may get on.
+    ways
+        A network in all ways in which its large messages may get on.
     """
-    free = {**networks[0], "progress": True, "in_order": False}
-    held = [one for one in networks if not one.get("progress", True) or one.get("in_order")]
+    free = {**ways[0], "progress": True, "in_order": False}
+    held = [one for one in ways if not one.get("progress", True) or one.get("in_order")]
     if not held:
         return ""
     alone, *rest = (int(one["ps"]) for one in replay.runs(program, [free, *held], TIMED))
@@ -49,11 +49,11 @@ def held_up(replay: Replay, program: Program, networks: Sequence[Mapping[str, An
     if longest <= alone * (1 + TURNED):
         return ""
     why = TURNS if held[0].get("in_order") else LATE
-    return f"{why}: for {1 - alone / longest:.0%} of the run, which engine a does not know"
+    return f"{why}: for {1 - alone / longest:.0%} of the run on {free['name']}, which engine a does not know"
 
 
 def engine_for(
-    replay: Replay, program: Program, networks: Sequence[Mapping[str, Any]], asked: str, runs: int
+    replay: Replay, program: Program, ways: Sequence[Sequence[Mapping[str, Any]]], asked: str, runs: int
 ) -> tuple[str, str]:
     """The engine, and a note of why where it was chosen for what is in the program.
 
@@ -61,8 +61,9 @@ def engine_for(
 
     Parameters
     ----------
-    networks
-        The one that the trace was made on, as the replay takes it, in all ways in which its large messages may get on.
+    ways
+        The network that the trace was made on and the candidates, each in all ways in which its large messages may get
+        on, as the replay takes it.
     asked
         What the user wants.
     runs
@@ -70,7 +71,7 @@ def engine_for(
     """
     if asked != AUTO:
         return asked, ""
-    network = networks[0]
+    network = ways[0][0]
     if network.get("topology") is not None or program.graph:
         return TIMED, ""
     if program.live:
@@ -81,5 +82,5 @@ def engine_for(
     why = turned(program, int(replay.runs(program, [network], ORDERED)[0].get("inversions", 0)))
     if program.messages * runs > MOST_MESSAGES:
         return ORDERED, ""
-    why = why or held_up(replay, program, networks)
+    why = why or next(filter(None, (held_up(replay, program, one) for one in ways)), "")
     return (TIMED, f"engine b: {why}") if why else (ORDERED, "")

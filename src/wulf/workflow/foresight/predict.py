@@ -59,7 +59,8 @@ def predict(replay: Replay, traced: Traced, this: Network, wanted: Wanted, say: 
         scene, fit = _fitted(scene)
         this, wanted = scene.this, scene.wanted
     runs = (1 + len(wanted.networks)) * (1 + wanted.draws)
-    engine, chosen = engine_for(replay, program, scene.ways(scene.object(this)), wanted.engine, runs)
+    ways = [scene.ways(network) for network in (this, *wanted.networks)]
+    engine, chosen = engine_for(replay, program, ways, wanted.engine, runs)
     wanted = scene.wanted = replace(wanted, engine=engine)
     say(f"replaying {program.ops:,} operations of {program.ranks} ranks on {1 + len(wanted.networks)} networks")
     forecasts = scene.forecasts([this, *wanted.networks])

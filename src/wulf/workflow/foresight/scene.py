@@ -115,7 +115,7 @@ class Scene:
         self._lacking: dict[str, list[str]] = {}
         self.calibration = Calibration(0.0, None)
         self._baseline: Forecast | None = None
-        self._share = 0.0  # of requests at the end of a call that are seen in it
+        self._share = 0.5  # of requests at the end of a call that are seen in it
 
     def connecting(self, seconds: float) -> Scene:
         """The same with first messages that take so much longer."""
@@ -143,23 +143,29 @@ class Scene:
             found["hosts"] = host_numbers(self.hosts)  # ranks of a host share its links
         return {**found, **self._large(network), **self.wanted.extra}
 
-    def _large(self, network: Network) -> dict[str, bool]:
-        """How large messages get on, as the replay takes it: as now, unless the network's file says else."""
-        found = {}
-        for key, usual in LARGE.items():
-            said = (getattr(file, key) for file in (network.base, self.this.base))
-            found[key] = next((one for one in said if one is not None), usual)
-        return {key: one for key, one in found.items() if one != LARGE[key]}
+    def _said(self, network: Network, key: str) -> bool | None:
+        """What the network's file says of how large messages get on, or else the baseline's; None: neither does."""
+        said = (getattr(file, key) for file in (network.base, self.this.base))
+        return next((one for one in said if one is not None), None)
 
-    def ways(self, network: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """A network in all ways in which its large messages may get on.
+    def _large(self, network: Network) -> dict[str, bool]:
+        """How large messages get on, as the replay takes it."""
+        found = {key: self._said(network, key) for key in LARGE}
+        return {key: one for key, one in found.items() if one is not None and one != LARGE[key]}
+
+    def _ways(self, network: Network) -> list[dict[str, bool]]:
+        """In which ways large messages may get on besides what is said.
 
         Where they take turns, all depends on whether a request that comes at the end of a call is still seen in it: a
         matter of microseconds, and so of chance.
         """
-        if not network.get("in_order") or self.this.base.progress:
-            return [dict(network)]
-        return [{**network, "progress": seen} for seen in (False, True)]
+        if not self._said(network, "in_order") or self._said(network, "progress"):
+            return [{}]
+        return [{"progress": seen} for seen in (False, True)]
+
+    def ways(self, network: Network) -> list[dict[str, Any]]:
+        """A network as the replay takes it, in all ways in which its large messages may get on."""
+        return [{**self.object(network), **way} for way in self._ways(network)]
 
     def forecasts(self, networks: Sequence[Network]) -> dict[str, Forecast]:
         """The run times by the networks' figures and by draws of them, as many as possible in one pass.
@@ -167,9 +173,10 @@ class Scene:
         Draw k of a network is held against draw k of the baseline: what is not known of both is the same then.
         """
         late = self._forecasts(networks, 0)
-        if self.wanted.engine != TIMED or len(self.ways(self.object(self.this))) == 1:
+        by_chance = [network for network in networks if len(self._ways(network)) > 1]
+        if self.wanted.engine != TIMED or not by_chance:
             return late
-        seen = self._forecasts([network for network in networks if len(self.ways(self.object(network))) > 1], -1)
+        seen = self._forecasts(by_chance, -1)
         if self.this.name in seen:
             self._share = self._share_seen(late[self.this.name].seconds, seen[self.this.name].seconds)
         return {name: mixed(one, seen[name], self._share) if name in seen else one for name, one in late.items()}
@@ -177,10 +184,10 @@ class Scene:
     def _forecasts(self, networks: Sequence[Network], way: int) -> dict[str, Forecast]:
         """The same with large messages that get on in one of their ways, by its place among them."""
         wanted = self.wanted
-        objects = [self.ways(self.object(network))[way] for network in networks]
+        objects = [self.ways(network)[way] for network in networks]
         first = self.replay.runs(self.program, objects, wanted.engine, parts=True)
         drawn = [
-            self.ways(self._object(network, own, base))[way]
+            {**self._object(network, own, base), **self._ways(network)[way]}
             for network in networks
             for own, base in zip(draws(network, wanted.draws, wanted.seed), self._own[1], strict=True)
         ]
@@ -212,7 +219,7 @@ class Scene:
             return baseline.seconds
         wanted = replace(self.wanted, compute=1.0)
         program = loaded_for(self.replay, Path(self.traced.path), self.this, wanted, connect=self.program.connect)
-        runs = self.replay.runs(program, self.ways(self.object(self.this)), wanted.engine)
+        runs = self.replay.runs(program, self.ways(self.this), wanted.engine)
         late, seen = (forecast(self.this.name, run, ()).seconds for run in (runs[0], runs[-1]))
         return late + self._share * (seen - late)
 

@@ -368,6 +368,36 @@ def test_where_messages_get_on_without_calls_nothing_is_left_to_chance(tmp_path:
     assert ways == ({True} if progress else {False, True})
 
 
+def ways_of(fake: FakeReplay, name: str) -> set[tuple[bool, bool]]:
+    """Whether large messages get on while ranks compute, and whether requests wait behind data, of all that was asked."""
+    asked = [one for op, fields in fake.asked if op == "replay" for one in fields["networks"]]
+    return {(one.get("progress", True), one.get("in_order", False)) for one in asked if one["name"] == name}
+
+
+@pytest.mark.parametrize(
+    ("changes", "ways"),
+    [({"progress": True}, {(True, True)}), ({"progress": False}, {(False, True), (True, True)}),
+     ({"in_order": False}, {(True, False)})],
+)  # fmt: skip
+def test_a_candidates_own_file_says_whether_chance_decides(
+    tmp_path: Path, changes: dict[str, bool], ways: set[tuple[bool, bool]]
+) -> None:
+    fake = FakeReplay()
+    other = Network(this().base.model_copy(update={"name": "other", **changes}))
+    run(tmp_path, Wanted([other], engine="b"), fake, as_over_tcp())
+    assert ways_of(fake, "other") == ways
+
+
+def test_a_candidate_may_take_turns_where_the_baseline_does_not(tmp_path: Path) -> None:
+    fake, tcp = FakeReplay(turns=4 * 10**11), this().base.model_copy(update={"name": "tcp", "in_order": True})
+    found = run(tmp_path, Wanted([Network(tcp)]), fake)
+    assert found.engine == "b" and any("take turns" in note and "on tcp" in note for note in found.notes)
+    assert ways_of(fake, "tcp") >= {(False, True), (True, True)}
+    [candidate] = found.candidates
+    assert candidate.forecast.replayed == pytest.approx(SECONDS + 0.2), "half of the time: nothing tells how often"
+    assert candidate.forecast.chance == pytest.approx((0.2, 0.2)) and found.baseline.chance == (0.0, 0.0)
+
+
 @pytest.mark.parametrize(("key", "asked_of"), [("progress", [False, False, True]), ("in_order", [True, True, False])])
 def test_how_large_messages_get_on_is_as_now_unless_a_network_says_else(
     tmp_path: Path, key: str, asked_of: list[bool]
