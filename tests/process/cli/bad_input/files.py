@@ -16,6 +16,7 @@ from tests.contract.test_given_files import MALFORMED
 from tests.kept import write_kept
 from tests.process.cli.bad_input.changes import changed
 from tests.process.cli.bad_input.options import NODES
+from tests.process.cli.bad_input.runs import READERS, write_runs
 from tests.process.cli.bad_input.trial import CONFIG, Input, Other
 from tests.unit.cli.tune.test_export import KEPT
 from tests.unit.rates.making import written
@@ -115,13 +116,14 @@ TOPOLOGY = b"name = 'x'\n"
 
 
 def templates(folder: Path) -> tuple[Path, Path]:
-    """A folder of three runs of simulated nodes, one of them cut short; and one with a trace."""
+    """A folder of three surveys of simulated nodes, one of them cut short, and of other runs; and one with a trace."""
     runs, trace = folder / "with-runs", folder / "with-trace"
     with pytest.MonkeyPatch.context() as patch:
         for name in ("one", "two"):
             simulator(patch, folder / name, Survey)("n[1-3]")
             (folder / name / "run").rename(_parent(runs / "runs") / name)
     write_kept(runs / "runs" / "one", KeptSettings(campaign="c1", kept=KEPT))
+    write_runs(runs / "runs")
     cut = runs / "runs" / "cut"
     shutil.copytree(runs / "runs" / "two", cut)
     (cut / "records.jsonl").unlink()
@@ -182,12 +184,12 @@ def _of_runs(template: Path) -> Iterator[Document]:
         ("model", "loggp", "--from", "one", "--subject", "n1>n2 tcp"),
         ("tune", "export", "one", "--format", "shell"), ("resume", "one"),
     )  # fmt: skip
-    for path in sorted((template / "runs" / "one").iterdir()):
-        kind = {".json": "json", ".jsonl": "lines"}.get(path.suffix)
-        if kind is None:
-            continue
-        for words in readers:
-            yield Document(path.name, words, f"runs/one/{path.name}", kind, path.read_bytes(), template, lenient=True)
+    for run, all_ in {"one": readers, **READERS}.items():
+        for path in sorted((template / "runs" / run).iterdir()):
+            kind = {".json": "json", ".jsonl": "lines"}.get(path.suffix)
+            for words in all_ if kind is not None and path.stat().st_size else ():
+                file = f"runs/{run}/{path.name}"
+                yield Document(path.name, words, file, kind or "", path.read_bytes(), template, lenient=True)
     for name, kind in (("plan.json", "json"), ("replicates.jsonl", "lines"), ("fingerprint.json", "json")):
         file = f"runs/cut/{name}"
         content = (template / file).read_bytes()

@@ -18,21 +18,25 @@ def compared(ratio: float, judgement: str, proven: bool) -> dict[str, Any]:
     return {"ratio": ratio, "judgement": judgement, "proven": proven, **ends, **speed}
 
 
-def shown(together: dict[str, Any] | None) -> str:
+def searched(together: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Of a search over three knobs, as search.json has it."""
     figure = {"value": 2.0, "low": 1.9, "high": 2.1, "n": 8, "reason": ""}
     told = [("nb", compared(0.8, "faster", True)), ("grid", compared(0.98, "faster", False)),
             ("depth", compared(1.0, "equivalent", False))]  # fmt: skip
     path: list[dict[str, Any]] = [{"changed": {}, "configuration": {}, "figure": figure}]
     path += [{"changed": {n: 1}, "configuration": {}, "figure": figure, "step": c, "total": c} for n, c in told]
     cost = {"runs": 90, "seconds": 9.0, "verdicts": {"ok": 90}, "stages": {}, "grid_seconds": None}
-    result = {
+    return {
         "name": "hpl", "figure": "time", "unit": "s", "better": "lower", "sizes": [1.0, 2.0], "seed": 1,
         "configurations": 8, "winner": {"nb": 1}, "value": figure, "baselines": {"default": {}}, "against": "",
         "confirmation": None, "confirmed": None, "delta": 0.01, "path": path, "others": [], "together": together,
         "drift": None, "best": [], "failed": [], "cost": cost, "notes": [], "files": [],
     }  # fmt: skip
+
+
+def shown(together: dict[str, Any] | None) -> str:
     out = io.StringIO()
-    print_view(search_view(result), Console(file=out, width=200))
+    print_view(search_view(searched(together)), Console(file=out, width=200))
     return " ".join(out.getvalue().split())
 
 

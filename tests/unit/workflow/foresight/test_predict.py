@@ -369,7 +369,7 @@ def test_where_messages_get_on_without_calls_nothing_is_left_to_chance(tmp_path:
 
 
 def ways_of(fake: FakeReplay, name: str) -> set[tuple[bool, bool]]:
-    """Whether large messages get on while ranks compute, and whether requests wait behind data, of all that was asked."""
+    """Whether large messages get on while ranks compute, and requests wait behind data, in all that was asked."""
     asked = [one for op, fields in fake.asked if op == "replay" for one in fields["networks"]]
     return {(one.get("progress", True), one.get("in_order", False)) for one in asked if one["name"] == name}
 
