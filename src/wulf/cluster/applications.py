@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -85,23 +86,30 @@ class Applications:
         """Whether a node's agent still answers."""
         return self._agents[node].alive
 
-    def find(self, names: Sequence[str], nodes: Sequence[str] | None = None) -> dict[str, dict[str, list[Executable]]]:
+    def find(
+        self, names: Sequence[str], nodes: Sequence[str] | None = None, failed: dict[str, NodeError] | None = None
+    ) -> dict[str, dict[str, list[Executable]]]:
         """Node → program's name → its places there, the best first.
+
+        Parameters
+        ----------
+        failed
+            Takes the nodes that do not answer; without it the first of them ends the search.
 
         Raises
         ------
         NodeError
-            A node does not answer.
+            A node does not answer, or not what it was asked.
         """
         asked = {node: self._agents[node].call("app_find", names=list(names)) for node in nodes or self.nodes}
         found = {}
         for node, future in asked.items():
             try:
-                programs = future.result(FIND_TIMEOUT)["programs"]
-            except TimeoutError:
-                what = f"the search for {', '.join(names)} did not end within {FIND_TIMEOUT:g} s"
-                raise NodeError(node, what, "does a file system hang there?") from None
-            found[node] = {name: [Executable(**row) for row in rows] for name, rows in programs.items()}
+                found[node] = _places(node, names, future)
+            except NodeError as error:
+                if failed is None:
+                    raise
+                failed[node] = error
         return found
 
     def ask(self, op: str, patience: float, nodes: Sequence[str] | None = None, **fields: Any) -> dict[str, Any]:
@@ -268,6 +276,18 @@ def open_applications(access: Access, spec: WorldSpec, say: Say = lambda _: None
         first = access.inventory.nodes[0]
         there = cache(lambda: also.enter_context(starter.every_agent([first]))[first.name])
         yield Applications(access.inventory, opened.sessions, opened.failed, starter=there, say=say)
+
+
+def _places(node: str, names: Sequence[str], answer: Future[dict[str, Any]]) -> dict[str, list[Executable]]:
+    """A node's answer to where programs are."""
+    try:
+        programs = answer.result(FIND_TIMEOUT)["programs"]
+    except TimeoutError:
+        what = f"the search for {', '.join(names)} did not end within {FIND_TIMEOUT:g} s"
+        raise NodeError(node, what, "does a file system hang there?") from None
+    if lacking := [name for name in names if name not in programs]:
+        raise NodeError(node, f"was asked where {', '.join(lacking)} is, and does not say", "is its wulf another one?")
+    return {name: [Executable(**row) for row in programs[name]] for name in names}
 
 
 def common_program(

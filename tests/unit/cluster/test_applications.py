@@ -15,7 +15,7 @@ from wulf.cluster.applications import Applications, Executable, common_program
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.mpi import Installed, WorldSpec
 from wulf.cluster.session import RequestError
-from wulf.core.errors import UsageError
+from wulf.core.errors import NodeError, UsageError
 
 OPENMPI = {
     "kind": "openmpi", "version": "4.1.4", "prefix": "/usr", "mpicxx": None, "mpirun": "/usr/bin/mpirun",
@@ -118,3 +118,17 @@ def test_paths_that_differ_are_said():
     found = {"n1": {"a": places("/x/a")}, "n2": {"a": places("/y/a")}}
     with pytest.raises(UsageError, match="nowhere at the same path"):
         common_program(found, ["a"], "HPL")
+
+
+def test_a_node_that_does_not_say_where_a_program_is_has_failed_and_the_others_go_on() -> None:
+    place = {"path": "/usr/bin/a", "where": "PATH", "mpi": None}
+    agents = {
+        "n1": Agent("n1", app_find={"programs": {"a": [place]}}),
+        "n2": Agent("n2", app_find={"programs": {"other": []}}),
+    }
+    apps = Applications(Inventory([Node("n1"), Node("n2")]), agents, {})
+    failed: dict[str, NodeError] = {}
+    assert apps.find(["a"], failed=failed) == {"n1": {"a": [Executable("/usr/bin/a", "PATH", None)]}}
+    assert set(failed) == {"n2"} and "asked where a is" in failed["n2"].what
+    with pytest.raises(NodeError, match="n2"):
+        apps.find(["a"])

@@ -39,8 +39,9 @@ def look(inventory: Inventory) -> tuple[list[Row], dict[str, NodeError]]:
     """Ask every node for every driver's programs; nodes that can't be asked, and why."""
     names = sorted({name for driver in drivers().values() for name in driver.PROGRAMS})
     with access_to(inventory) as access, open_applications(access, WorldSpec()) as apps:
-        found = apps.find(names) if apps.nodes else {}
-        return rows({name: tuple(driver.PROGRAMS) for name, driver in drivers().items()}, found), apps.failed
+        failed = dict(apps.failed)
+        found = apps.find(names, failed=failed) if apps.nodes else {}
+        return rows({name: tuple(driver.PROGRAMS) for name, driver in drivers().items()}, found), failed
 
 
 def rows(

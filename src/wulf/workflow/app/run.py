@@ -231,11 +231,13 @@ class AppStudy(Study):
             self._add(node, own, self._runs_of(apps, program.path if program else "", len(places), node=node))
 
     def _find(self, apps: Applications) -> dict[str, Executable | None]:
-        """Each node's program; one that lacks it has failed, and the others go on."""
+        """Each node's program; one that lacks it, or does not say, has failed, and the others go on."""
         names = self._request.programs
         if not names:
             return dict.fromkeys(apps.nodes)
-        found = apps.find(names)
+        found = apps.find(names, failed=self.beside.failed)
+        if not found:
+            raise next(iter(self.beside.failed.values()))
         best = {node: [p for name in names for p in rows[name]] for node, rows in found.items()}
         for node in [node for node, places in best.items() if not places and len(best) > 1]:
             where = f"{' or '.join(names)} is neither in the PATH, nor in a module's, Spack's or a package's folder"
