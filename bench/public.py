@@ -50,7 +50,7 @@ ALONE = (
 )
 """Each rank on a CPU of its own, as on two machines: two that poll on one have it by turns of 10 ms where the kernel's
 clock ticks 100 times a second, and stay there, since the other CPU is never idle for long. And Open MPI looks at TCP in
-every round: else one run in 30, whatever the program, has a rank that looks every 10 ms (wulf.trace.ticks)."""
+every round: else one run in 24, whatever the program, has a rank that looks every 10 ms (wulf.trace.ticks)."""
 
 LADDER = "ladder"
 KERNELS = (

@@ -2,7 +2,7 @@
 
 Open MPI's progress loop looks at sockets in every round while it counts somebody who uses them, else every 10 ms
 (`mpi_event_tick_rate`). In Open MPI 4.1 a connection that both ends begin at the same time, and of which one is
-dropped, may leave a rank with a count of none: a matter of chance, in one run in 30 of two ranks in a lab. Each of its
+dropped, may leave a rank with a count of none: a matter of chance, in one run in 24 of two ranks in a lab. Each of its
 waits then ends 10 ms after the one before, or, where it computed for longer than that, after it began.
 """
 
