@@ -369,7 +369,7 @@ LinkClass random_class(std::mt19937_64& random) {
   made.packet_byte_fp = cost(2U << kFractionBits);
   made.packet_bytes = cost(1500);
   made.eager_bytes = below(random, 2) == 0 ? UINT64_MAX : below(random, 6000);
-  made.eager_more_fp = cost(2U << kFractionBits) - cost(2U << kFractionBits);
+  made.eager_more_fp = cost(4U << kFractionBits) - (2LL << kFractionBits);
   return made;
 }
 

@@ -151,8 +151,9 @@ TEST_CASE("replay: messages up to the eager limit have a time of a byte of their
   network.inter.eager_more_fp = -60 * kPicosecond;
   const LinkClass& k = network.inter;
   const Picoseconds fixed = k.send + k.latency + k.receive;
-  for (const auto& [bytes, way] : {std::pair<std::uint64_t, Picoseconds>{1000, fixed + Picoseconds{999} * 20},
-                                   {1001, fixed + (2 * k.latency) + Picoseconds{1000} * 80}}) {
+  const Picoseconds eager = fixed + (Picoseconds{999} * 20);
+  const Picoseconds asked = fixed + (2 * k.latency) + (Picoseconds{1000} * 80);
+  for (const auto& [bytes, way] : {std::pair<std::uint64_t, Picoseconds>{1000, eager}, {1001, asked}}) {
     const Program program = make_schedule({.kind = "ring", .ranks = 2, .bytes = bytes}, kPicosecond);
     INFO(bytes << " bytes");
     CHECK(run_one(program, network).time == 2 * way);
@@ -165,7 +166,7 @@ TEST_CASE("replay: messages up to the eager limit have a time of a byte of their
   REQUIRE(segments.size() == 2);
   CHECK(segments[0].to == 60 * kPicosecond);
   CHECK(segments[0].line.slope == 0);
-  CHECK(segments[1].line.slope == 2 * 999);
+  CHECK(segments[1].line.slope == Fine{2} * 999);
 }
 
 TEST_CASE("replay a: the tolerance is the last value that keeps within the time") {
