@@ -109,6 +109,14 @@ def expression(setting: Setting, latency: float) -> str:
     return f"{parts}*latency={max(0.0, 1 + longer / latency):.6g}" if longer else parts
 
 
+def seconds_of(run: Path) -> float:
+    """That a traced program took."""
+    seconds = read_traced(run / "trace").seconds
+    if seconds is None:
+        raise BenchError(f"{run}: its trace does not say how long the program took")
+    return seconds
+
+
 class Programs:
     """The programs, in a lab."""
 
@@ -120,13 +128,6 @@ class Programs:
         own = self._programs[program]
         command = ["env", "-C", str(own["cwd"]), *own["argv"]] if own.get("cwd") else list(own["argv"])
         return self._lab.wulf("trace", "n[1-2]", "--ranks", str(RANKS), "--no-network", "--", *ALONE, *command)
-
-    def seconds(self, program: str, run: Path) -> float:
-        """That a program's run took."""
-        seconds = read_traced(run / "trace").seconds
-        if seconds is None:
-            raise BenchError(f"{program}: its trace does not say how long it took")
-        return seconds
 
     def predicted(self, traces: Sequence[Path], network: Path, latency: float) -> dict[str, Any]:
         """`wulf predict`'s answer for all settings, from traces of one program."""
@@ -158,17 +159,18 @@ def contest(
     draw = random.Random(seed)
     found: dict[str, list[Path]] = {name: [] for name in names}
     times: dict[tuple[str, str], list[float]] = {}
-    for turn in range(max(traces, repeats)):
+    turns = max(traces, repeats)
+    for turn in range(turns):
         wanted = [*(SETTINGS if turn < repeats else ()), *([None] if turn < traces else [])]  # None: to be traced
         for setting in draw.sample(wanted, len(wanted)):
             lab.set(setting or TRACED)
             for name in draw.sample(list(names), len(names)):
-                say(f"{turn + 1} of {max(traces, repeats)}: {name}, {setting.name if setting else 'a trace'}")
+                say(f"{turn + 1} of {turns}: {name}, {setting.name if setting else 'a trace'}")
                 run = calm.measure(partial(programs.trace, name))
                 if setting is None:
                     found[name].append(run)
                 else:
-                    times.setdefault((name, setting.name), []).append(programs.seconds(name, run))
+                    times.setdefault((name, setting.name), []).append(seconds_of(run))
     expected, covered = {}, {}
     for name in names:
         answer = programs.predicted(found[name], network, latency)

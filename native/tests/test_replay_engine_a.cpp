@@ -167,6 +167,12 @@ TEST_CASE("replay: messages up to the eager limit have a time of a byte of their
   CHECK(segments[0].to == 60 * kPicosecond);
   CHECK(segments[0].line.slope == 0);
   CHECK(segments[1].line.slope == Fine{2} * 999);
+  // that of larger ones does, from no G at all on
+  const Program large = make_schedule({.kind = "ring", .ranks = 2, .bytes = 1001}, kPicosecond);
+  Sensitivity of_large(large, network, Over::kByte);
+  const std::vector<Segment> one = of_large.segments(0, 80 * kPicosecond, 10);
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].line.slope == Fine{2} * 1000);
 }
 
 TEST_CASE("replay a: the tolerance is the last value that keeps within the time") {

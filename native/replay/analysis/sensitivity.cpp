@@ -68,8 +68,8 @@ class Sensitivity::LinesOf final : public Sensitivity::Lines {
     }
     const std::uint64_t bytes = program_.bytes_of(step.message);
     const LinkClass& link = classes_.link(network, classes_.of(step.message));
-    const bool none = link.byte_fp + link.eager_more_fp < 0 && link.per_byte(bytes) == 0;
-    return static_cast<Fine>(bytes == 0 || none ? 0 : bytes - 1);
+    const bool free = bytes <= link.eager_bytes && link.byte_fp + link.eager_more_fp < 0;
+    return static_cast<Fine>(bytes == 0 || free ? 0 : bytes - 1);
   }
 
   const Program& program_;

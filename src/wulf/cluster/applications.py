@@ -117,11 +117,7 @@ class Applications:
         asked = {node: self._agents[node].call(op, **fields) for node in nodes or self.nodes}
         answers = {}
         for node, future in asked.items():
-            try:
-                answers[node] = future.result(patience)
-            except TimeoutError:
-                what = f"{op} did not end within {patience:g} s"
-                raise NodeError(node, what, "does a file system hang there?") from None
+            answers[node] = _answer(node, future, patience, op)
         return answers
 
     def bring(self, origin: str, path: str, digest: str) -> None:
@@ -278,13 +274,17 @@ def open_applications(access: Access, spec: WorldSpec, say: Say = lambda _: None
         yield Applications(access.inventory, opened.sessions, opened.failed, starter=there, say=say)
 
 
+def _answer(node: str, future: Future[dict[str, Any]], patience: float, what: str) -> dict[str, Any]:
+    """What a node says, within so many seconds."""
+    try:
+        return future.result(patience)
+    except TimeoutError:
+        raise NodeError(node, f"{what} did not end within {patience:g} s", "does a file system hang there?") from None
+
+
 def _places(node: str, names: Sequence[str], answer: Future[dict[str, Any]]) -> dict[str, list[Executable]]:
     """A node's answer to where programs are."""
-    try:
-        programs = answer.result(FIND_TIMEOUT)["programs"]
-    except TimeoutError:
-        what = f"the search for {', '.join(names)} did not end within {FIND_TIMEOUT:g} s"
-        raise NodeError(node, what, "does a file system hang there?") from None
+    programs = _answer(node, answer, FIND_TIMEOUT, f"the search for {', '.join(names)}")["programs"]
     if lacking := [name for name in names if name not in programs]:
         raise NodeError(node, f"was asked where {', '.join(lacking)} is, and does not say", "is its wulf another one?")
     return {name: [Executable(**row) for row in programs[name]] for name in names}

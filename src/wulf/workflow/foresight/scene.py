@@ -165,7 +165,8 @@ class Scene:
 
     def ways(self, network: Network) -> list[dict[str, Any]]:
         """A network as the replay takes it, in all ways in which its large messages may get on."""
-        return [{**self.object(network), **way} for way in self._ways(network)]
+        own = self.object(network)
+        return [{**own, **way} for way in self._ways(network)]
 
     def forecasts(self, networks: Sequence[Network]) -> dict[str, Forecast]:
         """The run times by the networks' figures and by draws of them, as many as possible in one pass.
@@ -184,7 +185,7 @@ class Scene:
     def _forecasts(self, networks: Sequence[Network], way: int) -> dict[str, Forecast]:
         """The same with large messages that get on in one of their ways, by its place among them."""
         wanted = self.wanted
-        objects = [self.ways(network)[way] for network in networks]
+        objects = [{**self.object(network), **self._ways(network)[way]} for network in networks]
         first = self.replay.runs(self.program, objects, wanted.engine, parts=True)
         drawn = [
             {**self._object(network, own, base), **self._ways(network)[way]}

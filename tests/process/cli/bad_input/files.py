@@ -187,9 +187,11 @@ def _of_runs(template: Path) -> Iterator[Document]:
     for run, all_ in {"one": readers, **READERS}.items():
         for path in sorted((template / "runs" / run).iterdir()):
             kind = {".json": "json", ".jsonl": "lines"}.get(path.suffix)
-            for words in all_ if kind is not None and path.stat().st_size else ():
+            if kind is None:
+                continue
+            for words in all_:
                 file = f"runs/{run}/{path.name}"
-                yield Document(path.name, words, file, kind or "", path.read_bytes(), template, lenient=True)
+                yield Document(path.name, words, file, kind, path.read_bytes(), template, lenient=True)
     for name, kind in (("plan.json", "json"), ("replicates.jsonl", "lines"), ("fingerprint.json", "json")):
         file = f"runs/cut/{name}"
         content = (template / file).read_bytes()
