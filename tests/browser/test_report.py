@@ -132,7 +132,7 @@ def test_every_layer_has_its_bar_and_says_what_it_adds(page: Page, report: Repor
         "return [...document.querySelectorAll('#layers-chart .textpoint')].map((e) => e.textContent.trim())"
     )
     assert texts[-1] == "+4 µs"
-    assert "no difference seen" in texts
+    assert "no difference found" in texts
 
 
 @pytest.mark.full

@@ -107,8 +107,8 @@ def findings(done: Done) -> dict[str, dict[str, Any]]:
 
 
 CLEARLY = 1.5
-"""So many times the least visible effect: some six standard errors. Chance and a busy machine do not reach it, and no
-campaign misses it."""
+"""So many times the minimum detectable effect: some six standard errors. Chance and a busy machine do not reach it, and
+no campaign misses it."""
 
 
 def claims(effect: dict[str, Any] | None, *judgements: str) -> bool:

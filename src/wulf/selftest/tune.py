@@ -115,7 +115,7 @@ def fractions(random: np.random.Generator, stream: Stream, size: Size) -> list[C
 
 
 def visible(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
-    """The least visible effect of a campaign that found nothing, planted in the next one; where no A/A arm alarmed."""
+    """The minimum detectable effect of a campaign that found nothing, planted in the next; where no A/A arm alarmed."""
     quiet = Planned(KNOBS, nothing, stream, CV)
     found = n = 0
     for _ in range(2 * size.surveys):
@@ -123,7 +123,7 @@ def visible(random: np.random.Generator, stream: Stream, size: Size) -> list[Cla
         again = held(replace(quiet, effect=partial(one_faster, by=seen)), random)
         n += not again.result["alarms"]
         found += again.claimed.get("d") == "faster"
-    what = "tune, 8 knobs: the least visible effect, planted, is found"
+    what = "tune, 8 knobs: the minimum detectable effect, planted, is found"
     return [Claim(what, stream.name, found / n, n, 0.9, at_most=False)]
 
 
@@ -153,7 +153,7 @@ def _campaigns(size: Size) -> int:
 
 
 def _covers(one: Held, name: str) -> bool:
-    """Whether a knob's screened interval holds the mean of what it does alone and in company of all others."""
+    """Whether a knob's screened interval holds the mean of what it does alone and together with all others."""
     whole, found = frozenset(KNOBS), one.settings[name]["effect"]
     alone, company = in_company(frozenset(name)), in_company(whole) - in_company(whole - {name})
     return bool(found["low"] <= exp((alone + company) / 2) <= found["high"])
@@ -176,7 +176,7 @@ def plan() -> list[tuple[str, Step]]:
         *over("tune, nothing to find", inert, UNEVEN),
         *over("tune, interactions", interacting, (*lognormal, SYNTHETIC[3], DRIFTS[0])),
         *over("tune, a fraction", fractions, lognormal),
-        *over("tune, least visible", visible, lognormal),
+        *over("tune, minimum detectable", visible, lognormal),
         *over("tune, what one is worth", one, lognormal),
         *over("tune, what two are worth", two, lognormal),
     ]

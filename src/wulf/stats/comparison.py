@@ -27,7 +27,7 @@ DELTA = 0.01
 """Differences below one per cent are none, unless the user asks for less."""
 
 POWER = 0.9
-"""The least visible effect is the one that so many campaigns of this size and noise would have found."""
+"""The minimum detectable effect is the one that so many campaigns of this size and noise would have found."""
 
 
 class Judgement(StrEnum):
@@ -260,7 +260,7 @@ def compare_samples(
     Parameters
     ----------
     among
-        How many comparisons the claims will be corrected for: the least visible effect allows for it.
+        How many comparisons the claims will be corrected for: the minimum detectable effect allows for it.
 
     Raises
     ------

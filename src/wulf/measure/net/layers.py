@@ -37,8 +37,8 @@ NETWORK = ("udp", "tcp")
 LOOPBACK, WIRE = "loopback", "wire"
 
 PLACEMENT, APART = "placement", "two CPUs"
-"""TCP once more, with the ends on a CPU each, where they would share one: MPI's ranks wait by asking again and again,
-and get in each other's way on one CPU. It is what MPI is held against."""
+"""TCP once more, with the ends on a CPU each, where they would share one: MPI's ranks poll, and hinder
+each other on one CPU. It is what MPI is held against."""
 
 
 def layer_name(transport: str, client: str, server: str, placement: object = "") -> str:

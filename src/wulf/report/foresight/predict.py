@@ -57,7 +57,7 @@ def headline(found: Prediction) -> str:
         return f"{subject}: buy {best.forecast.name}, it {said_gain(best.bounds)} of the run time"
     if all(one.verdict.word == "don't" for one in found.candidates):
         return f"{subject}: don't buy: no candidate saves enough"
-    return f"{subject}: no candidate is surely worth it; for some that can't be told"
+    return f"{subject}: no upgrade is justified; some are undecided"
 
 
 def _beside(found: Prediction) -> str:

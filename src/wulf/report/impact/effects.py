@@ -31,7 +31,7 @@ def impact_view(result: Object) -> View:
         Section("Runs that did not count, and answers", list(_runs(result))),
         *_profiles(result),
         Section("What the network could explain at most", list(_bounds(result))),
-        Section("What is left", list(_left(result))),
+        Section("State of the nodes", list(_left(result))),
         *_omitted(result),
     ]
     title = f"wulf impact of {changed(result)}: {fold(result['nodes'])}"

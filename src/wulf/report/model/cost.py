@@ -193,11 +193,7 @@ def _range(one: Uncertain, divisor: float, digits: int = 3) -> str:
 def benefit_view(found: Sequence[Benefit], basis: str, tariff: Tariff, currency: str) -> View:
     """Candidates beside each other: what the same work costs on each."""
     best = best_value(found)
-    head = (
-        f"Best value: {best.candidate.name}"
-        if best is not None
-        else "No candidate is surely better value than all others"
-    )
+    head = f"Best value: {best.candidate.name}" if best is not None else "No candidate is clearly the best value"
     rows = [_benefit_row(one, currency) for one in found]
     heads = ["candidate", "price", f"{currency}/GFLOPS", "MFLOPS/W", "time", "price × time", "with energy"]
     first = found[0].candidate.name

@@ -91,7 +91,7 @@ def unseen(table: LayerTable) -> list[str]:
             without.setdefault(record.reason or "", []).append(head)
         elif not record.seen:
             visible = show(record.least_visible, "s")
-            lines.append(f"{head}: no difference seen; least visible {visible}")
+            lines.append(f"{head}: no difference found; minimum detectable {visible}")
     return lines + [f"{_together(heads, 'difference')}: {reason}" for reason, heads in without.items()]
 
 
@@ -163,7 +163,7 @@ def added_words(row: Row) -> str:
     if row.added is None or row.added.value is None:
         return value_text(row.record)
     plus = f"{'+' if row.added.value > 0 else '−'}{show(abs(row.added.value), 's')}"
-    return plus if row.added.seen else "no difference seen"
+    return plus if row.added.seen else "no difference found"
 
 
 def _added_lines(record: Record) -> list[str]:

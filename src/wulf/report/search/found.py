@@ -133,7 +133,7 @@ def _path_lines(result: Object) -> list[str]:
             f"{number}. {configuration_text(one['changed'])}" for number, one in enumerate(result["path"]) if number
         ]
     idle = [", ".join(one["changed"]) for one in result["path"][1:] if not one["step"]["proven"]]
-    return [f"Changed without proof that it matters: {', '.join(idle)}."] if idle else []
+    return [f"Changed, and not proven to matter: {', '.join(idle)}."] if idle else []
 
 
 def _told(step: Object) -> str:

@@ -41,8 +41,8 @@ METHOD = (
     ("Read", "Every setting that an agent can read, on all nodes at the same time; nothing was changed."),
     (
         "Alike",
-        "Nodes of a role vote with their value, or with having no such thing; who could not read it has no vote. What "
-        "more than half have is what the others are held against.",
+        "Nodes of a role vote with their value, or with having no such thing; unreadable nodes are excluded. What more "
+        "than half have is what the others are held against.",
     ),
     (
         "Start-up",

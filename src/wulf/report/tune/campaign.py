@@ -21,7 +21,7 @@ CHANGED = ("faster", "slower")
 METHOD = (
     "Each block measures every configuration once, in random order, and configurations are compared within blocks "
     "(Wilcoxon's signed ranks). Screened is a setting's effect in the stage that selects: the mean of what it does "
-    "alone and what it does in company of all others; of those selected it is too great on average. Confirmed is what "
+    "alone and what it does together with all others; of those selected it is too great on average. Confirmed is what "
     "a setting adds to the others kept, measured once more after all was decided. Impact is the improvement on the "
     "default: less time, or more of a rate. Intervals are of 95 % each; a setting is called faster or slower where "
     "that holds for all settings together, and not where the A/A arm differs from itself; 'by itself' a configuration "
@@ -84,7 +84,7 @@ def result_view(result: Object) -> View:
         Section("What each setting does", table=settings_table(result)),
         *_interactions(result),
         Section("How far to trust it", list(_trust(result))),
-        Section("What is left", list(_left(result))),
+        Section("State of the nodes", list(_left(result))),
         *_omitted(result["omitted"]),
     ]
     title = f"wulf tune for {result['aim']}: {fold(result['nodes'])}"
@@ -103,7 +103,7 @@ def headline(result: Object) -> str:
     faster = [one["name"] for one in result["settings"] if one["judgement"] == "faster"]
     slower = sum(one["judgement"] == "slower" for one in result["settings"])
     rest = len(result["settings"]) - len(faster) - slower
-    told = f"{', '.join(faster) if faster else 'No setting'} proven faster, {slower} slower, {rest} without proof"
+    told = f"{', '.join(faster) if faster else 'No setting'} proven faster, {slower} slower, {rest} inconclusive"
     if result["confirmation"] is None:
         return f"{told}."
     together = result["together"] if "together" in result else result["confirmation"]
@@ -131,7 +131,7 @@ def arms_table(rows: Sequence[Object], unit: str) -> Columns | None:
 
 
 def settings_table(result: Object) -> Columns | None:
-    """A line a setting: the verdict, the effect once it was confirmed, and as it was screened, alone and in company."""
+    """A line a setting: the verdict, the effect as it was confirmed, screened, alone and with the others."""
     fresh = any(one.get("confirmed") for one in result["settings"])
     rows = [
         [one["name"], _told(one),
@@ -140,7 +140,7 @@ def settings_table(result: Object) -> Columns | None:
          _improvement(one["in_company"]), "–" if one["p_holm"] is None else f"{one['p_holm']:.2g}"]
         for one in result["settings"]
     ]  # fmt: skip
-    heads = [*(["confirmed", "95 %"] if fresh else []), "screened", "95 %", "alone", "in company", "p (Holm)"]
+    heads = [*(["confirmed", "95 %"] if fresh else []), "screened", "95 %", "alone", "with the others", "p (Holm)"]
     return Columns(["setting", "verdict", *heads], rows, 2) if rows else None
 
 
@@ -155,7 +155,7 @@ def _told(one: Object) -> str:
 
 
 def _interactions(result: Object) -> list[Section]:
-    """Pairs that the design shows; else settings that do something else in company than alone."""
+    """Pairs that the design shows; else settings that do something else together than alone."""
     pairs = [_pair(one["name"], one, "proven" if one["proven"] else "not proven") for one in result["interactions"]]
     if pairs:
         return [Section("Interactions of two", table=Columns(["pair", "on the figure", "95 %", ""], pairs, 1))]
@@ -166,7 +166,7 @@ def _interactions(result: Object) -> list[Section]:
     ]
     if not others:
         return []
-    table = Columns(["setting", "in company / alone", "95 %", "interaction"], others, 1)
+    table = Columns(["setting", "with the others / alone", "95 %", "interaction"], others, 1)
     return [Section("Interactions with all others", table=table)]
 
 

@@ -9,12 +9,12 @@ from wulf.report.kit.charts import Chart, hover, label
 from wulf.report.kit.outcomes import CHART, Outcome, percentage
 from wulf.report.tune.campaign import interval, percent, result_view
 
-SERIES = (("confirmed", "confirmed"), ("effect", "screened"), ("alone", "alone"), ("in_company", "in company"))
+SERIES = (("confirmed", "confirmed"), ("effect", "screened"), ("alone", "alone"), ("in_company", "with the others"))
 """Key of a setting, and what people call it."""
 
 
 def effects_chart(result: Mapping[str, Any]) -> Chart:
-    """Every setting's improvement: confirmed where it was, screened, alone and in company; the A/A arm beside them."""
+    """Every setting's improvement: confirmed where it was, screened, alone, with the others; the A/A arm beside."""
     settings = [one for one in result["settings"] if one["effect"] and one["effect"]["ratio"] is not None]
     control = result["control"]
     rows: list[tuple[str, Mapping[str, Any]]] = [(one["name"], one) for one in settings]

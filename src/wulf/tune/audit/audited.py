@@ -75,7 +75,7 @@ def remarks(state: State, aim: Aim) -> list[str]:
         Mark.ODD: f"most have {shown(state.usual, setting.unit)}",
         Mark.SPLIT: "nodes differ, no majority",
         Mark.STARTUP: f"a reboot makes it {shown(state.startup, setting.unit)}",
-        Mark.ADVICE: f"{aim} wants {advised(setting, aim)}" + _security(setting),
+        Mark.ADVICE: f"advised for {aim}: {advised(setting, aim)}" + _security(setting),
         Mark.INERT: f"inert: without effect since Linux {setting.kernels.inert_since}",
         Mark.MASKED: f"masked: without effect while {state.masked_by}",
         Mark.UNKNOWN: f"not read: {state.reason}",

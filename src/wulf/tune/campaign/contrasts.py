@@ -43,7 +43,7 @@ def main_effects(levels: Levels) -> list[Contrast]:
 
     The mean over all pairs of arms that differ in this factor alone: whatever the others do, by themselves or any of
     them together, both arms of a pair have it, and a factor that does nothing gets exactly nothing. An ablation has two
-    such pairs a factor (alone, and in company of all others), a full factorial all of them. A fraction has none, and
+    such pairs a factor (alone, and together with all others), a full factorial all of them. A fraction has none, and
     is solved by least squares: at resolution V only interactions of four others and more go into a main effect.
 
     Parameters

@@ -1,7 +1,7 @@
 """What a campaign's figures say of each setting, and which of them are kept. Pure functions of stages and values.
 
 Arms are compared within blocks by Wilcoxon's signed ranks (`wulf.stats.comparison`). A setting's effect is its main
-effect in each block (`contrasts`): the mean of what it does alone and what it does in company of all others.
+effect in each block (`contrasts`): the mean of what it does alone and what it does together with all others.
 A claim holds for all settings together; where the A/A arm would be claimed to differ from itself, there is none.
 """
 
@@ -85,12 +85,12 @@ class Finding:
     alone, in_company
         Alone against the default; all against all but this one. None where the design has no such arm.
     interaction
-        How much the effect in company differs from the one alone, as a ratio; `interaction_holm` is its p corrected for
-        all factors.
+        How much the effect with the others differs from the one alone, as a ratio; `interaction_holm` is its p
+        corrected for all factors.
     kept, why
         Whether it is worth keeping, and why.
     confirmed
-        Of what is kept, its effect on fresh data that decided nothing: in company of whatever else is kept.
+        Of what is kept, its effect on fresh data that decided nothing: together with whatever else is kept.
     """
 
     name: str

@@ -17,10 +17,10 @@ def impact(ratio: float | None, *, lower_is_better: bool) -> float | None:
 
 
 def least_visible(compared: Comparison | None, base: float | None, unit: str) -> str:
-    """`least visible 1.2 µs`; empty where it is not known."""
+    """`minimum detectable 1.2 µs`; empty where it is not known."""
     if compared is None or compared.least_visible is None or base is None:
         return ""
-    return f"least visible {show(compared.least_visible * base, unit)}"
+    return f"minimum detectable {show(compared.least_visible * base, unit)}"
 
 
 def verdict(found: Finding, base: float | None, metric: Metric) -> str:

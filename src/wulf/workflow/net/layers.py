@@ -113,7 +113,7 @@ def added(record: Record) -> str:
     if record.value is None:
         return f"{layer} over {over}: {record.reason}"
     if not record.seen:
-        return f"no difference seen between {layer} and {over}; least visible {show(record.least_visible, 's')}"
+        return f"no difference found between {layer} and {over}; minimum detectable {show(record.least_visible, 's')}"
     if record.value < 0 and record.low is not None and record.high is not None:
         interval = show_interval(-record.high, -record.low, "s")
         return f"{layer} takes {show(-record.value, 's')} ({interval}) less than {over}"

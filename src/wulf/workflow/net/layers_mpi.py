@@ -53,7 +53,7 @@ class MpiLayer:
         """Put the ranks on two CPUs of a machine that both nodes share; those CPUs, or None where it is not needed.
 
         Two machines have a CPU for each rank, and so has TCP there. On a shared machine the other layers have both
-        ends on one CPU, on which two ranks that wait by asking would only hinder each other.
+        ends on one CPU, on which two polling ranks would only hinder each other.
         """
         shared = connected.shared_cpu(tcp.client, tcp.server)
         if not self._ranks.places or shared is None:
@@ -65,7 +65,7 @@ class MpiLayer:
         self._ranks.bind([shared, other])
         self.notes.append(
             f"Both nodes are on one machine: MPI's ranks were bound to CPUs {shared} and {other}, and are held against "
-            "TCP on these two, since two ranks that wait by asking hinder each other on one CPU."
+            "TCP on these two, since two polling ranks hinder each other on one CPU."
         )
         return shared, other
 

@@ -128,7 +128,7 @@ def test_headlines(found: Prediction, wording: Wording) -> None:
     assert lacking(none, "mpirun ./app, 4 ranks: ", "1.26 s in the replay on this", "1.26 s measured") == []
     wording(f"{headline(found)}\n{none}")
     word = found.candidates[0].verdict
-    for said, expected in (("don't", "don't buy"), ("not resolvable", "can't be told")):
+    for said, expected in (("don't", "don't buy"), ("not resolvable", "some are undecided")):
         one = replace(found.candidates[0], verdict=replace(word, word=said))  # type: ignore[arg-type]
         assert expected in headline(replace(found, candidates=(one,)))
 

@@ -67,7 +67,7 @@ def test_bars_stand_on_each_other_and_say_what_they_add() -> None:
     bars = {bar["name"]: bar for bar in chart["bars"]}
     assert list(bars) == ["null", "shm", "pipe", "unix", "loopback udp", "wire udp"]
     assert bars["wire udp"]["text"] == "+4 µs"
-    assert bars["unix"]["text"] == "no difference seen"
+    assert bars["unix"]["text"] == "no difference found"
     assert abs(bars["wire udp"]["base"] + bars["wire udp"]["added"] - bars["wire udp"]["value"]) < 1e-9
     assert dict(block.content)["bars"] == 6
 
@@ -75,5 +75,5 @@ def test_bars_stand_on_each_other_and_say_what_they_add() -> None:
 def test_the_page_has_the_section_only_where_there_are_layers() -> None:
     page = render(layered())
     assert 'id="layers-chart"' in page
-    assert "no difference seen; least visible 169 ns" in page
+    assert "no difference found; minimum detectable 169 ns" in page
     assert 'id="layers-chart"' not in render(make_run())

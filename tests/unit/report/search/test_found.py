@@ -43,7 +43,7 @@ def shown(together: dict[str, Any] | None) -> str:
 def test_a_step_is_proven_beside_all_others_or_is_not() -> None:
     text = shown(None)
     assert "nb=1 2 s +25.0 % (+23.8 … +26.3 %) proven" in text
-    assert "Changed without proof that it matters: grid, depth." in text
+    assert "Changed, and not proven to matter: grid, depth." in text
     assert "equivalent" in text
     assert "not proven" in text
     assert "Chance that no other" not in text

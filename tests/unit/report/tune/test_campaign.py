@@ -52,7 +52,7 @@ def test_the_table_has_mean_deviation_impact_interval_and_verdict(result: dict[s
     assert re.search(r"all but net.good .*", text)
     assert re.search(r"A/A arm .*: [+-]\d\.\d\d % .*, clean\.", text)
     assert "clamped (asked 100, got 64): faster" in text
-    assert "inert: no detectable effect; least visible" in text
+    assert "inert: no detectable effect; minimum detectable" in text
     assert "refused: Operation not permitted" in text
     assert re.search(r"kept: net\.good = 1 \(was 0\) on n\[1-3\]: \+2\d\.\d % \(.* %\), confirmed", text)
     assert re.search(r"setting +verdict +confirmed +95 % +screened +95 % +alone", text)
@@ -62,7 +62,7 @@ def test_the_table_has_mean_deviation_impact_interval_and_verdict(result: dict[s
 
 def test_the_headline_says_what_is_proven_and_kept(result: dict[str, Any]) -> None:
     headline = result_view(result).headline
-    assert lacking(headline, "net.good, net.clamped proven faster", " 1 slower", " 3 without proof") == []
+    assert lacking(headline, "net.good, net.clamped proven faster", " 1 slower", " 3 inconclusive") == []
     assert re.search(r"; together \+3\d\.\d % \(.*\).*, kept\.$", headline), headline
 
 

@@ -130,14 +130,14 @@ def test_remarks_are_the_gravest_first() -> None:
     (odd,) = [state for state in found if state.nodes == ("n1",)]
     assert remarks(odd, Aim.LATENCY) == [
         "not among what is known: 68 B to 65535 B", "most have 1500 B", "a reboot makes it 1500 B",
-        "latency wants 1500 B",
+        "advised for latency: 1500 B",
     ]  # fmt: skip
 
 
 def test_what_weakens_security_is_shown_and_not_recommended(wording: Wording) -> None:
     (state,) = states(setting(security="weakens", type="word", **advised("off")), readings("nic.mtu", read("auto")))
     (remark,) = remarks(state, Aim.LATENCY)
-    assert lacking(remark, "latency wants off", "weakens security", "not recommended") == []
+    assert lacking(remark, "advised for latency: off", "weakens security", "not recommended") == []
     wording(remark)
 
 

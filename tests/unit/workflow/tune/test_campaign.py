@@ -103,8 +103,8 @@ def test_right_verdicts_and_planted_effects_inside_their_intervals() -> None:
     texts = {name: verdict(one, lab.truth.base, METRIC) for name, one in by_name.items()}
     assert texts["net.good"] == "faster"
     assert texts["net.clamped"] == "clamped (asked 100, got 64): faster"
-    assert texts["net.old"].startswith("inert: no detectable effect; least visible ")
-    assert texts["net.none"].startswith("no detectable effect; least visible ")
+    assert texts["net.old"].startswith("inert: no detectable effect; minimum detectable ")
+    assert texts["net.none"].startswith("no detectable effect; minimum detectable ")
     assert texts["net.refused"] == "refused: Operation not permitted"
     assert told.result is not None and told.result.control is not None
     assert not told.result.control.changed
