@@ -196,8 +196,8 @@ def loggp(
 ) -> int:
     """What a message costs: L, o, g and G, and where eager goes over to rendezvous.
 
-    Round trips, trains of messages, and trains with pauses between them are measured over sizes; every third size is
-    held out of the lines, and predicted.
+    Round trips, trains of messages, and trains with pauses between them are measured over sizes between two ranks, on
+    the first two nodes; every third size is held out of the lines, and predicted.
     """
     from wulf.report.model.loggp import loggp_object, loggp_view
     from wulf.workflow.model.loggp import measured_of
@@ -220,9 +220,11 @@ def loggp(
 
 
 def _measured(seconds: float, options: dict[str, Any]) -> tuple[Run, int]:
-    """Measure PRTT over the nodes that the options name; the run, and how it ended."""
+    """Measure PRTT between two ranks on the nodes that the options name; the run, and how it ended."""
     from wulf.workflow.model.loggp import LogGPStudy
 
+    if options["ranks"] is None and options["per_node"] is None:
+        options["ranks"] = 2  # a pair, however many nodes a lab or an inventory has
     as_json = options.pop("as_json")
     study = over_ranks(options, partial(LogGPStudy, seconds=seconds))
     outcome = studied("model-loggp", options, study, where=mpi_inventory)

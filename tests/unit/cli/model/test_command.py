@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tests.unit.workflow.model.test_roofline import FULL
 from tests.wording import lacking
 from wulf.cli.main import COMMANDS, cli
+from wulf.cli.model import command as model_command
 from wulf.cli.model.command import command
 from wulf.core.errors import UsageError
 from wulf.rates.machine import read_identity
@@ -80,6 +81,22 @@ def test_browns_figures(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_does_not_go_together_is_refused(times: Path, words: list[str], why: str) -> None:
     with pytest.raises(UsageError, match=why):
         command.main([str(times) if word == "TIMES" else word for word in words], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "ranks"),
+    [([], 2), (["--ranks", "4"], 4), (["--per-node", "2"], None)],
+    ids=["a pair", "ranks", "per node"],
+)
+def test_loggp_is_of_a_pair_however_many_nodes_there_are(
+    monkeypatch: pytest.MonkeyPatch, asked: list[str], ranks: int | None
+) -> None:
+    def launched(options: dict[str, object], make: object) -> None:
+        raise UsageError(f"ranks: {options['ranks']}")
+
+    monkeypatch.setattr(model_command, "over_ranks", launched)
+    with pytest.raises(UsageError, match=f"^ranks: {ranks}"):
+        command.main(["loggp", "n1", "n2", "n3", *asked], standalone_mode=False)
 
 
 @pytest.mark.parametrize(("option", "value"), [("--at", "0.5"), ("--at", "x"), ("--serial", "-1"), ("--serial", "inf")])
