@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "fuzz/targets.hpp"
 #include "net/pattern.hpp"
 #include "net/server.hpp"

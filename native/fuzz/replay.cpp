@@ -1,8 +1,8 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/session/registry.hpp"
 #include "fuzz/targets.hpp"
 #include "replay/engine.hpp"
 #include "replay/program/builder.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/json.hpp"
-#include "core/summary.hpp"
+#include "core/json/json.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/world.hpp"
 
 namespace wulf::mpi {

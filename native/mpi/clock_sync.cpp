@@ -10,7 +10,7 @@
 #include <cstring>
 #include <thread>
 
-#include "core/small_file.hpp"
+#include "core/host/small_file.hpp"
 
 namespace wulf::mpi {
 namespace {

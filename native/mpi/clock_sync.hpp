@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "mpi/plain/clock_fit.hpp"
 
 namespace wulf::mpi {

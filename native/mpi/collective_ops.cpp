@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/farm.hpp"
 #include "mpi/plain/idle.hpp"
 

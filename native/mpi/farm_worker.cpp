@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
-#include "core/affinity.hpp"
-#include "core/clock.hpp"
+#include "core/host/affinity.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/farm.hpp"
 #include "mpi/patience.hpp"
 #include "mpi/plain/idle.hpp"

@@ -2,7 +2,7 @@
 
 #include <future>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::mpi {
 

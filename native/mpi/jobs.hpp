@@ -5,7 +5,7 @@
 #include <functional>
 #include <mutex>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 namespace wulf::mpi {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::mpi {
 namespace {

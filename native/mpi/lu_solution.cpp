@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/lu.hpp"
 
 namespace wulf::mpi {

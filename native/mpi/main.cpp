@@ -6,7 +6,7 @@
 #include <iostream>
 #include <string>
 
-#include "core/operations.hpp"
+#include "core/session/operations.hpp"
 #include "mpi/service.hpp"
 #include "mpi/world.hpp"
 

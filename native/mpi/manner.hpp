@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/params.hpp"
+#include "core/json/params.hpp"
 #include "mpi/batches.hpp"
 
 namespace wulf::mpi {

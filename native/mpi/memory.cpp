@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/memory.hpp"
+#include "core/host/memory.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -10,9 +10,9 @@
 #include <optional>
 #include <thread>
 
-#include "core/affinity.hpp"
-#include "core/counters.hpp"
-#include "core/operations.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/counters.hpp"
+#include "core/session/operations.hpp"
 #include "mpi/commands.hpp"
 #include "mpi/jobs.hpp"
 #include "mpi/probe.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "mpi/world.hpp"
 
 namespace wulf::mpi {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "mpi/clock_sync.hpp"
 
 namespace wulf::mpi {

@@ -6,7 +6,7 @@
 #include <climits>
 #include <numeric>
 
-#include "core/affinity.hpp"
+#include "core/host/affinity.hpp"
 #include "mpi/patience.hpp"
 
 namespace wulf::mpi {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/error.hpp"
+#include "core/json/json.hpp"
 
 namespace wulf::mpi {
 

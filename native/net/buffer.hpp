@@ -8,7 +8,7 @@
 #include <new>
 #include <span>
 
-#include "core/params.hpp"
+#include "core/json/params.hpp"
 #include "net/lane.hpp"
 
 namespace wulf::net {

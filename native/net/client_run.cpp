@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <random>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
 #include "net/parts.hpp"
 
 namespace wulf::net {

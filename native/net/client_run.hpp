@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "net/crew.hpp"
 #include "net/pattern.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/counters.hpp"
+#include "core/host/counters.hpp"
 #include "net/client_run.hpp"
 #include "net/pattern.hpp"
 #include "net/server_run.hpp"

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::net {
 namespace {

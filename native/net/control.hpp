@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "core/clock.hpp"
-#include "core/json.hpp"
-#include "core/lines.hpp"
+#include "core/json/json.hpp"
+#include "core/json/lines.hpp"
+#include "core/time/clock.hpp"
 #include "net/socket.hpp"
 
 namespace wulf::net {

@@ -8,7 +8,7 @@
 #include <array>
 #include <cerrno>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::net {
 namespace {

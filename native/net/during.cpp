@@ -7,9 +7,9 @@
 #include <sstream>
 #include <system_error>
 
-#include "core/counters.hpp"
-#include "core/frequency.hpp"
-#include "core/proc_text.hpp"
+#include "core/host/counters.hpp"
+#include "core/host/frequency.hpp"
+#include "core/host/proc_text.hpp"
 
 namespace wulf::net {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "net/lane.hpp"
 
 namespace wulf::net {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::net {
 namespace {

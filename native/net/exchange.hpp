@@ -4,7 +4,7 @@
 #include <limits>
 #include <memory>
 
-#include "core/histogram.hpp"
+#include "core/stats/histogram.hpp"
 #include "net/buffer.hpp"
 #include "net/lane.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <mutex>
 
-#include "core/histogram.hpp"
+#include "core/stats/histogram.hpp"
 #include "net/buffer.hpp"
 #include "net/lane.hpp"
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::net {
 namespace {

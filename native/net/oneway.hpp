@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::net {
 

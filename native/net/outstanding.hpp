@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::net {
 

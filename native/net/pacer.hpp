@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <ctime>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::net {
 

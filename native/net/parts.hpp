@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 
 namespace wulf::net {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::net {
 namespace {

@@ -4,7 +4,7 @@
 #include <deque>
 #include <limits>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/outstanding.hpp"
 
 namespace wulf::net {

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/stream_channel.hpp"
 
 namespace wulf::net {

@@ -10,8 +10,8 @@
 #include <iostream>
 #include <thread>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::net {
 

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/threads.hpp"
+#include "core/host/threads.hpp"
 #include "net/key.hpp"
 #include "net/server_run.hpp"
 #include "net/transport.hpp"

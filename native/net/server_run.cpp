@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/threads.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/threads.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::net {
 

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <optional>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
-#include "core/threads.hpp"
+#include "core/host/threads.hpp"
+#include "core/json/error.hpp"
+#include "core/json/json.hpp"
 #include "net/control.hpp"
 #include "net/lane.hpp"
 #include "net/pattern.hpp"

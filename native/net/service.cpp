@@ -1,8 +1,8 @@
 #include "net/service.hpp"
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "net/client_run.hpp"
 #include "net/parts.hpp"
 

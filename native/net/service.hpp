@@ -5,8 +5,8 @@
 #include <mutex>
 #include <optional>
 
-#include "core/json.hpp"
-#include "core/session.hpp"
+#include "core/json/json.hpp"
+#include "core/session/session.hpp"
 #include "net/server.hpp"
 
 namespace wulf::net {

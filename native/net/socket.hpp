@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 #include "net/address.hpp"
 
 namespace wulf::net {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "net/client_run.hpp"
 #include "net/lane.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::net {
 

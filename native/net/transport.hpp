@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
-#include "core/registry.hpp"
+#include "core/json/json.hpp"
+#include "core/session/registry.hpp"
 #include "net/address.hpp"
 #include "net/header.hpp"
 #include "net/options.hpp"

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::net {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/opaque.hpp"
+#include "core/kernels/opaque.hpp"
 
 namespace wulf::node {
 

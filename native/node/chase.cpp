@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::node {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::node {
 namespace {

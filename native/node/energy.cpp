@@ -5,8 +5,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/clock.hpp"
-#include "core/small_file.hpp"
+#include "core/host/small_file.hpp"
+#include "core/time/clock.hpp"
 #include "node/timing.hpp"
 
 namespace wulf::node {

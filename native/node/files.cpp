@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/threads.hpp"
+#include "core/host/threads.hpp"
 #include "node/unavailable.hpp"
 
 namespace wulf::node {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <string>
 
-#include "core/file.hpp"
-#include "core/json.hpp"
+#include "core/host/file.hpp"
+#include "core/json/json.hpp"
 
 namespace wulf::node {
 

@@ -12,8 +12,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "core/memory.hpp"
-#include "core/small_file.hpp"
+#include "core/host/memory.hpp"
+#include "core/host/small_file.hpp"
 
 namespace wulf::node {
 namespace {

@@ -11,11 +11,11 @@
 #include <system_error>
 #include <utility>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/huge_pages.hpp"
-#include "core/memory.hpp"
-#include "core/threads.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/huge_pages.hpp"
+#include "core/host/memory.hpp"
+#include "core/host/threads.hpp"
+#include "core/json/error.hpp"
 #include "node/memory_node.hpp"
 #include "node/placement.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
-#include "core/params.hpp"
+#include "core/json/json.hpp"
+#include "core/json/params.hpp"
 
 namespace wulf::node {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <climits>
 
-#include "core/affinity.hpp"
+#include "core/host/affinity.hpp"
 #include "node/unavailable.hpp"
 
 namespace wulf::node {

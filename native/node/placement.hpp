@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/params.hpp"
+#include "core/json/params.hpp"
 
 namespace wulf::node {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <random>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "node/child.hpp"
 #include "node/unavailable.hpp"
 

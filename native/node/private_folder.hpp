@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "core/file.hpp"
-#include "core/json.hpp"
-#include "core/params.hpp"
+#include "core/host/file.hpp"
+#include "core/json/json.hpp"
+#include "core/json/params.hpp"
 
 namespace wulf::node {
 

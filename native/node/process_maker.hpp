@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/file.hpp"
+#include "core/host/file.hpp"
+#include "core/time/clock.hpp"
 #include "node/child.hpp"
 
 namespace wulf::node {

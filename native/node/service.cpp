@@ -2,10 +2,10 @@
 
 #include <mutex>
 
-#include "core/affinity.hpp"
-#include "core/counters.hpp"
-#include "core/error.hpp"
-#include "core/registry.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/counters.hpp"
+#include "core/json/error.hpp"
+#include "core/session/registry.hpp"
 #include "node/clock_rate.hpp"
 #include "node/energy.hpp"
 #include "node/probe.hpp"

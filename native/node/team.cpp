@@ -5,9 +5,9 @@
 #include <mutex>
 #include <string>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/threads.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/threads.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::node {
 namespace {

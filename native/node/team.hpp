@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/params.hpp"
+#include "core/json/params.hpp"
+#include "core/time/clock.hpp"
 #include "node/timing.hpp"
 
 namespace wulf::node {

@@ -5,7 +5,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::node {
 

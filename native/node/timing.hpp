@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/json.hpp"
-#include "core/summary.hpp"
+#include "core/json/json.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::node {
 

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 
 namespace wulf::node {
 namespace {

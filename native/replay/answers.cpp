@@ -1,7 +1,7 @@
 #include "replay/answers.hpp"
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 
 namespace wulf::replay {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/registry.hpp"
+#include "core/session/registry.hpp"
 #include "replay/run.hpp"
 
 namespace wulf::replay {

@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "replay/answers.hpp"
 
 namespace wulf::replay {

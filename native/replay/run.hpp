@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/network.hpp"
 #include "replay/program/program.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <new>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 #include "replay/engine.hpp"
 
 namespace wulf::replay {

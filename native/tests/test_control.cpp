@@ -1,6 +1,6 @@
 #include <sys/socket.h>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/control.hpp"
 #include "tests/catch.hpp"
 

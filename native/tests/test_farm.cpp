@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "mpi/plain/farm_work.hpp"
 #include "mpi/plain/idle.hpp"
 #include "mpi/plain/libcrypto.hpp"

@@ -2,7 +2,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/address.hpp"
 #include "net/header.hpp"
 #include "net/key.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "mpi/plain/blas.hpp"
 #include "mpi/plain/deal.hpp"
 #include "mpi/plain/doubles.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/memory.hpp"
+#include "core/host/memory.hpp"
 #include "mpi/plain/layout.hpp"
 #include "mpi/plain/pattern.hpp"
 #include "mpi/plain/spin.hpp"

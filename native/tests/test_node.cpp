@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "core/registry.hpp"
+#include "core/session/registry.hpp"
 #include "node/clock_rate.hpp"
 #include "node/probe.hpp"
 #include "node/timing.hpp"

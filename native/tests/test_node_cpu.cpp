@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/registry.hpp"
-#include "core/sha1.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
+#include "core/kernels/sha1.hpp"
+#include "core/session/registry.hpp"
 #include "node/arithmetic_kernels.hpp"
 #include "node/brown.hpp"
 #include "node/fft.hpp"

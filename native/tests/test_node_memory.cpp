@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/huge_pages.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/huge_pages.hpp"
+#include "core/json/error.hpp"
 #include "node/caches.hpp"
 #include "node/chase.hpp"
 #include "node/line_size.hpp"

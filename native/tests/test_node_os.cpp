@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/schedstat.hpp"
+#include "core/host/schedstat.hpp"
+#include "core/json/error.hpp"
 #include "node/child.hpp"
 #include "node/energy.hpp"
 #include "node/files.hpp"

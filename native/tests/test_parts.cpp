@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/pacer.hpp"
 #include "net/pattern.hpp"
 #include "net/service.hpp"

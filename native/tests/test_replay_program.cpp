@@ -1,7 +1,7 @@
 #include <string>
 
-#include "core/error.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/session/registry.hpp"
 #include "replay/answers.hpp"
 #include "replay/engine.hpp"
 #include "replay/network.hpp"

@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/threads.hpp"
+#include "core/host/threads.hpp"
 #include "net/buffer.hpp"
 #include "net/ring.hpp"
 #include "tests/catch.hpp"

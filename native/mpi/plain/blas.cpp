@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::mpi {
 namespace {

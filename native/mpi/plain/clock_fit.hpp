@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::mpi {
 

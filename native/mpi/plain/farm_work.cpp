@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
-#include "core/opaque.hpp"
+#include "core/json/error.hpp"
+#include "core/kernels/opaque.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/plain/libcrypto.hpp"
 
 namespace wulf::mpi {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/plain/sampled_time.hpp"
 
 namespace wulf::mpi {

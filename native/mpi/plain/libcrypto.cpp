@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "core/sha1.hpp"
+#include "core/kernels/sha1.hpp"
 
 namespace wulf::mpi {
 

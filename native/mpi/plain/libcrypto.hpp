@@ -9,7 +9,7 @@
 namespace wulf::mpi {
 
 /// SHA-1 by OpenSSL's libcrypto, which uses the CPU's own instructions for it, loaded at run time: the
-/// program is built where no OpenSSL is, too, and then computes it itself (core/sha1.hpp).
+/// program is built where no OpenSSL is, too, and then computes it itself (core/kernels/sha1.hpp).
 class LibrarySha1 {
  public:
   LibrarySha1();

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::mpi {
 

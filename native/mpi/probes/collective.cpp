@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/collective_ops.hpp"
 #include "mpi/probe.hpp"
 #include "mpi/timed_calls.hpp"

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/probe.hpp"
 
 namespace wulf::mpi {

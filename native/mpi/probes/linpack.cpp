@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/lu.hpp"
 #include "mpi/memory.hpp"
 #include "mpi/plain/block_cyclic.hpp"

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/batches.hpp"
 #include "mpi/pairs.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/batches.hpp"
 #include "mpi/plain/orders.hpp"
 #include "mpi/plain/pieces.hpp"

@@ -1,4 +1,4 @@
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "mpi/pairs.hpp"
 
 namespace wulf::mpi {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/plain/block_cyclic.hpp"
 #include "mpi/probe.hpp"
 

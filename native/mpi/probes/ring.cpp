@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/plain/orders.hpp"
 #include "mpi/plain/pieces.hpp"
 #include "mpi/probe.hpp"

@@ -1,4 +1,4 @@
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/client_timed.hpp"
 #include "net/exchange.hpp"
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/client_timed.hpp"
 #include "net/exchange.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "core/error.hpp"
-#include "core/host_clock.hpp"
+#include "core/json/error.hpp"
+#include "core/time/host_clock.hpp"
 #include "net/buffer.hpp"
 #include "net/client_timed.hpp"
 

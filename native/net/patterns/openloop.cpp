@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/client_timed.hpp"
 #include "net/exchange.hpp"
 #include "net/timetable.hpp"

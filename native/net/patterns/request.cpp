@@ -1,6 +1,6 @@
 #include <fstream>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/client_timed.hpp"
 #include "net/outstanding.hpp"
 #include "net/requests.hpp"

@@ -3,8 +3,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/counters.hpp"
-#include "core/error.hpp"
+#include "core/host/counters.hpp"
+#include "core/json/error.hpp"
 #include "net/client_run.hpp"
 #include "net/during.hpp"
 #include "net/exchange.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 #include <cerrno>
 
-#include "core/error.hpp"
-#include "core/threads.hpp"
+#include "core/host/threads.hpp"
+#include "core/json/error.hpp"
 #include "net/local.hpp"
 
 namespace wulf::net {

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/local.hpp"
 #include "net/ring.hpp"
 

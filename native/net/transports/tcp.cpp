@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/stream_channel.hpp"
 #include "net/tcp_state.hpp"
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/datagrams.hpp"
 
 namespace wulf::net {

@@ -1,7 +1,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "net/datagrams.hpp"
 #include "net/local.hpp"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "node/arithmetic_kernels.hpp"
 #include "node/probe.hpp"
 #include "node/timing.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
 #include "node/caches.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"

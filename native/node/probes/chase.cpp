@@ -1,6 +1,6 @@
 #include "node/chase.hpp"
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"
 #include "node/working_set.hpp"

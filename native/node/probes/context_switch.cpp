@@ -10,8 +10,8 @@
 #include <cstring>
 #include <span>
 
-#include "core/error.hpp"
-#include "core/file.hpp"
+#include "core/host/file.hpp"
+#include "core/json/error.hpp"
 #include "node/child.hpp"
 #include "node/files.hpp"
 #include "node/pages.hpp"

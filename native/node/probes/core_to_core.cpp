@@ -1,9 +1,9 @@
 #include <atomic>
 #include <future>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/threads.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/threads.hpp"
+#include "core/json/error.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"
 #include "node/timing.hpp"

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "node/brown.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"

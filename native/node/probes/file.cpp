@@ -1,4 +1,4 @@
-#include "core/file.hpp"
+#include "core/host/file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

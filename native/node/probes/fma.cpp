@@ -2,7 +2,7 @@
 #include <cstring>
 #include <optional>
 
-#include "core/affinity.hpp"
+#include "core/host/affinity.hpp"
 #include "node/fma_kernels.hpp"
 #include "node/probe.hpp"
 #include "node/team.hpp"

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/file.hpp"
+#include "core/host/file.hpp"
 #include "node/files.hpp"
 #include "node/probe.hpp"
 #include "node/timing.hpp"

@@ -4,8 +4,8 @@
 #include <ctime>
 #include <optional>
 
-#include "core/counters.hpp"
-#include "core/schedstat.hpp"
+#include "core/host/counters.hpp"
+#include "core/host/schedstat.hpp"
 #include "node/noise.hpp"
 #include "node/probe.hpp"
 #include "node/timing.hpp"

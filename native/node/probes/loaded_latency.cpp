@@ -1,4 +1,4 @@
-#include "core/affinity.hpp"
+#include "core/host/affinity.hpp"
 #include "node/chase.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"

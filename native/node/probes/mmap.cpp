@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "node/pages.hpp"
 #include "node/private_folder.hpp"
 #include "node/probe.hpp"

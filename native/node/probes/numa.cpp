@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
 #include "node/caches.hpp"
 #include "node/chase.hpp"
 #include "node/memory_node.hpp"

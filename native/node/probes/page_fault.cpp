@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/memory.hpp"
+#include "core/host/memory.hpp"
+#include "core/json/error.hpp"
 #include "node/private_folder.hpp"
 #include "node/probe.hpp"
 #include "node/random.hpp"

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 #include "node/energy.hpp"
 #include "node/probe.hpp"
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <numeric>
 
-#include "core/affinity.hpp"
+#include "core/host/affinity.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"
 #include "node/team.hpp"

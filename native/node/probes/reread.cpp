@@ -8,8 +8,8 @@
 #include <span>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/opaque.hpp"
+#include "core/json/error.hpp"
+#include "core/kernels/opaque.hpp"
 #include "node/files.hpp"
 #include "node/pages.hpp"
 #include "node/private_folder.hpp"

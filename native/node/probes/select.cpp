@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "node/files.hpp"
 #include "node/probe.hpp"
 #include "node/timing.hpp"

@@ -1,4 +1,4 @@
-#include "core/sha1.hpp"
+#include "core/kernels/sha1.hpp"
 
 #include "node/pages.hpp"
 #include "node/probe.hpp"

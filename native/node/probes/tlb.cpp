@@ -1,5 +1,5 @@
-#include "core/huge_pages.hpp"
-#include "core/memory.hpp"
+#include "core/host/huge_pages.hpp"
+#include "core/host/memory.hpp"
 #include "node/chase.hpp"
 #include "node/pages.hpp"
 #include "node/probe.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/analysis/critical_path.hpp"
 #include "replay/engine.hpp"
 #include "replay/engine_a/workspace.hpp"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/analysis/critical_path.hpp"
 #include "replay/engine.hpp"
 #include "replay/engine_a/workspace.hpp"

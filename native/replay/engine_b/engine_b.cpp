@@ -4,7 +4,7 @@
 #include <atomic>
 #include <exception>
 
-#include "core/threads.hpp"
+#include "core/host/threads.hpp"
 #include "replay/costs.hpp"
 #include "replay/engine.hpp"
 #include "replay/engine_b/replay.hpp"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/registry.hpp"
+#include "core/session/registry.hpp"
 #include "replay/lower/rank.hpp"
 #include "replay/run.hpp"
 

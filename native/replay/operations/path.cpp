@@ -3,8 +3,8 @@
 #include <queue>
 #include <vector>
 
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 #include "replay/analysis/critical_path.hpp"
 #include "replay/answers.hpp"
 #include "replay/detailed.hpp"

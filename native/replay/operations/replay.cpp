@@ -1,8 +1,8 @@
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 #include "replay/answers.hpp"
 #include "replay/engine.hpp"
 #include "replay/service.hpp"

@@ -2,8 +2,8 @@
 #include <array>
 #include <vector>
 
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 #include "replay/answers.hpp"
 #include "replay/detailed.hpp"
 #include "replay/service.hpp"

@@ -1,9 +1,9 @@
 #include <cmath>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 #include "replay/analysis/sensitivity.hpp"
 #include "replay/answers.hpp"
 #include "replay/service.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/network.hpp"
 #include "replay/program/matching.hpp"
 

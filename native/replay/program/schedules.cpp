@@ -5,8 +5,8 @@
 #include <bit>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "replay/network.hpp"
 #include "replay/program/builder.hpp"
 #include "replay/program/source.hpp"

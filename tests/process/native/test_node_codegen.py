@@ -159,10 +159,13 @@ def without_barriers(folder: Path, source: str) -> Path:
     """A copy of native/node where the compiler sees through `opaque`; the source in it."""
     copy = folder / "node"
     shutil.copytree(NATIVE / "node", copy)
-    text, taken = re.subn(r'asm volatile\("" : "\+[rxw]"\(value\)\);', ";", (NATIVE / "core/opaque.hpp").read_text())
+    opaque = folder / "core/kernels/opaque.hpp"
+    text, taken = re.subn(
+        r'asm volatile\("" : "\+[rxw]"\(value\)\);', ";", (NATIVE / "core/kernels/opaque.hpp").read_text()
+    )
     assert taken == 3
-    (folder / "core").mkdir()
-    (folder / "core/opaque.hpp").write_text(text)
+    opaque.parent.mkdir(parents=True)
+    opaque.write_text(text)
     return copy / source
 
 
