@@ -1,4 +1,4 @@
-#include "net/header.hpp"
+#include "net/wire/header.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,8 +7,8 @@
 
 #include "core/json/error.hpp"
 #include "fuzz/targets.hpp"
-#include "net/pattern.hpp"
-#include "net/server.hpp"
+#include "net/run/pattern.hpp"
+#include "net/server/server.hpp"
 
 namespace wulf::fuzz {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/session/operations.hpp"
+#include "mpi/ranks/world.hpp"
 #include "mpi/service.hpp"
-#include "mpi/world.hpp"
 
 namespace {
 

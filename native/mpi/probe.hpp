@@ -7,7 +7,7 @@
 #include "core/json/json.hpp"
 #include "core/json/params.hpp"
 #include "core/session/registry.hpp"
-#include "mpi/world.hpp"
+#include "mpi/ranks/world.hpp"
 
 namespace wulf::mpi {
 

@@ -13,9 +13,9 @@
 #include "core/host/affinity.hpp"
 #include "core/host/counters.hpp"
 #include "core/session/operations.hpp"
-#include "mpi/commands.hpp"
-#include "mpi/jobs.hpp"
 #include "mpi/probe.hpp"
+#include "mpi/ranks/commands.hpp"
+#include "mpi/ranks/jobs.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -3,8 +3,8 @@
 #include "core/host/affinity.hpp"
 #include "core/json/error.hpp"
 #include "core/json/params.hpp"
-#include "net/client_run.hpp"
-#include "net/parts.hpp"
+#include "net/client/run.hpp"
+#include "net/run/parts.hpp"
 
 namespace wulf::net {
 

@@ -7,7 +7,7 @@
 
 #include "core/json/json.hpp"
 #include "core/session/session.hpp"
-#include "net/server.hpp"
+#include "net/server/server.hpp"
 
 namespace wulf::net {
 

@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "core/json/error.hpp"
-#include "net/address.hpp"
-#include "net/header.hpp"
-#include "net/key.hpp"
+#include "net/wire/address.hpp"
+#include "net/wire/header.hpp"
+#include "net/wire/key.hpp"
 #include "tests/catch.hpp"
 
 namespace {

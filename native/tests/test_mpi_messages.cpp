@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/host/memory.hpp"
-#include "mpi/plain/layout.hpp"
-#include "mpi/plain/pattern.hpp"
-#include "mpi/plain/spin.hpp"
+#include "mpi/plain/messages/layout.hpp"
+#include "mpi/plain/messages/pattern.hpp"
+#include "mpi/plain/time/spin.hpp"
 #include "tests/catch.hpp"
 
 using wulf::mpi::difference;

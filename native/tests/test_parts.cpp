@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "core/json/error.hpp"
-#include "net/pacer.hpp"
-#include "net/pattern.hpp"
+#include "net/flow/pacer.hpp"
+#include "net/run/pattern.hpp"
 #include "net/service.hpp"
 #include "tests/catch.hpp"
 

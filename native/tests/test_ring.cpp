@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/host/threads.hpp"
-#include "net/buffer.hpp"
-#include "net/ring.hpp"
+#include "net/channel/ring.hpp"
+#include "net/flow/buffer.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "mpi/farm.hpp"
+#include "mpi/farm/farm.hpp"
 
 #include <algorithm>
 #include <cmath>

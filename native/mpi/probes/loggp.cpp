@@ -5,8 +5,8 @@
 
 #include "core/stats/summary.hpp"
 #include "core/time/clock.hpp"
-#include "mpi/batches.hpp"
-#include "mpi/pairs.hpp"
+#include "mpi/messages/pairs.hpp"
+#include "mpi/time/batches.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "core/stats/summary.hpp"
 #include "core/time/clock.hpp"
-#include "mpi/batches.hpp"
-#include "mpi/plain/orders.hpp"
-#include "mpi/plain/pieces.hpp"
+#include "mpi/plain/messages/orders.hpp"
+#include "mpi/plain/messages/pieces.hpp"
 #include "mpi/probe.hpp"
+#include "mpi/time/batches.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/stats/summary.hpp"
 #include "core/time/clock.hpp"
-#include "mpi/plain/block_cyclic.hpp"
+#include "mpi/plain/lu/block_cyclic.hpp"
 #include "mpi/probe.hpp"
 
 namespace wulf::mpi {

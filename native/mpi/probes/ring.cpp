@@ -9,8 +9,8 @@
 
 #include "core/stats/summary.hpp"
 #include "core/time/clock.hpp"
-#include "mpi/plain/orders.hpp"
-#include "mpi/plain/pieces.hpp"
+#include "mpi/plain/messages/orders.hpp"
+#include "mpi/plain/messages/pieces.hpp"
 #include "mpi/probe.hpp"
 
 namespace wulf::mpi {

@@ -6,7 +6,7 @@
 
 #include "core/host/threads.hpp"
 #include "core/json/error.hpp"
-#include "net/local.hpp"
+#include "net/channel/local.hpp"
 
 namespace wulf::net {
 namespace {

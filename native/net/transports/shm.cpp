@@ -6,8 +6,8 @@
 #include <cerrno>
 
 #include "core/json/error.hpp"
-#include "net/local.hpp"
-#include "net/ring.hpp"
+#include "net/channel/local.hpp"
+#include "net/channel/ring.hpp"
 
 namespace wulf::net {
 namespace {

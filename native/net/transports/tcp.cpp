@@ -5,8 +5,8 @@
 #include <array>
 
 #include "core/json/error.hpp"
-#include "net/stream_channel.hpp"
-#include "net/tcp_state.hpp"
+#include "net/channel/stream.hpp"
+#include "net/wire/tcp_state.hpp"
 
 namespace wulf::net {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "core/json/error.hpp"
-#include "net/datagrams.hpp"
+#include "net/channel/datagrams.hpp"
 
 namespace wulf::net {
 namespace {

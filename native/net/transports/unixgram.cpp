@@ -2,8 +2,8 @@
 #include <sys/time.h>
 
 #include "core/json/error.hpp"
-#include "net/datagrams.hpp"
-#include "net/local.hpp"
+#include "net/channel/datagrams.hpp"
+#include "net/channel/local.hpp"
 
 namespace wulf::net {
 namespace {

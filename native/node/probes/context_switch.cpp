@@ -12,13 +12,13 @@
 
 #include "core/host/file.hpp"
 #include "core/json/error.hpp"
-#include "node/child.hpp"
-#include "node/files.hpp"
-#include "node/pages.hpp"
-#include "node/placement.hpp"
+#include "node/cpu/placement.hpp"
+#include "node/memory/pages.hpp"
+#include "node/os/child.hpp"
+#include "node/os/files.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

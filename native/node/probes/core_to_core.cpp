@@ -4,9 +4,9 @@
 #include "core/host/affinity.hpp"
 #include "core/host/threads.hpp"
 #include "core/json/error.hpp"
-#include "node/pages.hpp"
+#include "node/memory/pages.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "node/files.hpp"
-#include "node/private_folder.hpp"
+#include "node/os/files.hpp"
+#include "node/os/private_folder.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

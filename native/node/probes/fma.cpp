@@ -3,10 +3,10 @@
 #include <optional>
 
 #include "core/host/affinity.hpp"
-#include "node/fma_kernels.hpp"
+#include "node/cpu/fma_kernels.hpp"
+#include "node/cpu/team.hpp"
 #include "node/probe.hpp"
-#include "node/team.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -9,10 +9,10 @@
 #include <cstdint>
 
 #include "core/host/file.hpp"
-#include "node/files.hpp"
+#include "node/os/files.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

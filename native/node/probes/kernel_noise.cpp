@@ -6,9 +6,9 @@
 
 #include "core/host/counters.hpp"
 #include "core/host/schedstat.hpp"
-#include "node/noise.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
+#include "node/time/noise.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

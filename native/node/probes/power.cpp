@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "core/time/clock.hpp"
-#include "node/energy.hpp"
+#include "node/power/energy.hpp"
 #include "node/probe.hpp"
 
 namespace wulf::node {

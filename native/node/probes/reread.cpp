@@ -10,12 +10,12 @@
 
 #include "core/json/error.hpp"
 #include "core/kernels/opaque.hpp"
-#include "node/files.hpp"
-#include "node/pages.hpp"
-#include "node/private_folder.hpp"
+#include "node/memory/pages.hpp"
+#include "node/os/files.hpp"
+#include "node/os/private_folder.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

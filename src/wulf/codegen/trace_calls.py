@@ -236,7 +236,7 @@ def for_python(text: str) -> str:
 
 
 def _file(functions: Iterable[str]) -> str:
-    return '#include "trace/recording.hpp"\n\nextern "C" {\n' + "".join(functions) + "}\n"
+    return '#include "trace/calls/recording.hpp"\n\nextern "C" {\n' + "".join(functions) + "}\n"
 
 
 def _c(call: Call) -> str:
