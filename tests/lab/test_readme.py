@@ -204,7 +204,7 @@ def test_a_table_of_times_and_a_health_check(place: Path) -> None:
 
 
 def test_an_audit_and_the_plan_of_a_campaign(place: Path) -> None:
-    """Changes themselves: tests/lab/test_lab_tune.py; what is kept of them: test_lab_tune_verify.py."""
+    """Changes themselves: tests/lab/tune/test_campaigns.py; what is kept of them: tests/lab/tune/test_verify.py."""
     audited = run("wulf audit 'n[1-4]' --aim latency", place, "--lab", "--json")
     assert audited.returncode in (0, 1), audited.stderr
     explained = run("wulf audit --explain nic.rx_usecs", place, readme="--explain nic.rx_usecs")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.app.test_runs import PATIENCE, wulf
 from tests.lab.conftest import needs
-from tests.lab.test_lab_app import PATIENCE, wulf
 from tests.process.native.mpi_session import each_mpi
 from tests.running.tiers import first_of
 from wulf import lab as labs

@@ -56,7 +56,7 @@ ONE = {"get": "latency", "put": "latency", "onesided --sizes 8": "latency"}
 
 @pytest.fixture(autouse=True)
 def short_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A campaign has no option for it; what it says of the nodes is in test_lab_tune.py."""
+    """A campaign has no option for it; what it says of the nodes is in tune/test_campaigns.py."""
     latency = replace(tune_measures.NET[Aim.LATENCY], seconds=0.01)
     monkeypatch.setitem(tune_measures.NET, Aim.LATENCY, latency)
 
@@ -156,7 +156,7 @@ def test_the_best_parameter_of_a_program(two_nodes: labs.Lab, tmp_path: Path) ->
 
 @pytest.mark.command("impact")
 def test_what_a_setting_is_worth_to_a_program(two_nodes: labs.Lab, tmp_path: Path) -> None:
-    """On one node, where nothing is measured of the network: test_lab_impact.py has links and both ends."""
+    """On one node, where nothing is measured of the network: impact/test_settings.py has links and both ends."""
     out = tmp_path / "run"
     words = ["n1", "--settings", "net.somaxconn=1234", "--blocks", "6", "--answer", "it is .*", "--no-profile"]
     wulf("impact", *words, "--lab", "--out", str(out), "--", "echo", "it is 4")
@@ -167,7 +167,7 @@ def test_what_a_setting_is_worth_to_a_program(two_nodes: labs.Lab, tmp_path: Pat
 
 @pytest.mark.command("tune campaign", "tune status", "tune revert")
 def test_a_setting_is_tried_and_taken_back(two_nodes: labs.Lab, tmp_path: Path) -> None:
-    """Kept or not is a matter of the figures: test_lab_tune.py. Afterwards there is nothing left to take back."""
+    """Kept or not is a matter of the figures: tune/test_campaigns.py. Afterwards there is nothing left to take back."""
     out = tmp_path / "run"
     words = ["--settings", "nic.mtu=1400", "--aim", "latency", "--blocks", "6", "--quick", "--apply"]
     done = wulf("tune", "campaign", "n[1-2]", *words, "--lab", "--json", "--out", str(out))

@@ -11,7 +11,7 @@ import pytest
 from bench.public import RANKS, TRACED
 
 from tests.lab.conftest import needs
-from tests.lab.test_lab_mpi_commands import BUILDING, wulf
+from tests.lab.mpi.test_commands import BUILDING, wulf
 from tests.process.native.mpi_session import installed
 from wulf import lab as labs
 from wulf.workflow.model.loggp import HEADER

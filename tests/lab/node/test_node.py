@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.test_lab_survey import mark, wulf  # noqa: F401 - a fixture that is used by itself
+from tests.lab.commands import wulf
 from wulf.lab import Lab
 from wulf.measure.node.rows import rows_of, table
 from wulf.store.run import read_run
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("mark")]
 
 
 @pytest.mark.full

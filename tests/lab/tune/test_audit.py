@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.lab.commands import wulf
 from tests.lab.conftest import ssh
-from tests.lab.test_lab_survey import mark, wulf  # noqa: F401 - a fixture that is used by itself
 from wulf import lab
 from wulf.store.run import read_run
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("mark")]
 
 KEY = "net.ipv4.tcp_notsent_lowat"
 """A sysctl of each network namespace by itself, which no distribution sets."""

@@ -19,7 +19,7 @@ from tests.lab.containers import SYSTEMD, copy_of_debian, debian, enable, run_un
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(1800)]
 
-UNITS = Path(__file__).parents[2] / "packaging" / "systemd"
+UNITS = Path(__file__).parents[3] / "packaging" / "systemd"
 
 WULF = """\
 #!/usr/bin/python3

@@ -4,85 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import signal
 import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 
+from tests.lab.commands import HANG, WULF, left, start, wulf
 from tests.running.tiers import first_of
 from wulf import lab as labs
-from wulf.lab import state
 from wulf.store.run import read_run
 from wulf.workflow.engine.recover import load
 
-pytestmark = pytest.mark.lab
-ROOT = Path(__file__).parents[2]
-WULF = [sys.executable, "-m", "wulf.cli.main"]
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("mark")]
+ROOT = Path(__file__).parents[3]
 
 
 SHOWN = (["link"], ["netns"])
 """What `ip` lists of this machine's networks."""
-
-HANG = 120.0
-"""Seconds that only a hang lasts, on however busy a machine."""
-
-
-def wulf(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*WULF, *words], capture_output=True, text=True, timeout=240, check=False, **more)
-
-
-def marked(mark: str) -> list[str]:
-    """Command lines of the processes that have the mark in their environment: what a test started, however it was
-    orphaned; and the labs made for one command whose maker is gone (they start with an environment of their own).
-    """
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"WULF_TEST_MARK={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue
-    makers = {name: Path("/proc", name.split("-")[1]) for name, _ in state.processes() if name.startswith("tmp-")}
-    return found + [f"lab {name}" for name, maker in makers.items() if not maker.exists()]
-
-
-def left(mark: str, seconds: float = 10.0) -> list[str]:
-    """What of it does not go away."""
-    deadline = time.monotonic() + seconds
-    while (found := marked(mark)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return found
-
-
-@pytest.fixture(autouse=True)
-def mark(netns: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Needs a lab of namespaces; whatever a test does, nothing of it may stay."""
-    mark = secrets.token_hex(8)
-    monkeypatch.setenv("WULF_TEST_MARK", mark)
-    yield mark
-    assert left(mark) == []
-
-
-def start(*words: str, out: Path, **more: Any) -> subprocess.Popen[bytes]:
-    """Start a measuring command, and wait until it measures."""
-    process = subprocess.Popen(
-        [*WULF, *words, "--out", str(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more
-    )
-    replicates = out / "replicates.jsonl"
-    deadline = time.monotonic() + HANG
-    while time.monotonic() < deadline and process.poll() is None:
-        if replicates.exists() and replicates.read_bytes().count(b"\n") > 20:
-            return process
-        time.sleep(0.05)
-    process.kill()
-    pytest.fail(f"did not get to measuring: {process.communicate()[1]!r}")
 
 
 @pytest.mark.alone

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from bench import parse
 
-from tests.lab.test_lab_survey import mark, wulf  # noqa: F401 - a fixture that is used by itself
+from tests.lab.commands import wulf
 from wulf.lab import Lab
 from wulf.store.run import read_run
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("mark")]
 
 LOOPS = [  # one tool; `make test-all` has them all
     ("sockperf", "pingpong", "udp", "latency", parse.sockperf_average),

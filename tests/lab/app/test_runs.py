@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.lab.commands import WULF
 from tests.lab.conftest import needs
-from tests.lab.test_lab_survey import WULF
 from tests.process.native.mpi_session import each_mpi
 from tests.processes import wait_until
 from tests.running.tiers import first_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.test_lab_survey import wulf
+from tests.lab.commands import wulf
 from tests.process.native.mpi_session import each_mpi
 from wulf import lab
 from wulf.core.errors import INCOMPLETE, OK

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.lab.commands import start
 from tests.lab.conftest import address, ssh
-from tests.lab.test_lab_survey import start
 from tests.process.native.raw import IDLE_THREADS
 from tests.process.native.session import KEY, Session
 from tests.processes import wait_until

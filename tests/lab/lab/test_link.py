@@ -279,7 +279,7 @@ def test_a_full_queue_drops(plain_again: lab.Lab) -> None:
 
 @pytest.mark.alone
 def test_the_rate_is_kept(plain_again: lab.Lab) -> None:
-    from tests.lab.test_lab_network import share_of
+    from tests.lab.lab.test_network import share_of
 
     set_both(plain_again, rate="50mbit", delay="100us")
     share, lost = best_share(partial(share_of, plain_again, "n1", "n2", 50e6), 0.85)
@@ -411,7 +411,7 @@ def test_status_tells_lateness(plain_again: lab.Lab, pair: Pair) -> None:
 @pytest.mark.full
 def test_full_frames_at_a_gigabit(plain_again: lab.Lab) -> None:
     """No figure, which depends on the machine (see docs): only that a stream gets through, far below the rate."""
-    from tests.lab.test_lab_network import throughput
+    from tests.lab.lab.test_network import throughput
 
     set_both(plain_again, rate="1gbit", delay="50us")
     start = time.monotonic()

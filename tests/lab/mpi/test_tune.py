@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.conftest import needs, ssh
-from tests.lab.test_lab_mpi_commands import BUILDING, wulf
+from tests.lab.mpi.test_commands import BUILDING, wulf
 from tests.process.native.mpi_session import each_mpi, installed
 from tests.rules_file import read_rules
 from tests.worlds import world_of

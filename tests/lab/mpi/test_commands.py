@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.lab.commands import WULF
 from tests.lab.conftest import needs
-from tests.lab.test_lab_survey import WULF
 from tests.process.native.mpi_session import each_mpi, installed
 from wulf import lab as labs
 from wulf.store.run import read_run

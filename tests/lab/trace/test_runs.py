@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.test_lab_survey import WULF
+from tests.lab.commands import WULF
 from tests.process.native.mpi_session import OPTIONS, each_mpi
 from wulf import lab as labs
 from wulf.model.network.file import parse_network

@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from tests.lab.test_lab_survey import HANG, WULF, mark, wulf  # noqa: F401 - `mark` is a fixture
+from tests.lab.commands import HANG, WULF, wulf
 from wulf import lab as labs
 from wulf.store.run import read_run
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("mark")]
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.test_lab_survey import WULF, mark, start, wulf  # noqa: F401 - `mark` is a fixture
+from tests.lab.commands import WULF, start, wulf
 from wulf import lab as labs
 from wulf.store.run import read_run
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("mark")]
 
 
 @pytest.fixture

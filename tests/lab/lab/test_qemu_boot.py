@@ -100,7 +100,7 @@ PACKAGES = [
     *("pyroute2", f"pyroute2-{version('pyroute2')}.dist-info"),  # which version it is, the agent's bundle says
 ]
 WULF = f'#!/bin/sh\nPYTHONPATH={TREE} exec python3 -m wulf.cli.main "$@"\n'
-UNITS = Path(__file__).parents[2] / "packaging" / "systemd"
+UNITS = Path(__file__).parents[3] / "packaging" / "systemd"
 AT_ONCE = "[Timer]\nOnBootSec=1s\nOnUnitInactiveSec=5s\nRandomizedDelaySec=0\nAccuracySec=1s\n"
 """The timer without its patience."""
 ANY_LOAD = "[Service]\nExecStart=\nExecStart=/usr/bin/wulf rates refresh --max-load 100 --share 95%% --for 1s\n"
