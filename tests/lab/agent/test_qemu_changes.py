@@ -25,7 +25,7 @@ from wulf.tune.setting import Aim
 from wulf.workflow.engine.done import Done
 from wulf.workflow.tune import undo as tune_undo
 from wulf.workflow.tune.audit import audit
-from wulf.workflow.tune.prepare import Request
+from wulf.workflow.tune.prepare import CampaignRequest
 from wulf.workflow.tune.run import tune
 
 pytestmark = [pytest.mark.lab, pytest.mark.full, pytest.mark.timeout(3600)]
@@ -208,7 +208,7 @@ class _WhenWritten(Unwatched):
 def campaign(made: lab.Lab, folder: Path, settings: str, watch: Any = None, **request: Any) -> Done:
     inventory = request.pop("inventory", None) or Inventory.from_lab(made)
     with RunWriter(folder, "tune", {"seed": 5, "nodes": list(inventory.names)}) as writer:
-        asked = Request(Aim.LATENCY, settings, seed=5, quick=True, keep=False, confirm=CONFIRM, **request)
+        asked = CampaignRequest(Aim.LATENCY, settings, seed=5, quick=True, keep=False, confirm=CONFIRM, **request)
         return tune(inventory, asked, writer, watch=watch or Unwatched())
 
 

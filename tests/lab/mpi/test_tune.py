@@ -21,7 +21,7 @@ from wulf.measure.mpi.guidelines import Call
 from wulf.measure.mpi.rules_file import Rule, read_variables, write_rules
 from wulf.store.run import RunWriter, read_run
 from wulf.workflow.engine.effort import Effort
-from wulf.workflow.engine.measuring import Outcome, measure
+from wulf.workflow.engine.measuring import RunOutcome, measure
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi.launching import Launch
 from wulf.workflow.mpi.tune import NAMES, TuneCollectives
@@ -33,7 +33,7 @@ ANY_GAIN = -1.0
 """Whatever has an interval is adopted: which algorithm is faster depends on the machine."""
 
 
-def tuned(lab: labs.Lab, out: Path, kind: str, rules: Path) -> Outcome:
+def tuned(lab: labs.Lab, out: Path, kind: str, rules: Path) -> RunOutcome:
     launch = Launch(WorldSpec(per_node=2, mpi=kind))
     with RunWriter(out, "mpi-collectives", {"seed": 1}) as writer:
         study = TuneCollectives(

@@ -28,7 +28,7 @@ from wulf.tune.setting import Aim
 from wulf.workflow.engine.done import Done
 from wulf.workflow.tune import measures as tune_measures
 from wulf.workflow.tune import undo as tune_undo
-from wulf.workflow.tune.prepare import Request, plan_object
+from wulf.workflow.tune.prepare import CampaignRequest, plan_object
 from wulf.workflow.tune.run import plan_only, tune
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
@@ -60,7 +60,10 @@ def campaign(two_nodes: lab.Lab, tmp_path: Path) -> Callable[..., Done]:
         inventory = Inventory.from_lab(two_nodes)
         with RunWriter(tmp_path / "run", "tune", {"seed": 5, "nodes": list(inventory.names)}) as writer:
             return tune(
-                inventory, Request(aim, settings, seed=5, quick=True, **request), writer, watch=watch or Unwatched()
+                inventory,
+                CampaignRequest(aim, settings, seed=5, quick=True, **request),
+                writer,
+                watch=watch or Unwatched(),
             )
 
     return run
@@ -221,7 +224,7 @@ def test_an_interrupt_leaves_every_node_as_before(campaign: Callable[..., Done])
 
 def test_nothing_is_written_by_a_dry_run(two_nodes: lab.Lab) -> None:
     before = ssh(two_nodes, "n1", "ip -j link; find /var/lib/wulf -type f").stdout
-    plan = plan_object(plan_only(Inventory.from_lab(two_nodes), Request(Aim.THROUGHPUT)))
+    plan = plan_object(plan_only(Inventory.from_lab(two_nodes), CampaignRequest(Aim.THROUGHPUT)))
     assert {"nic.mtu"} <= {one["name"] for one in plan["settings"]}
     assert ssh(two_nodes, "n1", "ip -j link; find /var/lib/wulf -type f").stdout == before
     assert any(lacking(one["reason"], "machine", "nodes share") == [] for one in plan["omitted"])
@@ -242,7 +245,7 @@ def test_a_killed_node_is_named_and_the_other_is_as_before(tmp_path: Path, netns
                     time.sleep(0.2)
 
         with RunWriter(tmp_path / "run", "tune", {"seed": 5}) as writer:
-            request = Request(Aim.LATENCY, "nic.mtu=1400,nic.gro=false", seed=5, quick=True)
+            request = CampaignRequest(Aim.LATENCY, "nic.mtu=1400,nic.gro=false", seed=5, quick=True)
             done = tune(inventory, request, writer, watch=Kill())
         assert done.exit_code == 3
         assert done.result["rows"]
