@@ -4,9 +4,9 @@
 #include "core/json/error.hpp"
 #include "core/session/registry.hpp"
 #include "fuzz/targets.hpp"
-#include "replay/engine.hpp"
 #include "replay/program/builder.hpp"
 #include "replay/program/source.hpp"
+#include "replay/run/engine.hpp"
 
 namespace wulf::fuzz {
 namespace {

@@ -5,7 +5,7 @@
 #include "core/json/error.hpp"
 #include "core/json/params.hpp"
 #include "core/session/registry.hpp"
-#include "replay/engine.hpp"
+#include "replay/run/engine.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -152,4 +152,20 @@ std::int64_t int_field(const Json& object, const std::string& name, std::int64_t
   return found->get<std::int64_t>();
 }
 
+std::int64_t int_or(const Json& request, const std::string& name, std::int64_t preset, std::int64_t min,
+                    std::int64_t max) {
+  return request.contains(name) ? int_field(request, name, min, max) : preset;
+}
+
+bool flag_field(const Json& request, const std::string& name, bool preset) {
+  const Json* found = request.find(name);
+  if (found == nullptr) {
+    return preset;
+  }
+  if (!found->is_boolean()) {
+    throw bad_parameter(name, name + " is " + found->dump() + ", but must be true or false");
+  }
+  return found->get<bool>();
+}
+
 }  // namespace wulf

@@ -62,4 +62,11 @@ void refuse_unknown_fields(const Json& object, const std::vector<std::string>& k
 [[nodiscard]] std::int64_t int_field(const Json& object, const std::string& name, std::int64_t min,
                                      std::int64_t max);
 
+/// As above, or a preset where the request has no such field.
+[[nodiscard]] std::int64_t int_or(const Json& request, const std::string& name, std::int64_t preset,
+                                  std::int64_t min, std::int64_t max);
+
+/// The request's field `name`, true or false. Throws bad-parameter for another type.
+[[nodiscard]] bool flag_field(const Json& request, const std::string& name, bool preset);
+
 }  // namespace wulf

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "core/json/error.hpp"
-#include "replay/analysis/critical_path.hpp"
-#include "replay/engine.hpp"
+#include "replay/engine_a/critical_path.hpp"
 #include "replay/engine_a/workspace.hpp"
+#include "replay/run/engine.hpp"
 
 namespace wulf::replay {
 namespace {

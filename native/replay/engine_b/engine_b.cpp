@@ -5,9 +5,9 @@
 #include <exception>
 
 #include "core/host/threads.hpp"
-#include "replay/costs.hpp"
-#include "replay/engine.hpp"
+#include "replay/engine_a/costs.hpp"
 #include "replay/engine_b/replay.hpp"
+#include "replay/run/engine.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "core/json/error.hpp"
 #include "core/json/params.hpp"
-#include "replay/answers.hpp"
 
 namespace wulf::replay {
 namespace {

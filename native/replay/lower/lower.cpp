@@ -4,7 +4,7 @@
 
 #include "core/session/registry.hpp"
 #include "replay/lower/rank.hpp"
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "core/json/params.hpp"
 #include "core/session/registry.hpp"
-#include "replay/answers.hpp"
-#include "replay/detailed.hpp"
+#include "replay/engine_a/detailed.hpp"
 #include "replay/lower/call.hpp"
 #include "replay/lower/files.hpp"
+#include "replay/run/network.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

@@ -5,7 +5,6 @@
 #include "core/json/error.hpp"
 #include "core/json/params.hpp"
 #include "core/session/registry.hpp"
-#include "replay/answers.hpp"
 #include "replay/program/builder.hpp"
 #include "replay/program/first_messages.hpp"
 #include "replay/program/own_messages.hpp"

@@ -5,9 +5,9 @@
 
 #include "core/json/params.hpp"
 #include "core/session/registry.hpp"
-#include "replay/analysis/critical_path.hpp"
-#include "replay/answers.hpp"
-#include "replay/detailed.hpp"
+#include "replay/engine_a/critical_path.hpp"
+#include "replay/engine_a/detailed.hpp"
+#include "replay/run/network.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

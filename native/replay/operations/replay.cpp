@@ -3,8 +3,8 @@
 #include "core/json/error.hpp"
 #include "core/json/params.hpp"
 #include "core/session/registry.hpp"
-#include "replay/answers.hpp"
-#include "replay/engine.hpp"
+#include "replay/operations/answers.hpp"
+#include "replay/run/engine.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

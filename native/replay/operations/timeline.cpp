@@ -4,8 +4,8 @@
 
 #include "core/json/params.hpp"
 #include "core/session/registry.hpp"
-#include "replay/answers.hpp"
-#include "replay/detailed.hpp"
+#include "replay/engine_a/detailed.hpp"
+#include "replay/run/network.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

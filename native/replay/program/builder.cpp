@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/json/error.hpp"
-#include "replay/network.hpp"
+#include "replay/program/fixed_point.hpp"
 #include "replay/program/matching.hpp"
 
 namespace wulf::replay {

@@ -7,8 +7,8 @@
 
 #include "core/json/error.hpp"
 #include "core/json/params.hpp"
-#include "replay/network.hpp"
 #include "replay/program/builder.hpp"
+#include "replay/program/fixed_point.hpp"
 #include "replay/program/source.hpp"
 
 namespace wulf::replay {

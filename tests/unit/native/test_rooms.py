@@ -15,9 +15,6 @@ MOST_MODULES = 15
 PEERS = {"node/probes", "replay/collectives"}
 """Rooms of peers: an addition is one module more."""
 
-CIRCLES = {"replay"}
-"""Programs whose rooms are not laid yet."""
-
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -60,7 +57,7 @@ def test_no_room_has_more_modules_than_one_takes_in(program):
     assert {room: count for room, count in counts.items() if count > MOST_MODULES and room not in PEERS} == {}
 
 
-@pytest.mark.parametrize("program", sorted({*PROGRAMS} - CIRCLES))
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_includes_run_one_way_between_rooms(program):
     assert circle(arrows(NATIVE / program)) == []
 

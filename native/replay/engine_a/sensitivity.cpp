@@ -1,12 +1,12 @@
-#include "replay/analysis/sensitivity.hpp"
+#include "replay/engine_a/sensitivity.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/json/error.hpp"
-#include "replay/analysis/critical_path.hpp"
-#include "replay/engine.hpp"
+#include "replay/engine_a/critical_path.hpp"
 #include "replay/engine_a/workspace.hpp"
+#include "replay/run/engine.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/session/registry.hpp"
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 
 namespace wulf::replay {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "replay/costs.hpp"
+#include "replay/engine_a/costs.hpp"
 #include "replay/engine_a/workspace.hpp"
 
 namespace wulf::replay {

@@ -1,11 +1,10 @@
-#include "replay/network.hpp"
+#include "replay/run/network.hpp"
 
 #include <array>
 #include <utility>
 
 #include "core/json/error.hpp"
 #include "core/json/params.hpp"
-#include "replay/answers.hpp"
 
 namespace wulf::replay {
 namespace {
@@ -115,6 +114,14 @@ Network parse_network(const Json& json, std::uint32_t ranks) {
   network.topology = json.value("topology", Json());
   network.slow_start = json.value("slow_start", Json());
   return network;
+}
+
+Network network_field(const Json& request, std::uint32_t ranks) {
+  const Json* found = request.find("network");
+  if (found == nullptr) {
+    throw bad_parameter("network", "'network' is missing: give an object");
+  }
+  return parse_network(*found, ranks);
 }
 
 std::vector<Network> parse_networks(const Json& request, std::uint32_t ranks) {

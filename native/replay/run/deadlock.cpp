@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 
 namespace wulf::replay {
 

@@ -6,18 +6,10 @@
 #include <vector>
 
 #include "core/json/json.hpp"
-#include "replay/program/program.hpp"
+#include "replay/program/fixed_point.hpp"
+#include "replay/program/operation.hpp"
 
 namespace wulf::replay {
-
-/// Costs per byte are picoseconds with 20 fractional bits.
-constexpr unsigned kFractionBits = 20;
-
-/// cost · n, rounded down to whole picoseconds.
-[[nodiscard]] constexpr std::int64_t mul(std::int64_t cost, std::uint64_t n) {
-  __extension__ using Wide = __int128;
-  return static_cast<std::int64_t>((static_cast<Wide>(cost) * static_cast<Wide>(n)) >> kFractionBits);
-}
 
 /// LogGOPS's parameters between two ranks.
 struct LinkClass {
@@ -73,6 +65,9 @@ struct Network {
 
 /// The network of a request, for a program of so many ranks. Throws bad-parameter that names the field.
 [[nodiscard]] Network parse_network(const Json& json, std::uint32_t ranks);
+
+/// The request's `network`. Errors as parse_network.
+[[nodiscard]] Network network_field(const Json& request, std::uint32_t ranks);
 
 /// All networks of a request's `networks`. Errors as parse_network.
 [[nodiscard]] std::vector<Network> parse_networks(const Json& request, std::uint32_t ranks);

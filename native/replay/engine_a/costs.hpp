@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "replay/engine_a/lanes.hpp"
-#include "replay/network.hpp"
 #include "replay/program/program.hpp"
+#include "replay/run/network.hpp"
 
 namespace wulf::replay {
 

@@ -1,4 +1,4 @@
-#include "replay/costs.hpp"
+#include "replay/engine_a/costs.hpp"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/json/error.hpp"
-#include "replay/network.hpp"
 #include "replay/program/program.hpp"
+#include "replay/run/network.hpp"
 
 namespace wulf::replay {
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "replay/costs.hpp"
+#include "replay/engine_a/costs.hpp"
 #include "replay/engine_a/workspace.hpp"
-#include "replay/network.hpp"
 #include "replay/program/program.hpp"
-#include "replay/run.hpp"
+#include "replay/run/network.hpp"
+#include "replay/run/run.hpp"
 
 namespace wulf::replay {
 

@@ -1,4 +1,4 @@
-#include "replay/analysis/critical_path.hpp"
+#include "replay/engine_a/critical_path.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "replay/costs.hpp"
-#include "replay/network.hpp"
+#include "replay/engine_a/costs.hpp"
 #include "replay/program/program.hpp"
+#include "replay/run/network.hpp"
 
 namespace wulf::replay {
 
