@@ -77,7 +77,7 @@ fuzz: ## libFuzzer on session, wire header and /proc, ten minutes each (ARGS="--
 faults: ## the network probe under attacks and faults, a million packets long
 	@$(SETUP) test
 	@WULF_FAULTS=long $(VENV)/pytest -q tests/process/native/test_wulf_net_security.py \
-	  tests/process/native/test_wulf_net_faults.py tests/lab/test_lab_faults.py $(ARGS)
+	  tests/process/native/test_wulf_net_faults.py tests/lab/net/test_faults.py $(ARGS)
 
 change-faults: ## changes of settings under kill -9, failing disks and meddlers, 420 campaigns (ARGS="--seed 2")
 	@$(SETUP) test

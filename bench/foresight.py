@@ -33,7 +33,7 @@ from bench.node import LOOPS
 from bench.session import Session
 from wulf import lab as labs
 from wulf.apps import phyml
-from wulf.cluster.mpi.commands import Host, Site, command
+from wulf.cluster.mpi.commands import RankHost, Site, command
 from wulf.cluster.mpi.installed import Installed
 from wulf.cluster.mpi.spec import WorldSpec
 from wulf.cluster.programs import find_program
@@ -206,7 +206,7 @@ class Lab:
         if program == phyml.NAME:
             return read_traced(self.trace(program)).seconds or math.nan
         nodes = self._lab.nodes[: self._ranks(program)]
-        site = Site(tuple(Host(node.name, 1, 1, "this") for node in nodes), root=True)
+        site = Site(tuple(RankHost(node.name, 1, 1, "this") for node in nodes), root=True)
         mpi = Installed(self._mpi, "4", "/usr", None, f"mpirun.{self._mpi}", "", "system")
         words = command(mpi, site, WorldSpec(), *self._command(program)).argv
         return float(_output(["ssh", "-F", str(self._lab.ssh_config), nodes[0].name, shlex.join(words)]).split()[-1])

@@ -15,7 +15,7 @@ from bench import search_grid as hpl
 from bench import search_tiles as tiles
 from bench.search_replay import Recorded
 from wulf.cli.search.command import REPEATS, THOROUGH
-from wulf.search.plan import Plan
+from wulf.search.plan import SearchPlan
 from wulf.search.space import Config, Knob, Space
 
 NEAR = 5
@@ -39,10 +39,10 @@ class Scene:
         """The grid."""
         return Recorded(self.read(), self.noise)
 
-    def plan(self, seed: int, **more: Any) -> Plan:
+    def plan(self, seed: int, **more: Any) -> SearchPlan:
         """The search as `wulf search` has it without options."""
         sizes, default = tuple(sorted(self.recorded.truth)), {"default": self.space.default}
-        return Plan(self.space, sizes, 3.0, default, seed, rungs=THOROUGH, repeats=REPEATS, **more)
+        return SearchPlan(self.space, sizes, 3.0, default, seed, rungs=THOROUGH, repeats=REPEATS, **more)
 
 
 def _value(name: str, text: str) -> str | int:

@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 
 from wulf.search.journal import drive
-from wulf.search.plan import Plan
+from wulf.search.plan import SearchPlan
 from wulf.search.space import Config
 from wulf.search.trial import CUT, OK, Outcome, Run, Trial
 
@@ -93,7 +93,7 @@ def _unbiased(runs: int) -> float:
     return 1.0 if runs < 2 else (runs / (runs - 1)) ** 0.5
 
 
-def replay(recorded: Recorded, plan: Plan, seed: int) -> Replayed:
+def replay(recorded: Recorded, plan: SearchPlan, seed: int) -> Replayed:
     """One search on the grid, its noise from this seed."""
     found = drive(plan, recorded.run(np.random.default_rng(seed)))
     lines = found.history.lines

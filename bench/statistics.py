@@ -28,7 +28,7 @@ from wulf.store.run import RunWriter
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.measuring import measure
 from wulf.workflow.engine.study import Conditions
-from wulf.workflow.net.one_pair import Single, Versus
+from wulf.workflow.net.one_pair import PairProbe, Versus
 
 PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
 A_A, MOST_CHANGED = 100, 10
@@ -129,7 +129,7 @@ def _slowed(lab: labs.Lab, runs: Path, before: str, after: str, expected: float,
             lab.set_rate("n2", rate)
             print(f"a link at {rate}, {i + 1} of {times}", file=sys.stderr, flush=True)
             with RunWriter(runs / f"{before}-{after}-{rate}-{i}", "net-stream", {"seed": SEED + i}) as writer:
-                pair.append(measure(Single(Conditions(Inventory.from_lab(lab), effort, writer, SEED + i), cell)).run)
+                pair.append(measure(PairProbe(Conditions(Inventory.from_lab(lab), effort, writer, SEED + i), cell)).run)
         (found,) = compare_runs(pair[0], pair[1]).cells
         c = found.comparison
         assert c.ratio is not None and c.low is not None and c.high is not None

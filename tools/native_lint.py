@@ -45,7 +45,7 @@ def tidy_problems(places: Places, host: Host, shell: Shell) -> list[str]:
         print("native: no MPI is installed here: clang-tidy leaves wulf-mpi out")
 
     def check(path: Path) -> str:
-        where = of_mpi if needs_mpi(path) else ["-p", str(folder)]
+        where = of_mpi if needs_mpi(places, path) else ["-p", str(folder)]
         command = [str(program), "--quiet", "--warnings-as-errors=*", *where, str(path), *own_options(places, path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode == 0:
@@ -53,7 +53,8 @@ def tidy_problems(places: Places, host: Host, shell: Shell) -> list[str]:
         return done.stdout + done.stderr if done.returncode else ""
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [text for text in pool.map(check, [path for path in stale if of_mpi or not needs_mpi(path)]) if text]
+        checked = [path for path in stale if of_mpi or not needs_mpi(places, path)]
+        return [text for text in pool.map(check, checked) if text]
 
 
 def tidy_keys(places: Places, program: Path) -> dict[Path, str]:
@@ -79,11 +80,14 @@ def own_options(places: Places, path: Path) -> list[str]:
     return ["--", "-std=c++20", f"-I{places.repo / 'native'}"] if path.parent.name == "fuzz" else []
 
 
-def needs_mpi(path: Path) -> bool:
-    """Whether a source is compiled with mpi.h: those of mpi/plain are not, the fuzz target of wulf-mpi is."""
-    if path.parent.name == "fuzz":
-        return path.stem == "mpi"
-    return path.parent.name in ("mpi", "profile", "interpose", "trace") or path.parent.parts[-2:] == ("mpi", "probes")
+def needs_mpi(places: Places, path: Path) -> bool:
+    """Whether a source is compiled with mpi.h: those of mpi/plain and trace/format are not, the fuzz target of wulf-mpi
+    is.
+    """
+    program, *rooms, name = path.relative_to(places.repo / "native").parts
+    if program == "fuzz":
+        return name == "mpi.cpp"
+    return program in ("mpi", "profile", "interpose", "trace") and rooms[:1] not in (["plain"], ["format"])
 
 
 def mpi_options(places: Places, host: Host, shell: Shell) -> list[str]:

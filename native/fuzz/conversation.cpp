@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/lines.hpp"
+#include "core/json/error.hpp"
+#include "core/json/lines.hpp"
 
 namespace wulf::fuzz {
 namespace {

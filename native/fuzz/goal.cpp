@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "fuzz/targets.hpp"
 #include "replay/program/builder.hpp"
 

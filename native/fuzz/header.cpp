@@ -1,14 +1,14 @@
-#include "net/header.hpp"
+#include "net/wire/header.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <span>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "fuzz/targets.hpp"
-#include "net/pattern.hpp"
-#include "net/server.hpp"
+#include "net/run/pattern.hpp"
+#include "net/server/server.hpp"
 
 namespace wulf::fuzz {
 namespace {

@@ -1,8 +1,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/counters.hpp"
-#include "core/proc_text.hpp"
+#include "core/host/counters.hpp"
+#include "core/host/proc_text.hpp"
 #include "fuzz/targets.hpp"
 
 namespace wulf::fuzz {

@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "fuzz/conversation.hpp"
 #include "fuzz/targets.hpp"
 #include "replay/service.hpp"

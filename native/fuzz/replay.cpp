@@ -1,12 +1,12 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/session/registry.hpp"
 #include "fuzz/targets.hpp"
-#include "replay/engine.hpp"
 #include "replay/program/builder.hpp"
 #include "replay/program/source.hpp"
+#include "replay/run/engine.hpp"
 
 namespace wulf::fuzz {
 namespace {

@@ -1,6 +1,6 @@
 #include "fuzz/conversation.hpp"
 #include "fuzz/targets.hpp"
-#include "net/client_run.hpp"
+#include "net/client/run.hpp"
 #include "net/service.hpp"
 
 namespace wulf::fuzz {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/error.hpp"
+#include "core/json/json.hpp"
 #include "fuzz/targets.hpp"
 #include "replay/lower/lower.hpp"
 #include "replay/program/builder.hpp"

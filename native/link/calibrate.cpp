@@ -19,8 +19,8 @@
 #include <string>
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "link/relay.hpp"
 #include "link/setting.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::link {
 

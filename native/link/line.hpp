@@ -6,7 +6,7 @@
 #include <deque>
 #include <random>
 
-#include "core/clock.hpp"
+#include "core/time/clock.hpp"
 #include "link/setting.hpp"
 
 namespace wulf::link {

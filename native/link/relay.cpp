@@ -13,7 +13,7 @@
 #include <future>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::link {
 namespace {

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/histogram.hpp"
-#include "core/json.hpp"
+#include "core/json/json.hpp"
+#include "core/stats/histogram.hpp"
+#include "core/time/clock.hpp"
 #include "link/line.hpp"
 #include "link/tap.hpp"
 #include "link/urgency.hpp"

@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "link/calibrate.hpp"
 #include "link/setting.hpp"
 

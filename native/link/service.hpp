@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "core/json.hpp"
-#include "core/session.hpp"
+#include "core/json/json.hpp"
+#include "core/session/session.hpp"
 #include "link/relay.hpp"
 
 namespace wulf::link {

@@ -1,6 +1,6 @@
 #include "link/setting.hpp"
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::link {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/json.hpp"
-#include "core/params.hpp"
+#include "core/json/json.hpp"
+#include "core/json/params.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::link {
 

@@ -12,7 +12,7 @@
 #include <exception>
 #include <thread>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::link {
 namespace {

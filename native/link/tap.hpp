@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/file.hpp"
+#include "core/host/file.hpp"
 
 namespace wulf::link {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/clock.hpp"
-#include "core/schedstat.hpp"
+#include "core/host/schedstat.hpp"
+#include "core/time/clock.hpp"
 
 namespace wulf::link {
 

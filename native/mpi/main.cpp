@@ -6,9 +6,9 @@
 #include <iostream>
 #include <string>
 
-#include "core/operations.hpp"
+#include "core/session/operations.hpp"
+#include "mpi/ranks/world.hpp"
 #include "mpi/service.hpp"
-#include "mpi/world.hpp"
 
 namespace {
 

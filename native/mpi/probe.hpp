@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
-#include "mpi/world.hpp"
+#include "core/json/json.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
+#include "mpi/ranks/world.hpp"
 
 namespace wulf::mpi {
 

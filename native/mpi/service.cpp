@@ -10,12 +10,12 @@
 #include <optional>
 #include <thread>
 
-#include "core/affinity.hpp"
-#include "core/counters.hpp"
-#include "core/operations.hpp"
-#include "mpi/commands.hpp"
-#include "mpi/jobs.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/counters.hpp"
+#include "core/session/operations.hpp"
 #include "mpi/probe.hpp"
+#include "mpi/ranks/commands.hpp"
+#include "mpi/ranks/jobs.hpp"
 
 namespace wulf::mpi {
 namespace {

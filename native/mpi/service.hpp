@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/json.hpp"
-#include "mpi/world.hpp"
+#include "core/json/json.hpp"
+#include "mpi/ranks/world.hpp"
 
 namespace wulf::mpi {
 

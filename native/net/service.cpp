@@ -1,10 +1,10 @@
 #include "net/service.hpp"
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "net/client_run.hpp"
-#include "net/parts.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "net/client/run.hpp"
+#include "net/run/parts.hpp"
 
 namespace wulf::net {
 

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <optional>
 
-#include "core/json.hpp"
-#include "core/session.hpp"
-#include "net/server.hpp"
+#include "core/json/json.hpp"
+#include "core/session/session.hpp"
+#include "net/server/server.hpp"
 
 namespace wulf::net {
 

@@ -1,4 +1,4 @@
-#include "core/program.hpp"
+#include "core/session/program.hpp"
 #include "node/service.hpp"
 
 int main(int argc, char** argv) {

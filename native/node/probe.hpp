@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/json.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 
 namespace wulf::node {
 

@@ -2,16 +2,16 @@
 
 #include <mutex>
 
-#include "core/affinity.hpp"
-#include "core/counters.hpp"
-#include "core/error.hpp"
-#include "core/registry.hpp"
-#include "node/clock_rate.hpp"
-#include "node/energy.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/counters.hpp"
+#include "core/json/error.hpp"
+#include "core/session/registry.hpp"
+#include "node/memory/working_set.hpp"
+#include "node/os/unavailable.hpp"
+#include "node/power/energy.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
-#include "node/working_set.hpp"
+#include "node/time/clock_rate.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

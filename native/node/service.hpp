@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "core/session.hpp"
+#include "core/session/session.hpp"
 
 namespace wulf::node {
 

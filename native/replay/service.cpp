@@ -2,10 +2,10 @@
 
 #include <new>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
-#include "replay/engine.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
+#include "replay/run/engine.hpp"
 
 namespace wulf::replay {
 namespace {

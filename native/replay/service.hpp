@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
-#include "core/json.hpp"
-#include "core/session.hpp"
+#include "core/json/json.hpp"
+#include "core/session/session.hpp"
 #include "replay/program/source.hpp"
 
 namespace wulf::replay {

@@ -3,9 +3,9 @@
 #include <random>
 #include <vector>
 
-#include "replay/network.hpp"
 #include "replay/program/builder.hpp"
-#include "replay/run.hpp"
+#include "replay/run/network.hpp"
+#include "replay/run/run.hpp"
 
 // Programs and networks for tests of the replay, and what they come to by brute force.
 

@@ -2,9 +2,9 @@
 
 #include <thread>
 
-#include "core/affinity.hpp"
-#include "core/clock.hpp"
-#include "core/error.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
+#include "core/time/clock.hpp"
 #include "tests/catch.hpp"
 
 namespace {

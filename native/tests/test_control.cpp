@@ -1,7 +1,7 @@
 #include <sys/socket.h>
 
-#include "core/error.hpp"
-#include "net/control.hpp"
+#include "core/json/error.hpp"
+#include "net/run/control.hpp"
 #include "tests/catch.hpp"
 
 namespace {

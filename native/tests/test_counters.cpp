@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "core/counters.hpp"
-#include "core/frequency.hpp"
-#include "core/proc_text.hpp"
+#include "core/host/counters.hpp"
+#include "core/host/frequency.hpp"
+#include "core/host/proc_text.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "mpi/plain/farm_work.hpp"
-#include "mpi/plain/idle.hpp"
-#include "mpi/plain/libcrypto.hpp"
-#include "mpi/plain/sampled_time.hpp"
+#include "core/json/error.hpp"
+#include "mpi/plain/farm/idle.hpp"
+#include "mpi/plain/farm/libcrypto.hpp"
+#include "mpi/plain/farm/sampled_time.hpp"
+#include "mpi/plain/farm/work.hpp"
 #include "tests/catch.hpp"
 
 using namespace wulf::mpi;

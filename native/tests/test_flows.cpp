@@ -1,8 +1,8 @@
 #include <vector>
 
-#include "net/arrivals.hpp"
-#include "net/oneway.hpp"
-#include "net/timetable.hpp"
+#include "net/flow/arrivals.hpp"
+#include "net/flow/oneway.hpp"
+#include "net/flow/timetable.hpp"
 #include "tests/catch.hpp"
 
 namespace {

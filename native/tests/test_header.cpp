@@ -2,10 +2,10 @@
 #include <span>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "net/address.hpp"
-#include "net/header.hpp"
-#include "net/key.hpp"
+#include "core/json/error.hpp"
+#include "net/wire/address.hpp"
+#include "net/wire/header.hpp"
+#include "net/wire/key.hpp"
 #include "tests/catch.hpp"
 
 namespace {

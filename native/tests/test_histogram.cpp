@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "core/histogram.hpp"
+#include "core/stats/histogram.hpp"
 #include "tests/catch.hpp"
 
 namespace {

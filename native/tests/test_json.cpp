@@ -1,7 +1,7 @@
 #include <limits>
 
-#include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json/error.hpp"
+#include "core/json/json.hpp"
 #include "tests/catch.hpp"
 
 namespace {

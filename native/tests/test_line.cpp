@@ -1,7 +1,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "link/calibrate.hpp"
 #include "link/line.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-#include "mpi/plain/block_cyclic.hpp"
+#include "mpi/plain/lu/block_cyclic.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <random>
 #include <set>
 
-#include "mpi/plain/clock_fit.hpp"
+#include "mpi/plain/time/clock_fit.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 #include <array>
 
-#include "mpi/plain/pieces.hpp"
-#include "mpi/plain/windows.hpp"
+#include "mpi/plain/messages/pieces.hpp"
+#include "mpi/plain/time/windows.hpp"
 #include "tests/catch.hpp"
 
 namespace {

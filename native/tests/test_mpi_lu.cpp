@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "mpi/plain/blas.hpp"
-#include "mpi/plain/deal.hpp"
-#include "mpi/plain/doubles.hpp"
-#include "mpi/plain/moves.hpp"
-#include "mpi/plain/panel.hpp"
+#include "core/json/error.hpp"
+#include "mpi/plain/lu/blas.hpp"
+#include "mpi/plain/lu/deal.hpp"
+#include "mpi/plain/lu/doubles.hpp"
+#include "mpi/plain/lu/moves.hpp"
+#include "mpi/plain/lu/panel.hpp"
 #include "tests/catch.hpp"
 
 namespace {

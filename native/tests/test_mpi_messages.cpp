@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/memory.hpp"
-#include "mpi/plain/layout.hpp"
-#include "mpi/plain/pattern.hpp"
-#include "mpi/plain/spin.hpp"
+#include "core/host/memory.hpp"
+#include "mpi/plain/messages/layout.hpp"
+#include "mpi/plain/messages/pattern.hpp"
+#include "mpi/plain/time/spin.hpp"
 #include "tests/catch.hpp"
 
 using wulf::mpi::difference;

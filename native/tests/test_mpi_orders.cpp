@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <set>
 
-#include "mpi/plain/orders.hpp"
+#include "mpi/plain/messages/orders.hpp"
 #include "tests/catch.hpp"
 
 namespace {

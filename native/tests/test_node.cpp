@@ -3,10 +3,10 @@
 #include <set>
 #include <string>
 
-#include "core/registry.hpp"
-#include "node/clock_rate.hpp"
+#include "core/session/registry.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
+#include "node/time/clock_rate.hpp"
+#include "node/time/timing.hpp"
 #include "tests/catch.hpp"
 
 using namespace wulf::node;

@@ -10,17 +10,17 @@
 #include <thread>
 #include <vector>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/registry.hpp"
-#include "core/sha1.hpp"
-#include "node/arithmetic_kernels.hpp"
-#include "node/brown.hpp"
-#include "node/fft.hpp"
-#include "node/fma_kernels.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
+#include "core/kernels/sha1.hpp"
+#include "core/session/registry.hpp"
+#include "node/cpu/arithmetic_kernels.hpp"
+#include "node/cpu/brown.hpp"
+#include "node/cpu/fft.hpp"
+#include "node/cpu/fma_kernels.hpp"
+#include "node/cpu/team.hpp"
 #include "node/probe.hpp"
-#include "node/team.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 #include "tests/catch.hpp"
 
 using namespace wulf::node;

@@ -15,19 +15,19 @@
 #include <utility>
 #include <vector>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/huge_pages.hpp"
-#include "node/caches.hpp"
-#include "node/chase.hpp"
-#include "node/line_size.hpp"
-#include "node/memory_node.hpp"
-#include "node/pages.hpp"
-#include "node/random_access.hpp"
-#include "node/scratch.hpp"
-#include "node/team.hpp"
-#include "node/unavailable.hpp"
-#include "node/working_set.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/huge_pages.hpp"
+#include "core/json/error.hpp"
+#include "node/cpu/team.hpp"
+#include "node/memory/caches.hpp"
+#include "node/memory/chase.hpp"
+#include "node/memory/line_size.hpp"
+#include "node/memory/memory_node.hpp"
+#include "node/memory/pages.hpp"
+#include "node/memory/random_access.hpp"
+#include "node/memory/working_set.hpp"
+#include "node/os/scratch.hpp"
+#include "node/os/unavailable.hpp"
 #include "tests/catch.hpp"
 
 using namespace wulf::node;

@@ -11,17 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/schedstat.hpp"
-#include "node/child.hpp"
-#include "node/energy.hpp"
-#include "node/files.hpp"
-#include "node/noise.hpp"
-#include "node/placement.hpp"
-#include "node/private_folder.hpp"
-#include "node/self_signal.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "core/host/schedstat.hpp"
+#include "core/json/error.hpp"
+#include "node/cpu/placement.hpp"
+#include "node/os/child.hpp"
+#include "node/os/files.hpp"
+#include "node/os/private_folder.hpp"
+#include "node/os/self_signal.hpp"
+#include "node/os/unavailable.hpp"
+#include "node/power/energy.hpp"
+#include "node/time/noise.hpp"
+#include "node/time/timing.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <array>
 #include <string>
 
-#include "node/stream.hpp"
+#include "node/stream/stream.hpp"
 #include "tests/catch.hpp"
 
 using namespace wulf::node;

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "net/outstanding.hpp"
+#include "net/flow/outstanding.hpp"
 #include "tests/catch.hpp"
 
 namespace {

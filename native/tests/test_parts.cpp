@@ -2,9 +2,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "core/error.hpp"
-#include "net/pacer.hpp"
-#include "net/pattern.hpp"
+#include "core/json/error.hpp"
+#include "net/flow/pacer.hpp"
+#include "net/run/pattern.hpp"
 #include "net/service.hpp"
 #include "tests/catch.hpp"
 

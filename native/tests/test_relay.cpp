@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "core/clock.hpp"
-#include "core/error.hpp"
+#include "core/json/error.hpp"
+#include "core/time/clock.hpp"
 #include "link/relay.hpp"
 #include "link/urgency.hpp"
 #include "tests/catch.hpp"

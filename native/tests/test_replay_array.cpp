@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "core/huge_pages.hpp"
+#include "core/host/huge_pages.hpp"
 #include "replay/program/array.hpp"
 #include "tests/catch.hpp"
 

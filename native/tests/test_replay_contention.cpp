@@ -5,7 +5,7 @@
 #include "replay/program/builder.hpp"
 #include "replay/program/first_messages.hpp"
 #include "replay/program/joined.hpp"
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_programs.hpp"
 

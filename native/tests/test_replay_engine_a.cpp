@@ -2,9 +2,9 @@
 #include <string>
 #include <utility>
 
-#include "replay/analysis/sensitivity.hpp"
+#include "replay/engine_a/sensitivity.hpp"
 #include "replay/program/schedules.hpp"
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_programs.hpp"
 

@@ -1,8 +1,8 @@
 #include <initializer_list>
 
-#include "replay/engine.hpp"
 #include "replay/goal/goal.hpp"
 #include "replay/program/builder.hpp"
+#include "replay/run/engine.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_traces.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "replay/lower/lower.hpp"
 #include "replay/program/builder.hpp"
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_traces.hpp"
 

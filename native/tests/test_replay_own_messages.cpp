@@ -1,7 +1,7 @@
 #include <random>
 
 #include "replay/program/own_messages.hpp"
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_programs.hpp"
 

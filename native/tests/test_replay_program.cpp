@@ -1,11 +1,11 @@
 #include <string>
 
-#include "core/error.hpp"
-#include "core/registry.hpp"
-#include "replay/answers.hpp"
-#include "replay/engine.hpp"
-#include "replay/network.hpp"
+#include "core/json/error.hpp"
+#include "core/session/registry.hpp"
+#include "replay/operations/answers.hpp"
 #include "replay/program/builder.hpp"
+#include "replay/run/engine.hpp"
+#include "replay/run/network.hpp"
 #include "tests/catch.hpp"
 
 namespace {

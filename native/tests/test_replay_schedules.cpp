@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/program/builder.hpp"
 #include "replay/program/schedules.hpp"
 #include "tests/catch.hpp"

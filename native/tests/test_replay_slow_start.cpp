@@ -2,7 +2,7 @@
 #include <string>
 
 #include "replay/program/builder.hpp"
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 #include "tests/catch.hpp"
 
 namespace {

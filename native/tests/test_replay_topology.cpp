@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/topology/topology.hpp"
 #include "tests/catch.hpp"
 

@@ -3,9 +3,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/threads.hpp"
-#include "net/buffer.hpp"
-#include "net/ring.hpp"
+#include "core/host/threads.hpp"
+#include "net/channel/ring.hpp"
+#include "net/flow/buffer.hpp"
 #include "tests/catch.hpp"
 
 namespace {

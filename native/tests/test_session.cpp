@@ -7,8 +7,8 @@
 #include <sstream>
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/session.hpp"
+#include "core/json/error.hpp"
+#include "core/session/session.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "core/summary.hpp"
+#include "core/stats/summary.hpp"
 #include "tests/catch.hpp"
 
 using wulf::summary;

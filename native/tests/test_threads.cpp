@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "core/threads.hpp"
+#include "core/host/threads.hpp"
 
 namespace wulf {
 namespace {

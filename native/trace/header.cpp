@@ -6,8 +6,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "trace/calls/sites.hpp"
+#include "trace/file/clock.hpp"
 #include "trace/life.hpp"
-#include "trace/sites.hpp"
 
 namespace wulf::trace {
 

@@ -9,9 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "trace/buffer.hpp"
-#include "trace/recording.hpp"
-#include "trace/sites.hpp"
+#include "trace/calls/recording.hpp"
+#include "trace/calls/sites.hpp"
+#include "trace/file/buffer.hpp"
+#include "trace/file/clock.hpp"
 
 namespace wulf::trace {
 

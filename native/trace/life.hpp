@@ -2,15 +2,9 @@
 
 #include <cstdint>
 
-#include "trace/clock.hpp"
 #include "trace/format/fields.hpp"
 
 namespace wulf::trace {
-
-extern Clock run_clock;
-
-/// Write out what is recorded, and look whether that could be done.
-void write_out();
 
 /// The trace ends; it may go on, and end again.
 void finish(Ended why, std::uint64_t detail);

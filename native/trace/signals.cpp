@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "trace/buffer.hpp"
+#include "trace/file/buffer.hpp"
 #include "trace/life.hpp"
 
 namespace wulf::trace {
@@ -53,7 +53,7 @@ void send_again(int signal, siginfo_t* info) {
 void write_and_pass_on(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   if (Buffer::ours()) {
-    buffer.finish_for_now(Ended::signal, static_cast<std::uint64_t>(signal));
+    buffer.finish_for_now(Ended::signal, static_cast<std::uint64_t>(signal), take_stock);
   }
   errno = error;
   const struct sigaction& found = before[signal];

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.commands import left
 from tests.lab.shared import SharedLab
 from tests.processes import wait_until
 from wulf import lab
@@ -49,6 +50,15 @@ def lab_name() -> Iterator[str]:
     name = f"test-{secrets.token_hex(4)}"
     yield name
     lab.down(name)
+
+
+@pytest.fixture
+def mark(netns: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Needs a lab of namespaces; whatever a test does, nothing of it may stay."""
+    mark = secrets.token_hex(8)
+    monkeypatch.setenv("WULF_TEST_MARK", mark)
+    yield mark
+    assert left(mark) == []
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "mpi/clock_sync.hpp"
 #include "mpi/probe.hpp"
+#include "mpi/time/clock_sync.hpp"
 
 namespace wulf::mpi {
 namespace {

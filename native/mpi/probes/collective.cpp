@@ -2,11 +2,11 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
-#include "mpi/collective_ops.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
+#include "mpi/collectives/operations.hpp"
+#include "mpi/collectives/timed_calls.hpp"
 #include "mpi/probe.hpp"
-#include "mpi/timed_calls.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -1,4 +1,4 @@
-#include "mpi/farm.hpp"
+#include "mpi/farm/farm.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
 #include "mpi/probe.hpp"
 
 namespace wulf::mpi {

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
-#include "mpi/lu.hpp"
-#include "mpi/memory.hpp"
-#include "mpi/plain/block_cyclic.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
+#include "mpi/lu/lu.hpp"
+#include "mpi/plain/lu/block_cyclic.hpp"
 #include "mpi/probe.hpp"
+#include "mpi/ranks/memory.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
-#include "mpi/batches.hpp"
-#include "mpi/pairs.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
+#include "mpi/messages/pairs.hpp"
+#include "mpi/time/batches.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <span>
 
-#include "mpi/pairs.hpp"
-#include "mpi/plain/pattern.hpp"
+#include "mpi/messages/pairs.hpp"
+#include "mpi/plain/messages/pattern.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "mpi/pairs.hpp"
-#include "mpi/plain/layout.hpp"
-#include "mpi/plain/spin.hpp"
+#include "mpi/messages/pairs.hpp"
+#include "mpi/plain/messages/layout.hpp"
+#include "mpi/plain/time/spin.hpp"
 
 namespace wulf::mpi {
 namespace {

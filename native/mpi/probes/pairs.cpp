@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
-#include "mpi/batches.hpp"
-#include "mpi/plain/orders.hpp"
-#include "mpi/plain/pieces.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
+#include "mpi/plain/messages/orders.hpp"
+#include "mpi/plain/messages/pieces.hpp"
 #include "mpi/probe.hpp"
+#include "mpi/time/batches.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -1,5 +1,5 @@
-#include "core/error.hpp"
-#include "mpi/pairs.hpp"
+#include "core/json/error.hpp"
+#include "mpi/messages/pairs.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
-#include "mpi/plain/block_cyclic.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
+#include "mpi/plain/lu/block_cyclic.hpp"
 #include "mpi/probe.hpp"
 
 namespace wulf::mpi {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/summary.hpp"
-#include "mpi/plain/orders.hpp"
-#include "mpi/plain/pieces.hpp"
+#include "core/stats/summary.hpp"
+#include "core/time/clock.hpp"
+#include "mpi/plain/messages/orders.hpp"
+#include "mpi/plain/messages/pieces.hpp"
 #include "mpi/probe.hpp"
 
 namespace wulf::mpi {

@@ -1,4 +1,4 @@
-#include "mpi/pairs.hpp"
+#include "mpi/messages/pairs.hpp"
 
 namespace wulf::mpi {
 namespace {

@@ -1,6 +1,6 @@
-#include "core/error.hpp"
-#include "net/client_timed.hpp"
-#include "net/exchange.hpp"
+#include "core/json/error.hpp"
+#include "net/client/timed.hpp"
+#include "net/flow/exchange.hpp"
 
 namespace wulf::net {
 namespace {

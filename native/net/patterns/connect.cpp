@@ -7,9 +7,9 @@
 #include <array>
 #include <cstring>
 
-#include "core/error.hpp"
-#include "net/client_timed.hpp"
-#include "net/exchange.hpp"
+#include "core/json/error.hpp"
+#include "net/client/timed.hpp"
+#include "net/flow/exchange.hpp"
 
 namespace wulf::net {
 namespace {

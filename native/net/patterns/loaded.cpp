@@ -1,7 +1,7 @@
-#include "core/error.hpp"
-#include "net/client_timed.hpp"
-#include "net/exchange.hpp"
-#include "net/flow.hpp"
+#include "core/json/error.hpp"
+#include "net/client/timed.hpp"
+#include "net/flow/exchange.hpp"
+#include "net/flow/flow.hpp"
 
 namespace wulf::net {
 namespace {

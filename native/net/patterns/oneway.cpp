@@ -1,11 +1,11 @@
-#include "net/oneway.hpp"
+#include "net/flow/oneway.hpp"
 
 #include <cstring>
 
-#include "core/error.hpp"
-#include "core/host_clock.hpp"
-#include "net/buffer.hpp"
-#include "net/client_timed.hpp"
+#include "core/json/error.hpp"
+#include "core/time/host_clock.hpp"
+#include "net/client/timed.hpp"
+#include "net/flow/buffer.hpp"
 
 namespace wulf::net {
 namespace {

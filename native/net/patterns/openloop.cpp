@@ -6,10 +6,10 @@
 #include <cstring>
 #include <thread>
 
-#include "core/error.hpp"
-#include "net/client_timed.hpp"
-#include "net/exchange.hpp"
-#include "net/timetable.hpp"
+#include "core/json/error.hpp"
+#include "net/client/timed.hpp"
+#include "net/flow/exchange.hpp"
+#include "net/flow/timetable.hpp"
 
 namespace wulf::net {
 namespace {

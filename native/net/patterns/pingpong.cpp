@@ -1,5 +1,5 @@
-#include "net/client_timed.hpp"
-#include "net/exchange.hpp"
+#include "net/client/timed.hpp"
+#include "net/flow/exchange.hpp"
 
 namespace wulf::net {
 namespace {

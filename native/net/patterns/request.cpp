@@ -1,9 +1,9 @@
 #include <fstream>
 
-#include "core/error.hpp"
-#include "net/client_timed.hpp"
-#include "net/outstanding.hpp"
-#include "net/requests.hpp"
+#include "core/json/error.hpp"
+#include "net/client/requests.hpp"
+#include "net/client/timed.hpp"
+#include "net/flow/outstanding.hpp"
 
 namespace wulf::net {
 namespace {

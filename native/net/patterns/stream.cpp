@@ -3,14 +3,14 @@
 #include <limits>
 #include <vector>
 
-#include "core/counters.hpp"
-#include "core/error.hpp"
-#include "net/client_run.hpp"
-#include "net/during.hpp"
-#include "net/exchange.hpp"
-#include "net/flow.hpp"
-#include "net/server_run.hpp"
-#include "net/throughput.hpp"
+#include "core/host/counters.hpp"
+#include "core/json/error.hpp"
+#include "net/client/run.hpp"
+#include "net/client/throughput.hpp"
+#include "net/flow/exchange.hpp"
+#include "net/flow/flow.hpp"
+#include "net/run/during.hpp"
+#include "net/server/run.hpp"
 
 namespace wulf::net {
 namespace {

@@ -1,4 +1,4 @@
-#include "net/transport.hpp"
+#include "net/channel/transport.hpp"
 
 namespace wulf::net {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <cerrno>
 
-#include "core/error.hpp"
-#include "core/threads.hpp"
-#include "net/local.hpp"
+#include "core/host/threads.hpp"
+#include "core/json/error.hpp"
+#include "net/channel/local.hpp"
 
 namespace wulf::net {
 namespace {

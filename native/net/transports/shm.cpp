@@ -5,9 +5,9 @@
 
 #include <cerrno>
 
-#include "core/error.hpp"
-#include "net/local.hpp"
-#include "net/ring.hpp"
+#include "core/json/error.hpp"
+#include "net/channel/local.hpp"
+#include "net/channel/ring.hpp"
 
 namespace wulf::net {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "core/error.hpp"
-#include "net/stream_channel.hpp"
-#include "net/tcp_state.hpp"
+#include "core/json/error.hpp"
+#include "net/channel/stream.hpp"
+#include "net/wire/tcp_state.hpp"
 
 namespace wulf::net {
 namespace {

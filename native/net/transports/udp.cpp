@@ -6,8 +6,8 @@
 #include <array>
 #include <cstring>
 
-#include "core/error.hpp"
-#include "net/datagrams.hpp"
+#include "core/json/error.hpp"
+#include "net/channel/datagrams.hpp"
 
 namespace wulf::net {
 namespace {

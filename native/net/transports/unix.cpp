@@ -1,5 +1,5 @@
-#include "net/local.hpp"
-#include "net/stream_channel.hpp"
+#include "net/channel/local.hpp"
+#include "net/channel/stream.hpp"
 
 namespace wulf::net {
 namespace {

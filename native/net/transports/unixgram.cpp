@@ -1,9 +1,9 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "core/error.hpp"
-#include "net/datagrams.hpp"
-#include "net/local.hpp"
+#include "core/json/error.hpp"
+#include "net/channel/datagrams.hpp"
+#include "net/channel/local.hpp"
 
 namespace wulf::net {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "core/error.hpp"
-#include "node/arithmetic_kernels.hpp"
+#include "core/json/error.hpp"
+#include "node/cpu/arithmetic_kernels.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

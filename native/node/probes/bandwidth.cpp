@@ -1,13 +1,13 @@
 #include <algorithm>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "node/caches.hpp"
-#include "node/pages.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
+#include "node/cpu/team.hpp"
+#include "node/memory/caches.hpp"
+#include "node/memory/pages.hpp"
+#include "node/memory/working_set.hpp"
 #include "node/probe.hpp"
-#include "node/stream.hpp"
-#include "node/team.hpp"
-#include "node/working_set.hpp"
+#include "node/stream/stream.hpp"
 
 namespace wulf::node {
 namespace {

@@ -1,9 +1,9 @@
-#include "node/chase.hpp"
+#include "node/memory/chase.hpp"
 
-#include "core/error.hpp"
-#include "node/pages.hpp"
+#include "core/json/error.hpp"
+#include "node/memory/pages.hpp"
+#include "node/memory/working_set.hpp"
 #include "node/probe.hpp"
-#include "node/working_set.hpp"
 
 namespace wulf::node {
 namespace {

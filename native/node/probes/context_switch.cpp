@@ -10,15 +10,15 @@
 #include <cstring>
 #include <span>
 
-#include "core/error.hpp"
-#include "core/file.hpp"
-#include "node/child.hpp"
-#include "node/files.hpp"
-#include "node/pages.hpp"
-#include "node/placement.hpp"
+#include "core/host/file.hpp"
+#include "core/json/error.hpp"
+#include "node/cpu/placement.hpp"
+#include "node/memory/pages.hpp"
+#include "node/os/child.hpp"
+#include "node/os/files.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -1,12 +1,12 @@
 #include <atomic>
 #include <future>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "core/threads.hpp"
-#include "node/pages.hpp"
+#include "core/host/affinity.hpp"
+#include "core/host/threads.hpp"
+#include "core/json/error.hpp"
+#include "node/memory/pages.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

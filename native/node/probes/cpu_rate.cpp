@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "node/brown.hpp"
-#include "node/pages.hpp"
+#include "node/cpu/brown.hpp"
+#include "node/memory/pages.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

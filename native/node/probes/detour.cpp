@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "node/noise.hpp"
 #include "node/probe.hpp"
-#include "node/ticks.hpp"
+#include "node/time/noise.hpp"
+#include "node/time/ticks.hpp"
 
 namespace wulf::node {
 namespace {

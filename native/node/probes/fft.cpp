@@ -1,13 +1,13 @@
-#include "node/fft.hpp"
+#include "node/cpu/fft.hpp"
 
 #include <bit>
 #include <cmath>
 
-#include "core/error.hpp"
-#include "node/brown.hpp"
-#include "node/pages.hpp"
+#include "core/json/error.hpp"
+#include "node/cpu/brown.hpp"
+#include "node/memory/pages.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/file.hpp"
+#include "core/host/file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "node/files.hpp"
-#include "node/private_folder.hpp"
+#include "node/os/files.hpp"
+#include "node/os/private_folder.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

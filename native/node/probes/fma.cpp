@@ -2,11 +2,11 @@
 #include <cstring>
 #include <optional>
 
-#include "core/affinity.hpp"
-#include "node/fma_kernels.hpp"
+#include "core/host/affinity.hpp"
+#include "node/cpu/fma_kernels.hpp"
+#include "node/cpu/team.hpp"
 #include "node/probe.hpp"
-#include "node/team.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "node/noise.hpp"
 #include "node/probe.hpp"
-#include "node/ticks.hpp"
-#include "node/timing.hpp"
+#include "node/time/noise.hpp"
+#include "node/time/ticks.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <thread>
 
-#include "node/placement.hpp"
+#include "node/cpu/placement.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

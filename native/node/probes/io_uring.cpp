@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/file.hpp"
-#include "node/files.hpp"
+#include "core/host/file.hpp"
+#include "node/os/files.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

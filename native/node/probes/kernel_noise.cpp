@@ -4,11 +4,11 @@
 #include <ctime>
 #include <optional>
 
-#include "core/counters.hpp"
-#include "core/schedstat.hpp"
-#include "node/noise.hpp"
+#include "core/host/counters.hpp"
+#include "core/host/schedstat.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
+#include "node/time/noise.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

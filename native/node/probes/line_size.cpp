@@ -1,8 +1,8 @@
-#include "node/line_size.hpp"
+#include "node/memory/line_size.hpp"
 
-#include "node/caches.hpp"
-#include "node/chase.hpp"
-#include "node/pages.hpp"
+#include "node/memory/caches.hpp"
+#include "node/memory/chase.hpp"
+#include "node/memory/pages.hpp"
 #include "node/probe.hpp"
 
 namespace wulf::node {

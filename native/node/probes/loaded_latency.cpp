@@ -1,8 +1,8 @@
-#include "core/affinity.hpp"
-#include "node/chase.hpp"
-#include "node/pages.hpp"
+#include "core/host/affinity.hpp"
+#include "node/cpu/team.hpp"
+#include "node/memory/chase.hpp"
+#include "node/memory/pages.hpp"
 #include "node/probe.hpp"
-#include "node/team.hpp"
 
 namespace wulf::node {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <cerrno>
 
-#include "core/error.hpp"
-#include "node/pages.hpp"
-#include "node/private_folder.hpp"
+#include "core/json/error.hpp"
+#include "node/memory/pages.hpp"
+#include "node/os/private_folder.hpp"
+#include "node/os/scratch.hpp"
 #include "node/probe.hpp"
-#include "node/scratch.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

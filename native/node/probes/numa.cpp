@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/affinity.hpp"
-#include "core/error.hpp"
-#include "node/caches.hpp"
-#include "node/chase.hpp"
-#include "node/memory_node.hpp"
-#include "node/pages.hpp"
+#include "core/host/affinity.hpp"
+#include "core/json/error.hpp"
+#include "node/memory/caches.hpp"
+#include "node/memory/chase.hpp"
+#include "node/memory/memory_node.hpp"
+#include "node/memory/pages.hpp"
 #include "node/probe.hpp"
-#include "node/stream.hpp"
+#include "node/stream/stream.hpp"
 
 namespace wulf::node {
 namespace {

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/memory.hpp"
-#include "node/private_folder.hpp"
+#include "core/host/memory.hpp"
+#include "core/json/error.hpp"
+#include "node/memory/random.hpp"
+#include "node/os/private_folder.hpp"
+#include "node/os/scratch.hpp"
+#include "node/os/self_signal.hpp"
 #include "node/probe.hpp"
-#include "node/random.hpp"
-#include "node/scratch.hpp"
-#include "node/self_signal.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -2,8 +2,8 @@
 #include <chrono>
 #include <thread>
 
-#include "core/clock.hpp"
-#include "node/energy.hpp"
+#include "core/time/clock.hpp"
+#include "node/power/energy.hpp"
 #include "node/probe.hpp"
 
 namespace wulf::node {

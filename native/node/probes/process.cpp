@@ -5,11 +5,11 @@
 #include <system_error>
 #include <thread>
 
-#include "node/files.hpp"
+#include "node/os/files.hpp"
+#include "node/os/process_maker.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/process_maker.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -1,13 +1,13 @@
-#include "node/random_access.hpp"
+#include "node/memory/random_access.hpp"
 
 #include <bit>
 #include <numeric>
 
-#include "core/affinity.hpp"
-#include "node/pages.hpp"
+#include "core/host/affinity.hpp"
+#include "node/cpu/team.hpp"
+#include "node/memory/pages.hpp"
+#include "node/memory/working_set.hpp"
 #include "node/probe.hpp"
-#include "node/team.hpp"
-#include "node/working_set.hpp"
 
 namespace wulf::node {
 namespace {

@@ -8,14 +8,14 @@
 #include <span>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/opaque.hpp"
-#include "node/files.hpp"
-#include "node/pages.hpp"
-#include "node/private_folder.hpp"
+#include "core/json/error.hpp"
+#include "core/kernels/opaque.hpp"
+#include "node/memory/pages.hpp"
+#include "node/os/files.hpp"
+#include "node/os/private_folder.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -10,11 +10,11 @@
 #include <array>
 #include <cerrno>
 
-#include "core/error.hpp"
-#include "node/files.hpp"
+#include "core/json/error.hpp"
+#include "node/os/files.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -1,8 +1,8 @@
-#include "core/sha1.hpp"
+#include "core/kernels/sha1.hpp"
 
-#include "node/pages.hpp"
+#include "node/memory/pages.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

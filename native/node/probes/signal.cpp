@@ -1,6 +1,6 @@
+#include "node/os/self_signal.hpp"
 #include "node/probe.hpp"
-#include "node/self_signal.hpp"
-#include "node/timing.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

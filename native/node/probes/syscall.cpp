@@ -7,10 +7,10 @@
 #include <array>
 #include <cerrno>
 
-#include "node/files.hpp"
+#include "node/os/files.hpp"
+#include "node/os/unavailable.hpp"
 #include "node/probe.hpp"
-#include "node/timing.hpp"
-#include "node/unavailable.hpp"
+#include "node/time/timing.hpp"
 
 namespace wulf::node {
 namespace {

@@ -1,7 +1,7 @@
-#include "core/huge_pages.hpp"
-#include "core/memory.hpp"
-#include "node/chase.hpp"
-#include "node/pages.hpp"
+#include "core/host/huge_pages.hpp"
+#include "core/host/memory.hpp"
+#include "node/memory/chase.hpp"
+#include "node/memory/pages.hpp"
 #include "node/probe.hpp"
 
 namespace wulf::node {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/registry.hpp"
+#include "core/session/registry.hpp"
 #include "replay/collectives/call.hpp"
 
 namespace wulf::replay {

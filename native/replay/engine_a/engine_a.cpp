@@ -7,10 +7,10 @@
 #include <mutex>
 #include <thread>
 
-#include "core/error.hpp"
-#include "replay/analysis/critical_path.hpp"
-#include "replay/engine.hpp"
+#include "core/json/error.hpp"
+#include "replay/engine_a/critical_path.hpp"
 #include "replay/engine_a/workspace.hpp"
+#include "replay/run/engine.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "replay/costs.hpp"
+#include "replay/engine_a/costs.hpp"
 #include "replay/engine_a/lanes.hpp"
 #include "replay/program/array.hpp"
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 
 namespace wulf::replay {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "replay/network.hpp"
 #include "replay/program/program.hpp"
+#include "replay/run/network.hpp"
 
 namespace wulf::replay {
 

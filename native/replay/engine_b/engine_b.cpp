@@ -4,10 +4,10 @@
 #include <atomic>
 #include <exception>
 
-#include "core/threads.hpp"
-#include "replay/costs.hpp"
-#include "replay/engine.hpp"
+#include "core/host/threads.hpp"
+#include "replay/engine_a/costs.hpp"
 #include "replay/engine_b/replay.hpp"
+#include "replay/run/engine.hpp"
 
 namespace wulf::replay {
 namespace {

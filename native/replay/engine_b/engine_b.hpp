@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 
 namespace wulf::replay {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "replay/network.hpp"
+#include "replay/run/network.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -12,9 +12,9 @@
 #include "replay/engine_b/queue.hpp"
 #include "replay/engine_b/time.hpp"
 #include "replay/engine_b/transfers.hpp"
-#include "replay/network.hpp"
 #include "replay/program/program.hpp"
-#include "replay/run.hpp"
+#include "replay/run/network.hpp"
+#include "replay/run/run.hpp"
 
 namespace wulf::replay {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "replay/program/program.hpp"
 
 namespace wulf::replay {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 
 namespace wulf::replay {
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "replay/answers.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "replay/engine_b/flows.hpp"
 #include "replay/engine_b/slow_start.hpp"
-#include "replay/network.hpp"
+#include "replay/run/network.hpp"
 #include "replay/topology/topology.hpp"
 
 namespace wulf::replay {

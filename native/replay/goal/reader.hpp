@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/program/operation.hpp"
 
 namespace wulf::replay {

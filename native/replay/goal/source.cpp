@@ -5,8 +5,8 @@
 #include <system_error>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/session/registry.hpp"
 #include "replay/goal/goal.hpp"
 #include "replay/goal/graph_builder.hpp"
 #include "replay/goal/sequence.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/program/operation.hpp"
 
 namespace wulf::replay {

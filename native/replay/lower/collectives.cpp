@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "replay/network.hpp"
+#include "replay/program/fixed_point.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "replay/collectives/algorithm.hpp"
 #include "replay/collectives/choices.hpp"
 #include "replay/lower/comms.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 namespace wulf::replay {
 namespace {

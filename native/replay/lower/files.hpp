@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "trace/format/decode.hpp"
 
 namespace wulf::replay {

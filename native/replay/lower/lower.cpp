@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "core/registry.hpp"
+#include "core/session/registry.hpp"
 #include "replay/lower/rank.hpp"
-#include "replay/run.hpp"
+#include "replay/run/run.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "replay/program/source.hpp"
 
 namespace wulf::replay {

@@ -1,8 +1,9 @@
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
-#include "replay/analysis/sensitivity.hpp"
-#include "replay/answers.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
+#include "replay/engine_a/sensitivity.hpp"
+#include "replay/operations/answers.hpp"
+#include "replay/run/network.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

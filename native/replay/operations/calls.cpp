@@ -6,12 +6,12 @@
 #include <tuple>
 #include <vector>
 
-#include "core/params.hpp"
-#include "core/registry.hpp"
-#include "replay/answers.hpp"
-#include "replay/detailed.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
+#include "replay/engine_a/detailed.hpp"
 #include "replay/lower/call.hpp"
 #include "replay/lower/files.hpp"
+#include "replay/run/network.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

@@ -1,5 +1,5 @@
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

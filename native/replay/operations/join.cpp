@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 #include "replay/program/joined.hpp"
 #include "replay/service.hpp"
 

@@ -2,10 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
-#include "replay/answers.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 #include "replay/program/builder.hpp"
 #include "replay/program/first_messages.hpp"
 #include "replay/program/own_messages.hpp"

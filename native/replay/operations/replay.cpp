@@ -1,10 +1,10 @@
 #include <thread>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
-#include "replay/answers.hpp"
-#include "replay/engine.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
+#include "replay/operations/answers.hpp"
+#include "replay/run/engine.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

@@ -2,10 +2,10 @@
 #include <array>
 #include <vector>
 
-#include "core/params.hpp"
-#include "core/registry.hpp"
-#include "replay/answers.hpp"
-#include "replay/detailed.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
+#include "replay/engine_a/detailed.hpp"
+#include "replay/run/network.hpp"
 #include "replay/service.hpp"
 
 namespace wulf::replay {

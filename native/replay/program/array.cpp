@@ -11,9 +11,9 @@
 #include <new>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/file.hpp"
-#include "core/huge_pages.hpp"
+#include "core/host/file.hpp"
+#include "core/host/huge_pages.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <string>
 
-#include "core/error.hpp"
-#include "replay/network.hpp"
+#include "core/json/error.hpp"
+#include "replay/program/fixed_point.hpp"
 #include "replay/program/matching.hpp"
 
 namespace wulf::replay {

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/program/program.hpp"
 
 namespace wulf::replay {

@@ -1,9 +1,9 @@
 #include <array>
 #include <string>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "core/registry.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
+#include "core/session/registry.hpp"
 #include "replay/program/builder.hpp"
 #include "replay/program/source.hpp"
 

@@ -1,6 +1,6 @@
 #include "replay/program/joined.hpp"
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 #include "replay/program/builder.hpp"
 
 namespace wulf::replay {

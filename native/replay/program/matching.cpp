@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/error.hpp"
+#include "core/json/error.hpp"
 
 namespace wulf::replay {
 namespace {

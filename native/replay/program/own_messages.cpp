@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "replay/network.hpp"
+#include "replay/program/fixed_point.hpp"
 
 namespace wulf::replay {
 namespace {

@@ -5,10 +5,10 @@
 #include <bit>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
-#include "replay/network.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "replay/program/builder.hpp"
+#include "replay/program/fixed_point.hpp"
 #include "replay/program/source.hpp"
 
 namespace wulf::replay {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
-#include "core/registry.hpp"
+#include "core/json/json.hpp"
+#include "core/session/registry.hpp"
 #include "replay/program/program.hpp"
 
 namespace wulf::replay {

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <string>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "replay/topology/parts.hpp"
 
 namespace wulf::replay {

@@ -2,8 +2,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "replay/topology/parts.hpp"
 
 namespace wulf::replay {

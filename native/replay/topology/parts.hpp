@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 #include "replay/topology/topology.hpp"
 
 namespace wulf::replay {

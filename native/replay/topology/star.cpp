@@ -1,5 +1,5 @@
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "replay/topology/parts.hpp"
 
 namespace wulf::replay {

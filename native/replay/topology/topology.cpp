@@ -8,8 +8,8 @@
 #include <numeric>
 #include <random>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "replay/topology/parts.hpp"
 
 namespace wulf::replay {

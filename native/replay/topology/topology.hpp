@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/json.hpp"
+#include "core/json/json.hpp"
 
 namespace wulf::replay {
 

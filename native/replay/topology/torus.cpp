@@ -1,7 +1,7 @@
 #include <string>
 
-#include "core/error.hpp"
-#include "core/params.hpp"
+#include "core/json/error.hpp"
+#include "core/json/params.hpp"
 #include "replay/topology/parts.hpp"
 
 namespace wulf::replay {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from wulf.apps.driver import Check, Figure, Reading
+from wulf.apps.driver import Check, Figure, OutputReading
 from wulf.apps.ran import WALL, Read
 from wulf.core.errors import UsageError
 from wulf.core.pattern import Pattern
@@ -57,9 +57,9 @@ def reader(
     wanted = pattern_of(figure, "--figure", 1) if figure else None
     needed = [(text, pattern_of(text, "--check", 0)) for text in checks]
 
-    def read(stdout: str, _files: Mapping[str, str]) -> Reading:
+    def read(stdout: str, _files: Mapping[str, str]) -> OutputReading:
         found = () if wanted is None else (_number(wanted, stdout, unit, better),)
-        return Reading(found, tuple(_check(text, pattern, stdout) for text, pattern in needed))
+        return OutputReading(found, tuple(_check(text, pattern, stdout) for text, pattern in needed))
 
     return read, WALL if wanted is None else FIGURE
 

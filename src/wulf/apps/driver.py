@@ -47,7 +47,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Reading:
+class OutputReading:
     """What an output says; `facts` are what else is worth a line: a version, a size, a number of threads."""
 
     figures: tuple[Figure, ...]
@@ -125,7 +125,7 @@ class Driver(Protocol):
         """
         ...
 
-    def read(self, stdout: str, files: Mapping[str, str]) -> Reading:
+    def read(self, stdout: str, files: Mapping[str, str]) -> OutputReading:
         """What standard output and the `outputs` say. Never raises: what is not there is a figure without a value."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Check, Figure, Job, Reading
+from wulf.apps.driver import Check, Figure, Job, OutputReading
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
@@ -45,7 +45,7 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return Job(tuple(words if mpi else [*words, "-ntmpi", str(ranks)]), mpi=mpi, outputs=(LOG,))
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """The log's last table."""
     text = files.get(LOG) or stdout
     rate, time, version = _RATE.search(text), _TIME.search(text), _VERSION.search(text)
@@ -62,7 +62,9 @@ def read(stdout: str, files: Mapping[str, str]) -> Reading:
     if seconds is not None:
         figures.append(Figure("loop", "s", seconds, "lower"))
     finished = _FINISHED in text
-    return Reading(tuple(figures), (Check("end", finished, f"mdrun {'' if finished else 'not '}finished"),), facts)
+    return OutputReading(
+        tuple(figures), (Check("end", finished, f"mdrun {'' if finished else 'not '}finished"),), facts
+    )
 
 
 def _number(word: str) -> float | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wulf.apps import hpl
-from wulf.apps.driver import Check, Figure, Job, Reading
+from wulf.apps.driver import Check, Figure, Job, OutputReading
 from wulf.apps.linpack import hpcc_files
 from wulf.apps.linpack import output as hpl_output
 from wulf.apps.linpack.dat import HplDat
@@ -29,7 +29,7 @@ MOST_ERRORS = 0.01
 
 
 @dataclass(frozen=True)
-class Row:
+class SummaryFigure:
     """A figure: its name, its key in the summary, SI unit, and what HPCC's unit is in it."""
 
     name: str
@@ -39,47 +39,57 @@ class Row:
     title: str
 
 
-PARTS: dict[str, tuple[Row, ...]] = {
+PARTS: dict[str, tuple[SummaryFigure, ...]] = {
     "HPL": (
-        Row("hpl.rate", "HPL_Tflops", "flop/s", 1e12, "solving N equations, all ranks"),
-        Row("hpl.time", "HPL_time", "s", 1.0, "time of it"),
+        SummaryFigure("hpl.rate", "HPL_Tflops", "flop/s", 1e12, "solving N equations, all ranks"),
+        SummaryFigure("hpl.time", "HPL_time", "s", 1.0, "time of it"),
     ),
     "DGEMM": (
-        Row("dgemm.star", "StarDGEMM_Gflops", "flop/s", 1e9, "a rank, all at once"),
-        Row("dgemm.single", "SingleDGEMM_Gflops", "flop/s", 1e9, "one rank alone"),
+        SummaryFigure("dgemm.star", "StarDGEMM_Gflops", "flop/s", 1e9, "a rank, all at once"),
+        SummaryFigure("dgemm.single", "SingleDGEMM_Gflops", "flop/s", 1e9, "one rank alone"),
     ),
-    "PTRANS": (Row("ptrans.rate", "PTRANS_GBs", "B/s", 1e9, "transposing, all ranks"),),
+    "PTRANS": (SummaryFigure("ptrans.rate", "PTRANS_GBs", "B/s", 1e9, "transposing, all ranks"),),
     "RandomAccess": (
-        Row("updates.mpi", "MPIRandomAccess_GUPs", "Hz", 1e9, "updates, all ranks together"),
-        Row("updates.mpi.lcg", "MPIRandomAccess_LCG_GUPs", "Hz", 1e9, "the same, linear congruential"),
-        Row("updates.star", "StarRandomAccess_GUPs", "Hz", 1e9, "a rank, all at once"),
-        Row("updates.star.lcg", "StarRandomAccess_LCG_GUPs", "Hz", 1e9, "the same, linear congruential"),
-        Row("updates.single", "SingleRandomAccess_GUPs", "Hz", 1e9, "one rank alone"),
-        Row("updates.single.lcg", "SingleRandomAccess_LCG_GUPs", "Hz", 1e9, "the same, linear congruential"),
+        SummaryFigure("updates.mpi", "MPIRandomAccess_GUPs", "Hz", 1e9, "updates, all ranks together"),
+        SummaryFigure("updates.mpi.lcg", "MPIRandomAccess_LCG_GUPs", "Hz", 1e9, "the same, linear congruential"),
+        SummaryFigure("updates.star", "StarRandomAccess_GUPs", "Hz", 1e9, "a rank, all at once"),
+        SummaryFigure("updates.star.lcg", "StarRandomAccess_LCG_GUPs", "Hz", 1e9, "the same, linear congruential"),
+        SummaryFigure("updates.single", "SingleRandomAccess_GUPs", "Hz", 1e9, "one rank alone"),
+        SummaryFigure("updates.single.lcg", "SingleRandomAccess_LCG_GUPs", "Hz", 1e9, "the same, linear congruential"),
     ),
     "STREAM": tuple(
-        Row(f"stream.{who.lower()}.{kernel.lower()}", f"{who}STREAM_{kernel}", "B/s", 1e9, f"{kernel.lower()}, {words}")
+        SummaryFigure(
+            f"stream.{who.lower()}.{kernel.lower()}", f"{who}STREAM_{kernel}", "B/s", 1e9, f"{kernel.lower()}, {words}"
+        )
         for who, words in (("Star", "a rank, all at once"), ("Single", "one rank alone"))
         for kernel in ("Copy", "Scale", "Add", "Triad")
     ),
     "FFT": (
-        Row("fft.mpi", "MPIFFT_Gflops", "flop/s", 1e9, "all ranks together"),
-        Row("fft.star", "StarFFT_Gflops", "flop/s", 1e9, "a rank, all at once"),
-        Row("fft.single", "SingleFFT_Gflops", "flop/s", 1e9, "one rank alone"),
+        SummaryFigure("fft.mpi", "MPIFFT_Gflops", "flop/s", 1e9, "all ranks together"),
+        SummaryFigure("fft.star", "StarFFT_Gflops", "flop/s", 1e9, "a rank, all at once"),
+        SummaryFigure("fft.single", "SingleFFT_Gflops", "flop/s", 1e9, "one rank alone"),
     ),
     "b_eff": (
         *(
-            Row(f"pingpong.latency.{which.lower()}", f"{which}PingPongLatency_usec", "s", 1e-6, f"ping-pong, {words}")
+            SummaryFigure(
+                f"pingpong.latency.{which.lower()}", f"{which}PingPongLatency_usec", "s", 1e-6, f"ping-pong, {words}"
+            )
             for which, words in (("Min", "fastest pair"), ("Avg", "mean"), ("Max", "slowest pair"))
         ),
         *(
-            Row(f"pingpong.rate.{which.lower()}", f"{which}PingPongBandwidth_GBytes", "B/s", 1e9, f"ping-pong, {words}")
+            SummaryFigure(
+                f"pingpong.rate.{which.lower()}", f"{which}PingPongBandwidth_GBytes", "B/s", 1e9, f"ping-pong, {words}"
+            )
             for which, words in (("Min", "slowest pair"), ("Avg", "mean"), ("Max", "fastest pair"))
         ),
-        Row("ring.latency.natural", "NaturallyOrderedRingLatency_usec", "s", 1e-6, "ring, natural order"),
-        Row("ring.latency.random", "RandomlyOrderedRingLatency_usec", "s", 1e-6, "ring, random order"),
-        Row("ring.rate.natural", "NaturallyOrderedRingBandwidth_GBytes", "B/s", 1e9, "ring, natural order, a rank"),
-        Row("ring.rate.random", "RandomlyOrderedRingBandwidth_GBytes", "B/s", 1e9, "ring, random order, a rank"),
+        SummaryFigure("ring.latency.natural", "NaturallyOrderedRingLatency_usec", "s", 1e-6, "ring, natural order"),
+        SummaryFigure("ring.latency.random", "RandomlyOrderedRingLatency_usec", "s", 1e-6, "ring, random order"),
+        SummaryFigure(
+            "ring.rate.natural", "NaturallyOrderedRingBandwidth_GBytes", "B/s", 1e9, "ring, natural order, a rank"
+        ),
+        SummaryFigure(
+            "ring.rate.random", "RandomlyOrderedRingBandwidth_GBytes", "B/s", 1e9, "ring, random order, a rank"
+        ),
     ),
 }
 """Part → its figures; the parts of the suite in its own order."""
@@ -100,7 +110,7 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return hpcc_files.job(program, dat, hpl.environment_of(params), hpl.TIMEOUT)
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """All parts' figures from the summary, and the checks of those that check their results."""
     text = files.get(hpcc_files.OUTPUT, "")
     summary = hpcc_files.summary(text)
@@ -110,7 +120,7 @@ def read(stdout: str, files: Mapping[str, str]) -> Reading:
     version = [str(int(summary[key])) for key in ("VersionMajor", "VersionMinor", "VersionMicro") if key in summary]
     if version:
         facts["hpcc.version"] = ".".join(version)
-    return Reading(figures, (*hpl.read(stdout, files).checks, *_checks(summary)), facts)
+    return OutputReading(figures, (*hpl.read(stdout, files).checks, *_checks(summary)), facts)
 
 
 def _why(stdout: str, text: str) -> str:
@@ -118,7 +128,7 @@ def _why(stdout: str, text: str) -> str:
     return "; ".join(errors) or hpcc_files.cut_short(text)
 
 
-def _figure(row: Row, summary: Mapping[str, float], why: str) -> Figure:
+def _figure(row: SummaryFigure, summary: Mapping[str, float], why: str) -> Figure:
     better: Literal["higher", "lower"] = "lower" if row.unit == "s" else "higher"
     value = summary.get(row.key)
     if value is None:

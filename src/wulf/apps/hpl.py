@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from wulf.apps.driver import Figure, Job, Reading
+from wulf.apps.driver import Figure, Job, OutputReading
 from wulf.apps.linpack import hpcc_files
 from wulf.apps.linpack import output as hpl_output
 from wulf.apps.linpack.dat import HplDat, parse
@@ -138,7 +138,7 @@ def is_hpcc(program: str) -> bool:
     return PurePath(program).name.startswith("hpcc")
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """Rate and time of the configuration, by xhpl's standard output or hpcc's file."""
     if hpcc_files.OUTPUT in files or hpcc_files.INPUT in files:
         return _of_hpcc(files)
@@ -156,7 +156,7 @@ def _asked(text: str | None) -> dict[str, int] | None:
     return {name: getattr(all_of_it[0], name) for name in ("n", "nb", "p", "q")} if len(all_of_it) == 1 else None
 
 
-def _of_hpcc(files: Mapping[str, str]) -> Reading:
+def _of_hpcc(files: Mapping[str, str]) -> OutputReading:
     """The HPL section; rate and time in the summary's digits where it is there and about the same run."""
     text = files.get(hpcc_files.OUTPUT, "")
     section = hpcc_files.section(text, "HPL")
@@ -167,12 +167,12 @@ def _of_hpcc(files: Mapping[str, str]) -> Reading:
     if found.figures[0].value is None:
         known = bool(output.rows or output.errors or output.skipped)
         figures = found.figures if known else hpl_output.without(hpcc_files.cut_short(text))
-        return Reading(figures, found.checks, facts)
+        return OutputReading(figures, found.checks, facts)
     rate, time = summary.get("HPL_Tflops"), summary.get("HPL_time")
     if rate is None or time is None or abs(rate * 1e12 / found.figures[0].value - 1) > _SAME:
-        return Reading(found.figures, found.checks, facts)
+        return OutputReading(found.figures, found.checks, facts)
     figures = (Figure("rate", "flop/s", rate * 1e12, "higher"), Figure("time", "s", time, "lower"))
-    return Reading(figures, found.checks, facts)
+    return OutputReading(figures, found.checks, facts)
 
 
 _SAME = 1e-3

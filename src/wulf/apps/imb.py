@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Figure, Job, Reading
+from wulf.apps.driver import Figure, Job, OutputReading
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
@@ -41,7 +41,7 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return Job(words, {LENGTHS: f"{params['bytes']}\n"}, mpi=True)
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """The last row of the last table: columns as their head names them."""
     heads = list(_HEAD.finditer(stdout))
     rows = stdout[heads[-1].end() :].splitlines() if heads else []
@@ -55,7 +55,7 @@ def read(stdout: str, files: Mapping[str, str]) -> Reading:
     if rate is not None:
         figures.append(Figure("throughput", "B/s", rate * MEGABYTE, "higher"))
     version = _VERSION.search(stdout)
-    return Reading(tuple(figures), (), {"version": version[1]} if version else {})
+    return OutputReading(tuple(figures), (), {"version": version[1]} if version else {})
 
 
 def _numbers(line: str) -> list[float]:

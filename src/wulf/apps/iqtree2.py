@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Check, Figure, Job, Reading
+from wulf.apps.driver import Check, Figure, Job, OutputReading
 from wulf.apps.ran import WALL
 from wulf.apps.sequences import alignment, names_in, phylip
 from wulf.core.params import ParamSpec
@@ -42,7 +42,7 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return Job((program, *words), {INPUT: phylip(sequences)}, mpi=mpi, outputs=(TREE, LOG))
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """The wall time is the figure; a right answer has a score, and all taxa in its tree."""
     text = files.get(LOG) or stdout
     score, seconds, version, taxa = (pattern.search(text) for pattern in (_SCORE, _SECONDS, _VERSION, _TAXA))
@@ -53,4 +53,4 @@ def read(stdout: str, files: Mapping[str, str]) -> Reading:
     )
     facts: dict[str, str | float] = {"log-likelihood": float(score[1])} if score else {}
     own = Figure("own time", "s", float(seconds[1]), "lower") if seconds else None
-    return Reading((own,) if own else (), checks, facts | ({"version": version[1]} if version else {}))
+    return OutputReading((own,) if own else (), checks, facts | ({"version": version[1]} if version else {}))

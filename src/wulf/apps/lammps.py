@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Check, Figure, Job, Reading
+from wulf.apps.driver import Check, Figure, Job, OutputReading
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
 
@@ -62,20 +62,20 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return Job(words, {INPUT: text}, {"OMP_NUM_THREADS": str(params["threads"])}, mpi=True, outputs=(LOG,))
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """Steps and time of the loop, and the energy's course."""
     text = files.get(LOG) or stdout
     loop, version = _LOOP.search(text), _VERSION.search(text)
     facts: dict[str, str | float] = {"version": version[1]} if version else {}
     if loop is None:
         why = "its log has no line of the loop's time"
-        return Reading((Figure("rate", "Hz", None, "higher", why),), (), facts)
+        return OutputReading((Figure("rate", "Hz", None, "higher", why),), (), facts)
     seconds, steps = float(loop[1]), int(loop[3])
     figures = (
         Figure("rate", "Hz", steps / seconds if seconds > 0 else None, "higher", "" if seconds > 0 else "no time"),
         Figure("loop", "s", seconds, "lower"),
     )
-    return Reading(figures, (_conserved(text),), facts | {"atoms": float(loop[4]), "procs": float(loop[2])})
+    return OutputReading(figures, (_conserved(text),), facts | {"atoms": float(loop[4]), "procs": float(loop[2])})
 
 
 def _conserved(text: str) -> Check:

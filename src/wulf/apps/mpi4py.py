@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Check, Figure, Job, Reading
+from wulf.apps.driver import Check, Figure, Job, OutputReading
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
@@ -68,7 +68,7 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return Job((program, script), mpi=True)
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """A line `time: seconds`; of our script also whether all ranks had the right sum."""
     time, right, library = (pattern.search(stdout) for pattern in (_TIME, _RIGHT, _LIBRARY))
     try:
@@ -77,4 +77,4 @@ def read(stdout: str, files: Mapping[str, str]) -> Reading:
         value = None
     why = "" if value is not None else "its output has no line `time: seconds`"
     checks = (Check("sum", right[1] == right[2], f"right on {right[1]} of {right[2]} ranks"),) if right else ()
-    return Reading((Figure("time", "s", value, "lower", why),), checks, {"mpi": library[1]} if library else {})
+    return OutputReading((Figure("time", "s", value, "lower", why),), checks, {"mpi": library[1]} if library else {})

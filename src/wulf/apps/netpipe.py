@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wulf.apps.driver import Figure, Job, Reading
+from wulf.apps.driver import Figure, Job, OutputReading
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
@@ -35,16 +35,20 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return Job(tuple(words), mpi=True, outputs=(OUTPUT,))
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """Lines of bytes, Mbit/s and seconds; rates are computed from bytes and time, for its Mbit is 2^20 bits."""
     rows = [row for row in map(_row, files.get(OUTPUT, "").splitlines()) if row]
     if not rows:
         why = f"{OUTPUT} has no line of bytes, rate and time"
-        return Reading((Figure("latency", "s", None, "lower", why), Figure("throughput", "B/s", None, "higher", why)))
+        return OutputReading(
+            (Figure("latency", "s", None, "lower", why), Figure("throughput", "B/s", None, "higher", why))
+        )
     least, seconds = min(rows)
     latency = Figure("latency", "s", seconds, "lower")
     best = max(size / time for size, time in rows)
-    return Reading((latency, Figure("throughput", "B/s", best, "higher")), (), {"sizes": len(rows), "least": least})
+    return OutputReading(
+        (latency, Figure("throughput", "B/s", best, "higher")), (), {"sizes": len(rows), "least": least}
+    )
 
 
 def _row(line: str) -> tuple[int, float] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Figure, Job, Reading
+from wulf.apps.driver import Figure, Job, OutputReading
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
@@ -46,7 +46,7 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return Job((program, *sized, *(("-c",) if params["validate"] else ())), mpi=True)
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """The last row; the head says in what unit. Of a collective its first figure, the mean over the ranks."""
     head = next((line for line in reversed(stdout.splitlines()) if line.startswith("#") and _UNIT.search(line)), "")
     rows = [line.split() for line in stdout.splitlines() if line.strip() and not line.startswith("#")]
@@ -54,12 +54,12 @@ def read(stdout: str, files: Mapping[str, str]) -> Reading:
     version = _TITLE.search(stdout)
     facts: dict[str, str | float] = {"version": version[2]} if version else {}
     if unit is None or not rows:
-        return Reading((Figure(FIGURE, "s", None, "lower", "its output has no table"),), (), facts)
+        return OutputReading((Figure(FIGURE, "s", None, "lower", "its output has no table"),), (), facts)
     factor, si, better = _UNITS[unit[1]]
     value = _number(rows[-1][1 if "Size" in head and len(rows[-1]) > 1 else 0])
     if value is None:
-        return Reading((Figure(FIGURE, si, None, "lower", f"no number in {' '.join(rows[-1])!r}"),), (), facts)
-    return Reading((Figure(FIGURE, si, value * factor, "higher" if better == "higher" else "lower"),), (), facts)
+        return OutputReading((Figure(FIGURE, si, None, "lower", f"no number in {' '.join(rows[-1])!r}"),), (), facts)
+    return OutputReading((Figure(FIGURE, si, value * factor, "higher" if better == "higher" else "lower"),), (), facts)
 
 
 def _number(word: str) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Check, Job, Reading
+from wulf.apps.driver import Check, Job, OutputReading
 from wulf.apps.ran import WALL
 from wulf.apps.sequences import alignment, names_in, phylip
 from wulf.core.errors import UsageError
@@ -48,7 +48,7 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return Job((program, *words), {INPUT: phylip(sequences)}, mpi=mpi, outputs=(TREE, TREES, STATISTICS))
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """The wall time is the figure; a right answer has all taxa in its tree, and bootstraps that were completed."""
     statistics, tree = files.get(STATISTICS, ""), files.get(TREE, "")
     taxa, likelihood = _TAXA.search(statistics), _LIKELIHOOD.search(statistics)
@@ -62,4 +62,4 @@ def read(stdout: str, files: Mapping[str, str]) -> Reading:
     if likelihood:
         facts["log-likelihood"] = float(likelihood[1])
     version = _VERSION.search(statistics)
-    return Reading((), checks, facts | ({"version": version[1]} if version else {}))
+    return OutputReading((), checks, facts | ({"version": version[1]} if version else {}))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from wulf.apps.driver import Check, Figure, Reading
+from wulf.apps.driver import Check, Figure, OutputReading
 
 OK, WRONG, TIMEOUT, FAILED, NO_FIGURE = "ok", "wrong", "timeout", "failed", "no-figure"
 """Verdicts of a run: right and measured; a check failed; ended for its time; ended badly; says no figure."""
@@ -19,7 +19,7 @@ LAST_WORDS = 3
 
 MOST_WORDS = 300
 
-Read = Callable[[str, Mapping[str, str]], Reading]
+Read = Callable[[str, Mapping[str, str]], OutputReading]
 """What an output says: `Driver.read`, or one for any command."""
 
 
@@ -100,7 +100,9 @@ def _main_first(figures: tuple[Figure, ...], main: str) -> tuple[Figure, ...]:
     return (*(f for f in figures if f.name == main), *(f for f in figures if f.name != main))
 
 
-def _verdict(answer: Mapping[str, Any], reading: Reading, figures: tuple[Figure, ...], main: str) -> tuple[str, str]:
+def _verdict(
+    answer: Mapping[str, Any], reading: OutputReading, figures: tuple[Figure, ...], main: str
+) -> tuple[str, str]:
     ended = _ended_badly(answer)
     if ended:
         return ended

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Check, Figure, Job, Reading
+from wulf.apps.driver import Check, Figure, Job, OutputReading
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
 
@@ -31,7 +31,7 @@ def job(program: str, params: Mapping[str, Param], ranks: int) -> Job:
     return Job((program,), environment={} if threads is None else {"OMP_NUM_THREADS": str(threads)})
 
 
-def read(stdout: str, files: Mapping[str, str]) -> Reading:
+def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     """The table of best rates, and whether the arrays hold what they should."""
     rates = {name.lower(): float(rate) * MEGABYTE for name, rate in _RATE.findall(stdout)}
     why = "its output has no line for it"
@@ -49,4 +49,4 @@ def read(stdout: str, files: Mapping[str, str]) -> Reading:
         found = pattern.findall(stdout)
         if found:
             facts[name] = float(found[-1])
-    return Reading(figures, checks, facts)
+    return OutputReading(figures, checks, facts)

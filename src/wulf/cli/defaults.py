@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import click
 from click.core import ParameterSource
 
-from wulf.core.configuration import Scalar, Setting, configuration
+from wulf.core.configuration import ConfiguredValue, Scalar, configuration
 from wulf.core.errors import UsageError
 
 ASKED_EACH_TIME = frozenset({"apply", "yes", "out", "resume"})
@@ -34,7 +34,7 @@ class Default:
     """An option, and what the configuration says of it."""
 
     option: click.Option
-    setting: Setting
+    setting: ConfiguredValue
 
     @property
     def value(self) -> bool | str | list[str]:

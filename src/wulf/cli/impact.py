@@ -21,9 +21,9 @@ from wulf.tune.setting import Aim
 if TYPE_CHECKING:
     from wulf.cluster.mpi import WorldSpec
     from wulf.core.records import Param
-    from wulf.workflow.app.run import Request as Application
+    from wulf.workflow.app.run import AppRequest
     from wulf.workflow.engine.done import Done
-    from wulf.workflow.impact.run import Request
+    from wulf.workflow.impact.run import ImpactRequest
 
 BLOCKS = 8
 """As `workflow.impact.arms` has it, which is not imported for `--help`."""
@@ -101,7 +101,7 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
     """
     from wulf.apps.command import pattern_of
     from wulf.workflow.impact.arms import parse_links
-    from wulf.workflow.impact.run import Request
+    from wulf.workflow.impact.run import ImpactRequest
 
     over_ranks = any(options[name] is not None for name in ("ranks", "per_node", "mpi")) or options["starter"] == "srun"
     launch = taken(options)
@@ -116,10 +116,10 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
     links = parse_links(own["links"]) if own["links"] else None
     answer = pattern_of(own["answer"], "--answer", 0) if own["answer"] else None
 
-    def request(nodes: int) -> Request:
+    def request(nodes: int) -> ImpactRequest:
         application = _application(own, words, launch(nodes).spec, over_ranks=over_ranks)
         unit, higher = _figure(own)
-        return Request(
+        return ImpactRequest(
             application, own["settings"], links, aim=Aim.LATENCY, unit=unit, higher=higher, answer=answer,
             profile=not own["no_profile"], blocks=own["blocks"], delta=own["delta"], seed=seed,
         )  # fmt: skip
@@ -127,7 +127,7 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
     return request
 
 
-def _application(own: dict[str, Any], words: tuple[str, ...], spec: WorldSpec, *, over_ranks: bool) -> Application:
+def _application(own: dict[str, Any], words: tuple[str, ...], spec: WorldSpec, *, over_ranks: bool) -> AppRequest:
     """The driver's, or any command."""
     if not own["driver"]:
         return command_request(words, own, spec, own["timeout"], over_ranks=over_ranks)

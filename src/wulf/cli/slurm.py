@@ -16,7 +16,7 @@ from wulf.cli.commands import where_option
 from wulf.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from wulf.cluster.slurm.jobs import Job
+    from wulf.cluster.slurm.jobs import SlurmJob
 
 OPTIONS, SUBMIT, ARRAY = "wulf.slurm.options", "wulf.slurm.submit", "wulf.slurm.array"
 """Where a command's context keeps them: commands need not know of them."""
@@ -67,7 +67,7 @@ def _of_command(key: str, absent: Any) -> Any:
 
 
 @contextmanager
-def job_of(nodes: str | None, configured: Mapping[str, str]) -> Iterator[Job]:
+def job_of(nodes: str | None, configured: Mapping[str, str]) -> Iterator[SlurmJob]:
     """The job whose nodes are measured: the one we are in, or one held for the length of the block.
 
     Parameters

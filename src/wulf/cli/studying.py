@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
     from wulf.store.run import Run
     from wulf.workflow.engine.effort import Effort
-    from wulf.workflow.engine.measuring import Outcome
+    from wulf.workflow.engine.measuring import RunOutcome
     from wulf.workflow.engine.study import Conditions, Study
 
 
@@ -45,7 +45,7 @@ def studied(
     *,
     where: Callable[[dict[str, Any]], AbstractContextManager[Inventory]] = inventory_in,
     **meta: Any,
-) -> Outcome:
+) -> RunOutcome:
     """Measure a study over the nodes that the options name, and keep it as a run.
 
     Parameters
@@ -100,7 +100,7 @@ def _last_of(command: str) -> Path:
     return found
 
 
-def _since(before: Run, outcome: Outcome) -> Outcome:
+def _since(before: Run, outcome: RunOutcome) -> RunOutcome:
     """The outcome with what changed since then: something slower is something that stands out."""
     from wulf.measure.comparing import compare_runs
 
@@ -113,7 +113,7 @@ def _since(before: Run, outcome: Outcome) -> Outcome:
 
 
 def show_run(
-    outcome: Outcome, *, as_json: bool, whole: bool = True, page: bool = True, untold: Sequence[str] = ()
+    outcome: RunOutcome, *, as_json: bool, whole: bool = True, page: bool = True, untold: Sequence[str] = ()
 ) -> int:
     """Print what was measured; returns the exit code.
 
@@ -144,7 +144,7 @@ def show_run(
     return outcome.exit_code
 
 
-def tell_change(outcome: Outcome, *, as_json: bool) -> None:
+def tell_change(outcome: RunOutcome, *, as_json: bool) -> None:
     """What changed since the run of `--baseline`, and its page beside the report; beside --json in one line."""
     if outcome.change is None:
         return
@@ -161,7 +161,7 @@ def tell_change(outcome: Outcome, *, as_json: bool) -> None:
     click.echo(f"change: {page}", err=as_json)
 
 
-def tell_findings(outcome: Outcome, untold: Sequence[str] = ()) -> None:
+def tell_findings(outcome: RunOutcome, untold: Sequence[str] = ()) -> None:
     """The findings, on stderr, but for these kinds."""
     for finding in outcome.run.findings:
         if finding.kind not in untold:

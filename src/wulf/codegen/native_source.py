@@ -13,8 +13,8 @@ from pathlib import Path
 
 NAME = "wulf-mpi-source.zip"
 
-PATTERNS = ("mpi/*.[ch]pp", "mpi/probes/*.[ch]pp", "mpi/plain/*.[ch]pp", "core/*.[ch]pp")
-LEFT_OUT = ("core/program.cpp",)
+PATTERNS = ("mpi/*.[ch]pp", "mpi/*/*.[ch]pp", "mpi/plain/*/*.[ch]pp", "core/*/*.[ch]pp")
+LEFT_OUT = ("core/session/program.cpp",)
 """The command line of the other programs: wulf-mpi's is MPI_Init's first."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip can name: files' own times would change the digest

@@ -28,7 +28,7 @@ FORTRAN_NAMES = ("mpi_{}_", "mpi_{}_f08_")
 
 
 @dataclass(frozen=True)
-class Call:
+class ProfileCall:
     """A row: a call without its `MPI_`, its kind, and its parameters as words."""
 
     name: str
@@ -41,7 +41,7 @@ class Call:
         return [word if word in COUNTED else f"p{number}" for number, word in enumerate(self.words, 1)]
 
 
-def read_table(text: str) -> list[Call]:
+def read_table(text: str) -> list[ProfileCall]:
     """The rows of calls.txt.
 
     Raises
@@ -49,7 +49,7 @@ def read_table(text: str) -> list[Call]:
     ValueError
         A line has a kind or parameter that there is not, or is there twice.
     """
-    calls: dict[str, Call] = {}
+    calls: dict[str, ProfileCall] = {}
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
@@ -57,7 +57,7 @@ def read_table(text: str) -> list[Call]:
         unknown = [word for word in words[2:] if word not in C_TYPES]
         if len(words) < 3 or words[1] not in KINDS or unknown or words[0] in calls:
             raise ValueError(f"calls.txt, line {number}: {line!r} is no row, or names a call twice {unknown or ''}")
-        calls[words[0]] = Call(words[0], words[1], tuple(words[2:]))
+        calls[words[0]] = ProfileCall(words[0], words[1], tuple(words[2:]))
     return list(calls.values())
 
 
@@ -73,7 +73,7 @@ def generated(text: str) -> dict[str, str]:
     }
 
 
-def _rows(calls: list[Call]) -> Iterator[str]:
+def _rows(calls: list[ProfileCall]) -> Iterator[str]:
     yield '#include "profile/calls.hpp"\n\nnamespace wulf::profile\n{\n\nconst Row rows[] = {\n'
     for call in calls:
         yield f'    {{"MPI_{call.name}", "{call.kind}"}},\n'
@@ -84,7 +84,7 @@ def _file(functions: Iterator[str]) -> str:
     return '#include "profile/counting.hpp"\n\nextern "C" {\n' + "".join(functions) + "}\n"
 
 
-def _c(number: int, call: Call) -> str:
+def _c(number: int, call: ProfileCall) -> str:
     variables = call.variables
     params = ", ".join(C_TYPES[word].format(name) for word, name in zip(call.words, variables, strict=True))
     words = {word: word for word in COUNTED}
@@ -103,7 +103,7 @@ int MPI_{call.name}({params})
 """
 
 
-def _fortran(number: int, call: Call, pattern: str) -> str:
+def _fortran(number: int, call: ProfileCall, pattern: str) -> str:
     variables, symbol = call.variables, pattern.format(call.name.lower())
     params = ", ".join(
         f"{'MPI_Fint' if word in COUNTED else 'void'} *{name}" for word, name in zip(call.words, variables, strict=True)
@@ -127,7 +127,7 @@ void {symbol}({params}, MPI_Fint *error)
 """
 
 
-def _told(call: Call, words: dict[str, str]) -> str:
+def _told(call: ProfileCall, words: dict[str, str]) -> str:
     """What the profile is told of a call before it begins."""
     count, kind, peer, comm = words["count"], words["type"], words["peer"], words["comm"]
     if call.kind in ("send", "exchange"):

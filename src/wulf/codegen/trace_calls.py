@@ -125,7 +125,7 @@ NOT_IN_FORTRAN = ("str",)
 
 
 @dataclass(frozen=True)
-class Call:
+class TraceCall:
     """A row: the record's number, a call without its `MPI_` or a note, its function, and its parameters as words."""
 
     number: int
@@ -156,7 +156,7 @@ class Call:
         ]
 
 
-def read_table(text: str) -> list[Call]:
+def read_table(text: str) -> list[TraceCall]:
     """The rows of calls.txt.
 
     Raises
@@ -164,7 +164,7 @@ def read_table(text: str) -> list[Call]:
     ValueError
         A line has a number, function or parameter that there is not, or is there twice.
     """
-    calls: list[Call] = []
+    calls: list[TraceCall] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
@@ -174,7 +174,7 @@ def read_table(text: str) -> list[Call]:
         twice = any(words[0] == str(call.number) or words[1:2] == [call.name] for call in calls)
         if not right or unknown or twice:
             raise ValueError(f"calls.txt, line {number}: {line!r} is no row, or is there twice {unknown or ''}")
-        calls.append(Call(int(words[0]), words[1], words[2], tuple(words[3:])))
+        calls.append(TraceCall(int(words[0]), words[1], words[2], tuple(words[3:])))
     return calls
 
 
@@ -208,14 +208,14 @@ def operations(text: str) -> str:
     )
 
 
-def _row(call: Call | None) -> str:
+def _row(call: TraceCall | None) -> str:
     if call is None:
         return "    {},\n"
     fields = ", ".join(f"Field::{field}" for field in call.fields)
     return f'    {{"{_title(call)}", {{{fields}}}}},\n'
 
 
-def _title(call: Call) -> str:
+def _title(call: TraceCall) -> str:
     return call.name if call.is_note and call.name.islower() else f"MPI_{call.name}"
 
 
@@ -236,10 +236,10 @@ def for_python(text: str) -> str:
 
 
 def _file(functions: Iterable[str]) -> str:
-    return '#include "trace/recording.hpp"\n\nextern "C" {\n' + "".join(functions) + "}\n"
+    return '#include "trace/calls/recording.hpp"\n\nextern "C" {\n' + "".join(functions) + "}\n"
 
 
-def _c(call: Call) -> str:
+def _c(call: TraceCall) -> str:
     variables = call.variables
     params = ", ".join(TYPES[word].format(name) for word, name in zip(call.words, variables, strict=True))
     before = {"comm": "*commio", "win": "*winio", "msg": "*msgin", "m": "m", "kind": ""}
@@ -260,7 +260,7 @@ int MPI_{call.name}({params})
 """
 
 
-def _fortran(call: Call, pattern: str) -> str:
+def _fortran(call: TraceCall, pattern: str) -> str:
     variables, symbol = call.variables, pattern.format(call.name.lower())
     params = ", ".join(
         f"{'void' if word in POINTERS else 'MPI_Fint'} *{name}"
@@ -289,17 +289,17 @@ void {symbol}({params}, MPI_Fint *error)
 """
 
 
-def _function(call: Call) -> str:
+def _function(call: TraceCall) -> str:
     """The name in native/trace: calls that wait and those that do not share one."""
     return SHARED.get(call.function, call.function)
 
 
-def _kept(call: Call, words: dict[str, str]) -> str:
+def _kept(call: TraceCall, words: dict[str, str]) -> str:
     lines: Iterator[str] = (KEPT[word].format(name=word, **words) for word in call.words if word in KEPT)
     return "\n    ".join(lines)
 
 
-def _told(call: Call, exprs: dict[str, str], plain: str, kind: str) -> str:
+def _told(call: TraceCall, exprs: dict[str, str], plain: str, kind: str) -> str:
     """The arguments of the call's function."""
     given = ["span"]
     for word in call.told:

@@ -10,7 +10,10 @@ from wulf.codegen.trace_calls import generated
 
 NAME = "wulf-trace-source.zip"
 
-PATTERNS = ("interpose/*.[ch]pp", "trace/*.[ch]pp", "trace/format/*.hpp", "trace/format/crc.cpp")
+PATTERNS = (
+    "interpose/*.[ch]pp", "trace/*.[ch]pp", "trace/calls/*.[ch]pp", "trace/file/*.[ch]pp", "trace/format/*.hpp",
+    "trace/format/crc.cpp",
+)  # fmt: skip
 """The decoder is of those who read traces: the library needs none of it."""
 
 

@@ -43,7 +43,7 @@ Value = Scalar | list[Scalar]
 
 
 @dataclass(frozen=True)
-class Setting:
+class ConfiguredValue:
     """A value, and where it is written.
 
     Attributes
@@ -70,9 +70,9 @@ class Setting:
 class Configuration:
     """All settings of all files, the weakest first."""
 
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[ConfiguredValue, ...] = ()
 
-    def of(self, command: Sequence[str]) -> dict[str, Setting]:
+    def of(self, command: Sequence[str]) -> dict[str, ConfiguredValue]:
         """Option → what counts for a command, which is named by its words: ("net", "stream")."""
         words = tuple(command)
         near = [one for one in self.settings if one.place[:-1] == words[: len(one.place) - 1]]
@@ -120,7 +120,7 @@ def read(files: Sequence[Path], *, needed: bool = False) -> Configuration:
         One can't be read, is no TOML, or a value is none that an option can have; or, where all are `needed`, is not
         there.
     """
-    found: list[Setting] = []
+    found: list[ConfiguredValue] = []
     for path in files:
         try:
             content = toml(text_of(path, MOST))
@@ -140,7 +140,7 @@ def configuration() -> Configuration:
     return read(paths(), needed=bool(os.environ.get(VARIABLE)))
 
 
-def _settings(table: Mapping[str, Any], above: tuple[str, ...], file: Path) -> Iterator[Setting]:
+def _settings(table: Mapping[str, Any], above: tuple[str, ...], file: Path) -> Iterator[ConfiguredValue]:
     for name, value in table.items():
         place = (*above, name.replace("_", "-"))
         if isinstance(value, dict) and len(place) > DEEPEST:
@@ -150,7 +150,7 @@ def _settings(table: Mapping[str, Any], above: tuple[str, ...], file: Path) -> I
         if isinstance(value, dict):
             yield from _settings(value, place, file)
         elif isinstance(value, Scalar) or (isinstance(value, list) and all(isinstance(one, Scalar) for one in value)):
-            yield Setting(place, value, file)
+            yield ConfiguredValue(place, value, file)
         else:
             raise UsageError(
                 f"{file}: {'.'.join(place)} = {value} is no text, number, true or false, nor a list of such",

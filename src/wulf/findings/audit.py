@@ -13,7 +13,7 @@ from wulf.core.names import fold, fold_places, plural
 from wulf.tune.audit.answers import Answer, Said
 from wulf.tune.audit.audited import Audited, is_bypass, limits
 from wulf.tune.audit.checklist import QUESTIONS, Question
-from wulf.tune.audit.drift import Change
+from wulf.tune.audit.drift import SettingDrift
 from wulf.tune.audit.judging import Mark, State, advice
 from wulf.tune.readings import shown
 from wulf.tune.setting import Setting
@@ -193,9 +193,9 @@ def _security(found: Audited) -> Iterator[Finding]:
         )
 
 
-def drift_findings(changed: Sequence[Change], gone: Sequence[str], new: Sequence[str]) -> list[Finding]:
+def drift_findings(changed: Sequence[SettingDrift], gone: Sequence[str], new: Sequence[str]) -> list[Finding]:
     """What changed since the baseline, a finding a setting; and nodes that only one of the two knows."""
-    by_setting: dict[str, list[Change]] = {}
+    by_setting: dict[str, list[SettingDrift]] = {}
     for change in changed:
         by_setting.setdefault(change.setting.name, []).append(change)
     found = [_drifted(own) for own in by_setting.values()]
@@ -206,7 +206,7 @@ def drift_findings(changed: Sequence[Change], gone: Sequence[str], new: Sequence
     return found
 
 
-def _drifted(own: Sequence[Change]) -> Finding:
+def _drifted(own: Sequence[SettingDrift]) -> Finding:
     setting = own[0].setting
     named = [_change_words(change) for change in own[:MOST_NAMED]]
     more = f"; and {len(own) - MOST_NAMED} more changes" if len(own) > MOST_NAMED else ""
@@ -227,12 +227,12 @@ def _drifted(own: Sequence[Change]) -> Finding:
     )  # fmt: skip
 
 
-def _change_place(change: Change) -> str:
+def _change_place(change: SettingDrift) -> str:
     places = fold_places(change.places)
     return f"{places} of {fold(change.nodes)}" if places else fold(change.nodes)
 
 
-def _change_words(change: Change) -> str:
+def _change_words(change: SettingDrift) -> str:
     what = "" if change.what == "value" else "at start-up "
     before, now = (shown(value, change.setting.unit) for value in (change.before, change.now))
     return f"{what}{before} → {now} on {_change_place(change)}"

@@ -10,7 +10,7 @@ from wulf.store.history import Series, Source
 
 
 @dataclass(frozen=True)
-class FactChange:
+class CoincidentChange:
     """A fact of a node that changed with the metric.
 
     Attributes
@@ -31,11 +31,11 @@ class FactChange:
 
 
 @dataclass(frozen=True)
-class Step:
+class SeriesStep:
     """A change of a series, and the facts that changed there."""
 
     change: Change
-    facts: tuple[FactChange, ...] = ()
+    facts: tuple[CoincidentChange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class JudgedSeries:
     """
 
     series: Series
-    steps: tuple[Step, ...] = ()
+    steps: tuple[SeriesStep, ...] = ()
     doubt: str | None = None
 
-    def verdict(self, step: Step) -> str:
+    def verdict(self, step: SeriesStep) -> str:
         """`worse`, `better`, `changed` where nobody says which way is better, `spread` where the level did not move.
 
         `candidate` whichever way it went, where the runs wander.
@@ -71,13 +71,13 @@ class JudgedSeries:
         """Whether the latest segment is worse than the one before it."""
         return bool(self.steps) and self.verdict(self.steps[-1]) == "worse"
 
-    def first_run(self, step: Step) -> Source:
+    def first_run(self, step: SeriesStep) -> Source:
         """The first run after a change."""
         return self.series.points[step.change.at].run
 
 
 @dataclass(frozen=True)
-class History:
+class MetricHistory:
     """A metric over the runs of a directory.
 
     Attributes

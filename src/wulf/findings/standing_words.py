@@ -16,7 +16,7 @@ MOST_NAMES = 6
 
 
 @dataclass(frozen=True)
-class Metric:
+class PairMetric:
     """One that is compared over all pairs: in words, by its name, and whether lower is better."""
 
     words: str
@@ -34,7 +34,7 @@ class Metric:
         return self.name == "throughput"
 
 
-Told = Sequence[tuple[Metric, Outlier]]
+Told = Sequence[tuple[PairMetric, Outlier]]
 """One that stands out, in each metric in which it does."""
 
 _STEPS = {
@@ -59,7 +59,7 @@ def times(ratio: float) -> str:
     return f"{ratio:.1f} times" if ratio < 9.95 else f"{ratio:,.0f} times"
 
 
-def evidence(subject: str, metric: Metric, one: Outlier | Group) -> Evidence:
+def evidence(subject: str, metric: PairMetric, one: Outlier | Group) -> Evidence:
     """The figure beside what the others reach, and which way it was measured."""
     return Evidence(
         subject=subject, metric=metric.name, unit=metric.unit, value=one.value, low=one.low, high=one.high,
@@ -86,7 +86,7 @@ def node_finding(node: str, way: Way, told: Told) -> Finding:
     )  # fmt: skip
 
 
-def group_finding(told: Sequence[tuple[Metric, Group]]) -> Finding:
+def group_finding(told: Sequence[tuple[PairMetric, Group]]) -> Finding:
     """Nodes that are fast among themselves and slow to all others."""
     metric, main = max(told, key=lambda one: one[1].times)
     ways = {group.way for metric, group in told if metric.directed and group.nodes == main.nodes}
@@ -158,12 +158,12 @@ def _whose(link: Outlier, slow: Sequence[str]) -> tuple[str, str]:
     return "Neither node is slow elsewhere.", path
 
 
-def _main_first(told: Told, *, directed: bool) -> list[tuple[Metric, Outlier]]:
+def _main_first(told: Told, *, directed: bool) -> list[tuple[PairMetric, Outlier]]:
     """The clearest first; those that tell the direction before others, where it is told."""
     return sorted(told, key=lambda one: (not (directed and one[0].directed), -one[1].times))
 
 
-def _figure(metric: Metric, one: Outlier) -> str:
+def _figure(metric: PairMetric, one: Outlier) -> str:
     return f"{show(one.value, metric.unit)} ({show_interval(one.low, one.high, metric.unit)})"
 
 

@@ -16,7 +16,7 @@ _PRODUCT, _PEAK = "dgemm", "fma"
 
 
 @dataclass(frozen=True)
-class Row:
+class LibraryRates:
     """A library on a node: its rate by NB (records), and the variables that choose it for a program."""
 
     node: str
@@ -76,7 +76,7 @@ def common_path(wanted: str, answers: Mapping[str, Mapping[str, Any]]) -> str:
 class Table:
     """All rows, the fastest library of each node first, and the nodes' measured peaks."""
 
-    rows: list[Row]
+    rows: list[LibraryRates]
     peaks: dict[str, Record]
 
 
@@ -91,7 +91,10 @@ def table_of(records: Sequence[Record], found: Found) -> Table:
         if record.probe == AGENT and record.params.get("pattern") == _PRODUCT:
             key = (record.subject, str(record.params["library"]))
             rates.setdefault(key, {})[int(str(record.params["k"]))] = record
-    rows = [Row(node, path, by_block, found.get(node, {}).get(path, {})) for (node, path), by_block in rates.items()]
+    rows = [
+        LibraryRates(node, path, by_block, found.get(node, {}).get(path, {}))
+        for (node, path), by_block in rates.items()
+    ]
     rows.sort(key=lambda row: (row.node, -((row.best.value or 0.0) if row.best else 0.0)))
     peaks = {record.subject: record for record in records if record.params.get("pattern") == _PEAK}
     return Table(rows, peaks)

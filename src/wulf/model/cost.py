@@ -36,7 +36,7 @@ class Sourced:
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineSpec:
     """A machine, as far as it is known.
 
     Attributes
@@ -106,7 +106,7 @@ class JobCost:
         return total(parts) if parts else None
 
 
-def job_cost(seconds: Uncertain, machine: Machine, tariff: Tariff) -> JobCost:
+def job_cost(seconds: Uncertain, machine: MachineSpec, tariff: Tariff) -> JobCost:
     """What a job of that length costs on the whole machine."""
     energy = None if machine.watts is None else combine(np.multiply, seconds, machine.watts.figure)
     paid = None if energy is None or tariff.joule is None else scaled(energy, tariff.joule)
@@ -115,7 +115,7 @@ def job_cost(seconds: Uncertain, machine: Machine, tariff: Tariff) -> JobCost:
     return JobCost(energy, paid, scaled(seconds, machine.price / (tariff.years * YEAR * tariff.use)))
 
 
-def owned(machine: Machine, tariff: Tariff) -> Uncertain | None:
+def owned(machine: MachineSpec, tariff: Tariff) -> Uncertain | None:
     """Price and energy over the years of use; None where a part of it is not known."""
     if machine.price is None or machine.watts is None or tariff.joule is None or tariff.years is None:
         return None
@@ -168,7 +168,7 @@ class Candidate:
     """
 
     name: str
-    machine: Machine
+    machine: MachineSpec
     relative: Uncertain
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wulf.core.configuration import RUNS, Configuration, Setting
+from wulf.core.configuration import RUNS, Configuration, ConfiguredValue
 from wulf.core.names import plural
 from wulf.report.kit.view import Columns, Section, View
 
 
 def configuration_view(
-    found: Configuration, files: Sequence[Path], variables: Mapping[str, str], nobodys: Sequence[Setting]
+    found: Configuration, files: Sequence[Path], variables: Mapping[str, str], nobodys: Sequence[ConfiguredValue]
 ) -> View:
     """The settings that count, what they are taken from, and those that are of no use.
 
@@ -35,7 +35,7 @@ def configuration_view(
     return View("What is configured", f"{what} {'are' if len(counting) > 1 else 'is'} configured", sections)
 
 
-def _file(path: Path, found: Configuration, counting: Sequence[Setting]) -> Section:
+def _file(path: Path, found: Configuration, counting: Sequence[ConfiguredValue]) -> Section:
     """What of a file counts; the files stand one below the other, the weakest first."""
     own = [one for one in found.settings if one.file == path]
     rows = [(one.key, _shown(one), _whose(one)) for one in own if one in counting]
@@ -50,7 +50,7 @@ def _file(path: Path, found: Configuration, counting: Sequence[Setting]) -> Sect
 
 
 def configuration_object(
-    found: Configuration, files: Sequence[Path], variables: Mapping[str, str], nobodys: Sequence[Setting]
+    found: Configuration, files: Sequence[Path], variables: Mapping[str, str], nobodys: Sequence[ConfiguredValue]
 ) -> dict[str, Any]:
     """The same as JSON."""
     return {
@@ -66,18 +66,18 @@ def configuration_object(
     }  # fmt: skip
 
 
-def _beaten(setting: Setting, found: Configuration) -> bool:
+def _beaten(setting: ConfiguredValue, found: Configuration) -> bool:
     """Whether a stronger file has the same."""
     return [one for one in found.settings if one.place == setting.place][-1] is not setting
 
 
-def _whose(setting: Setting) -> str:
+def _whose(setting: ConfiguredValue) -> str:
     if setting.place == (RUNS,):
         return "all commands"
     tables = " ".join(setting.place[:-1])
     return f"wulf {tables}" if tables else f"all with --{setting.place[-1]}"
 
 
-def _shown(setting: Setting) -> str:
+def _shown(setting: ConfiguredValue) -> str:
     values = setting.value if isinstance(setting.value, list) else [setting.value]
     return ", ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values)

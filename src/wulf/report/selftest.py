@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from wulf.stats.claims import Claim, Verdict
+from wulf.stats.claims import Claim, ClaimVerdict
 
 
 def goal(claim: Claim) -> str:
@@ -20,8 +20,8 @@ def goal(claim: Claim) -> str:
     return f"{'≤' if claim.at_most else '≥'} {claim.bound:.0%}"
 
 
-_WORDS = {Verdict.MET: "yes", Verdict.MISSED: "NO", Verdict.OPEN: "open", None: "–"}
-_STYLES = {Verdict.MISSED: "bold red", Verdict.OPEN: "yellow", None: "dim"}
+_WORDS = {ClaimVerdict.MET: "yes", ClaimVerdict.MISSED: "NO", ClaimVerdict.OPEN: "open", None: "–"}
+_STYLES = {ClaimVerdict.MISSED: "bold red", ClaimVerdict.OPEN: "yellow", None: "dim"}
 
 
 def met(claim: Claim) -> str:
@@ -39,7 +39,8 @@ def summary(claims: Sequence[Claim]) -> str:
     """How many goals are met, missed and open."""
     found = Counter(claim.verdict for claim in claims)
     goals = found.total() - found[None]
-    return f"{found[Verdict.MET]} of {goals} goals met, {found[Verdict.MISSED]} missed, {found[Verdict.OPEN]} open"
+    met, missed, left_open = (found[each] for each in (ClaimVerdict.MET, ClaimVerdict.MISSED, ClaimVerdict.OPEN))
+    return f"{met} of {goals} goals met, {missed} missed, {left_open} open"
 
 
 def print_claims(claims: Sequence[Claim], console: Console) -> None:

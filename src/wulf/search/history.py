@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import log
 from random import Random
 
-from wulf.search.plan import Plan
+from wulf.search.plan import SearchPlan
 from wulf.search.space import Config
 from wulf.search.surrogate import Surrogate
 from wulf.search.trial import CUT, OK, Outcome, Trial
@@ -35,7 +35,7 @@ class History:
         Everything drawn comes from here, in an order that the runs so far decide alone.
     """
 
-    plan: Plan
+    plan: SearchPlan
     lines: list[tuple[Trial, Outcome]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

@@ -14,7 +14,7 @@ from typing import IO, Any, Self
 from wulf.core.errors import USAGE, UsageError, WulfError
 from wulf.core.foreign import parse
 from wulf.core.given import Unreadable, contents
-from wulf.search.plan import Plan, plan_object, plan_of
+from wulf.search.plan import SearchPlan, plan_object, plan_of
 from wulf.search.strategy import SearchOutcome, search
 from wulf.search.trial import Outcome, Run, Trial, line_of, read_line
 
@@ -47,12 +47,14 @@ class Journal:
         The file can't be made, or is there already.
     """
 
-    def __init__(self, path: Path, plan: Plan, about: Mapping[str, Any], recorded: list[tuple[Trial, Outcome]]) -> None:
+    def __init__(
+        self, path: Path, plan: SearchPlan, about: Mapping[str, Any], recorded: list[tuple[Trial, Outcome]]
+    ) -> None:
         self.path, self.plan, self.about, self.recorded = path, plan, about, recorded
         self._out: IO[bytes] | None = None
 
     @classmethod
-    def begin(cls, path: Path, plan: Plan, about: Mapping[str, Any]) -> Self:
+    def begin(cls, path: Path, plan: SearchPlan, about: Mapping[str, Any]) -> Self:
         """A new one."""
         if path.exists():
             raise JournalError(f"{path} is there already", f"`wulf search resume {path.parent}` goes on with it")
@@ -151,7 +153,7 @@ def conduct(journal: Journal, run: Run) -> SearchOutcome:
         return found
 
 
-def drive(plan: Plan, run: Run) -> SearchOutcome:
+def drive(plan: SearchPlan, run: Run) -> SearchOutcome:
     """A search in memory: nothing is written. Raises UsageError from `run`."""
     steps = search(plan)
     try:

@@ -17,7 +17,7 @@ LEAST_BLOCKS = 6
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """What a search needs to know.
 
     Attributes
@@ -84,7 +84,7 @@ class Plan:
         return self.sizes[-1]
 
 
-def plan_object(plan: Plan) -> dict[str, Any]:
+def plan_object(plan: SearchPlan) -> dict[str, Any]:
     """As the journal holds it."""
     space = plan.space
     return {
@@ -100,7 +100,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def plan_of(found: Mapping[str, Any]) -> Plan:
+def plan_of(found: Mapping[str, Any]) -> SearchPlan:
     """From a journal's first line.
 
     Raises
@@ -116,7 +116,7 @@ def plan_of(found: Mapping[str, Any]) -> Plan:
     knobs = tuple(Knob(k["name"], tuple(k["values"]), k["default"], k["setting"]) for k in found["knobs"])
     space = Space(knobs, tuple(found["conditions"]), dict(found["given"]))
     own = ("power", "seed", "repeats", "anchor_every", "blocks", "cut", "delta", "budget")
-    return Plan(
+    return SearchPlan(
         space, tuple(found["sizes"]), baselines={n: tuple(c) for n, c in found["baselines"].items()},
         rungs=tuple(found["rungs"]), **{name: found[name] for name in own},
     )  # fmt: skip

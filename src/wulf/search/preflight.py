@@ -25,7 +25,7 @@ FIRST_SIZES = 4
 """Block sizes that every library is tried with once."""
 
 
-class Arm(NamedTuple):
+class ProductArm(NamedTuple):
     """A product: by which library, with how many columns of the first factor (HPL's NB)."""
 
     library: str
@@ -41,7 +41,7 @@ class Rate:
     title: str = ""
 
 
-Measure = Callable[[Arm], Rate]
+Measure = Callable[[ProductArm], Rate]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Standing:
         It against the fastest; None: it is the fastest.
     """
 
-    arm: Arm
+    arm: ProductArm
     rate: Estimate
     against: Comparison | None = None
 
@@ -112,7 +112,7 @@ def spread(values: Sequence[int], count: int) -> list[int]:
     return [ordered[round(i * (len(ordered) - 1) / (count - 1))] for i in range(count)]
 
 
-def standings(rates: Mapping[Arm, Sequence[float]], delta: float = DELTA) -> list[Standing]:
+def standings(rates: Mapping[ProductArm, Sequence[float]], delta: float = DELTA) -> list[Standing]:
     """The arms by their median rate, each compared with the first over the blocks that both have."""
     ranked = sorted((arm for arm in rates if rates[arm]), key=lambda arm: -median(rates[arm]))
     if not ranked:
@@ -152,16 +152,16 @@ class _Comparing:
     def run(self, libraries: Sequence[str], sizes: Sequence[int]) -> Preflight:
         found = self._found
         best = self._best_sizes(libraries, spread(sizes, FIRST_SIZES))
-        found.libraries = standings(self._blocks([Arm(library, nb) for library, nb in best.items()]))
+        found.libraries = standings(self._blocks([ProductArm(library, nb) for library, nb in best.items()]))
         if found.libraries:
             leader = found.libraries[0].arm.library
-            found.sizes = standings(self._blocks([Arm(leader, nb) for nb in sorted(set(sizes))]))
+            found.sizes = standings(self._blocks([ProductArm(leader, nb) for nb in sorted(set(sizes))]))
         found.seconds = self._clock() - self._began
         return found
 
     def _best_sizes(self, libraries: Sequence[str], sizes: Sequence[int]) -> dict[str, int]:
         """Each usable library's best size, of one product with each."""
-        arms = [Arm(library, nb) for library in libraries for nb in sizes]
+        arms = [ProductArm(library, nb) for library in libraries for nb in sizes]
         self._random.shuffle(arms)
         once = {arm: value for arm in arms if (value := self._rate(arm)) is not None}
         usable = [library for library in libraries if library not in self._found.unusable]
@@ -170,9 +170,9 @@ class _Comparing:
             for library in usable
         }
 
-    def _blocks(self, arms: Sequence[Arm]) -> dict[Arm, list[float]]:
+    def _blocks(self, arms: Sequence[ProductArm]) -> dict[ProductArm, list[float]]:
         """Every arm once in each block, in random order; a library that fails is out, with all that it had."""
-        rates: dict[Arm, list[float]] = {arm: [] for arm in arms}
+        rates: dict[ProductArm, list[float]] = {arm: [] for arm in arms}
         for done in range(blocks_for(len(arms) - 1)):
             if done and self._late():
                 self._note(f"The time for products was over after {done} blocks: what was not proven by then stays.")
@@ -183,7 +183,7 @@ class _Comparing:
                     rates[arm].append(value)
         return {arm: some for arm, some in rates.items() if arm.library not in self._found.unusable}
 
-    def _rate(self, arm: Arm) -> float | None:
+    def _rate(self, arm: ProductArm) -> float | None:
         found = self._found
         if arm.library in found.unusable:
             return None

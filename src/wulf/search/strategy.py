@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from wulf.search.history import CONFIRM, PATH, History
-from wulf.search.plan import Plan
+from wulf.search.plan import SearchPlan
 from wulf.search.space import Config
 from wulf.search.stages.claims import Proofs, blocks_for, prove
 from wulf.search.stages.comparing import Blocks, run_blocks
-from wulf.search.stages.drifting import Drift, drift_of
+from wulf.search.stages.drifting import AnchorDrift, drift_of
 from wulf.search.stages.halving import Pool, first_rung, last_rung, second_rung, tried
 from wulf.search.stages.path import Pair, likeliest_pair, way
 from wulf.search.trial import Outcome, Trial
@@ -48,13 +48,13 @@ class SearchOutcome:
     pair: Pair | None = None
     walked: Blocks | None = None
     proofs: Proofs | None = None
-    drift: Drift | None = None
+    drift: AnchorDrift | None = None
 
 
 Search = Generator[Trial, Outcome, SearchOutcome]
 
 
-def search(plan: Plan) -> Search:
+def search(plan: SearchPlan) -> Search:
     """Find the fastest configuration: yields trials, takes outcomes, returns what it found."""
     history = History(plan)
     found = SearchOutcome(history)

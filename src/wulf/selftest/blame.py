@@ -15,7 +15,7 @@ from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.probes import Probe
 from wulf.selftest.simulated.measuring import measured
 from wulf.selftest.simulated.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.series.streams import Stream
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.effort import QUICK_LOOKS
@@ -57,7 +57,7 @@ def accused(random: np.random.Generator, *, size: Size, stream: Stream, cv: floa
     return [Claim("no fault: anyone is accused", f"{stream.name}, CV {cv:.0%}", hits / trials, trials, 0.05)]
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     return [
         (f"{words}, {stream.name}, CV {cv:.0%}", partial(step, stream=stream, cv=cv))

@@ -13,7 +13,7 @@ from wulf.findings.resembling import resembling
 from wulf.measure.engine.plan import Plan
 from wulf.selftest.simulated.measuring import measured, pair_cell
 from wulf.selftest.simulated.noise import CV, recording
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, TICKS, Stream, drifting, quantised, recorded, shuffled
 from wulf.stats.stopping import LOOKS
 from wulf.workflow.engine.effort import Effort
@@ -144,11 +144,11 @@ def told(random: np.random.Generator, size: Size, *, stream: Stream, way: Way) -
     return [Claim(what, stream.name, said, count, bound, at_most=False)]
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     steady = (*SYNTHETIC[:3], *DEPENDENT, quantised(CV), shuffled(recorded(recording())))
     long = (SYNTHETIC[0], *DEPENDENT)  # of which open-ended ways are tried: they take a hundred times as long
-    steps: list[tuple[str, Step]] = [
+    steps: list[tuple[str, ClaimStep]] = [
         (f"cells, {way.name}, {stream.name}", partial(covered, stream=stream, way=way))
         for stream in steady
         for way in WAYS

@@ -13,7 +13,7 @@ from wulf.measure.comparing import compare_runs
 from wulf.measure.engine.plan import Plan
 from wulf.selftest.simulated.measuring import measured, pair_cell
 from wulf.selftest.simulated.noise import CV, everything, over
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.comparison import DELTA, Comparison, Judgement, PairedRule, versus_rule
 from wulf.stats.samples import Floats
 from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, Stream, drifting
@@ -118,7 +118,7 @@ def runs(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]
     ]
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     rules = {"40 pairs": versus_rule(), "one look at 12": PairedRule(looks=(12,))}
     return [

@@ -9,7 +9,7 @@ import numpy as np
 
 from wulf.findings.history import JudgedSeries
 from wulf.selftest.simulated.noise import CV
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.samples import Floats
 from wulf.stats.series.streams import DEPENDENT, SYNTHETIC, Stream, drifting
 from wulf.store.history import Collection, Point, Series, Source
@@ -66,7 +66,7 @@ def changed(random: np.random.Generator, size: Size, *, stream: Stream, runs: in
     ]
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     nothing = [(stream, runs) for stream in (*SYNTHETIC[:2], *WANDERING) for runs in LENGTHS]
     something = [(stream, runs) for stream in SYNTHETIC[:2] for runs in LENGTHS]

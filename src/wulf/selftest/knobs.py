@@ -6,10 +6,10 @@ from math import exp
 
 import numpy as np
 
-from wulf.selftest.simulated.campaigns import PREFIX, Held, Planned, held
+from wulf.selftest.simulated.campaigns import PREFIX, Held, SimulatedCampaign, held
 from wulf.selftest.simulated.noise import CV, over
 from wulf.selftest.tune import DRIFTS
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.series.streams import SYNTHETIC, Stream
 
 KNOBS, ALONE, BOTH = "abcd", -0.05, 0.04
@@ -34,7 +34,7 @@ def designs(random: np.random.Generator, stream: Stream, size: Size) -> list[Cla
     n = size.surveys // 2
     found = covered = false = drifted = 0
     for _ in range(n):
-        one = held(Planned(KNOBS, effect, stream, CV, "factorial"), random)
+        one = held(SimulatedCampaign(KNOBS, effect, stream, CV, "factorial"), random)
         claimed, intervals = _claimed(one), _intervals(one)
         found += len(claimed & set(PLANTED))
         false += bool(claimed - set(PLANTED))
@@ -74,6 +74,6 @@ def _one_knob_at_a_time(random: np.random.Generator, stream: Stream) -> bool:
     return False
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     return over("designs", designs, DRIFTS[:1])

@@ -17,7 +17,7 @@ from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import BLOCKS, SHARED
 from wulf.selftest.simulated.measuring import RTT, measured
 from wulf.selftest.simulated.noise import CV
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.comparison import Judgement
 from wulf.store.run import Run
 from wulf.workflow.engine.effort import Effort
@@ -102,7 +102,7 @@ def _run(name: str, plan: Plan, record: Record) -> Run:
     return Run(Path(name), {"id": name}, plan.to_json(), records=[record])
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     simulations = (("launches", intervals), ("launches compared", comparisons))
     return [

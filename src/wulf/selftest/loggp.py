@@ -13,7 +13,7 @@ from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.probes import MPI
 from wulf.model.network.fitting import LEAST_REPLICATES
 from wulf.model.network.loggp import LogGP
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.curves.piecewise import Interval, line_of
 from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run
@@ -100,7 +100,7 @@ def _covers(interval: Interval | None, truth: float) -> bool:
     return interval is not None and interval.low <= truth <= interval.high
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps, with the words for the progress line."""
-    steps: list[tuple[str, Step]] = [(f"LogGP, {runs} replicates", partial(recovered, runs=runs)) for runs in RUNS]
+    steps: list[tuple[str, ClaimStep]] = [(f"LogGP, {runs} replicates", partial(recovered, runs=runs)) for runs in RUNS]
     return [*steps, ("LogGP, too few replicates", refused)]

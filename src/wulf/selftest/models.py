@@ -13,7 +13,7 @@ from wulf.model.speedup.fitting import Fit, fit
 from wulf.model.speedup.forms import AMDAHL, BROWN, BROWN_SQUARED, FORMS, USL, Form
 from wulf.model.speedup.study import study
 from wulf.model.speedup.times import gather
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.samples import Floats
 
 WORKERS = np.array([1.0, 2, 4, 8, 16, 32, 64])
@@ -130,9 +130,9 @@ def chosen(random: np.random.Generator, form: Form, size: Size, launch: float = 
     ]
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """All steps, each with the words for its progress line."""
-    steps: list[tuple[str, Step]] = [
+    steps: list[tuple[str, ClaimStep]] = [
         (f"speedup, {form.title}, {runs} runs", partial(recovered, program=planted(form, runs)))
         for runs in RUNS
         for form in FORMS
@@ -140,7 +140,7 @@ def plan() -> list[tuple[str, Step]]:
     return steps + [(f"choice, {form.title}", partial(chosen, form=form)) for form in FORMS]
 
 
-def harder() -> list[tuple[str, Step]]:
+def harder() -> list[tuple[str, ClaimStep]]:
     """Noise that is not normal, a parameter at its bound, and launches that differ."""
     tails = [
         Program(BROWN, PLANTED[BROWN.name], runs, heavy_tailed, f"{NOISE / 2:.0%} heavy-tailed (t3)") for runs in RUNS

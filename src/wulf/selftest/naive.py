@@ -6,7 +6,7 @@ import numpy as np
 
 from wulf.selftest.comparisons import paired
 from wulf.selftest.simulated.noise import CV, everything, over
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.samples import Floats
 from wulf.stats.series.streams import Stream
 
@@ -50,6 +50,6 @@ def best_of(random: np.random.Generator, size: Size, trials: int = 50) -> list[C
     ]
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     return [*over("naive methods", naive, everything()), ("best of many", best_of)]

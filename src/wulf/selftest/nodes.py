@@ -28,7 +28,7 @@ from wulf.selftest.simulated.clusters import (
 )
 from wulf.selftest.simulated.measuring import measured
 from wulf.selftest.simulated.noise import CV, everything, over
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.cluster.levelling import error_of
 from wulf.stats.cluster.nodes import visible_from
 from wulf.stats.samples import Floats
@@ -237,7 +237,7 @@ DRIFTING = (
 )
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     return [
         *((f"accusations, {spread.name}", partial(accusations, spread=spread)) for spread in SPREADS),
@@ -256,7 +256,7 @@ def _without_drift(streams: Sequence[Stream]) -> list[Stream]:
     return [stream for stream in streams if "drift" not in stream.name]
 
 
-def harder() -> list[tuple[str, Step]]:
+def harder() -> list[tuple[str, ClaimStep]]:
     """Replicates that depend more, or are read from a coarse clock; and more than one figure a node."""
     return [
         *over("slow nodes", disturbed, (*DEPENDENT[1:], quantised(CV))),

@@ -14,7 +14,7 @@ from wulf.model.foresight.forecast import USUAL_DRAWS
 from wulf.model.foresight.prediction import Prediction, Traced
 from wulf.model.network.figures import PICO, Network, scaled
 from wulf.model.network.file import Costs, Figure, NetworkFile
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.workflow.foresight.predict import predict
 from wulf.workflow.foresight.replaying import Replay
 from wulf.workflow.foresight.scene import Wanted
@@ -150,7 +150,7 @@ def close(random: np.random.Generator, size: Size) -> list[Claim]:
     return [Claim(what, f"figures ±{ESTIMATED:.0%}, own ±{MEASURED:.0%}", told / n, n, WRONG)]
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps, with the words for the progress line."""
     return [
         ("predictions, intervals", forecasts),

@@ -30,7 +30,7 @@ from wulf.selftest import (
     search,
     tune,
 )
-from wulf.stats.claims import FULL, QUICK, Claim, Size, Step
+from wulf.stats.claims import FULL, QUICK, Claim, ClaimStep, Size
 from wulf.stats.cluster.levelling import figures
 from wulf.stats.cluster.nodes import Screening, screen
 from wulf.stats.comparison import PairedRule
@@ -95,7 +95,7 @@ def claims(*, quick: bool, seed: int = SEED, only: Collection[str] = (), watch: 
 
 
 @cache
-def steps() -> list[tuple[str, Step]]:
+def steps() -> list[tuple[str, ClaimStep]]:
     """All steps with the words for their progress lines; each has its own noise, by its place here."""
     return [step for plan in AREAS.values() for step in plan()]
 

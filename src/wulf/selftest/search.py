@@ -11,12 +11,12 @@ from math import exp, log
 import numpy as np
 
 from wulf.search.journal import drive
-from wulf.search.plan import Plan
+from wulf.search.plan import SearchPlan
 from wulf.search.space import Config, Knob, Space
 from wulf.search.stages.path import changed_names
 from wulf.search.strategy import SearchOutcome
 from wulf.search.trial import CUT, OK, Outcome, Run, Trial
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.series.streams import SYNTHETIC, Stream
 
 SIZES, RUNGS = (500.0, 1000.0, 2000.0), (8, 6, 4)
@@ -87,7 +87,7 @@ def measurer(truth: Truth, noise: float, stream: Stream, random: np.random.Gener
 
 def searched(truth: Truth, noise: float, stream: Stream, random: np.random.Generator, seed: int) -> SearchOutcome:
     """The whole search, as `wulf search` conducts it."""
-    plan = Plan(SPACE, SIZES, 3.0, {"default": SPACE.default}, seed, rungs=RUNGS)
+    plan = SearchPlan(SPACE, SIZES, 3.0, {"default": SPACE.default}, seed, rungs=RUNGS)
     return drive(plan, measurer(truth, noise, stream, random))
 
 
@@ -134,7 +134,7 @@ def _judged(found: SearchOutcome, truth: Truth) -> Counter[str]:
     return hits
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps, with the words for the progress line."""
     steady, heavy, drifting = SYNTHETIC[0], SYNTHETIC[1], SYNTHETIC[-1]
     cases = [

@@ -9,9 +9,9 @@ from statistics import fmean
 
 import numpy as np
 
-from wulf.selftest.simulated.campaigns import Effect, Held, Planned, held
+from wulf.selftest.simulated.campaigns import Effect, Held, SimulatedCampaign, held
 from wulf.selftest.simulated.noise import CV, over
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.samples import Floats
 from wulf.stats.series.streams import SYNTHETIC, Stream
 
@@ -79,7 +79,7 @@ UNEVEN = (*SYNTHETIC[:4], MODES, *DRIFTS)
 def inert(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
     """Campaigns in which nothing does anything."""
     n = size.surveys
-    planned = Planned(KNOBS, nothing, stream, CV)
+    planned = SimulatedCampaign(KNOBS, nothing, stream, CV)
     some = [held(planned, random) for _ in range(n)]
     claimed, differs = fmean(bool(one.claimed) for one in some), fmean(_row_differs(one) for one in some)
     return [
@@ -91,7 +91,7 @@ def inert(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim
 def interacting(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
     """Campaigns in which three others do much in pairs and all together: what of the rest is claimed and found."""
     n = _campaigns(size)
-    some = [held(Planned(KNOBS, in_company, stream, CV), random) for _ in range(n)]
+    some = [held(SimulatedCampaign(KNOBS, in_company, stream, CV), random) for _ in range(n)]
     where = f"{stream.name}, 3 others interact"
     false = fmean(bool(set("efgh") & set(one.claimed)) for one in some)
     found = fmean(one.claimed.get("d") == "faster" for one in some)
@@ -108,7 +108,7 @@ def interacting(random: np.random.Generator, stream: Stream, size: Size) -> list
 def fractions(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
     """The same in a fraction of a factorial: five knobs and the A/A arm in 32 runs."""
     n = _campaigns(size)
-    some = [held(Planned(FEW, in_company, stream, CV, "factorial"), random) for _ in range(n)]
+    some = [held(SimulatedCampaign(FEW, in_company, stream, CV, "factorial"), random) for _ in range(n)]
     where = f"{stream.name}, 3 others interact"
     false = fmean("e" in one.claimed for one in some)
     return [Claim("tune --design factorial, a knob that does nothing: claimed", where, false, n, 0.05)]
@@ -116,7 +116,7 @@ def fractions(random: np.random.Generator, stream: Stream, size: Size) -> list[C
 
 def visible(random: np.random.Generator, stream: Stream, size: Size) -> list[Claim]:
     """The minimum detectable effect of a campaign that found nothing, planted in the next; where no A/A arm alarmed."""
-    quiet = Planned(KNOBS, nothing, stream, CV)
+    quiet = SimulatedCampaign(KNOBS, nothing, stream, CV)
     found = n = 0
     for _ in range(2 * size.surveys):
         seen = held(quiet, random).settings["d"]["effect"]["least_visible"]
@@ -131,7 +131,7 @@ def worth(random: np.random.Generator, stream: Stream, size: Size, effect: Effec
     """What is kept: does its figure hold the truth, and is it as often too great as too small?"""
     covered = great = screened = n = 0
     for _ in range(3 * size.surveys):
-        one = held(Planned(FEW, effect, stream, CV), random)
+        one = held(SimulatedCampaign(FEW, effect, stream, CV), random)
         for name, told in one.kept.items():
             left = frozenset(one.kept) - {name}
             truth = 1 - exp(effect(frozenset(one.kept)) - effect(left))
@@ -165,7 +165,7 @@ def _row_differs(one: Held) -> bool:
     return row["against_default"]["judgement"] in ("faster", "slower")
 
 
-def plan() -> list[tuple[str, Step]]:
+def plan() -> list[tuple[str, ClaimStep]]:
     """The steps of this area."""
     lognormal = SYNTHETIC[:1]
     one, two = (

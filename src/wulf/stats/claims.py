@@ -26,7 +26,7 @@ TOLERANCE = 0.02
 and no interval around that ends there."""
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     """What the campaigns say of a goal."""
 
     MET = "met"
@@ -64,7 +64,7 @@ class Claim:
         return low, high
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> ClaimVerdict | None:
         """None where nothing is claimed."""
         if self.bound is None:
             return None
@@ -76,8 +76,8 @@ class Claim:
             chance, within = bdtr(self._hits, self.n, self.bound), low >= self.bound - TOLERANCE
             beyond = self.share < self.bound
         if beyond and chance <= CHANCE:
-            return Verdict.MISSED
-        return Verdict.MET if within else Verdict.OPEN
+            return ClaimVerdict.MISSED
+        return ClaimVerdict.MET if within else ClaimVerdict.OPEN
 
     @property
     def _hits(self) -> int:
@@ -86,7 +86,7 @@ class Claim:
 
 def missed(claims: Iterable[Claim]) -> list[Claim]:
     """Those whose goal is missed."""
-    return [claim for claim in claims if claim.verdict is Verdict.MISSED]
+    return [claim for claim in claims if claim.verdict is ClaimVerdict.MISSED]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ FULL = Size(2000, 1000)
 QUICK = Size(300, 150)
 
 
-class Step(Protocol):
+class ClaimStep(Protocol):
     """One step of the self-test."""
 
     def __call__(self, random: np.random.Generator, *, size: Size) -> list[Claim]:

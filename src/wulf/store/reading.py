@@ -59,7 +59,7 @@ Fingerprint = dict[str, dict[str, dict[str, Any]]]
 """Of fingerprint.json: node → fact → {"value", …}."""
 
 
-class Setting(TypedDict):
+class SettingState(TypedDict):
     """What a setting is at a place: its value, or why it has none."""
 
     value: Any
@@ -73,7 +73,7 @@ class Settings(TypedDict):
     roles: dict[str, str]
     interfaces: dict[str, list[str]]
     addresses: dict[str, list[str]]
-    readings: dict[str, dict[str, dict[str, Setting]]]
+    readings: dict[str, dict[str, dict[str, SettingState]]]
 
 
 class Quantity(TypedDict):
@@ -84,7 +84,7 @@ class Quantity(TypedDict):
     better: NotRequired[str]
 
 
-class Cell(TypedDict):
+class PlanCell(TypedDict):
     """What others rely on of a cell of plan.json; it may hold more."""
 
     id: int
@@ -98,10 +98,10 @@ class Cell(TypedDict):
     about: NotRequired[dict[str, Any]]
 
 
-class Plan(TypedDict, total=False):
+class PlanFile(TypedDict, total=False):
     """What others rely on of plan.json, which a campaign's cells are not in."""
 
-    cells: list[Cell]
+    cells: list[PlanCell]
     seed: int | None
     looks: list[int]
     hosts: dict[str, str]
@@ -119,7 +119,7 @@ Baseline = dict[str, dict[str, Idle]]
 """Of baseline.json: when → node → what it counted."""
 
 
-class Metric(TypedDict):
+class ReplicateFigure(TypedDict):
     """A replicate's figure; it may hold more."""
 
     value: float | None
@@ -162,7 +162,7 @@ class Failed(Line):
 class ProbeAnswer(Line):
     """What the probe answered."""
 
-    metrics: dict[str, Metric]
+    metrics: dict[str, ReplicateFigure]
     seconds: float | None
     counters: dict[str, dict[str, Any]] | None
     during: dict[str, Any] | None

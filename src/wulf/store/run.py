@@ -38,7 +38,7 @@ from wulf.store.reading import (
     LONGEST,
     Baseline,
     Fingerprint,
-    Plan,
+    PlanFile,
     Settings,
     StoreError,
     lines_of,
@@ -304,7 +304,7 @@ def read_run(path: Path) -> Run:
     return Run(
         path=path,
         meta=read_meta_file(path),
-        plan=read_shaped(path / "plan.json", Plan),
+        plan=read_shaped(path / "plan.json", PlanFile),
         fingerprint=read_shaped(path / "fingerprint.json", Fingerprint),
         records=records,
         findings=_findings(path / "findings.json"),

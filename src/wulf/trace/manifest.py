@@ -20,7 +20,7 @@ NAME = "trace.json"
 VERSION = 1
 
 
-class Fault(TypedDict):
+class ManifestFault(TypedDict):
     """What is wrong with a trace; with a rank where it is one's."""
 
     kind: str
@@ -40,7 +40,7 @@ class Manifest(TypedDict, total=False):
     hosts: dict[Annotated[str, Field(pattern=r"^\d{1,7}$")], str]
     wall_seconds: float | None
     missing: list[int]
-    faults: list[Fault]
+    faults: list[ManifestFault]
     source: str
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from wulf.tune import readings
-from wulf.tune.setting import CHECKLIST, PERSIST, Advice, Evidence, Setting, Special, Value
+from wulf.tune.setting import CHECKLIST, PERSIST, Advice, EffectEvidence, Setting, Special, Value
 
 SCOPES = {
     "netns": "a network namespace",
@@ -97,7 +97,7 @@ def _inert(setting: Setting) -> str:
     return f"None since Linux {since}: it can be written, and does nothing (inert)." if since else ""
 
 
-def _seen(evidence: Evidence) -> str:
+def _seen(evidence: EffectEvidence) -> str:
     return f"{evidence.effect} ({KINDS[evidence.kind]}; {evidence.source})"
 
 

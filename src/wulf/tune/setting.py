@@ -77,7 +77,7 @@ class Advice(_Part):
     """Values that a campaign tries instead of one: the best is not known beforehand (MTU, ring sizes)."""
 
 
-class Evidence(_Part):
+class EffectEvidence(_Part):
     """Who saw what effect."""
 
     effect: str
@@ -161,7 +161,7 @@ class Setting(_Part):
     persist: dict[PersistKind, str] = Field(default_factory=dict)
     """How it survives a reboot, by kind of file (`PERSIST`): {sysctl = "net.core.rmem_max"}, {link = "MTUBytes"}."""
     undo: str = "the value before is written back"
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[EffectEvidence, ...] = ()
     tested: Literal["netns", "qemu", "recorded"]
     """How CI tests it: written in a lab, in a virtual machine, or read from a recorded tree alone."""
 

@@ -16,7 +16,7 @@ from tests.caches import one_at_a_time
 from tests.process.native.session import Session
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.launchers import make_launcher
-from wulf.cluster.mpi.building import WULF_MPI, Part, build, common_place
+from wulf.cluster.mpi.building import WULF_MPI, BuildTarget, build, common_place
 from wulf.cluster.mpi.installed import agree, look
 from wulf.cluster.programs import agent_program
 
@@ -50,7 +50,7 @@ each_mpi = pytest.mark.parametrize("kind", _kinds(), scope="module")
 
 
 @functools.cache
-def library(part: Part, kind: str) -> str:
+def library(part: BuildTarget, kind: str) -> str:
     """The path of what an agent builds with this MPI: a library for ranks, or wulf-mpi."""
     inventory = Inventory.this_machine()
     with one_at_a_time(f"{part.name}-{kind}"), make_launcher(inventory) as launcher:

@@ -20,7 +20,7 @@ HOST = "127.0.0.1"
 def header(
     key: str = KEY, kind: int = 1, *, run: int = 7, channel: int = 0, pattern: str = "pingpong", params: bytes = b""
 ) -> bytes:
-    """The fixed header of native/net/header.hpp, sealed. `kind`: 1 control, 2 data; `params`: what will follow it."""
+    """The fixed header of native/net/wire/header.hpp, sealed. `kind`: 1 control, 2 data; `params`: what follows it."""
 
     def filled(seal: bytes) -> bytes:
         name = pattern.encode()

@@ -124,7 +124,7 @@ def compiler(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def arithmetic(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Function]:
     folder = tmp_path_factory.mktemp(compiler)
-    return functions(build(compiler, NATIVE / "node/arithmetic_kernels.cpp", folder / "arithmetic.o"))
+    return functions(build(compiler, NATIVE / "node/cpu/arithmetic_kernels.cpp", folder / "arithmetic.o"))
 
 
 @pytest.mark.parametrize("loop", ["dependent", "independent"])
@@ -159,17 +159,20 @@ def without_barriers(folder: Path, source: str) -> Path:
     """A copy of native/node where the compiler sees through `opaque`; the source in it."""
     copy = folder / "node"
     shutil.copytree(NATIVE / "node", copy)
-    text, taken = re.subn(r'asm volatile\("" : "\+[rxw]"\(value\)\);', ";", (NATIVE / "core/opaque.hpp").read_text())
+    opaque = folder / "core/kernels/opaque.hpp"
+    text, taken = re.subn(
+        r'asm volatile\("" : "\+[rxw]"\(value\)\);', ";", (NATIVE / "core/kernels/opaque.hpp").read_text()
+    )
     assert taken == 3
-    (folder / "core").mkdir()
-    (folder / "core/opaque.hpp").write_text(text)
+    opaque.parent.mkdir(parents=True)
+    opaque.write_text(text)
     return copy / source
 
 
 @pytest.fixture(scope="module")
 def mutated(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Function]:
     folder = tmp_path_factory.mktemp(compiler)
-    source = without_barriers(folder, "arithmetic_kernels.cpp")
+    source = without_barriers(folder, "cpu/arithmetic_kernels.cpp")
     return functions(build(compiler, source, folder / "mutated.o", f"-I{folder}"))
 
 
@@ -188,11 +191,12 @@ def brown_faults(code: dict[str, Function]) -> list[str]:
 
 def test_browns_loop_is_scalar(compiler: str, tmp_path: Path) -> None:
     for level in ("-O2", "-O3"):
-        assert brown_faults(functions(build(compiler, NATIVE / "node/brown.cpp", tmp_path / "brown.o", level))) == []
+        made = build(compiler, NATIVE / "node/cpu/brown.cpp", tmp_path / "brown.o", level)
+        assert brown_faults(functions(made)) == []
 
 
 def test_browns_loop_without_its_barrier_is_found(compiler: str, tmp_path: Path) -> None:
-    source = without_barriers(tmp_path, "brown.cpp")
+    source = without_barriers(tmp_path, "cpu/brown.cpp")
     code = functions(build(compiler, source, tmp_path / "brown.o", "-O3", f"-I{tmp_path}"))
     assert brown_faults(code)
 
@@ -200,7 +204,7 @@ def test_browns_loop_without_its_barrier_is_found(compiler: str, tmp_path: Path)
 @pytest.fixture(scope="module")
 def fma(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Function]:
     folder = tmp_path_factory.mktemp(compiler)
-    return functions(build(compiler, NATIVE / "node/fma_kernels.cpp", folder / "fma.o"))
+    return functions(build(compiler, NATIVE / "node/cpu/fma_kernels.cpp", folder / "fma.o"))
 
 
 @pytest.mark.parametrize(("isa", "vector"), [("avx512", "zmm"), ("avx2", "ymm")])

@@ -16,7 +16,7 @@ BYTES = 1000
 
 
 def rebuilt(value: int, length: int) -> bytes:
-    """What native/mpi/plain/farm_work.hpp says of the data that is rebuilt from four bytes, written anew."""
+    """What native/mpi/plain/farm/work.hpp says of the data that is rebuilt from four bytes, written anew."""
     words = np.uint32(value) + np.arange(-(-length // 4), dtype=np.uint32) * np.uint32(0x9E3779B9)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         words = (words ^ (words >> np.uint32(shift))) * np.uint32(factor)

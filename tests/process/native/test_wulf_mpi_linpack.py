@@ -32,7 +32,7 @@ def mixed(z: Words) -> Words:
 
 @functools.cache
 def solution(n: int, seed: int) -> npt.NDArray[np.float64]:
-    """Of the system that native/mpi/lu_solution.cpp describes, written anew, by numpy."""
+    """Of the system that native/mpi/lu/solution.cpp describes, written anew, by numpy."""
     i, j = np.arange(n, dtype=np.uint64)[:, None], np.arange(n + 1, dtype=np.uint64)[None, :]
     start = np.array([(seed + 0x9E3779B97F4A7C15) % 2**64], dtype=np.uint64)
     key = mixed(start) ^ (j << np.uint64(32))

@@ -10,7 +10,7 @@ from tests.process.native.trace_reading import read_trace
 from wulf.cluster.mpi.building import WULF_TRACE
 
 MESSAGE, DONE = 10, 11
-"""Tags of native/mpi/messages.hpp."""
+"""Tags of native/mpi/messages/messages.hpp."""
 
 
 def receiver_calls(kind: str, folder: Path, *sends: str) -> str:

@@ -32,9 +32,9 @@ def with_lab(command: click.Command, context: click.Context, *words: str) -> Ite
 
 def run_by_make_test() -> Iterator[str]:
     """The commands that `make test` runs over a lab, by the mark `command` of its tests or of their parameters."""
-    for path in sorted((ROOT / "tests" / "lab").glob("test_*.py")):
+    for path in sorted((ROOT / "tests" / "lab").rglob("test_*.py")):
         if "mark.command(" in path.read_text(encoding="utf-8"):
-            module = import_module(f"tests.lab.{path.stem}")
+            module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
             for name in dir(module):
                 if name.startswith("test_"):
                     yield from commands_of(getattr(getattr(module, name), "pytestmark", []))

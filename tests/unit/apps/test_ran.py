@@ -3,7 +3,7 @@
 import pytest
 
 from wulf.apps.command import reader
-from wulf.apps.driver import Check, Figure, Reading
+from wulf.apps.driver import Check, Figure, OutputReading
 from wulf.apps.ran import FAILED, NO_FIGURE, OK, TIMEOUT, WALL, WRONG, judge
 
 ANSWER = {
@@ -61,7 +61,9 @@ def test_a_run_that_went_wrong_has_no_figure_and_says_why(how, changed, verdict,
 
 def test_a_wrong_answer_is_not_fast_even_where_a_figure_is_there():
     def reading(_stdout, _files):
-        return Reading((Figure("gflops", "flop/s", 1e12, "higher"),), (Check("residual", False, "1e3, at most 16"),))
+        return OutputReading(
+            (Figure("gflops", "flop/s", 1e12, "higher"),), (Check("residual", False, "1e3, at most 16"),)
+        )
 
     found = judge(ANSWER, reading, "gflops")
     assert (found.verdict, found.value) == (WRONG, None)

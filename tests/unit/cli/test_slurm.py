@@ -20,7 +20,7 @@ from wulf.cli.main import cli
 from wulf.cli.options import inventory_of, node_options, terminable
 from wulf.cli.slurm import WULF, without
 from wulf.cluster.slurm import allocation
-from wulf.cluster.slurm.jobs import Job
+from wulf.cluster.slurm.jobs import SlurmJob
 from wulf.core.errors import UsageError
 from wulf.store.run import RunWriter, read_run
 
@@ -74,9 +74,9 @@ def test_outside_a_job_one_is_held(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     asked = []
 
     @contextmanager
-    def hold(nodes: str, options: dict[str, str], say: object) -> Iterator[Job]:
+    def hold(nodes: str, options: dict[str, str], say: object) -> Iterator[SlurmJob]:
         asked.append((nodes, options))
-        yield Job("8", ("n1", "n2"))
+        yield SlurmJob("8", ("n1", "n2"))
 
     monkeypatch.setattr(allocation, "allocation", hold)
     found = json.loads(ask("--launcher", "slurm", "--nodes", "2", "--slurm-option", "time=5").output)

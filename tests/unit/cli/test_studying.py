@@ -17,7 +17,7 @@ from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
 from wulf.store.run import Run
 from wulf.workflow.engine import measuring
 from wulf.workflow.engine.effort import Effort
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.engine.study import Conditions
 
 GIVEN: dict[str, Any] = {"width": 0.1, "budget": 60.0, "quick": False, "watch": False}
@@ -59,7 +59,7 @@ def test_a_study_is_made_under_what_the_options_say(monkeypatch: pytest.MonkeyPa
 def test_a_run_is_printed_as_records_as_a_report_or_as_json(
     how: dict[str, Any], out: list[str], err: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert show_run(Outcome(survey(), 1), **how) == 1
+    assert show_run(RunOutcome(survey(), 1), **how) == 1
     printed = capsys.readouterr()
     assert [text for text in out if text not in printed.out] == []
     assert [text for text in err if text not in printed.err] == []
@@ -73,10 +73,10 @@ PAIR = {"n1>n2": 1.0}
 
 def measured_against(
     before: Run, after: Run, code: int, monkeypatch: pytest.MonkeyPatch, folder: Path, command: str = "net-pairs"
-) -> Outcome:
+) -> RunOutcome:
     """What `studied` makes of a run that was measured with `--baseline before`."""
     monkeypatch.setattr(studying, "named_run", lambda name, directory: before)
-    monkeypatch.setattr(measuring, "measure", lambda study: Outcome(replace(after, path=folder), code))
+    monkeypatch.setattr(measuring, "measure", lambda study: RunOutcome(replace(after, path=folder), code))
     before.meta["command"] = "net-pairs"
     options = {**GIVEN, **WHERE, "out": folder / "run", "seed": 7, "baseline": "monday"}
 

@@ -11,8 +11,9 @@ from wulf.codegen.native_source import json_folder, pack, source
 
 @pytest.fixture
 def tree(tmp_path):
-    names = ["mpi/main.cpp", "mpi/world.hpp", "mpi/probes/a.cpp", "mpi/plain/b.hpp", "core/program.cpp", "core/x.cpp"]
-    names += ["net/main.cpp", "mpi/notes.txt", "sysroot/nlohmann/json.hpp", "sysroot/nlohmann/detail/d.hpp"]
+    names = ["mpi/main.cpp", "mpi/ranks/world.hpp", "mpi/probes/a.cpp", "mpi/plain/lu/b.hpp", "core/json/x.cpp"]
+    names += ["core/session/program.cpp", "net/main.cpp", "mpi/notes.txt"]
+    names += ["sysroot/nlohmann/json.hpp", "sysroot/nlohmann/detail/d.hpp"]
     for name in names:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
@@ -22,7 +23,8 @@ def tree(tmp_path):
 def test_what_the_compiler_needs_and_no_more(tree):
     with zipfile.ZipFile(io.BytesIO(pack(tree, tree / "sysroot"))) as archive:
         assert archive.namelist() == [
-            "core/x.cpp", "mpi/main.cpp", "mpi/plain/b.hpp", "mpi/probes/a.cpp", "mpi/world.hpp",
+            "core/json/x.cpp", "mpi/main.cpp", "mpi/plain/lu/b.hpp", "mpi/probes/a.cpp",
+            "mpi/ranks/world.hpp",
             "nlohmann/detail/d.hpp", "nlohmann/json.hpp",
         ]  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Cases of the verdict as they were measured in a lab: what the rules read of a run, and what they must say of it.
 
-    WULF_KEEP_RUNS=DIR pytest tests/lab/test_lab_verdict.py
+    WULF_KEEP_RUNS=DIR pytest tests/lab/net/test_verdict.py
     python -m tests.unit.measure.recorded_cases DIR
 
 Then write what the rules say with `WULF_UPDATE=1 pytest tests/unit/measure/net/test_rules.py`, and read the difference.

@@ -9,7 +9,7 @@ from wulf.model.cost import (
     KWH,
     YEAR,
     Candidate,
-    Machine,
+    MachineSpec,
     Sourced,
     Tariff,
     benefits,
@@ -21,7 +21,7 @@ from wulf.model.cost import (
 )
 from wulf.model.draws import known
 
-KRONOS = Machine(Sourced(known(14.53e9)), 2490.0, Sourced(known(900.0)), {"peak": Sourced(known(28.10e9))})
+KRONOS = MachineSpec(Sourced(known(14.53e9)), 2490.0, Sourced(known(900.0)), {"peak": Sourced(known(28.10e9))})
 RANDOM = np.random.default_rng(1)
 TARIFF = Tariff(0.30 / KWH, 4.0, 0.5)
 
@@ -39,7 +39,7 @@ def test_kronos() -> None:
 
 
 def test_what_nobody_gave_is_not_there() -> None:
-    bare = Machine(Sourced(known(1e9)))
+    bare = MachineSpec(Sourced(known(1e9)))
     assert (bare.price_per_rate, bare.rate_per_watt, bare.shares) == (None, None, {})
     cost = job_cost(known(3600.0), bare, TARIFF)
     assert (cost.energy, cost.energy_price, cost.capital, cost.total) == (None, None, None, None)
@@ -56,7 +56,7 @@ def test_draws_have_the_interval_that_they_were_made_of() -> None:
 
 
 def test_intervals_are_carried() -> None:
-    machine = Machine(uncertain(10e9, 9.5e9, 10.5e9), 1000.0, uncertain(200.0, 190.0, 210.0))
+    machine = MachineSpec(uncertain(10e9, 9.5e9, 10.5e9), 1000.0, uncertain(200.0, 190.0, 210.0))
     assert machine.price_per_rate is not None and machine.rate_per_watt is not None
     price = interval_of(machine.price_per_rate)
     power = interval_of(machine.rate_per_watt)
@@ -80,7 +80,7 @@ def test_a_job() -> None:
 
 def candidate(name: str, rate: Sourced, price: float, watts: float | None = None) -> Candidate:
     power = None if watts is None else Sourced(known(watts))
-    return Candidate(name, Machine(rate, price, power), known(10e9 / rate.figure.value))
+    return Candidate(name, MachineSpec(rate, price, power), known(10e9 / rate.figure.value))
 
 
 def test_candidates_are_held_against_the_first() -> None:
@@ -100,7 +100,7 @@ def test_candidates_are_held_against_the_first() -> None:
 
 
 def test_no_best_where_intervals_do_not_tell() -> None:
-    close = Candidate("b", Machine(uncertain(10.1e9, 9e9, 11e9), 1000.0), uncertain(0.99, 0.9, 1.1).figure)
+    close = Candidate("b", MachineSpec(uncertain(10.1e9, 9e9, 11e9), 1000.0), uncertain(0.99, 0.9, 1.1).figure)
     found = benefits([candidate("a", Sourced(known(10e9)), 1000.0), close], Tariff())
     assert best_value(found) is None
     assert found[1].owned is None
@@ -108,9 +108,9 @@ def test_no_best_where_intervals_do_not_tell() -> None:
 
 def test_the_best_value_beats_all_others_at_once() -> None:
     """The second is never cheaper, the third is in four draws of ten: nothing is surely the best."""
-    sure = Candidate("b", Machine(Sourced(known(10e9)), 1000.0), known(1.2))
-    vague = Candidate("c", Machine(Sourced(known(10e9)), 1000.0), uncertain(1.3, 0.3, 3.3).figure)
-    first = Candidate("a", Machine(Sourced(known(10e9)), 1000.0), known(1.0))
+    sure = Candidate("b", MachineSpec(Sourced(known(10e9)), 1000.0), known(1.2))
+    vague = Candidate("c", MachineSpec(Sourced(known(10e9)), 1000.0), uncertain(1.3, 0.3, 3.3).figure)
+    first = Candidate("a", MachineSpec(Sourced(known(10e9)), 1000.0), known(1.0))
     found = benefits([first, sure, vague], Tariff())
     assert found[2].cost is not None
     assert 0.2 < np.mean(found[2].cost.draws < 1) < 0.45

@@ -29,7 +29,8 @@ NINJA = (
     "build wulf-node: CXX_EXECUTABLE_LINKER__wulf-node_Release a.o\n"
 )
 DEPS = (
-    "a.o: #deps 3, deps mtime 1 (VALID)\n    /w/build/a.cxx\n    /w/native/core/a.cpp\n    /w/native/core/a.hpp\n\n"
+    "a.o: #deps 3, deps mtime 1 (VALID)\n"
+    "    /w/build/a.cxx\n    /w/native/core/json/a.cpp\n    /w/native/core/json/a.hpp\n\n"
     "b.o: #deps 2, deps mtime 1 (VALID)\n    /w/native/net/b.cpp\n    /usr/include/span\n\n"
 )
 FOUND = {
@@ -174,15 +175,15 @@ class TestData:
 class TestNative:
     def test_sources_of_programs_as_the_build_has_them(self) -> None:
         assert built(NINJA, DEPS, Path("/w/native")) == {
-            "wulf-net": {"core/a.cpp", "core/a.hpp", "net/b.cpp"},
-            "wulf-node": {"core/a.cpp", "core/a.hpp"},
+            "wulf-net": {"core/json/a.cpp", "core/json/a.hpp", "net/b.cpp"},
+            "wulf-node": {"core/json/a.cpp", "core/json/a.hpp"},
         }
 
     @pytest.mark.parametrize(
         ("path", "programs"),
         [
             ("net/b.cpp", {"wulf-net"}),
-            ("core/a.hpp", {"wulf-net", "wulf-node", "wulf-mpi"}),
+            ("core/json/a.hpp", {"wulf-net", "wulf-node", "wulf-mpi"}),
             ("mpi/probes/ring.cpp", {"wulf-mpi"}),
             ("profile/calls.txt", {"wulf-profile"}),
             ("trace/trace.cpp", {"wulf-trace"}),

@@ -80,7 +80,7 @@ def test_what_is_alone_runs_one_at_a_time() -> None:
 
 
 def test_a_file_stays_on_one_worker_but_for_lab_tests_that_share_nothing_of_it() -> None:
-    shares, alone = "tests/lab/test_lab_audit.py", "tests/lab/test_lab_commands.py"
+    shares, alone = "tests/lab/tune/test_audit.py", "tests/lab/test_commands.py"
     assert together(f"{shares}::test_a") == shares
     assert together(f"{alone}::test_a[b]") == f"{alone}::test_a[b]"
     assert together("tests/unit/stats/curves/test_edges.py::test_a") == "tests/unit/stats/curves/test_edges.py"

@@ -6,7 +6,7 @@ from math import exp
 
 import numpy as np
 
-from wulf.search.plan import Plan
+from wulf.search.plan import SearchPlan
 from wulf.search.space import Config, Knob, Space
 from wulf.search.trial import CUT, OK, Outcome, Run, Trial
 
@@ -32,10 +32,10 @@ def truth(config: Config, size: float) -> float:
     return float(1e-9 * (a * size**3 + b * size**2 + 1e4 * size))
 
 
-def plan(seed: int = 1, **more: object) -> Plan:
+def plan(seed: int = 1, **more: object) -> SearchPlan:
     """A search of it."""
     given: dict[str, object] = {"rungs": (27, 9, 3), **more}
-    return Plan(SPACE, SIZES, 3.0, {"default": SPACE.default}, seed, **given)  # type: ignore[arg-type]
+    return SearchPlan(SPACE, SIZES, 3.0, {"default": SPACE.default}, seed, **given)  # type: ignore[arg-type]
 
 
 def runner(noise: float = 0.01, seed: int = 0, fails: frozenset[object] = frozenset()) -> Run:

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from wulf.search.preflight import Arm, Rate, blocks_for, compare, spread, standings
+from wulf.search.preflight import ProductArm, Rate, blocks_for, compare, spread, standings
 
 SIZES = (32, 64, 128, 256, 512)
 
@@ -79,7 +79,7 @@ def test_no_library_at_all():
 def test_so_many_blocks_can_prove_it(rivals, blocks):
     assert blocks_for(rivals) == blocks
     if rivals:
-        rates = {Arm(str(i), 64): [2.0 - (i > 0)] * blocks for i in range(rivals + 1)}
+        rates = {ProductArm(str(i), 64): [2.0 - (i > 0)] * blocks for i in range(rivals + 1)}
         assert all(one.worse for one in standings(rates)[1:])
 
 

@@ -13,7 +13,7 @@ from wulf.cli.search.command import THOROUGH
 from wulf.core.errors import UsageError
 from wulf.search.history import ANCHOR, CONFIRM, FINAL, PATH, SCREEN
 from wulf.search.journal import drive
-from wulf.search.plan import Plan, plan_object, plan_of
+from wulf.search.plan import SearchPlan, plan_object, plan_of
 from wulf.search.space import Knob, Space
 from wulf.search.stages.claims import blocks_for
 from wulf.search.stages.path import changed_names
@@ -90,7 +90,7 @@ def test_two_knobs_that_do_more_together_are_run_undone_one_by_one_and_proven():
         cost = seconds(trial.config) * np.exp(random.normal(0, 0.002))
         return Outcome(OK, cost, cost, cost)
 
-    found = drive(Plan(space, (1.0,), 0.0, {"default": space.default}, 1, rungs=(6, 4, 2)), run)
+    found = drive(SearchPlan(space, (1.0,), 0.0, {"default": space.default}, 1, rungs=(6, 4, 2)), run)
     assert found.winner == (1, 1, 1)
     assert set(found.pair.names) == {"a", "b"}
     assert set(found.pair.corners) == {(1, 1, 1), (0, 1, 1), (1, 0, 1), (0, 0, 1)}
@@ -106,7 +106,7 @@ def test_no_pair_is_run_where_the_model_expects_nothing_of_any():
         cost = 10.0 * 0.9 ** trial.config[0] * 0.8 ** trial.config[1]
         return Outcome(OK, cost, cost, cost)
 
-    found = drive(Plan(space, (1.0,), 0.0, {"default": space.default}, 1, rungs=(4, 3, 2)), run)
+    found = drive(SearchPlan(space, (1.0,), 0.0, {"default": space.default}, 1, rungs=(4, 3, 2)), run)
     assert found.winner == (1, 1)
     assert found.pair is None
     assert found.proofs.pair is None
@@ -115,7 +115,7 @@ def test_no_pair_is_run_where_the_model_expects_nothing_of_any():
 
 def test_default_that_is_the_best_is_left_as_it_is():
     where = plan()
-    there = Plan(where.space, where.sizes, 3.0, {"default": best()}, 5, rungs=THOROUGH)
+    there = SearchPlan(where.space, where.sizes, 3.0, {"default": best()}, 5, rungs=THOROUGH)
     found = drive(there, runner(0.0))
     assert regret(found.winner) == 0
     if found.winner == best():
@@ -127,7 +127,7 @@ def test_default_that_is_the_best_is_left_as_it_is():
 
 def test_a_space_that_the_first_rung_exhausts_has_a_winner():
     space = Space((Knob("x", (3, 2, 1), 3),))
-    small = Plan(space, (1.0,), 0.0, {"default": space.default}, 1)
+    small = SearchPlan(space, (1.0,), 0.0, {"default": space.default}, 1)
     found = drive(small, lambda trial: Outcome(OK, float(trial.config[0]), 1.0, float(trial.config[0])))
     assert found.winner == (1,)
     assert found.confirmation.judgement == "faster"

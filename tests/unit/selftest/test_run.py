@@ -7,7 +7,7 @@ import pytest
 
 from wulf.selftest import comparisons, nodes
 from wulf.selftest.simulated.noise import recording
-from wulf.stats.claims import Claim, Size, Verdict
+from wulf.stats.claims import Claim, ClaimVerdict, Size
 from wulf.stats.series.streams import SYNTHETIC
 
 
@@ -17,25 +17,25 @@ def test_the_same_seed_gives_the_same_table() -> None:
 
 
 def test_a_claim_is_missed_when_chance_does_not_explain_it() -> None:
-    assert Claim("", "", 0.10, 300, 0.05).verdict is Verdict.MISSED
-    assert Claim("", "", 0.06, 20_000, 0.05).verdict is Verdict.MISSED
-    assert Claim("", "", 0.90, 300, 0.95, at_most=False).verdict is Verdict.MISSED
+    assert Claim("", "", 0.10, 300, 0.05).verdict is ClaimVerdict.MISSED
+    assert Claim("", "", 0.06, 20_000, 0.05).verdict is ClaimVerdict.MISSED
+    assert Claim("", "", 0.90, 300, 0.95, at_most=False).verdict is ClaimVerdict.MISSED
     assert Claim("", "", 0.5, 10, None).verdict is None
 
 
 def test_a_claim_is_met_when_its_whole_interval_is_near_enough() -> None:
     """Two points beyond a goal at which a test that errs in just so many stands."""
-    assert Claim("", "", 0.05, 2000, 0.05).verdict is Verdict.MET
-    assert Claim("", "", 0.95, 2000, 0.95, at_most=False).verdict is Verdict.MET
-    assert Claim("", "", 0.05, 300, 0.05).verdict is Verdict.OPEN
-    assert Claim("", "", 0.06, 300, 0.05).verdict is Verdict.OPEN
-    assert Claim("", "", 0.94, 300, 0.95, at_most=False).verdict is Verdict.OPEN
+    assert Claim("", "", 0.05, 2000, 0.05).verdict is ClaimVerdict.MET
+    assert Claim("", "", 0.95, 2000, 0.95, at_most=False).verdict is ClaimVerdict.MET
+    assert Claim("", "", 0.05, 300, 0.05).verdict is ClaimVerdict.OPEN
+    assert Claim("", "", 0.06, 300, 0.05).verdict is ClaimVerdict.OPEN
+    assert Claim("", "", 0.94, 300, 0.95, at_most=False).verdict is ClaimVerdict.OPEN
 
 
 def test_one_goal_of_hundreds_is_not_missed_by_chance() -> None:
     """Of three hundred rules that stand at their goal one would be so far beyond it: 12 of 75 where 5 are expected."""
-    assert Claim("", "", 63 / 75, 75, 0.93, at_most=False).verdict is Verdict.OPEN
-    assert Claim("", "", 58 / 75, 75, 0.93, at_most=False).verdict is Verdict.MISSED
+    assert Claim("", "", 63 / 75, 75, 0.93, at_most=False).verdict is ClaimVerdict.OPEN
+    assert Claim("", "", 58 / 75, 75, 0.93, at_most=False).verdict is ClaimVerdict.MISSED
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_method_that_fails_is_caught(monkeypatch: object) -> None:
     monkeypatch.setattr(comparisons, "versus_rule", lambda: Peeking(looks=tuple(range(6, 41, 2))))  # type: ignore[attr-defined]
     monkeypatch.setattr(PairedRule, "__post_init__", lambda self: None)  # type: ignore[attr-defined]
     found = comparisons.comparisons(np.random.default_rng(1), SYNTHETIC[0], Size(900, 1))
-    assert found[0].verdict is Verdict.MISSED
+    assert found[0].verdict is ClaimVerdict.MISSED
 
 
 def test_the_recording_is_of_both_kinds() -> None:

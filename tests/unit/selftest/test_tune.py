@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wulf.selftest import tune
-from wulf.selftest.simulated.campaigns import Planned, held
-from wulf.stats.claims import Size, Verdict
+from wulf.selftest.simulated.campaigns import SimulatedCampaign, held
+from wulf.stats.claims import ClaimVerdict, Size
 from wulf.stats.series.streams import SYNTHETIC
 from wulf.tune.campaign import deciding
 from wulf.tune.campaign.contrasts import _least_squares
@@ -17,7 +17,8 @@ QUIET = SYNTHETIC[0]
 
 def test_a_campaign_finds_and_keeps_what_was_planted() -> None:
     found = held(
-        Planned("abc", lambda on: -0.1 * ("a" in on) + 0.1 * ("b" in on), QUIET, 0.01), np.random.default_rng(1)
+        SimulatedCampaign("abc", lambda on: -0.1 * ("a" in on) + 0.1 * ("b" in on), QUIET, 0.01),
+        np.random.default_rng(1),
     )
     assert found.claimed == {"a": "faster", "b": "slower"}
     assert list(found.kept) == ["a"]
@@ -36,7 +37,7 @@ def test_attribution_by_least_squares_is_caught(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(deciding, "main_effects", _least_squares)
     monkeypatch.setattr(deciding.Result, "alarm", False)
     missed = tune.interacting(np.random.default_rng(1), QUIET, Size(40, 40))
-    assert missed[0].verdict is Verdict.MISSED
+    assert missed[0].verdict is ClaimVerdict.MISSED
 
 
 def test_every_step_of_the_plan_gives_claims() -> None:

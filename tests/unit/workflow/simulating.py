@@ -18,7 +18,7 @@ from wulf.measure.engine.watcher import UNWATCHED, Progress, Unwatched, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.engine import connect as connecting
 from wulf.workflow.engine.effort import Effort
-from wulf.workflow.engine.measuring import Outcome, measure
+from wulf.workflow.engine.measuring import RunOutcome, measure
 from wulf.workflow.engine.study import Conditions, Study
 
 QUICK = Effort(width=0.5, quick=True)
@@ -44,7 +44,7 @@ def reach(monkeypatch: pytest.MonkeyPatch, make: Callable[[Inventory], Launcher]
 
 def simulator(
     monkeypatch: pytest.MonkeyPatch, folder: Path, study: Callable[..., Study] | None = None
-) -> Callable[..., Outcome]:
+) -> Callable[..., RunOutcome]:
     """Makes studies over simulated nodes: `run("n[1-4]", {an option of the study: …}, value=…)`.
 
     A run that is there goes on. Its page, which takes as long as all else, is made where `page` says so.
@@ -59,7 +59,7 @@ def simulator(
         watch: Watcher = UNWATCHED,
         page: bool = False,
         **cluster: Any,
-    ) -> Outcome:
+    ) -> RunOutcome:
         assert made is not None
         inventory = Inventory.from_nodeset(nodes, launcher="null")
         simulated = SimulatedCluster(inventory.names, **cluster)

@@ -53,7 +53,7 @@ _folders: set[Path] = set()
 _lock = threading.Lock()
 
 
-class Kept:
+class StreamEnds:
     """The first and the last bytes of a stream of any length, in a memory of `most` bytes."""
 
     def __init__(self, most: int) -> None:
@@ -202,7 +202,7 @@ def _run(words: list[str], folder: Path, environment: Mapping[str, str], timeout
         os.close(tell)
     with job, os.fdopen(told, "rb") as report:
         assert job.stdin and job.stdout and job.stderr  # noqa: S101 - asked for above
-        streams = {job.stdout: Kept(most), job.stderr: Kept(MOST_STDERR)}
+        streams = {job.stdout: StreamEnds(most), job.stderr: StreamEnds(MOST_STDERR)}
         timed_out = not _drain(streams, report, timeout)
         job.stdin.close()
         if timed_out and not _drain(streams, report, GRACE):
@@ -216,7 +216,7 @@ def _run(words: list[str], folder: Path, environment: Mapping[str, str], timeout
     return {**ended, "timed_out": timed_out, "stdout": out.text(), "stderr": err.text(), "bytes": seen, **flood}
 
 
-def _drain(streams: Mapping[IO[bytes], Kept], report: IO[bytes], patience: float) -> bool:
+def _drain(streams: Mapping[IO[bytes], StreamEnds], report: IO[bytes], patience: float) -> bool:
     """Keep what the streams carry until all of them end, and the report is there; False: the time was over before."""
     deadline = time.monotonic() + patience
     with selectors.DefaultSelector() as waiting:
@@ -248,7 +248,7 @@ def _outputs(folder: Path, names: list[str], most: int) -> dict[str, str]:
     for name in names:
         try:
             with (folder / _checked(name)).open("rb") as file:
-                kept = Kept(most)
+                kept = StreamEnds(most)
                 while more := file.read(1 << 18):
                     kept.take(more)
         except OSError:  # the application did not write it: what reads it says so

@@ -158,7 +158,7 @@ def _together(folder: Path, sources: list[str], number: int) -> list[str]:
     """Writes sources that include so many of these each; json.cpp stays alone, which takes as long as twelve others."""
     if number == 1:
         return sources
-    alone = [name for name in sources if name == "core/json.cpp"]
+    alone = [name for name in sources if name == "core/json/json.cpp"]
     rest = [name for name in sources if name not in alone]
     for start in range(0, len(rest), number):
         name = f"together-{start // number}.cpp"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from wulf.apps.driver import Check, Figure, Reading
+from wulf.apps.driver import Check, Figure, OutputReading
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|nan|inf)"
 _ROW = re.compile(
@@ -28,7 +28,7 @@ GIGA = 1e9
 
 
 @dataclass(frozen=True)
-class Row:
+class HplResult:
     """One configuration that was run.
 
     Parameters
@@ -62,7 +62,7 @@ class Row:
 class Output:
     """All that an output says; `threshold` is the residual from which on an answer is wrong, None where it is lost."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[HplResult, ...]
     threshold: float | None
     errors: tuple[str, ...]
     skipped: int
@@ -87,13 +87,13 @@ def operations(n: int) -> float:
 
 def parse(text: str) -> Output:
     """An output, whole or cut anywhere."""
-    rows: list[Row] = []
+    rows: list[HplResult] = []
     errors: list[str] = []
     for line in text.splitlines():
         row, residual, error = _ROW.search(line), _RESIDUAL.search(line), _SAID.search(line)
         if row and float(row[7]) > 0 and math.isfinite(float(row[7])):
             n, nb, p, q = (int(row[place]) for place in (2, 3, 4, 5))
-            rows.append(Row(row[1], n, nb, p, q, float(row[7]) * GIGA))
+            rows.append(HplResult(row[1], n, nb, p, q, float(row[7]) * GIGA))
         elif residual and rows:
             rows[-1] = _with_residual(rows[-1], float(residual[1]), residual[2].upper() == "PASSED")
         elif error and error[1] not in errors:
@@ -109,11 +109,11 @@ def parse(text: str) -> Output:
     )
 
 
-def _with_residual(row: Row, residual: float, passed: bool) -> Row:
+def _with_residual(row: HplResult, residual: float, passed: bool) -> HplResult:
     return replace(row, residuals=(*row.residuals, residual), passed=passed and row.passed is not False)
 
 
-def reading(output: Output, asked: Mapping[str, int] | None = None) -> Reading:
+def reading(output: Output, asked: Mapping[str, int] | None = None) -> OutputReading:
     """Figures and checks: the fastest row whose residuals passed.
 
     Parameters
@@ -127,13 +127,13 @@ def reading(output: Output, asked: Mapping[str, int] | None = None) -> Reading:
         checks.append(_input_check(output.rows[-1], asked))
     good = [row for row in output.rows if row.passed]
     if not good:
-        return Reading(without(_reason(output)), tuple(checks), _facts(output, None))
+        return OutputReading(without(_reason(output)), tuple(checks), _facts(output, None))
     best = max(good, key=lambda row: row.rate)
     figures = (
         Figure("rate", "flop/s", best.rate, "higher"),
         Figure("time", "s", best.seconds, "lower"),
     )
-    return Reading(figures, tuple(checks), _facts(output, best))
+    return OutputReading(figures, tuple(checks), _facts(output, best))
 
 
 def _reason(output: Output) -> str:
@@ -152,20 +152,20 @@ def without(reason: str) -> tuple[Figure, ...]:
     )
 
 
-def _residual_check(row: Row, threshold: float | None) -> Check:
+def _residual_check(row: HplResult, threshold: float | None) -> Check:
     worst = max(row.residuals, key=lambda value: math.inf if math.isnan(value) else value)
     limit = "" if threshold is None else f", less than {threshold:g} is asked"
     return Check("residual", bool(row.passed), f"{row.variant} N={row.n} NB={row.nb}: residual {worst:.7g}{limit}")
 
 
-def _input_check(row: Row, asked: Mapping[str, int]) -> Check:
+def _input_check(row: HplResult, asked: Mapping[str, int]) -> Check:
     ran = {name: getattr(row, name) for name in asked}
     said = ", ".join(f"{name.upper()} {value}" for name, value in ran.items())
     instead = "" if ran == dict(asked) else f", not {', '.join(f'{k.upper()} {v}' for k, v in asked.items())}"
     return Check("configuration", ran == dict(asked), f"it ran {said}{instead}")
 
 
-def _facts(output: Output, row: Row | None) -> dict[str, str | float]:
+def _facts(output: Output, row: HplResult | None) -> dict[str, str | float]:
     facts: dict[str, str | float] = {} if output.version is None else {"hpl.version": output.version}
     if row is not None:
         facts |= {"variant": row.variant, "n": row.n, "nb": row.nb, "grid": f"{row.p}x{row.q}"}

@@ -17,7 +17,7 @@ from wulf.cli.studying import show_run, studied
 if TYPE_CHECKING:
     from wulf.apps.driver import Driver
     from wulf.cluster.mpi import WorldSpec
-    from wulf.workflow.app.run import Request
+    from wulf.workflow.app.run import AppRequest
     from wulf.workflow.engine.study import Conditions, Study
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -91,7 +91,7 @@ def option_names(driver: Driver, taken: set[str]) -> dict[str, str]:
     return {spec.name: f"{own}_{spec.name}" if spec.name in taken else spec.name for spec in driver.PARAMS}
 
 
-def measured_application(request: Request, options: dict[str, Any]) -> int:
+def measured_application(request: AppRequest, options: dict[str, Any]) -> int:
     """Run an application over the nodes that the options name, as many ranks as they come to; print and keep it."""
     from wulf.workflow.app.run import AppStudy
 

@@ -15,7 +15,7 @@ from wulf.core.errors import UsageError
 if TYPE_CHECKING:
     from wulf.cluster.mpi import WorldSpec
     from wulf.core.records import Param
-    from wulf.workflow.app.run import Request
+    from wulf.workflow.app.run import AppRequest
 
 
 @click.command(cls=WithProgram, epilog="Example: wulf app run n1 --figure 'GFLOPS: ([0-9.]+)' --unit flop/s -- ./solve")
@@ -48,10 +48,10 @@ def run(ctx: click.Context, /, **options: Any) -> int:
 
 def command_request(
     words: tuple[str, ...], own: dict[str, Any], spec: WorldSpec, timeout: float | None, *, over_ranks: bool
-) -> Request:
+) -> AppRequest:
     from wulf.apps.command import reader
     from wulf.apps.driver import Job
-    from wulf.workflow.app.run import Request
+    from wulf.workflow.app.run import AppRequest
 
     read, main = reader(own["figure"], own["unit"], own["better"], own["checks"])
     environment = dict(map(variable, own["environment"]))
@@ -64,7 +64,7 @@ def command_request(
         return job if timeout is None else replace(job, timeout=timeout)
 
     params: dict[str, Param] = {"command": shlex.join(words)}
-    return Request("run", params, make, read, main, (program,) if findable else (), spec, timeout)
+    return AppRequest("run", params, make, read, main, (program,) if findable else (), spec, timeout)
 
 
 def variable(text: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from wulf.trace.imports import NAMES as IMPORTS
 from wulf.trace.imports import OPTIONS
 
 if TYPE_CHECKING:
-    from wulf.workflow.app.run import Request as Application
+    from wulf.workflow.app.run import AppRequest
     from wulf.workflow.engine.done import Done
 
 COMMANDS = {
@@ -123,7 +123,7 @@ def _over_nodes(
             return trace_nodes(inventory, application, writer, **asked, watch=line)
 
 
-def _application(own: dict[str, Any], words: tuple[str, ...], spec: Any) -> Application:
+def _application(own: dict[str, Any], words: tuple[str, ...], spec: Any) -> AppRequest:
     from wulf.cli.app.run import command_request
 
     plain = {"figure": None, "unit": "s", "better": "lower", "checks": ()}

@@ -9,7 +9,7 @@ import click
 
 from wulf.cli.commands import Command, TableGroup, inside
 from wulf.cli.defaults import ASKED_EACH_TIME, command_words, options_of
-from wulf.core.configuration import RUNS, Configuration, Setting, paths, read, user_path
+from wulf.core.configuration import RUNS, Configuration, ConfiguredValue, paths, read, user_path
 from wulf.core.errors import FOUND, OK, UsageError
 
 COMMANDS = {"show": "wulf.cli.help.config:show", "init": "wulf.cli.help.config:init"}
@@ -85,7 +85,7 @@ def init() -> None:
     click.echo(f"begun: {path}")
 
 
-def unused(configuration: Configuration, cli: click.Group) -> Sequence[Setting]:
+def unused(configuration: Configuration, cli: click.Group) -> Sequence[ConfiguredValue]:
     """Settings that no command below their tables has an option for, or none may have from a file."""
     known = {
         (*words[:depth], name)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from wulf.model.cost import Machine, Sourced, Tariff
+    from wulf.model.cost import MachineSpec, Sourced, Tariff
     from wulf.store.run import Run
 
 ABOVE_ZERO = NumberIn(min=0, min_open=True)
@@ -143,9 +143,11 @@ def _bill(
     return OK
 
 
-def _machine(run: Run | None, directory: Path | None, given: dict[str, Any], random: np.random.Generator) -> Machine:
+def _machine(
+    run: Run | None, directory: Path | None, given: dict[str, Any], random: np.random.Generator
+) -> MachineSpec:
     """From the run and what is given; what is given counts."""
-    from wulf.model.cost import GIGA, Machine, scaled
+    from wulf.model.cost import GIGA, MachineSpec, scaled
     from wulf.model.draws import known
     from wulf.workflow.model.cost import measured_peak, nodes_of, peaks_of, rate_of, watts_of
     from wulf.workflow.model.power import watts_while
@@ -162,7 +164,7 @@ def _machine(run: Run | None, directory: Path | None, given: dict[str, Any], ran
         nodes = nodes_of(run) if run is not None else []
         peaks["measured peak"] = measured_peak(named_run(given["peak_from"], directory), nodes, random)
     peaks |= {name: _given(scaled(known(value), GIGA)) for name, value in given["peaks"]}
-    return Machine(rate, given["price"], watts, peaks)
+    return MachineSpec(rate, given["price"], watts, peaks)
 
 
 def _given(figure: Any) -> Sourced:
@@ -181,7 +183,7 @@ def _readings(values: Sequence[float], scale: float, words: str, random: np.rand
     return Sourced(scaled(mean_of(values, random), scale), f"{words}, mean of {len(values)}")
 
 
-def _notes(machine: Machine, run: Run | None) -> list[str]:
+def _notes(machine: MachineSpec, run: Run | None) -> list[str]:
     """What to beware of."""
     notes = []
     if machine.watts is not None and "RAPL" in machine.watts.source:

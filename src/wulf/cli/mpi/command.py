@@ -64,9 +64,9 @@ def _probe_command(pattern: Pattern) -> click.Command:
             from wulf.workflow.mpi.whole import Pairs
 
             return measured("pairs", options, partial(Pairs, params=checked), usual=SHARED)
-        from wulf.workflow.mpi.probes import Single
+        from wulf.workflow.mpi.probes import RanksProbe
 
-        return measured(pattern.name, options, partial(Single, name=pattern.name, params=checked), whole=False)
+        return measured(pattern.name, options, partial(RanksProbe, name=pattern.name, params=checked), whole=False)
 
     run.__doc__ = pattern.help
     if pattern.name == "pairs":

@@ -152,12 +152,12 @@ def _measure(
     """One cell, measured until its interval is narrow enough, or two against each other; printed and kept as a run."""
     from wulf.measure.engine.plan import Cell
     from wulf.stats.comparison import versus_rule
-    from wulf.workflow.net.one_pair import Single, Versus
+    from wulf.workflow.net.one_pair import PairProbe, Versus
 
     probe.check_ends(transport, client, server)
     params = probe.check(pattern.name, transport, {k: v for k, v in given.items() if v is not None})
     cell = Cell(0, client, server, transport, pattern.name, params, pattern.metrics)
-    study: Callable[[Conditions], Study] = partial(Single, cell=cell)
+    study: Callable[[Conditions], Study] = partial(PairProbe, cell=cell)
     if versus is not None:
         changed = probe.check(pattern.name, transport, {**params, **parse_changes(pattern, versus)})
         arms = replace(cell, phase="A"), replace(cell, id=1, params=changed, phase="B")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
     from wulf.measure.engine.probes import Probe
     from wulf.measure.tool import Loop, Measurement
-    from wulf.workflow.engine.measuring import Outcome
+    from wulf.workflow.engine.measuring import RunOutcome
     from wulf.workflow.engine.study import Conditions
     from wulf.workflow.mpi.probes import Ranks
 
@@ -102,7 +102,7 @@ def run_like(
     return outcome.exit_code
 
 
-def _explain(loop: Loop, found: Measurement, outcome: Outcome, *, quick: bool) -> None:
+def _explain(loop: Loop, found: Measurement, outcome: RunOutcome, *, quick: bool) -> None:
     """What is not as in the original, and what wulf found, on stderr."""
     from wulf.report.kit.figures import confidence_text, interval_text, value_text, verdict_text
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wulf.cluster.access import Access
     from wulf.cluster.mpi import WorldSpec
     from wulf.measure.engine.watcher import Watcher
-    from wulf.search.plan import Plan
+    from wulf.search.plan import SearchPlan
     from wulf.store.run import RunWriter
     from wulf.workflow.search.own import Effort
     from wulf.workflow.search.run import Around, Knobs, Prepare, Searched
@@ -196,7 +196,7 @@ def _around(changes: Changes, writer: RunWriter, watch: Watcher) -> Around | Non
         return None
     from wulf.workflow.search.settings import open_knobs
 
-    def around(access: Access, plan: Plan, resumed: bool) -> AbstractContextManager[Knobs]:
+    def around(access: Access, plan: SearchPlan, resumed: bool) -> AbstractContextManager[Knobs]:
         return open_knobs(access, plan.space, changes.command, writer, resumed=resumed, watch=watch)
 
     return around

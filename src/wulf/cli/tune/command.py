@@ -20,7 +20,7 @@ from wulf.tune.setting import Aim
 
 if TYPE_CHECKING:
     from wulf.workflow.engine.done import Done
-    from wulf.workflow.tune.prepare import Request
+    from wulf.workflow.tune.prepare import CampaignRequest
 
 COMMANDS = {
     "campaign": "wulf.cli.tune.command:campaign",
@@ -141,7 +141,7 @@ def _request(options: dict[str, Any], seed: int, program: tuple[str, ...]) -> An
     UsageError
         A program without --measure app, or the other way round.
     """
-    from wulf.workflow.tune.prepare import Request
+    from wulf.workflow.tune.prepare import CampaignRequest
 
     launch = taken(options)
     own = {name: options.pop(name) for name in OWN}
@@ -152,8 +152,8 @@ def _request(options: dict[str, Any], seed: int, program: tuple[str, ...]) -> An
             "a program is measured with --measure app, and --measure app needs one", "write --measure app -- CMD ARGS"
         )
 
-    def request(nodes: int) -> Request:
-        return Request(aim, command=program, keep=keep, seed=seed, launch=launch(nodes), **own)
+    def request(nodes: int) -> CampaignRequest:
+        return CampaignRequest(aim, command=program, keep=keep, seed=seed, launch=launch(nodes), **own)
 
     return request
 

@@ -43,16 +43,16 @@ COMPILE_TIMEOUT = 1800.0
 
 
 @dataclass(frozen=True)
-class Part:
+class BuildTarget:
     """What is built on the nodes: its name there, and its source with digest."""
 
     name: str
     source: Callable[[], tuple[bytes, str]]
 
 
-WULF_MPI = Part(PROGRAM.name, source)
-WULF_PROFILE = Part(PROFILE.name, profile_source)
-WULF_TRACE = Part(TRACE.name, trace_source)
+WULF_MPI = BuildTarget(PROGRAM.name, source)
+WULF_PROFILE = BuildTarget(PROFILE.name, profile_source)
+WULF_TRACE = BuildTarget(TRACE.name, trace_source)
 
 
 def common_place(views: Mapping[str, NodeView]) -> str:
@@ -75,7 +75,7 @@ def common_place(views: Mapping[str, NodeView]) -> str:
 
 
 def build(
-    session: Session, mpi: Installed, place: str, say: Say, keep: Path | None = None, *, part: Part = WULF_MPI
+    session: Session, mpi: Installed, place: str, say: Say, keep: Path | None = None, *, part: BuildTarget = WULF_MPI
 ) -> tuple[str, str]:
     """Build a part on one node, unless it is there; its path and digest.
 
@@ -113,14 +113,14 @@ def build(
     return known["path"], known["digest"]
 
 
-def _source(part: Part) -> tuple[bytes, str]:
+def _source(part: BuildTarget) -> tuple[bytes, str]:
     try:
         return part.source()
     except FileNotFoundError as error:
         raise UsageError(str(error), "install it, or install wulf from its wheel") from error
 
 
-def _bring_source(session: Session, place: str, part: Part) -> str:
+def _bring_source(session: Session, place: str, part: BuildTarget) -> str:
     data, digest = _source(part)
     path = f"{place}/source-{digest[:16]}.zip"
     if session.request("mpi_look", path=path)["digest"] != digest:

@@ -16,7 +16,7 @@ FLAT_LAUNCH = 64
 
 
 @dataclass(frozen=True)
-class Host:
+class RankHost:
     """A node as the launcher sees it.
 
     Parameters
@@ -55,7 +55,7 @@ class Site:
         The Slurm job that srun starts them in; None: the one that it finds itself in.
     """
 
-    hosts: tuple[Host, ...]
+    hosts: tuple[RankHost, ...]
     network: str | None = None
     interface: str | None = None
     root: bool = False

@@ -13,7 +13,7 @@ from ClusterShell.NodeSet import NodeSet
 from wulf.cluster.access import Access, access_to
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.mpi.building import Say, build, common_place, distribute, send
-from wulf.cluster.mpi.commands import Host, Site, command
+from wulf.cluster.mpi.commands import RankHost, Site, command
 from wulf.cluster.mpi.installed import WHEEL, NodeView, agree, builder, look, prefixes_of
 from wulf.cluster.mpi.network import common_network
 from wulf.cluster.mpi.reach import check_reach, host_of
@@ -167,10 +167,10 @@ def site_of(
     """Where ranks run: `nodes` hold those of `places`, in its order."""
     first = views[nodes[0].name]
     if is_local(inventory):
-        return Site((Host(first.host, len(places), first.cpus, first.boot_id),), root=first.uid == 0, local=True)
+        return Site((RankHost(first.host, len(places), first.cpus, first.boot_id),), root=first.uid == 0, local=True)
     network, interface = common_network(inventory, nodes, agents)
     hosts = tuple(
-        Host(host_of(node), ranks, views[node.name].cpus, views[node.name].boot_id)
+        RankHost(host_of(node), ranks, views[node.name].cpus, views[node.name].boot_id)
         for node, ranks in zip(nodes, counts(places).values(), strict=True)
     )
     job = inventory.job

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from wulf.cluster.inventory import expand
-from wulf.cluster.slurm.jobs import Job, pending_job, resources, waiting_words
+from wulf.cluster.slurm.jobs import SlurmJob, pending_job, resources, waiting_words
 from wulf.core.errors import UsageError
 
 ASK_EVERY = 3.0
@@ -50,7 +50,7 @@ exit $status
 
 
 @contextmanager
-def allocation(nodes: str, options: Mapping[str, str], say: Callable[[str], None]) -> Iterator[Job]:
+def allocation(nodes: str, options: Mapping[str, str], say: Callable[[str], None]) -> Iterator[SlurmJob]:
     """Nodes ("n[1-4]", or "3" for any three) for the length of the block.
 
     Parameters
@@ -80,14 +80,14 @@ def allocation(nodes: str, options: Mapping[str, str], say: Callable[[str], None
         _give_back(process)
 
 
-def _granted(process: subprocess.Popen[bytes], say: Callable[[str], None]) -> Job:
+def _granted(process: subprocess.Popen[bytes], say: Callable[[str], None]) -> SlurmJob:
     """Wait for the line with which our command begins in the job."""
     said: list[str] = []
     waiting, asked, told = "", time.monotonic(), ""
     for stream, line in _lines(process):
         if stream == "stdout":
             number, nodes = line.split()
-            return Job(number, tuple(expand(nodes)))
+            return SlurmJob(number, tuple(expand(nodes)))
         if line:
             said.append(line)
             waiting = pending_job(line) or waiting

@@ -25,13 +25,13 @@ SIGNAL = "B:TERM@60"
 
 
 @dataclass(frozen=True)
-class Job:
+class SlurmJob:
     """A job: its number, and the names of its nodes."""
 
     id: str
     nodes: tuple[str, ...]
 
-    def part(self, wanted: str | None) -> Job:
+    def part(self, wanted: str | None) -> SlurmJob:
         """The job with only some of its nodes: a node set, or a number of them; None: all.
 
         Raises
@@ -50,14 +50,14 @@ class Job:
         if lacking:
             has = ",".join(self.nodes)
             raise UsageError(f"job {self.id} has {has}, but not {', '.join(lacking)}", "ask for nodes of the job")
-        return Job(self.id, names)
+        return SlurmJob(self.id, names)
 
 
-def current_job(environ: Mapping[str, str] | None = None) -> Job | None:
+def current_job(environ: Mapping[str, str] | None = None) -> SlurmJob | None:
     """The job that this process runs in, None outside of one."""
     variables = os.environ if environ is None else environ
     number, nodes = variables.get("SLURM_JOB_ID"), variables.get("SLURM_JOB_NODELIST")
-    return Job(number, tuple(expand(nodes))) if number and nodes else None
+    return SlurmJob(number, tuple(expand(nodes))) if number and nodes else None
 
 
 def parse_options(given: Iterable[str]) -> dict[str, str]:

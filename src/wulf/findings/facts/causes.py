@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from wulf.agent.facts import is_uniform
-from wulf.findings.facts.deviations import Deviation, deviating_facts
+from wulf.findings.facts.deviations import FactDeviation, deviating_facts
 from wulf.store.run import Facts
 from wulf.tune.catalogue import catalogue
 
@@ -77,7 +77,7 @@ def differences(fingerprint: Mapping[str, Facts]) -> list[Difference]:
     return [*_of_few(found), *_of_all([one for one in found if not one.has_majority])]
 
 
-def _of_few(found: Sequence[Deviation]) -> list[Difference]:
+def _of_few(found: Sequence[FactDeviation]) -> list[Difference]:
     """Of nodes that deviate from a majority."""
     own: dict[str, dict[str, Any]] = {}
     majority = {one.fact: one.majority for one in found if one.has_majority}
@@ -95,7 +95,7 @@ def _of_few(found: Sequence[Deviation]) -> list[Difference]:
     ]  # fmt: skip
 
 
-def _of_all(found: Sequence[Deviation]) -> list[Difference]:
+def _of_all(found: Sequence[FactDeviation]) -> list[Difference]:
     """Of nodes of which no value is that of the majority: value by node in place of a value."""
     values = {one.fact: dict(one.nodes) for one in found}
     gathered = []

@@ -13,7 +13,7 @@ Fingerprint = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
-class Deviation:
+class FactDeviation:
     """One fact on which nodes differ.
 
     Parameters
@@ -35,7 +35,7 @@ class Deviation:
     has_majority: bool = True
 
 
-def deviating_facts(fingerprint: Fingerprint, uniform: Callable[[str], bool]) -> list[Deviation]:
+def deviating_facts(fingerprint: Fingerprint, uniform: Callable[[str], bool]) -> list[FactDeviation]:
     """Facts that differ between nodes though they should not, sorted by name.
 
     A node votes with its value, or with "has no such thing" (a null fact with `absent`). A node that could not read the
@@ -63,13 +63,13 @@ def _votes(fingerprint: Fingerprint, name: str) -> dict[str, Any]:
     }
 
 
-def _deviation(name: str, votes: dict[str, Any]) -> Deviation | None:
+def _deviation(name: str, votes: dict[str, Any]) -> FactDeviation | None:
     keys = {node: json.dumps(value, sort_keys=True) for node, value in votes.items()}  # values may be unhashable
     counts = Counter(keys.values())
     if len(counts) < 2:
         return None
     winner, count = counts.most_common(1)[0]
     if 2 * count <= len(votes):
-        return Deviation(name, None, votes, has_majority=False)
+        return FactDeviation(name, None, votes, has_majority=False)
     odd = {node: value for node, value in votes.items() if keys[node] != winner}
-    return Deviation(name, json.loads(winner), odd)
+    return FactDeviation(name, json.loads(winner), odd)

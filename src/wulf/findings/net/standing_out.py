@@ -9,7 +9,7 @@ from wulf.core.findings import Finding
 from wulf.core.records import Record, Verdict
 from wulf.findings.explained import Explained
 from wulf.findings.net.unmeasurable import unmeasurable
-from wulf.findings.standing_words import Metric, group_finding, link_finding, node_finding
+from wulf.findings.standing_words import PairMetric, group_finding, link_finding, node_finding
 from wulf.measure.mpi.probes import carrier
 from wulf.stats.cluster.blame import Blame, blame
 from wulf.stats.cluster.groups import Group
@@ -69,7 +69,7 @@ def standing_out(
         Nodes that could not be opened, or died: of these something else is told.
     """
     compared = {
-        Metric(*name): [r for r in records if _compared(r, *key, name[1])] for key, name in NAMES.items()
+        PairMetric(*name): [r for r in records if _compared(r, *key, name[1])] for key, name in NAMES.items()
     }  # fmt: skip
     silent = unmeasurable(compared, failed)
     found = {
@@ -95,24 +95,24 @@ def _estimates(records: Sequence[Record]) -> dict[Link, Estimate]:
     return {(r.nodes[0], r.nodes[1]): estimate_of(r) for r in records if r.verdict is not Verdict.FAILED}
 
 
-def _nodes(found: Mapping[Metric, Blame]) -> dict[str, list[tuple[Metric, Outlier]]]:
+def _nodes(found: Mapping[PairMetric, Blame]) -> dict[str, list[tuple[PairMetric, Outlier]]]:
     """Node → what speaks against it; the worst node first."""
-    told: dict[str, list[tuple[Metric, Outlier]]] = {}
+    told: dict[str, list[tuple[PairMetric, Outlier]]] = {}
     for metric, one in found.items():
         for outlier in one.nodes:
             told.setdefault(str(outlier.subject), []).append((metric, outlier))
     return dict(sorted(told.items(), key=lambda item: -max(outlier.times for _, outlier in item[1])))
 
 
-def _way(told: Sequence[tuple[Metric, Outlier]]) -> Way:
+def _way(told: Sequence[tuple[PairMetric, Outlier]]) -> Way:
     """Sending, receiving or both, as those metrics say that can tell."""
     ways = {outlier.way for metric, outlier in told if metric.directed}
     return ways.pop() if len(ways) == 1 else Way.BOTH
 
 
-def _groups(found: Mapping[Metric, Blame]) -> dict[frozenset[str], list[tuple[Metric, Group]]]:
+def _groups(found: Mapping[PairMetric, Blame]) -> dict[frozenset[str], list[tuple[PairMetric, Group]]]:
     """Nodes → what cuts them off from the others."""
-    told: dict[frozenset[str], list[tuple[Metric, Group]]] = {}
+    told: dict[frozenset[str], list[tuple[PairMetric, Group]]] = {}
     for metric, one in found.items():
         for group in one.groups:
             sides = frozenset(group.nodes), frozenset(group.others)
@@ -121,16 +121,16 @@ def _groups(found: Mapping[Metric, Blame]) -> dict[frozenset[str], list[tuple[Me
     return told
 
 
-def _links(found: Mapping[Metric, Blame]) -> dict[frozenset[str], list[tuple[Metric, Outlier]]]:
+def _links(found: Mapping[PairMetric, Blame]) -> dict[frozenset[str], list[tuple[PairMetric, Outlier]]]:
     """Pair → what speaks against it, the worst pair first."""
-    told: dict[frozenset[str], list[tuple[Metric, Outlier]]] = {}
+    told: dict[frozenset[str], list[tuple[PairMetric, Outlier]]] = {}
     for metric, one in found.items():
         for outlier in one.links:
             told.setdefault(frozenset(outlier.subject), []).append((metric, outlier))
     return dict(sorted(told.items(), key=lambda item: -max(outlier.times for _, outlier in item[1])))
 
 
-def _has_reason(metric: Metric, link: Outlier, explained: Explained) -> bool:
+def _has_reason(metric: PairMetric, link: Outlier, explained: Explained) -> bool:
     """Whether a node or group that stands out in another metric explains the link; never one of its own metric.
 
     A link that is far worse than its slow node's others was compared with those, so that it is told besides.

@@ -11,7 +11,7 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show
 from wulf.findings.explained import Explained
-from wulf.findings.standing_words import Metric, named
+from wulf.findings.standing_words import PairMetric, named
 from wulf.stats.cluster.outliers import Link, Way
 from wulf.stats.cluster.parties import LEAST_PARTNERS
 
@@ -45,12 +45,12 @@ class _Silence:
         Metric → the median of those figures.
     """
 
-    dead: Mapping[Link, list[tuple[Metric, Record]]]
-    alive: Mapping[Metric, frozenset[Link]]
-    expected: Mapping[Metric, float]
+    dead: Mapping[Link, list[tuple[PairMetric, Record]]]
+    alive: Mapping[PairMetric, frozenset[Link]]
+    expected: Mapping[PairMetric, float]
 
 
-def unmeasurable(compared: Mapping[Metric, Sequence[Record]], failed: frozenset[str]) -> Unmeasurable:
+def unmeasurable(compared: Mapping[PairMetric, Sequence[Record]], failed: frozenset[str]) -> Unmeasurable:
     """Nodes that none of their partners reach, or that reach none; and single links.
 
     Only where others were measured well: if nothing works at all, it is no node's fault.
@@ -65,9 +65,9 @@ def unmeasurable(compared: Mapping[Metric, Sequence[Record]], failed: frozenset[
     return Unmeasurable(findings, explained, [record for own in silence.dead.values() for _, record in own])
 
 
-def _silence(compared: Mapping[Metric, Sequence[Record]], failed: frozenset[str]) -> _Silence:
+def _silence(compared: Mapping[PairMetric, Sequence[Record]], failed: frozenset[str]) -> _Silence:
     """Which links gave no figure of a metric that enough others gave."""
-    dead: dict[Link, list[tuple[Metric, Record]]] = {}
+    dead: dict[Link, list[tuple[PairMetric, Record]]] = {}
     alive, expected = {}, {}
     for metric, records in compared.items():
         own = [record for record in records if not failed.intersection(record.nodes)]
@@ -138,7 +138,7 @@ def _each_pair_once(links: Iterable[Link]) -> list[Link]:
     return list({frozenset(link): link for link in reversed(ordered)}.values())[::-1]
 
 
-def _reason(told: Sequence[tuple[Metric, Record]]) -> str:
+def _reason(told: Sequence[tuple[PairMetric, Record]]) -> str:
     return (told[0][1].reason or "no answer").rstrip(".")
 
 
@@ -193,7 +193,7 @@ def _link_finding(link: Link, silence: _Silence, *, both: bool) -> Finding:
     )  # fmt: skip
 
 
-def _evidence(subject: str, metric: Metric, way: Way, silence: _Silence) -> Evidence:
+def _evidence(subject: str, metric: PairMetric, way: Way, silence: _Silence) -> Evidence:
     return Evidence(
         subject=subject, metric=metric.name, unit=metric.unit, value=None, expected=silence.expected[metric],
         measured=metric.words, way=str(way), effect=BLOCKED,

@@ -16,7 +16,7 @@ from typing import Any
 
 from wulf.core.records import Record
 from wulf.core.units import show
-from wulf.findings.facts.deviations import Deviation, deviating_facts
+from wulf.findings.facts.deviations import FactDeviation, deviating_facts
 from wulf.measure.engine.disturbance import CLOCK_MOVED
 from wulf.measure.node.derived import CLOCK
 from wulf.store.run import Facts
@@ -59,7 +59,7 @@ class Likely:
     step: str
 
 
-def differing_facts(like: Sequence[str], fingerprint: Mapping[str, Facts]) -> list[Deviation]:
+def differing_facts(like: Sequence[str], fingerprint: Mapping[str, Facts]) -> list[FactDeviation]:
     """The facts in which nodes of one class differ: found once for all of them that deviate, as they may be 10,000."""
     return deviating_facts(
         {one: {name: dict(fact) for name, fact in fingerprint.get(one, {}).items()} for one in like}, lambda _: True
@@ -67,7 +67,7 @@ def differing_facts(like: Sequence[str], fingerprint: Mapping[str, Facts]) -> li
 
 
 def likely_causes(
-    node: str, rows: Sequence[str], like: Sequence[str], differing: Sequence[Deviation],
+    node: str, rows: Sequence[str], like: Sequence[str], differing: Sequence[FactDeviation],
     records: Mapping[str, Mapping[str, Record]],
 ) -> list[Likely]:  # fmt: skip
     """What may make a node deviate in these rows, the most telling first; empty where nothing known differs.

@@ -21,7 +21,7 @@ ANSWER_GRACE = 15.0
 """Seconds that an answer may come later than its own measuring time and timeout before it counts as lost."""
 
 
-class Session(Protocol):
+class ProbeSession(Protocol):
     """What is needed of a session (`wulf.cluster.session.Session`)."""
 
     @property
@@ -58,9 +58,9 @@ class Ends:
 
     def __init__(
         self,
-        programs: Mapping[str, Mapping[str, Session]],
+        programs: Mapping[str, Mapping[str, ProbeSession]],
         addresses: Mapping[str, str],
-        second: Callable[[str], Session],
+        second: Callable[[str], ProbeSession],
         servers: Servers,
     ) -> None:
         self._programs = programs
@@ -132,7 +132,7 @@ class Ends:
         return answer, error
 
     def _await(
-        self, future: Future[dict[str, Any]], session: Session, program: str, node: str, patience: float
+        self, future: Future[dict[str, Any]], session: ProbeSession, program: str, node: str, patience: float
     ) -> tuple[dict[str, Any] | None, dict[str, str]]:
         """The answer, or None and why there is none; a node whose session died is noted as lost."""
         try:
@@ -164,7 +164,7 @@ def _where(cell: Cell) -> tuple[str, str, bool]:
     return cell.server, cell.transport, cell.client == cell.server
 
 
-def _why_dead(node: str, session: Session) -> str:
+def _why_dead(node: str, session: ProbeSession) -> str:
     """How the session ended, in its own words: whatever it is asked now fails with them."""
     try:
         session.call("ping").result(timeout=ANSWER_GRACE)

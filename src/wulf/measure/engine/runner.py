@@ -25,7 +25,7 @@ from wulf.measure.engine.collect import (
     sums_of,
     unexplained,
 )
-from wulf.measure.engine.ends import Ends, Servers, Session, no_second_session
+from wulf.measure.engine.ends import Ends, ProbeSession, Servers, no_second_session
 from wulf.measure.engine.plan import Cell, Plan, order_pass
 from wulf.measure.engine.probes import NET
 from wulf.measure.engine.starts import Starter, report
@@ -79,12 +79,12 @@ class Runner:
     def __init__(
         self,
         plan: Plan,
-        sessions: Mapping[str, Session],
+        sessions: Mapping[str, ProbeSession],
         addresses: Mapping[str, str],
         sink: Sink,
         *,
-        others: Mapping[str, Mapping[str, Session]] | None = None,
-        second: Callable[[str], Session] = no_second_session,
+        others: Mapping[str, Mapping[str, ProbeSession]] | None = None,
+        second: Callable[[str], ProbeSession] = no_second_session,
         clock: Callable[[], float] = time.monotonic,
         watch: Watcher = UNWATCHED,
         servers: Servers | None = None,

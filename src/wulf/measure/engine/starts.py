@@ -33,7 +33,7 @@ MOST_MARGIN = 1.5
 """The probe refuses a start that lies farther off than its timeout of 2 s."""
 
 
-class Session(Protocol):
+class ClockSession(Protocol):
     """What is needed of a session."""
 
     def call(self, op: str, **fields: Any) -> Future[dict[str, Any]]:
@@ -57,7 +57,9 @@ class _Asked:
         return None if theirs is None else Exchange(self.asked, float(theirs), self.heard or self.asked)
 
 
-def read_clocks(sessions: Mapping[str, Session], clock: Callable[[], float] = time.monotonic) -> dict[str, ClockOffset]:
+def read_clocks(
+    sessions: Mapping[str, ClockSession], clock: Callable[[], float] = time.monotonic
+) -> dict[str, ClockOffset]:
     """Every node's monotonic clock against ours; nodes that don't tell their time are absent.
 
     One exchange after the other with each node, with all nodes side by side.
@@ -75,7 +77,7 @@ def read_clocks(sessions: Mapping[str, Session], clock: Callable[[], float] = ti
     return {node: estimate(found) for node, found in exchanges.items() if found}
 
 
-def clock_steps(sessions: Mapping[str, Session]) -> dict[str, float]:
+def clock_steps(sessions: Mapping[str, ClockSession]) -> dict[str, float]:
     """The step of every node's clock in seconds, asked side by side; nodes that don't tell are absent."""
     asked = {node: session.call("clock") for node, session in sessions.items()}
     deadline, steps = time.monotonic() + ANSWER_SECONDS, {}
@@ -87,7 +89,7 @@ def clock_steps(sessions: Mapping[str, Session]) -> dict[str, float]:
     return steps
 
 
-def _ask(session: Session, clock: Callable[[], float]) -> _Asked:
+def _ask(session: ClockSession, clock: Callable[[], float]) -> _Asked:
     asked = clock()
     question = _Asked(asked, session.call("clock"))
 
@@ -126,7 +128,7 @@ class Starter:
         Ours, in seconds, monotonic.
     """
 
-    sessions: Mapping[str, Session]
+    sessions: Mapping[str, ClockSession]
     clock: Callable[[], float] = time.monotonic
     _offsets: dict[str, ClockOffset] = field(default_factory=dict)
     _read_at: float | None = None

@@ -23,7 +23,7 @@ NOMINAL_SPEED = frozenset({"veth", "bridge", "dummy", "tun"})
 """Drivers whose speed is a number for show (10 Gbit/s, 10 Mbit/s), unless somebody has set another."""
 
 STALLED = "though the connection is open"
-"""In the message of a `timeout`: it had been opened, and then nothing moved (native/net/crew.cpp)."""
+"""In the message of a `timeout`: it had been opened, and then nothing moved (native/net/client/crew.cpp)."""
 
 _NOT_BUSY = ("idle", "iowait", "steal", "guest", "guest_nice")
 _WITHIN_USER = ("guest", "guest_nice")

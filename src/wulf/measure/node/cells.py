@@ -10,7 +10,7 @@ from wulf.core.errors import UsageError
 from wulf.core.records import Param
 from wulf.measure.engine.plan import Cell, SharedSet
 from wulf.measure.engine.probes import NET, NODE, Metric, Probe
-from wulf.measure.node.rows import CURVE, MATRIX, ROW, Curve, Grid, Row, Table, table
+from wulf.measure.node.rows import CURVE, MATRIX, ROW, Grid, ParameterSweep, Row, Table, table
 from wulf.measure.node.sets import set_of
 from wulf.measure.node.shape import ARRAYS, NotHereError, Shape
 
@@ -92,7 +92,7 @@ class TableRequest:
     names: frozenset[str] = frozenset()
     longer: float = 1.0
 
-    def wants(self, one: Row | Curve | Grid) -> bool:
+    def wants(self, one: Row | ParameterSweep | Grid) -> bool:
         """Whether a part of the table is to be measured."""
         if self.names:
             return one.name in self.names
@@ -126,7 +126,7 @@ def drafts_of(
             lacks[row.name] = str(error)
         except UsageError as error:
             lacks[row.name] = error.what
-    parts: list[Curve | Grid] = [*filter(asked.wants, whole.curves), *filter(asked.wants, whole.grids)]
+    parts: list[ParameterSweep | Grid] = [*filter(asked.wants, whole.curves), *filter(asked.wants, whole.grids)]
     for part in parts:
         for draft in _series_drafts(part, shape, probes, asked):
             add(draft)
@@ -162,7 +162,7 @@ def _row_draft(row: Row, shape: Shape, probes: Mapping[str, Probe], asked: Table
 
 
 def _series_drafts(
-    part: Curve | Grid, shape: Shape, probes: Mapping[str, Probe], asked: TableRequest
+    part: ParameterSweep | Grid, shape: Shape, probes: Mapping[str, Probe], asked: TableRequest
 ) -> Iterator[Draft]:
     """The points of a curve or matrix; none where the node or the program has nothing of the kind: its rows say why."""
     least = QUICK_POINT_SECONDS if asked.quick else POINT_SECONDS
@@ -170,8 +170,8 @@ def _series_drafts(
     try:
         probe = _described(probes, NODE)
         metrics = probe.pattern(part.probe).metrics
-        points = _points(part, shape, asked.quick) if isinstance(part, Curve) else _pairs(part, shape)
-        phase = CURVE if isinstance(part, Curve) else MATRIX
+        points = _points(part, shape, asked.quick) if isinstance(part, ParameterSweep) else _pairs(part, shape)
+        phase = CURVE if isinstance(part, ParameterSweep) else MATRIX
         for number, params in enumerate(points):
             checked = probe.check(part.probe, "", {**params, **seconds})
             yield Draft(NODE, "", part.probe, checked, metrics, phase, f"{part.name}#{number}")
@@ -202,7 +202,7 @@ def runs_over(size: int) -> int:
     return max(least, min(most, int(RATE_SECONDS / (size / 8 * ELEMENT_SECONDS))))
 
 
-def _points(curve: Curve, shape: Shape, quick: bool) -> Iterator[dict[str, Param]]:
+def _points(curve: ParameterSweep, shape: Shape, quick: bool) -> Iterator[dict[str, Param]]:
     """Parameters of every point of a curve."""
     if curve.at:
         places = list(dict.fromkeys(_at(curve, shape)))
@@ -216,7 +216,7 @@ def _points(curve: Curve, shape: Shape, quick: bool) -> Iterator[dict[str, Param
         yield params
 
 
-def _at(curve: Curve, shape: Shape) -> Iterator[int]:
+def _at(curve: ParameterSweep, shape: Shape) -> Iterator[int]:
     for place in curve.at:
         try:
             yield place if isinstance(place, int) else min(shape.size(place), shape.in_memory(ARRAYS))

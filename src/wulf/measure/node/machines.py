@@ -26,17 +26,17 @@ NOT_SPEED = frozenset({"clock", "detours", "worst", "deviation", "edge"})
 
 
 @dataclass(frozen=True)
-class Figure:
+class MachineFigure:
     """A value with its interval; the bounds are None where there is none."""
 
     value: float
     low: float | None = None
     high: float | None = None
 
-    def times(self, factor: float) -> Figure:
+    def times(self, factor: float) -> MachineFigure:
         """The same in another unit; the factor, above zero, has no error of its own here."""
         low, high = (None if bound is None else bound * factor for bound in (self.low, self.high))
-        return Figure(self.value * factor, low, high)
+        return MachineFigure(self.value * factor, low, high)
 
 
 @dataclass(frozen=True)
@@ -63,24 +63,24 @@ class Machine:
     price: float | None
     rows: Mapping[str, Record]
 
-    def time(self, row: str) -> Figure | None:
+    def time(self, row: str) -> MachineFigure | None:
         """Seconds for one operation, byte or flop."""
         return time_of(self.rows[row]) if row in self.rows else None
 
-    def cycles(self, row: str) -> Figure | None:
+    def cycles(self, row: str) -> MachineFigure | None:
         """Clock cycles for one, at the clock rate measured beside it."""
         record = self.rows.get(row)
         clock = clock_of([record]) or self.clock if record is not None else None
         took = self.time(row)
         return took.times(clock) if took is not None and clock is not None else None
 
-    def cost(self, row: str) -> Figure | None:
+    def cost(self, row: str) -> MachineFigure | None:
         """The price of doing one a second: price times time; half as much is twice the work for the money."""
         took = self.time(row)
         return took.times(self.price) if took is not None and self.price is not None else None
 
 
-def time_of(record: Record) -> Figure | None:
+def time_of(record: Record) -> MachineFigure | None:
     """Seconds for one unit of a record's work: its value, or one by its rate, whose bounds change places.
 
     None where the record has no value, its cell failed, or it is no speed.
@@ -89,9 +89,9 @@ def time_of(record: Record) -> Figure | None:
     if not usable or not record.value or record.unit not in WORK or record.metric in NOT_SPEED:
         return None
     if record.unit == "s":
-        return Figure(record.value, record.low, record.high)
+        return MachineFigure(record.value, record.low, record.high)
     low, high = (1 / bound if bound else None for bound in (record.high, record.low))
-    return Figure(1 / record.value, low, high)
+    return MachineFigure(1 / record.value, low, high)
 
 
 def clock_of(records: Iterable[Record]) -> float | None:

@@ -70,7 +70,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Curve:
+class ParameterSweep:
     """One probe over one of its parameters."""
 
     name: str
@@ -107,7 +107,7 @@ class Table:
     """All that a node survey measures."""
 
     rows: tuple[Row, ...]
-    curves: tuple[Curve, ...]
+    curves: tuple[ParameterSweep, ...]
     grids: tuple[Grid, ...]
 
     @property
@@ -141,7 +141,7 @@ def read_table(content: Mapping[str, Any]) -> Table:
     rows = tuple(row for block in content["block"] for row in _rows(block))
     curves = tuple(curve for entry in content["curve"] for curve in _curves(entry))
     grids = tuple(Grid(**{**entry, "axes": tuple(entry["axes"])}) for entry in content["matrix"])
-    everything: list[Row | Curve | Grid] = [*rows, *curves, *grids]
+    everything: list[Row | ParameterSweep | Grid] = [*rows, *curves, *grids]
     names = [one.name for one in everything]
     twice = sorted({name for name in names if names.count(name) > 1})
     groups = sorted({one.group for one in everything} - set(GROUPS))
@@ -157,7 +157,7 @@ def _rows(block: Mapping[str, Any]) -> Iterator[Row]:
         yield Row(**{**given, "unit": given.get("unit") or _UNITS[given["metric"]]})
 
 
-def _curves(entry: Mapping[str, Any]) -> Iterator[Curve]:
+def _curves(entry: Mapping[str, Any]) -> Iterator[ParameterSweep]:
     """One curve of every combination of `each`."""
     each = entry.get("each", {})
     words = {"from": "start", "to": "stop"}
@@ -165,7 +165,7 @@ def _curves(entry: Mapping[str, Any]) -> Iterator[Curve]:
     for values in product(*each.values()):
         chosen = dict(zip(each, values, strict=True))
         named = {key: own[key].format(**_shown(chosen)) for key in ("name", "title")}
-        yield Curve(**{**own, **named, "params": {**own.get("params", {}), **chosen}})
+        yield ParameterSweep(**{**own, **named, "params": {**own.get("params", {}), **chosen}})
 
 
 def _shown(chosen: Mapping[str, Param]) -> dict[str, Param]:

@@ -28,7 +28,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Program:
+class ReplayProgram:
     """What the replay made of a trace.
 
     Attributes
@@ -261,7 +261,7 @@ class TraceFit:
 
 
 @dataclass(frozen=True)
-class Change:
+class Counterfactual:
     """What the baseline would be with a part of it changed: what tuning it could buy at most."""
 
     what: str
@@ -310,12 +310,12 @@ class Prediction:
     """All of it. `baseline` is the network that the trace was made on."""
 
     traced: Traced
-    program: Program
+    program: ReplayProgram
     baseline: Forecast
     baseline_from: str
     calibration: Calibration
     candidates: tuple[Candidate, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[Counterfactual, ...]
     tolerances: Mapping[str, tuple[Tolerance, ...]]
     bytes_times: Mapping[str, float]
     curves: tuple[Piecewise, ...]

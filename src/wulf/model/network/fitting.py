@@ -24,7 +24,7 @@ import numpy as np
 
 from wulf.model.network.loggp import Check, LogGP
 from wulf.model.network.patterns import BOTH_WAYS, TOGETHER, TURNS, Patterns, Times, turns_time, window_time
-from wulf.stats.curves.piecewise import LEAST_SIZES, Curve, Interval, fit
+from wulf.stats.curves.piecewise import LEAST_SIZES, Interval, PiecewiseCurve, fit
 from wulf.stats.samples import Floats, check_confidence, checked
 
 DRAWS = 999
@@ -141,8 +141,8 @@ def fit_loggp(
 def _windows(
     windows: Times,
     overheads: Mapping[float, tuple[Interval, Interval]],
-    times: Curve,
-    gaps: Curve | None,
+    times: PiecewiseCurve,
+    gaps: PiecewiseCurve | None,
     boot: _Bootstrap,
 ) -> Iterator[Check]:
     """Windows of sizes whose overheads are known, against what LogGP makes of them; none without gaps."""
@@ -224,7 +224,7 @@ class _Bootstrap:
         """The median with its interval."""
         return self.interval(float(np.median(samples)), self.draw(checked(samples)))
 
-    def lines(self, samples: Times, what: str) -> tuple[Curve, list[Check]]:
+    def lines(self, samples: Times, what: str) -> tuple[PiecewiseCurve, list[Check]]:
         """The lines through all sizes; and how those through two of three predict the third ones.
 
         Where too few sizes would be left none is held out.
@@ -239,7 +239,7 @@ class _Bootstrap:
         return fit(samples, confidence=self._confidence, seed=self._seed), checks
 
     def check(
-        self, what: str, size: float, curve: Curve, samples: Sequence[float], expected: float | None = None
+        self, what: str, size: float, curve: PiecewiseCurve, samples: Sequence[float], expected: float | None = None
     ) -> Check:
         """What lines say of a size that is not among theirs; or of another pattern, what is `expected` of it [s]."""
         drawn = self.draw(checked(samples))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wulf.model.network.patterns import BOTH_WAYS, HIDES, TURNS
-from wulf.stats.curves.piecewise import Curve, Interval, line_of, rise, steepest
+from wulf.stats.curves.piecewise import Interval, PiecewiseCurve, line_of, rise, steepest
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class LogGP:
     receive: Interval | None
     gap: Interval | None
     overheads: Mapping[float, tuple[Interval, Interval]]
-    times: Curve
-    gaps: Curve | None
+    times: PiecewiseCurve
+    gaps: PiecewiseCurve | None
     checks: Sequence[Check]
     reasons: Mapping[str, str] = field(default_factory=dict)
     hidden: Mapping[float, Interval] = field(default_factory=dict)

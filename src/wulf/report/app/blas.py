@@ -11,7 +11,7 @@ from wulf.core.units import show, show_in, show_interval
 
 if TYPE_CHECKING:
     from wulf.core.records import Record
-    from wulf.measure.blas import Row, Table
+    from wulf.measure.blas import LibraryRates, Table
 
 GIGA = 1e9
 
@@ -31,7 +31,7 @@ def blas_table(table: Table) -> Iterator[Grid | str]:
             yield f"fastest: {fastest.label} with NB {fastest.best.params['k']}; a program takes it by\n  {chosen}"
 
 
-def _grid(node: str, rows: list[Row], peak: Record | None) -> Grid:
+def _grid(node: str, rows: list[LibraryRates], peak: Record | None) -> Grid:
     blocks = sorted({block for row in rows for block in row.rates})
     known = "" if peak is None or peak.value is None else f", peak {show(peak.value, 'flop/s')}"
     grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0), title_justify="left",
@@ -60,5 +60,5 @@ def _ends(best: Record, peak: Record | None) -> tuple[str, str]:
     return share, show_interval(best.low, best.high, "flop/s")
 
 
-def _why_not(row: Row) -> str:
+def _why_not(row: LibraryRates) -> str:
     return next((record.reason for record in row.rates.values() if record.reason), None) or "no rate"

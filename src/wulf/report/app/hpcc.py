@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wulf.apps.hpcc import NAME, PARTS, Row
+from wulf.apps.hpcc import NAME, PARTS, SummaryFigure
 from wulf.apps.linpack.peaks import KINDS
 from wulf.core.names import printable
 from wulf.core.records import Record
@@ -43,7 +43,11 @@ def is_told(record: Record) -> bool:
 
 
 def _part(
-    name: str, rows: Sequence[Row], found: Mapping[str, Record], main: Record, peaks: Mapping[str, float | None]
+    name: str,
+    rows: Sequence[SummaryFigure],
+    found: Mapping[str, Record],
+    main: Record,
+    peaks: Mapping[str, float | None],
 ) -> dict[str, Any]:
     """A part's figures; those without a value below them, each reason once."""
     there = [row for row in rows if row.name in found and found[row.name].value is not None]
@@ -68,7 +72,7 @@ def _why(record: Record | None, main: Record) -> str:
     return main.reason if main.value is None and main.reason else "no run told it"
 
 
-def _row(row: Row, record: Record, peaks: Mapping[str, float | None]) -> dict[str, Any]:
+def _row(row: SummaryFigure, record: Record, peaks: Mapping[str, float | None]) -> dict[str, Any]:
     return {
         "title": row.title, "value": value_text(record), "interval": interval_text(record),
         "runs": record.replicates, "verdict": str(record.verdict),

@@ -15,7 +15,7 @@ from rich.text import Text
 from wulf.core.names import plural, printable, subject_text
 from wulf.core.records import Record
 from wulf.core.units import scale_for, show_in
-from wulf.findings.history import FactChange, History, JudgedSeries, Step
+from wulf.findings.history import CoincidentChange, JudgedSeries, MetricHistory, SeriesStep
 from wulf.report.kit.figures import cell_name, metric_name
 from wulf.report.kit.printing import say
 from wulf.stats.series.changes import Change
@@ -32,7 +32,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _STYLES = {"worse": "bold red", "better": "green", "spread": "yellow", "candidate": "yellow"}
 
 
-def headline(history: History) -> str:
+def headline(history: MetricHistory) -> str:
     """The answer in a sentence."""
     changed, worse = [told for told in history.changed if not told.doubt], len(history.worse_now)
     candidates = len(history.changed) - len(changed)
@@ -45,7 +45,7 @@ def headline(history: History) -> str:
     return f"{what}; {worse} {'is' if worse == 1 else 'are'} worse now than before{maybe}" if worse else what + maybe
 
 
-def notes(history: History) -> list[str]:
+def notes(history: MetricHistory) -> list[str]:
     """What was left out, and why."""
     found = [f"{name} could not be read: {why}" for name, why in history.unread[:MAX_UNREAD]]
     if len(history.unread) > MAX_UNREAD:
@@ -67,7 +67,7 @@ def notes(history: History) -> list[str]:
     return found
 
 
-def method(history: History) -> str:
+def method(history: MetricHistory) -> str:
     """How changes were found, in a sentence or two."""
     return (
         f"Changes are found by E-divisive with permutation tests at a level of {history.level:.3g}, over all splits "
@@ -117,7 +117,7 @@ def _percent(ratio: float) -> str:
     return f"{percent:+.0f}" if abs(percent) >= 99.5 else f"{percent:+.1f}"
 
 
-def fact_text(fact: FactChange) -> str:
+def fact_text(fact: CoincidentChange) -> str:
     """`n1 kernel.release: 6.1.0-28 → 6.1.0-31`; a boot identifier says only that the node was rebooted."""
     who = f"{fact.node} " if fact.node else ""
     place = {0: ""}.get(fact.off, f" ({plural(abs(fact.off), 'run')} {'later' if fact.off > 0 else 'earlier'})")
@@ -132,9 +132,9 @@ def _shown(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def fact_texts(facts: Sequence[FactChange]) -> list[str]:
+def fact_texts(facts: Sequence[CoincidentChange]) -> list[str]:
     """One text a fact; a fact that changed alike on both nodes once. The nearest to the change first."""
-    groups: dict[tuple[str, str, int], list[FactChange]] = {}
+    groups: dict[tuple[str, str, int], list[CoincidentChange]] = {}
     for fact in facts:
         values = "" if fact.name == "kernel.boot_id" else f"{fact.before!r}>{fact.after!r}"
         groups.setdefault((fact.name, values, fact.off), []).append(fact)
@@ -146,7 +146,7 @@ def fact_texts(facts: Sequence[FactChange]) -> list[str]:
     return texts
 
 
-def place_text(step: Step) -> str:
+def place_text(step: SeriesStep) -> str:
     """How surely the change lies there; empty where it is sure to the run."""
     change = step.change
     earlier, later = change.at - change.earliest, change.latest - change.at
@@ -181,7 +181,7 @@ def sparkline(values: Sequence[float], width: int, marks: Sequence[int] = ()) ->
     return bars, "".join(below).rstrip()
 
 
-def print_history(history: History, console: Console) -> None:
+def print_history(history: MetricHistory, console: Console) -> None:
     """Print a history: series with changes first, the worst of them first."""
     say(console, Text(headline(history), style="bold"))
     for told in history.changed[:MAX_CHANGED]:
@@ -260,12 +260,12 @@ def _print_bars(told: JudgedSeries, console: Console, indent: int) -> None:
         console.print(Text(" " * indent + marks, style="bold"), highlight=False, soft_wrap=True)
 
 
-def as_objects(history: History) -> list[Mapping[str, Any]]:
+def as_objects(history: MetricHistory) -> list[Mapping[str, Any]]:
     """What --json prints, one object a series."""
     return [_as_object(history, told) for told in history.told]
 
 
-def _as_object(history: History, told: JudgedSeries) -> Mapping[str, Any]:
+def _as_object(history: MetricHistory, told: JudgedSeries) -> Mapping[str, Any]:
     series = told.series
     return {
         "metric": series.metric,
@@ -282,7 +282,7 @@ def _as_object(history: History, told: JudgedSeries) -> Mapping[str, Any]:
     }
 
 
-def _change_object(told: JudgedSeries, step: Step) -> Mapping[str, Any]:
+def _change_object(told: JudgedSeries, step: SeriesStep) -> Mapping[str, Any]:
     change, run = step.change, told.first_run(step)
     points = told.series.points
     return {

@@ -11,7 +11,7 @@ import numpy as np
 
 from wulf.core.names import plural, printable
 from wulf.core.units import scale_for, show, show_interval
-from wulf.findings.history import History, JudgedSeries
+from wulf.findings.history import JudgedSeries, MetricHistory
 from wulf.report.compare.history import amount, fact_texts, headline, method, move, notes, place_text, series_name, when
 from wulf.report.kit.charts import hover, label
 from wulf.report.kit.figures import metric_name
@@ -40,7 +40,7 @@ _WORDS = {
 _SIGNS = {"worse": "▲", "better": "●", "changed": "◆", "spread": "◆", "candidate": "?"}
 
 
-def write_history(history: History, path: Path) -> None:
+def write_history(history: MetricHistory, path: Path) -> None:
     """Write the page, atomically.
 
     Raises
@@ -51,7 +51,7 @@ def write_history(history: History, path: Path) -> None:
     write_page(path, render_history(history), "the runs are kept, `wulf history METRIC --html PATH` writes it again")
 
 
-def render_history(history: History) -> str:
+def render_history(history: MetricHistory) -> str:
     """The page as one HTML document."""
     shown = [*history.changed, *(told for told in history.told if not told.steps)]
     drawn = [told for told in shown[:MAX_CHARTS] if told.series.points]
@@ -79,7 +79,7 @@ def render_history(history: History) -> str:
     )
 
 
-def _header(history: History) -> list[tuple[str, str]]:
+def _header(history: MetricHistory) -> list[tuple[str, str]]:
     points = [point.run.started for told in history.told for point in told.series.points]
     return [
         ("Runs", f"{history.runs:,}"),

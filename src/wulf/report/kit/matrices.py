@@ -193,7 +193,7 @@ def sweeps(run: Run) -> list[Sweep]:
 
 
 @dataclass(frozen=True)
-class Interval:
+class PointInterval:
     """A value and its interval; the bounds are None where there is none."""
 
     value: float
@@ -201,7 +201,7 @@ class Interval:
     high: float | None
 
 
-def effective_bandwidth(point: Point) -> Interval | None:
+def effective_bandwidth(point: Point) -> PointInterval | None:
     """Bytes per second of a ping-pong: the message's bytes over half the round trip, as NetPIPE computes it.
 
     The interval's ends swap, since bandwidth falls as time grows; an order statistic survives the transformation.
@@ -210,7 +210,7 @@ def effective_bandwidth(point: Point) -> Interval | None:
     if record.metric != "rtt" or not record.value or not usable(record):
         return None
     moved = 2.0 * point.bytes
-    return Interval(
+    return PointInterval(
         moved / record.value,
         moved / record.high if record.high else None,
         moved / record.low if record.low else None,

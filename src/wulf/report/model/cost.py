@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wulf.core.units import show, show_in
-from wulf.model.cost import GIGA, KWH, MEGA, Benefit, JobCost, Machine, Sourced, Tariff, best_value, interval_of
+from wulf.model.cost import GIGA, KWH, MEGA, Benefit, JobCost, MachineSpec, Sourced, Tariff, best_value, interval_of
 from wulf.model.draws import Uncertain
 from wulf.model.top500 import LAST_PLACE, History, List, Standing, law_source, source
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View
@@ -31,7 +31,7 @@ class Bill:
         Of candidate nodes, and what their time is of.
     """
 
-    machine: Machine
+    machine: MachineSpec
     history: History
     currency: str = "$"
     tariff: Tariff = field(default_factory=Tariff)
@@ -273,7 +273,7 @@ def cost_object(bill: Bill) -> dict[str, Any]:
     }
 
 
-def _machine_object(machine: Machine) -> dict[str, Any]:
+def _machine_object(machine: MachineSpec) -> dict[str, Any]:
     return {
         "rate": _sourced(machine.rate),
         "price": machine.price,

@@ -11,8 +11,7 @@ from wulf.core.units import scale_for, show
 from wulf.model.network.loggp import Check, LogGP
 from wulf.model.network.patterns import IN_ORDER, PATTERNS, PROGRESS
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
-from wulf.stats.curves.piecewise import Curve as Lines
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.curves.piecewise import Interval, PiecewiseCurve
 
 NAMES = {
     "latency": "L, latency", "send": "o, overhead of sending", "receive": "o, overhead of receiving",
@@ -111,7 +110,7 @@ def _rate(per_byte: Interval) -> str:
     return show(1 / per_byte.value, "byte/s") if per_byte.value > 0 else "none"
 
 
-def _lines(heading: str, curve: Lines) -> Section:
+def _lines(heading: str, curve: PiecewiseCurve) -> Section:
     rows = []
     for line in curve.lines:
         sizes = f"{show(line.first, 'B')} to {show(line.last, 'B')}"
@@ -210,7 +209,7 @@ def _known(found: LogGP, name: str) -> dict[str, Any]:
     return {"value": None, **reason} if one is None else {**interval_object(one), **reason}
 
 
-def _curve_object(curve: Lines) -> list[dict[str, Any]]:
+def _curve_object(curve: PiecewiseCurve) -> list[dict[str, Any]]:
     return [
         {
             "first": line.first,

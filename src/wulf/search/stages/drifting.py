@@ -17,7 +17,7 @@ SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
-class Drift:
+class AnchorDrift:
     """The anchors' trend.
 
     Attributes
@@ -39,13 +39,13 @@ class Drift:
     found: bool
 
 
-def drift_of(history: History) -> Drift:
+def drift_of(history: History) -> AnchorDrift:
     """What the anchors say."""
     anchors = [(t.number, o.cost) for t, o in history.lines if t.stage == ANCHOR and o.cost is not None]
     if len(anchors) < LEAST:
-        return Drift(len(anchors), None, None, None, False)
+        return AnchorDrift(len(anchors), None, None, None, False)
     at, logs = np.array([n for n, _ in anchors], dtype=float), np.log([cost for _, cost in anchors])
     trend = drift(logs, at, LEAST)
     ratio = exp(trend.rise)
     found = trend.p < SIGNIFICANT and abs(ratio - 1) > history.plan.delta
-    return Drift(len(anchors), ratio, float(np.std(logs, ddof=1)), trend.p, found)
+    return AnchorDrift(len(anchors), ratio, float(np.std(logs, ddof=1)), trend.p, found)

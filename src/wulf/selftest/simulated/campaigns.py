@@ -19,7 +19,7 @@ from wulf.core.records import Param
 from wulf.stats.samples import Floats
 from wulf.stats.series.streams import Stream
 from wulf.tune.campaign.arms import DesignName
-from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.deciding import CampaignMetric
 from wulf.tune.campaign.plan import ALPHA, Campaign, blocks_wanted, stages_of
 from wulf.tune.campaign.selecting import Criteria, select
 from wulf.tune.setting import Aim, Setting
@@ -34,7 +34,7 @@ Effect = Callable[[frozenset[str]], float]
 
 
 @dataclass(frozen=True)
-class Planned:
+class SimulatedCampaign:
     """What is tried, and on what noise.
 
     Attributes
@@ -78,13 +78,13 @@ class Held:
         return {one["name"].removeprefix(PREFIX): one["effect"] for one in self.result["kept"]}
 
 
-def held(planned: Planned, random: np.random.Generator) -> Held:
+def held(planned: SimulatedCampaign, random: np.random.Generator) -> Held:
     """One campaign, from the plan to what it keeps."""
     known = _catalogue(planned.knobs)
     readings = {NODE: {name: {"": {"value": 0}} for name in known}}
     selection = select(known, Criteria(Aim.LATENCY, dict.fromkeys(known, ())), readings)
     campaign = Campaign(
-        Aim.LATENCY, (NODE,), selection, Metric("rtt", "s"), "a truth that is known", 0.1,
+        Aim.LATENCY, (NODE,), selection, CampaignMetric("rtt", "s"), "a truth that is known", 0.1,
         blocks_wanted(planned.blocks, selection, ALPHA), int(random.integers(2**31)), design=planned.design,
     )  # fmt: skip
     node = _Node(dict.fromkeys(known, 0))
@@ -160,7 +160,7 @@ class _Truth:
     """What is measured: the planned effect of what the node has, times noise, drawn anew for each stage."""
 
     node: _Node
-    planned: Planned
+    planned: SimulatedCampaign
     random: np.random.Generator
     lengths: Mapping[str, int]
     _stage: str = ""

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from wulf.stats.claims import Claim, Size, Step
+from wulf.stats.claims import Claim, ClaimStep, Size
 from wulf.stats.series.streams import SYNTHETIC, Stream, recorded, shuffled
 
 CV = 0.01
@@ -42,6 +42,6 @@ def steady() -> tuple[Stream, ...]:
     return tuple(s for s in (*SYNTHETIC, shuffled(recorded(recording()))) if s.median is not None)
 
 
-def over(words: str, simulate: Simulate, streams: Sequence[Stream]) -> list[tuple[str, Step]]:
+def over(words: str, simulate: Simulate, streams: Sequence[Stream]) -> list[tuple[str, ClaimStep]]:
     """One step for each kind of noise, with the words for its progress line."""
     return [(f"{words}, {stream.name}", partial(simulate, stream=stream)) for stream in streams]

@@ -40,7 +40,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Line:
+class Stretch:
     """One stretch.
 
     Attributes
@@ -69,7 +69,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Curve:
+class PiecewiseCurve:
     """The lines of a sweep, in order of size.
 
     Attributes
@@ -81,7 +81,7 @@ class Curve:
         it lay in 95 % of resamples.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[Stretch, ...]
     switches: tuple[tuple[float, float], ...]
 
     def at(self, size: float) -> float:
@@ -92,7 +92,7 @@ class Curve:
         return self.lines[-1].at(size)
 
 
-def fit(replicates: Mapping[float, Sequence[float]], *, confidence: float = 0.95, seed: int = 0) -> Curve:
+def fit(replicates: Mapping[float, Sequence[float]], *, confidence: float = 0.95, seed: int = 0) -> PiecewiseCurve:
     """Fit lines to the medians of replicates at each size.
 
     Parameters
@@ -218,13 +218,13 @@ def _curve(
     starts: Sequence[int],
     drawn: Sequence[tuple[list[int], Floats]],
     confidence: float,
-) -> Curve:
+) -> PiecewiseCurve:
     """From the lines themselves, shape (lines, 2), and those of the resamples."""
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = np.quantile(np.array([lines for _, lines in drawn]), tails, axis=0)
     ends = [*starts[1:], sizes.size]
     lines = tuple(
-        Line(
+        Stretch(
             float(sizes[start]),
             float(sizes[end - 1]),
             *(_interval(float(own[k, i]), float(low[k, i]), float(high[k, i])) for i in (0, 1)),
@@ -236,10 +236,10 @@ def _curve(
         places = [divided[k] for divided, _ in drawn]
         first, last = np.quantile(places, tails, method="closest_observation")
         switches.append((float(sizes[min(int(first), start) - 1]), float(sizes[max(int(last), start)])))
-    return Curve(lines, tuple(switches))
+    return PiecewiseCurve(lines, tuple(switches))
 
 
-def unexplained(curve: Curve, held_out: Mapping[float, tuple[float, float]], tolerance: float) -> list[float]:
+def unexplained(curve: PiecewiseCurve, held_out: Mapping[float, tuple[float, float]], tolerance: float) -> list[float]:
     """Of sizes that were held out, with the intervals of their times: those farther from the curve than the tolerance.
 
     Relatively, and with the whole interval: what noise may have done is not held against the curve.
@@ -251,7 +251,7 @@ def unexplained(curve: Curve, held_out: Mapping[float, tuple[float, float]], tol
     ]
 
 
-def next_sizes(curve: Curve, measured: Sequence[int]) -> list[int]:
+def next_sizes(curve: PiecewiseCurve, measured: Sequence[int]) -> list[int]:
     """Where to look next: in the middle of every line, of every switch, on a log scale; nothing between neighbours."""
     known = sorted(measured)
     spans = [(line.first, line.last) for line in curve.lines] + list(curve.switches)
@@ -265,19 +265,19 @@ def next_sizes(curve: Curve, measured: Sequence[int]) -> list[int]:
     return sorted(set(wanted) - set(known))
 
 
-def steepest(curve: Curve) -> tuple[Line, Line] | None:
+def steepest(curve: PiecewiseCurve) -> tuple[Stretch, Stretch] | None:
     """The two lines between which a curve rises most; None where it rises nowhere."""
     rises = [(rise(before, after), before, after) for before, after in pairwise(curve.lines)]
     most = max(rises, key=lambda one: one[0], default=None)
     return most[1:] if most is not None and most[0] > 0 else None
 
 
-def rise(before: Line, after: Line) -> float:
+def rise(before: Stretch, after: Stretch) -> float:
     """By how much a curve grows from one line to the next, in the middle between them on a log scale."""
     middle = (before.last * after.first) ** 0.5
     return after.at(middle) - before.at(middle)
 
 
-def line_of(curve: Curve, size: float) -> Line:
+def line_of(curve: PiecewiseCurve, size: float) -> Stretch:
     """The line that a size lies on: the last that begins at or below it."""
     return next((line for line in reversed(curve.lines) if line.first <= size), curve.lines[0])

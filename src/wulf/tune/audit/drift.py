@@ -13,7 +13,7 @@ from wulf.tune.values import same
 
 
 @dataclass(frozen=True)
-class Change:
+class SettingDrift:
     """The same change on some nodes.
 
     Attributes
@@ -32,7 +32,7 @@ class Change:
     nodes: tuple[str, ...]
 
 
-def changes(settings: Iterable[Setting], before: Readings, now: Readings) -> list[Change]:
+def changes(settings: Iterable[Setting], before: Readings, now: Readings) -> list[SettingDrift]:
     """All that changed on nodes of which both know, in the settings' order.
 
     Counters (settings that are only reported, and may differ between nodes) change all the time, and are left out. What
@@ -42,7 +42,7 @@ def changes(settings: Iterable[Setting], before: Readings, now: Readings) -> lis
     return [change for setting in settings for change in _changes(setting, nodes, before, now)]
 
 
-def _changes(setting: Setting, nodes: Iterable[str], before: Readings, now: Readings) -> Iterator[Change]:
+def _changes(setting: Setting, nodes: Iterable[str], before: Readings, now: Readings) -> Iterator[SettingDrift]:
     if setting.access == "report" and not setting.uniform:
         return
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -59,7 +59,7 @@ def _changes(setting: Setting, nodes: Iterable[str], before: Readings, now: Read
         joined[key, tuple(on)].append(place)
     for (key, same_nodes), places in joined.items():
         what, was, is_now = known[key]
-        yield Change(setting, what, was, is_now, tuple(places), same_nodes)
+        yield SettingDrift(setting, what, was, is_now, tuple(places), same_nodes)
 
 
 _GONE: Mapping[str, Any] = {"value": None, "absent": True}

@@ -32,7 +32,7 @@ UNCLAIMED = "the A/A arm differs from itself: nothing is claimed"
 
 
 @dataclass(frozen=True)
-class Metric:
+class CampaignMetric:
     """What is measured: its name, unit, and whether less is better."""
 
     name: str
@@ -41,7 +41,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Row:
+class ArmRow:
     """One arm: a line of the table.
 
     Attributes
@@ -62,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class WriteOutcome:
     """What became of writing a factor's value, on the canary and then everywhere."""
 
     what: str = APPLIED
@@ -70,7 +70,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Finding:
+class FactorFinding:
     """What is known of one factor.
 
     Attributes
@@ -95,7 +95,7 @@ class Finding:
 
     name: str
     level: Level | None
-    outcome: Outcome
+    outcome: WriteOutcome
     effect: Comparison | None = None
     holm: float | None = None
     judgement: Claim = "none"
@@ -112,7 +112,7 @@ class Finding:
 class Result:
     """What the main stage says."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[FactorFinding, ...]
     control: Comparison | None
     analysis: Analysis | None
     notes: tuple[str, ...] = ()
@@ -123,17 +123,17 @@ class Result:
         return self.control is not None and self.control.changed
 
     @property
-    def kept(self) -> tuple[Finding, ...]:
+    def kept(self) -> tuple[FactorFinding, ...]:
         """What is worth keeping, before it is confirmed."""
         return tuple(finding for finding in self.findings if finding.kept)
 
 
-def rule_for(stage: Stage, metric: Metric, alpha: float, delta: float) -> PairedRule:
+def rule_for(stage: Stage, metric: CampaignMetric, alpha: float, delta: float) -> PairedRule:
     """One look, after all blocks: nothing ends early, so that every arm has as many."""
     return PairedRule(alpha, delta, (stage.blocks,), metric.lower_is_better)
 
 
-def rows_of(stage: Stage, values: Values, rule: PairedRule) -> list[Row]:
+def rows_of(stage: Stage, values: Values, rule: PairedRule) -> list[ArmRow]:
     """The table: every arm of a stage."""
     blocks, base, claims = blocks_of(stage, values), _index(stage, DEFAULT), len(stage.arms) - 1
     rows = []
@@ -141,7 +141,7 @@ def rows_of(stage: Stage, values: Values, rule: PairedRule) -> list[Row]:
         seen = [v for s, v in zip(stage.steps, values, strict=False) if s.arm == number and v is not None]
         against = None if number == base or base is None else _between(blocks, base, number, rule, claims)
         rows.append(
-            Row(
+            ArmRow(
                 stage.name, arm.name, arm.kind, len(seen),
                 float(np.mean(seen)) if seen else None,
                 float(np.std(seen, ddof=1)) if len(seen) > 1 else None, against,
@@ -180,7 +180,7 @@ def best_levels(
 
 def judge(
     stage: Stage, values: Values, times: Sequence[float], *, chosen: Mapping[str, Level],
-    outcomes: Mapping[str, Outcome], metric: Metric, alpha: float, delta: float,
+    outcomes: Mapping[str, WriteOutcome], metric: CampaignMetric, alpha: float, delta: float,
 ) -> Result:  # fmt: skip
     """All that the main stage says, and what of it is worth keeping."""
     assert stage.levels is not None  # noqa: S101 - a main stage has a design
@@ -198,9 +198,9 @@ def judge(
     findings = []
     for name, effect in by_name.items():
         claim: Claim = "not claimed" if result.alarm else _claimed(effect, corrected.get(name), alpha)
-        found = Finding(
-            name, chosen.get(name), outcomes.get(name, Outcome()), effect, corrected.get(name), claim, *parts[name],
-            interaction_holm=interacting.get(name),
+        found = FactorFinding(
+            name, chosen.get(name), outcomes.get(name, WriteOutcome()), effect, corrected.get(name), claim,
+            *parts[name], interaction_holm=interacting.get(name),
         )  # fmt: skip
         kept, why = _worth(found)
         findings.append(replace(found, kept=kept, why=why))
@@ -221,17 +221,17 @@ def _alarmed(alpha: float) -> str:
     )
 
 
-def alarms(rows: Sequence[Row], result: Result | None) -> set[str]:
+def alarms(rows: Sequence[ArmRow], result: Result | None) -> set[str]:
     """The stages whose A/A arm differs from itself: of them nothing is claimed."""
     found = {row.stage for row in rows if row.kind == "control" and row.stage != "main" and _changed(row)}
     return found | ({"main"} if result is not None and result.alarm else set())
 
 
-def _changed(row: Row) -> bool:
+def _changed(row: ArmRow) -> bool:
     return row.against_default is not None and row.against_default.changed
 
 
-def holm_of_rows(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
+def holm_of_rows(rows: Sequence[ArmRow]) -> dict[tuple[str, str], float]:
     """(stage, arm) → p, corrected for all arms of the stage: one of twenty that change nothing stands out by itself."""
     found: dict[tuple[str, str], float] = {}
     for stage in {row.stage for row in rows}:
@@ -265,7 +265,7 @@ def _holding(stage: Stage, on: set[str]) -> int | None:
     return next((i for i, arm in enumerate(stage.arms) if set(arm.changes) == on), None)
 
 
-def _worth(found: Finding) -> tuple[bool, str]:
+def _worth(found: FactorFinding) -> tuple[bool, str]:
     """Whether to keep a factor."""
     judged = found.judgement
     if found.outcome.what == INERT:
@@ -310,7 +310,7 @@ def _index(stage: Stage, name: str) -> int | None:
     return next((i for i, arm in enumerate(stage.arms) if arm.name == name), None)
 
 
-def confirmed(stage: Stage, values: Values, metric: Metric, alpha: float, delta: float) -> Comparison:
+def confirmed(stage: Stage, values: Values, metric: CampaignMetric, alpha: float, delta: float) -> Comparison:
     """What is to be kept, against the default, on fresh data."""
     return _against_default(stage, values, rule_for(stage, metric, alpha, delta))
 
@@ -321,18 +321,18 @@ def _against_default(stage: Stage, values: Values, rule: PairedRule) -> Comparis
 
 
 @dataclass(frozen=True)
-class Estimate:
+class WorthEstimate:
     """What the kept settings are worth, by figures that decided nothing: together, and each beside the others."""
 
     together: Comparison
     each: Mapping[str, Comparison]
 
 
-def estimated(stage: Stage, values: Values, metric: Metric, alpha: float, delta: float) -> Estimate:
+def estimated(stage: Stage, values: Values, metric: CampaignMetric, alpha: float, delta: float) -> WorthEstimate:
     """What the stage that follows a confirmation says; one setting alone is all that is kept."""
     rule, blocks, every = rule_for(stage, metric, alpha, delta), blocks_of(stage, values), _place(stage, KEPT)
     together = _against_default(stage, values, rule)
     names = set(stage.arms[every].changes)
     left_out = {name: arm for arm, one in enumerate(stage.arms) for name in names - set(one.changes) if one.changes}
     each = {name: _between(blocks, arm, every, rule) for name, arm in left_out.items()}
-    return Estimate(together, each or dict.fromkeys(names, together))
+    return WorthEstimate(together, each or dict.fromkeys(names, together))

@@ -8,7 +8,7 @@ from typing import Any
 
 from wulf.core.errors import UsageError
 from wulf.tune.campaign.arms import DesignName, Stage, blocks_for, check_blocks, design_of, main_stage, sweep_stage
-from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.deciding import CampaignMetric
 from wulf.tune.campaign.selecting import Factor, Places, Readings, Selection
 from wulf.tune.setting import Aim
 from wulf.tune.values import Catalogue, Level, level_text, same, value_text
@@ -49,7 +49,7 @@ class Campaign:
     aim: Aim
     nodes: tuple[str, ...]
     selection: Selection
-    metric: Metric
+    metric: CampaignMetric
     measured: str
     visit_seconds: float
     blocks: int

@@ -6,7 +6,7 @@ from typing import Any
 
 from wulf.core.units import show
 from wulf.stats.comparison import Comparison
-from wulf.tune.campaign.deciding import CLAMPED, INERT, REFUSED, UNCLAIMED, Finding, Metric, Row
+from wulf.tune.campaign.deciding import CLAMPED, INERT, REFUSED, UNCLAIMED, ArmRow, CampaignMetric, FactorFinding
 
 
 def impact(ratio: float | None, *, lower_is_better: bool) -> float | None:
@@ -23,7 +23,7 @@ def least_visible(compared: Comparison | None, base: float | None, unit: str) ->
     return f"minimum detectable {show(compared.least_visible * base, unit)}"
 
 
-def verdict(found: Finding, base: float | None, metric: Metric) -> str:
+def verdict(found: FactorFinding, base: float | None, metric: CampaignMetric) -> str:
     """A factor's verdict in words: what became of the write first, then what it did."""
     if found.outcome.what == REFUSED:
         return f"refused: {found.outcome.reason}"
@@ -41,12 +41,12 @@ def verdict(found: Finding, base: float | None, metric: Metric) -> str:
     return f"clamped ({found.outcome.reason}): {judged}" if found.outcome.what == CLAMPED else judged
 
 
-def _none(compared: Comparison | None, base: float | None, metric: Metric) -> str:
+def _none(compared: Comparison | None, base: float | None, metric: CampaignMetric) -> str:
     seen = least_visible(compared, base, metric.unit)
     return f"no detectable effect{f'; {seen}' if seen else ''}"
 
 
-def row_verdict(row: Row, base: float | None, metric: Metric, *, proven: bool, alarm: bool = False) -> str:
+def row_verdict(row: ArmRow, base: float | None, metric: CampaignMetric, *, proven: bool, alarm: bool = False) -> str:
     """An arm's verdict in words.
 
     Parameters

@@ -21,7 +21,7 @@ from wulf.measure.engine.probes import NODE, Probe
 from wulf.store.run import Facts
 from wulf.workflow.app.build import Source, build_hpl
 from wulf.workflow.app.peaks import peak_cells, share_records
-from wulf.workflow.app.run import AppStudy, Request, driver_request
+from wulf.workflow.app.run import AppRequest, AppStudy, driver_request
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.study import Conditions, Judgement
 
@@ -52,7 +52,7 @@ class HplRequest:
     timeout: float | None = None
     source: Source | None = None
 
-    def requests(self, configurations: Sequence[Mapping[str, Param]], program: str | None) -> list[Request]:
+    def requests(self, configurations: Sequence[Mapping[str, Param]], program: str | None) -> list[AppRequest]:
         """One for each set of parameters."""
         return [
             driver_request(self.driver, given, self.spec, program=program, timeout=self.timeout)
@@ -77,7 +77,7 @@ class HplStudy(AppStudy):
         self._asked = asked
         self._fingerprint: Mapping[str, Facts] = {}
 
-    def prepared(self, connected: Connected, apps: Applications) -> Sequence[Request]:
+    def prepared(self, connected: Connected, apps: Applications) -> Sequence[AppRequest]:
         """Each configuration with N, grid and BLAS that fit the nodes, by an xhpl that is built where it has to be."""
         asked, self._fingerprint = self._asked, connected.fingerprint
         say = self.given.watch.say

@@ -15,7 +15,7 @@ from wulf.core.errors import NodeError
 
 
 @dataclass(frozen=True)
-class Row:
+class DriverPlaces:
     """A driver on the nodes that have it at one place; without a program, on those that have none."""
 
     driver: str
@@ -35,7 +35,7 @@ class Row:
         return f"no {names} in the PATH, nor in a module's, Spack's or a package's folder"
 
 
-def look(inventory: Inventory) -> tuple[list[Row], dict[str, NodeError]]:
+def look(inventory: Inventory) -> tuple[list[DriverPlaces], dict[str, NodeError]]:
     """Ask every node for every driver's programs; nodes that can't be asked, and why."""
     names = sorted({name for driver in drivers().values() for name in driver.PROGRAMS})
     with access_to(inventory) as access, open_applications(access, WorldSpec()) as apps:
@@ -46,7 +46,7 @@ def look(inventory: Inventory) -> tuple[list[Row], dict[str, NodeError]]:
 
 def rows(
     wanted: Mapping[str, Sequence[str]], found: Mapping[str, Mapping[str, Sequence[Executable]]]
-) -> list[Row]:  # fmt: skip
+) -> list[DriverPlaces]:  # fmt: skip
     """One row a driver and program, the nodes that have the same one together."""
     made = []
     for driver, names in wanted.items():
@@ -54,5 +54,7 @@ def rows(
         for node, programs in found.items():
             best = next((places[0] for name in names if (places := programs.get(name, []))), None)
             groups.setdefault(best, []).append(node)
-        made += [Row(driver, tuple(nodes), program, tuple(names)) for program, nodes in groups.items() if names]
+        made += [
+            DriverPlaces(driver, tuple(nodes), program, tuple(names)) for program, nodes in groups.items() if names
+        ]
     return made

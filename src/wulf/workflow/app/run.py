@@ -37,7 +37,7 @@ PATIENCE = 180.0
 
 
 @dataclass(frozen=True)
-class Request:
+class AppRequest:
     """What to run, how, and how to read it.
 
     Attributes
@@ -75,7 +75,7 @@ class Request:
 
 def driver_request(
     driver: Driver, given: Mapping[str, Param], spec: WorldSpec, *, program: str | None = None, timeout: float | None
-) -> Request:
+) -> AppRequest:
     """A driver's application with these parameters.
 
     Raises
@@ -85,7 +85,7 @@ def driver_request(
     """
     params = checked(driver, given)
     programs = (program,) if program else programs_for(driver, params)
-    return Request(
+    return AppRequest(
         driver.NAME, params, lambda path, ranks: driver.job(path, params, ranks), driver.read, driver.FIGURE,
         programs, spec, timeout,
     )  # fmt: skip
@@ -179,9 +179,9 @@ class AppStudy(Study):
 
     how = "the application ran on one of them after the other"
 
-    def __init__(self, given: Conditions, *requests: Request) -> None:
+    def __init__(self, given: Conditions, *requests: AppRequest) -> None:
         super().__init__(given)
-        self._requests: Sequence[Request] = requests
+        self._requests: Sequence[AppRequest] = requests
         self._attempts = min(ATTEMPTS, given.effort.looks[-1])
         self._sessions: dict[str, _Session] = {}
         self._about: dict[str, dict[str, Param]] = {}
@@ -191,10 +191,10 @@ class AppStudy(Study):
         self.places: tuple[str, ...] = ()
 
     @property
-    def _request(self) -> Request:
+    def _request(self) -> AppRequest:
         return self._requests[0]
 
-    def prepared(self, connected: Connected, apps: Applications) -> Sequence[Request]:
+    def prepared(self, connected: Connected, apps: Applications) -> Sequence[AppRequest]:
         """The requests made complete, once the nodes are known: sizes that follow from their memory, programs built
         there.
         """

@@ -12,7 +12,7 @@ from wulf.agent.counting import difference
 from wulf.core.errors import NodeError
 from wulf.core.findings import Finding, Severity
 from wulf.measure.engine.collect import Explain, add_counters
-from wulf.measure.engine.ends import Session
+from wulf.measure.engine.ends import ProbeSession
 from wulf.measure.engine.plan import Plan
 from wulf.measure.net.bottleneck import figure
 from wulf.measure.net.rules import explainer
@@ -43,7 +43,7 @@ Idle = dict[str, dict[str, Any]]
 """Node → {"seconds", "counters": deltas, "frequency"} of an idle second."""
 
 
-def _snapshots(sessions: Mapping[str, Session]) -> Idle:
+def _snapshots(sessions: Mapping[str, ProbeSession]) -> Idle:
     """The counters of all nodes, asked at the same time; a node that does not answer is left out."""
     pending = {node: session.call("counters") for node, session in sessions.items() if session.alive}
     found: Idle = {}
@@ -58,7 +58,7 @@ def _snapshots(sessions: Mapping[str, Session]) -> Idle:
 
 
 def idle_second(
-    sessions: Mapping[str, Session], seconds: float = IDLE_SECONDS, sleep: Callable[[float], None] = time.sleep
+    sessions: Mapping[str, ProbeSession], seconds: float = IDLE_SECONDS, sleep: Callable[[float], None] = time.sleep
 ) -> Idle:
     """What every node counts in `seconds` of rest, all nodes at the same time."""
     first = _snapshots(sessions)
@@ -99,7 +99,7 @@ class Keeper(Protocol):
 class Baseline:
     """The idle seconds of one run; none are taken where `seconds` is 0."""
 
-    sessions: Mapping[str, Session] = field(default_factory=dict)
+    sessions: Mapping[str, ProbeSession] = field(default_factory=dict)
     seconds: float = 0.0
     keeper: Keeper | None = None
     seen: dict[str, Idle] = field(default_factory=dict)

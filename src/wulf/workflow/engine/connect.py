@@ -17,8 +17,7 @@ from wulf.cluster.programs import Program, find_program
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
 from wulf.core.records import Param
-from wulf.measure.engine.ends import Session as Measuring
-from wulf.measure.engine.ends import no_second_session
+from wulf.measure.engine.ends import ProbeSession, no_second_session
 from wulf.measure.engine.probes import AGENT, Probe
 from wulf.store.run import Facts
 
@@ -75,7 +74,7 @@ class Connected:
     failed: Mapping[str, NodeError] = field(default_factory=dict)
     notes: Sequence[str] = ()
     second: SecondSession = no_second_session
-    others: Mapping[str, Mapping[str, Measuring]] = field(default_factory=dict)
+    others: Mapping[str, Mapping[str, ProbeSession]] = field(default_factory=dict)
     probes: Mapping[str, Probe] = field(default_factory=dict)
     refused: Mapping[str, Mapping[str, NodeError]] = field(default_factory=dict)
     settled: Callable[[], None] = _nothing

@@ -25,7 +25,7 @@ from wulf.workflow.engine.time_spent import TimeSpent
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """What a measuring command leaves: the run as it stands on disk, its exit code, and how it stands to a baseline.
 
     Attributes
@@ -80,7 +80,7 @@ def _machines(count: int) -> str:
     return "one machine" if count == 1 else f"{count} machines"
 
 
-def measure(study: Study) -> Outcome:
+def measure(study: Study) -> RunOutcome:
     """Connect, measure the study's cells, judge, and leave a complete run on disk, with its page.
 
     An interrupt keeps what was measured: the outcome then has exit code 130.
@@ -96,7 +96,7 @@ def measure(study: Study) -> Outcome:
     writer.write_findings(findings)
     code = exit_code_of(found.records, findings, state)
     writer.finish(state, exit_code=code, time=spent.told())
-    outcome = Outcome(read_run(writer.path), code)
+    outcome = RunOutcome(read_run(writer.path), code)
     if study.page:
         write_html(outcome.run)
     return outcome

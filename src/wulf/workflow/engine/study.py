@@ -12,7 +12,7 @@ from wulf.cluster.inventory import Inventory
 from wulf.core.errors import NodeError
 from wulf.core.findings import Finding
 from wulf.core.records import Record
-from wulf.measure.engine.ends import Session
+from wulf.measure.engine.ends import ProbeSession
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
@@ -68,7 +68,7 @@ class Beside:
         Node → why it can't be measured.
     """
 
-    sessions: dict[str, dict[str, Session]] = field(default_factory=dict)
+    sessions: dict[str, dict[str, ProbeSession]] = field(default_factory=dict)
     lanes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     failed: dict[str, NodeError] = field(default_factory=dict)

@@ -10,7 +10,15 @@ from wulf.core.records import Param, Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.findings.net.anchors import anchor_sizes, drift_finding, drifts, phase_of, round_of
 from wulf.measure.engine.plan import Cell
-from wulf.stats.curves.piecewise import LEAST_SIZES, Curve, Interval, Line, fit, next_sizes, unexplained
+from wulf.stats.curves.piecewise import (
+    LEAST_SIZES,
+    Interval,
+    PiecewiseCurve,
+    Stretch,
+    fit,
+    next_sizes,
+    unexplained,
+)
 from wulf.store.run import utc_now
 
 ROUNDS = 6
@@ -36,7 +44,7 @@ class Sweep:
         self._anchors: list[int] = []
         self._again: dict[int, dict[int, list[float]]] = {}
         self._round = 0
-        self.curve: Curve | None = None
+        self.curve: PiecewiseCurve | None = None
         self.held_out: list[int] = []
         self.missed: list[float] = []
 
@@ -79,7 +87,7 @@ class Sweep:
         moved = drift_finding(self.cell.subject, drifts(first, self._again, self._tolerance), self._tolerance)
         return records, [self._finding(self.curve), *([moved] if moved else [])]
 
-    def _records(self, line: Line, run: str) -> list[Record]:
+    def _records(self, line: Stretch, run: str) -> list[Record]:
         """Latency, bandwidth and half size of one line."""
         params: dict[str, Param] = {
             **({"transport": self.cell.transport} if self.cell.transport else {}), **self.cell.about,
@@ -106,7 +114,7 @@ class Sweep:
             *([record("half_size", "B", half, None, None)] if rate and half else []),
         ]
 
-    def _finding(self, curve: Curve) -> Finding:
+    def _finding(self, curve: PiecewiseCurve) -> Finding:
         words = [_sentence(line) for line in curve.lines]
         bends = "; ".join(f"between {show(a, 'B')} and {show(b, 'B')}" for a, b in curve.switches)
         held = f"{len(self.held_out)} sizes that were held out lie"
@@ -146,13 +154,13 @@ def _anchors_of(records: Sequence[Record]) -> dict[int, dict[int, list[float]]]:
     return again
 
 
-def _bandwidth(line: Line) -> Interval | None:
+def _bandwidth(line: Stretch) -> Interval | None:
     """1/β; None where the slope may be none."""
     beta = line.beta
     return Interval(1 / beta.value, 1 / beta.high, 1 / beta.low) if beta.low > 0 else None
 
 
-def _sentence(line: Line) -> str:
+def _sentence(line: Stretch) -> str:
     rate = _bandwidth(line)
     bandwidth = f"{show(rate.value, 'B/s')} ({show_interval(rate.low, rate.high, 'B/s')})" if rate else "no slope"
     return (

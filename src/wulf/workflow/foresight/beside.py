@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import UsageError
-from wulf.model.foresight.prediction import Beside, Program, Traced
+from wulf.model.foresight.prediction import Beside, ReplayProgram, Traced
 from wulf.model.network.figures import host_numbers
 from wulf.workflow.foresight.engine import TIMED
 from wulf.workflow.foresight.replaying import Replay
 from wulf.workflow.foresight.traced import read_traced
 
 
-def jobs_of(traced: Traced, others: Sequence[Path], load: Callable[[Path], Program]) -> list[tuple[Traced, Program]]:
+def jobs_of(
+    traced: Traced, others: Sequence[Path], load: Callable[[Path], ReplayProgram]
+) -> list[tuple[Traced, ReplayProgram]]:
     """The other jobs, loaded.
 
     Raises
@@ -33,8 +35,8 @@ def jobs_of(traced: Traced, others: Sequence[Path], load: Callable[[Path], Progr
 
 def beside(
     replay: Replay,
-    program: tuple[Traced, Program],
-    others: Sequence[tuple[Traced, Program]],
+    program: tuple[Traced, ReplayProgram],
+    others: Sequence[tuple[Traced, ReplayProgram]],
     networks: Sequence[Mapping[str, Any]],
 ) -> list[Beside]:
     """Each job's run time alone and beside the others, on each network. All begin at one time, on hosts of their own.
@@ -62,7 +64,7 @@ def beside(
     return found
 
 
-def _hosts(traced: Traced, program: Program) -> Sequence[str]:
+def _hosts(traced: Traced, program: ReplayProgram) -> Sequence[str]:
     return traced.hosts if len(traced.hosts) == program.ranks else [str(rank) for rank in range(program.ranks)]
 
 

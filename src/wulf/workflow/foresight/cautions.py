@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from wulf.core.units import show
 from wulf.model.foresight.forecast import RUNS_FREEDOM, Calibration, Forecast
-from wulf.model.foresight.prediction import Program
+from wulf.model.foresight.prediction import ReplayProgram
 from wulf.model.network.figures import COPY_BYTE, Network
 from wulf.workflow.foresight.engine import ORDERED, turned
 
 
 def cautions(
-    program: Program,
+    program: ReplayProgram,
     this: Network,
     hosts: Sequence[str],
     forecasts: Sequence[Forecast],

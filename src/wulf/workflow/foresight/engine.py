@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wulf.model.foresight.prediction import Program
+from wulf.model.foresight.prediction import ReplayProgram
 from wulf.workflow.foresight.replaying import Replay
 
 AUTO, ORDERED, TIMED = "auto", "a", "b"
@@ -18,7 +18,7 @@ MOST_MESSAGES = 50_000_000
 """Over all networks and draws, that engine b is given without being asked: about a minute of one core."""
 
 
-def turned(program: Program, inversions: int) -> str:
+def turned(program: ReplayProgram, inversions: int) -> str:
     """That more messages than matter come in another order than engine a takes them in; "" where they do not."""
     if inversions <= TURNED * max(1, program.messages):
         return ""
@@ -32,7 +32,7 @@ LATE = "large messages get on in calls of MPI alone, so that they wait for ranks
 TURNS = "requests of large messages wait behind data, so that messages that cross take turns"
 
 
-def held_up(replay: Replay, program: Program, ways: Sequence[Mapping[str, Any]]) -> str:
+def held_up(replay: Replay, program: ReplayProgram, ways: Sequence[Mapping[str, Any]]) -> str:
     """That what engine a does not know of large messages makes the run longer than matters; "" where it does not.
 
     Parameters
@@ -53,7 +53,7 @@ def held_up(replay: Replay, program: Program, ways: Sequence[Mapping[str, Any]])
 
 
 def engine_for(
-    replay: Replay, program: Program, ways: Sequence[Sequence[Mapping[str, Any]]], asked: str, runs: int
+    replay: Replay, program: ReplayProgram, ways: Sequence[Sequence[Mapping[str, Any]]], asked: str, runs: int
 ) -> tuple[str, str]:
     """The engine, and a note of why where it was chosen for what is in the program.
 

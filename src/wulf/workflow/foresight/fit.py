@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import UsageError
-from wulf.model.foresight.prediction import CallKind, Differences, Program, TraceFit
+from wulf.model.foresight.prediction import CallKind, Differences, ReplayProgram, TraceFit
 from wulf.model.network.figures import Network, Values, nominal
 from wulf.model.network.file import EITHER, Costs, Figure, NetworkFile
 from wulf.model.network.trace_fit import FITTED, Kinds, fit
@@ -23,7 +23,7 @@ FIRST, HALVES = "first", (0, 1)
 
 def fitted_network(
     replay: Replay,
-    program: Program,
+    program: ReplayProgram,
     trace: Path,
     this: Network,
     as_object: Callable[[tuple[Values, Values | None]], Mapping[str, Any]],

@@ -10,7 +10,7 @@ from typing import Final
 
 from wulf.core.errors import UsageError
 from wulf.model.foresight.forecast import Forecast, gain_of
-from wulf.model.foresight.prediction import Change, Differences, Prediction, Traced, TraceFit
+from wulf.model.foresight.prediction import Counterfactual, Differences, Prediction, Traced, TraceFit
 from wulf.model.foresight.prediction import Path as CriticalPath
 from wulf.model.foresight.worth import Doubts, Offer, candidate
 from wulf.model.network.figures import Network, nominal, scaled
@@ -152,14 +152,15 @@ def _fitted(scene: Scene) -> tuple[Scene, TraceFit]:
     return Scene(scene.replay, scene.program, scene.traced, this, wanted), fit
 
 
-def _changes(scene: Scene, baseline: Forecast) -> tuple[Change, ...]:
+def _changes(scene: Scene, baseline: Forecast) -> tuple[Counterfactual, ...]:
     """What the baseline would do with a part of it changed, and what no network at all would."""
     named = [(what, scaled(scene.this, **factors)) for what, factors in CHANGES]
     named.append(("a network that takes no time", Network(shipped_network(IDEAL))))
     replayed = scene.forecasts([network for _, network in named])
     forecasts = {name: scene.calibrated(one) for name, one in replayed.items()}
     return tuple(
-        Change(what, forecasts[network.name], gain_of(baseline, forecasts[network.name])) for what, network in named
+        Counterfactual(what, forecasts[network.name], gain_of(baseline, forecasts[network.name]))
+        for what, network in named
     )
 
 

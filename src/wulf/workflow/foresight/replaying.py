@@ -15,7 +15,7 @@ from wulf.cluster.programs import find_program
 from wulf.cluster.session import RequestError
 from wulf.core.errors import UsageError, WulfError
 from wulf.model.foresight.forecast import PARTS, Forecast
-from wulf.model.foresight.prediction import TIMELINE, CallKind, Differences, LeftOut, Program, Step, Timeline
+from wulf.model.foresight.prediction import TIMELINE, CallKind, Differences, LeftOut, ReplayProgram, Step, Timeline
 from wulf.model.foresight.prediction import Path as CriticalPath
 from wulf.model.foresight.worth import Piecewise, Tolerance
 from wulf.model.network.figures import FRACTION_BITS, PICO
@@ -49,7 +49,7 @@ class ReplayError(WulfError):
     """The replay can't be done (exit 3)."""
 
 
-class Session(Protocol):
+class ReplaySession(Protocol):
     """What a session can be asked: `wulf.cluster.session.Session`, or a test's."""
 
     def request(self, op: str, timeout: float | None = ..., **fields: Any) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Session(Protocol):
 
 
 @contextmanager
-def replay_session() -> Iterator[Session]:
+def replay_session() -> Iterator[ReplaySession]:
     """wulf-replay, started on this machine; ended when the block ends.
 
     Raises
@@ -79,7 +79,7 @@ def replay_session() -> Iterator[Session]:
 class Replay:
     """Questions to one session, each answered as a value."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ReplaySession) -> None:
         self._session = session
 
     def _ask(self, op: str, **fields: Any) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Replay:
         own: Mapping[str, int],
         *,
         connect: float = 0.0,
-    ) -> Program:
+    ) -> ReplayProgram:
         """A trace as a program of the replay.
 
         Parameters
@@ -125,7 +125,7 @@ class Replay:
             LeftOut(str(one["what"]), int(one["calls"]), float(one["seconds"]), str(one["why"]))
             for one in coverage.get("left_out", ())
         )
-        return Program(
+        return ReplayProgram(
             int(answer["program"]), int(answer["ranks"]), int(answer["ops"]), int(answer["messages"]),
             int(answer["bytes"]), float(answer["compute"]), float(coverage.get("share", 1.0)), left,
             tuple(str(note) for note in answer.get("notes", ())),
@@ -134,7 +134,7 @@ class Replay:
         )  # fmt: skip
 
     def runs(
-        self, program: Program, networks: Sequence[Mapping[str, Any]], engine: str, *, parts: bool = False
+        self, program: ReplayProgram, networks: Sequence[Mapping[str, Any]], engine: str, *, parts: bool = False
     ) -> list[dict[str, Any]]:
         """The program's run on each network, as the replay tells it; `parts`: with where the time goes."""
         found: list[dict[str, Any]] = []
@@ -151,12 +151,17 @@ class Replay:
         answer = self._ask("replay", program=program, networks=[network], engine=engine, parts=False, detail=True)
         return [ps / PICO for ps in answer["runs"][0]["ranks"]]
 
-    def join(self, programs: Sequence[Program]) -> int:
+    def join(self, programs: Sequence[ReplayProgram]) -> int:
         """The number of a program that is these beside each other: the first one's ranks, then the next one's."""
         return int(self._ask("join", programs=[one.number for one in programs])["program"])
 
     def curve(
-        self, program: Program, network: Mapping[str, Any], over: Literal["latency", "byte"], first: float, last: float
+        self,
+        program: ReplayProgram,
+        network: Mapping[str, Any],
+        over: Literal["latency", "byte"],
+        first: float,
+        last: float,
     ) -> Piecewise:
         """Run time over a latency, or the time of a byte, between two of them: every breakpoint."""
         unit = PICO if over == "latency" else BY_BYTE
@@ -169,7 +174,7 @@ class Replay:
         return Piecewise(over, tuple(v / unit for v in x), tuple(v / PICO for v in y), slopes)
 
     def tolerances(
-        self, program: Program, network: Mapping[str, Any], shares: Sequence[float]
+        self, program: ReplayProgram, network: Mapping[str, Any], shares: Sequence[float]
     ) -> tuple[Tolerance, ...]:
         """How much more latency, and time of a byte, makes the run longer by each share."""
         answer = self._ask("tolerance", program=program.number, network=network, shares=list(shares))
@@ -178,7 +183,7 @@ class Replay:
             for share, one in zip(shares, answer["tolerances"], strict=True)
         )
 
-    def path(self, program: Program, network: Mapping[str, Any], most: int) -> CriticalPath:
+    def path(self, program: ReplayProgram, network: Mapping[str, Any], most: int) -> CriticalPath:
         """The critical path, or its longest stretches."""
         answer = self._ask("path", program=program.number, network=network, most=most)
         steps = tuple(
@@ -192,7 +197,7 @@ class Replay:
         return CriticalPath(steps, ranks, int(answer["count"]))
 
     def differences(
-        self, program: Program, network: Mapping[str, Any], trace: Path, half: int | None = None
+        self, program: ReplayProgram, network: Mapping[str, Any], trace: Path, half: int | None = None
     ) -> Differences:
         """Where the trace's calls took longer or shorter than in the replay.
 
@@ -210,7 +215,7 @@ class Replay:
             answer["traced_ps"] / PICO, answer["replayed_ps"] / PICO, int(answer["kinds"]),
         )  # fmt: skip
 
-    def timeline(self, program: Program, network: Mapping[str, Any], buckets: int, rows: int) -> Timeline:
+    def timeline(self, program: ReplayProgram, network: Mapping[str, Any], buckets: int, rows: int) -> Timeline:
         """What ranks do over time, in so many buckets and at most so many rows of ranks."""
         answer = self._ask("timeline", program=program.number, network=network, buckets=buckets, rows=rows)
         width, found = answer["bucket_ps"], answer["rows"]

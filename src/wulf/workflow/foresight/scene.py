@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from wulf.core.errors import UsageError
 from wulf.model.foresight.forecast import USUAL_DRAWS, Calibration, Forecast, calibrated, mixed, share_of
-from wulf.model.foresight.prediction import Beside, Differences, Program, Timeline, Traced
+from wulf.model.foresight.prediction import Beside, Differences, ReplayProgram, Timeline, Traced
 from wulf.model.foresight.prediction import Path as CriticalPath
 from wulf.model.foresight.worth import Piecewise, Tolerance
 from wulf.model.network.figures import (
@@ -105,7 +105,7 @@ class Wanted:
 class Scene:
     """One program, and the hosts and the baseline that every network of it shares."""
 
-    def __init__(self, replay: Replay, program: Program, traced: Traced, this: Network, wanted: Wanted) -> None:
+    def __init__(self, replay: Replay, program: ReplayProgram, traced: Traced, this: Network, wanted: Wanted) -> None:
         self.replay, self.program, self.this, self.wanted = replay, program, this, wanted
         self.traced = traced
         self.hosts = traced.hosts if len(traced.hosts) == program.ranks else ()
@@ -231,7 +231,7 @@ class Scene:
     def beside(self, networks: Sequence[Network]) -> tuple[Beside, ...]:
         """The program and the other jobs, alone and together, on each network."""
 
-        def load(path: Path) -> Program:
+        def load(path: Path) -> ReplayProgram:
             return loaded_for(self.replay, path, self.this, self.wanted)
 
         others = jobs_of(self.traced, self.wanted.beside, load)
@@ -298,7 +298,7 @@ class Scene:
         )
 
 
-def loaded_for(replay: Replay, trace: Path, this: Network, wanted: Wanted, *, connect: float = 0.0) -> Program:
+def loaded_for(replay: Replay, trace: Path, this: Network, wanted: Wanted, *, connect: float = 0.0) -> ReplayProgram:
     """The trace as a program: what networks may make of its messages, and what ranks copy to themselves."""
     own = copy_object(nominal(this)[1])
     source, kind = source_of(trace)

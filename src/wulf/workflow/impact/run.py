@@ -26,8 +26,7 @@ from wulf.model.impact import BEFORE, Quantity, impact_of
 from wulf.store.run import RunWriter
 from wulf.tune.campaign.plan import CONFIRM_SECONDS, DELTA
 from wulf.tune.setting import Aim
-from wulf.workflow.app.run import Request as Application
-from wulf.workflow.app.run import run_once
+from wulf.workflow.app.run import AppRequest, run_once
 from wulf.workflow.engine.connect import Connected, connect
 from wulf.workflow.engine.done import Done
 from wulf.workflow.impact.arms import BLOCKS, LinkArms, SettingsArms, stage_of
@@ -37,8 +36,7 @@ from wulf.workflow.impact.result import impact_object
 from wulf.workflow.tune.campaign import CampaignState
 from wulf.workflow.tune.measures import NET, REPLICATES, NetMeasure
 from wulf.workflow.tune.nodes import Nodes
-from wulf.workflow.tune.prepare import Prepared, prepare, read_all
-from wulf.workflow.tune.prepare import Request as TuneRequest
+from wulf.workflow.tune.prepare import CampaignRequest, Prepared, prepare, read_all
 from wulf.workflow.tune.result import differences
 from wulf.workflow.tune.run import check_own_network, opened
 
@@ -50,7 +48,7 @@ Links = tuple[Mapping[str, str], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class Request:
+class ImpactRequest:
     """What the user asked for.
 
     Attributes
@@ -67,7 +65,7 @@ class Request:
         Whether a run of each arm is profiled.
     """
 
-    application: Application
+    application: AppRequest
     settings: str | None = None
     links: Links | None = None
     aim: Aim = Aim.LATENCY
@@ -108,7 +106,7 @@ class _Stand:
     about: dict[str, Any] = field(default_factory=dict)
 
 
-def impact(inventory: Inventory, request: Request, writer: RunWriter, *, watch: Watcher = UNWATCHED) -> Done:
+def impact(inventory: Inventory, request: ImpactRequest, writer: RunWriter, *, watch: Watcher = UNWATCHED) -> Done:
     """Measure before and after in interleaved blocks; the run's folder holds all, however it ends.
 
     Raises
@@ -154,7 +152,7 @@ def exit_code_of(told: CampaignState, result: Mapping[str, Any]) -> int:
 
 
 def _with_settings(
-    inventory: Inventory, request: Request, writer: RunWriter, watch: Watcher
+    inventory: Inventory, request: ImpactRequest, writer: RunWriter, watch: Watcher
 ) -> tuple[CampaignState, _Stand, dict[str, Any]]:
     check_own_network(inventory)
     servers: Servers = {}
@@ -193,9 +191,9 @@ def _read_again(nodes: Nodes, prepared: Prepared, told: CampaignState) -> dict[s
         return None
 
 
-def _as_tuned(request: Request) -> TuneRequest:
+def _as_tuned(request: ImpactRequest) -> CampaignRequest:
     """The request as a campaign's preparation takes it."""
-    return TuneRequest(
+    return CampaignRequest(
         request.aim, request.settings, measure="app", command=(request.application.name,), seed=request.seed,
         delta=request.delta, keep=False,
     )  # fmt: skip
@@ -214,7 +212,7 @@ def _check_levels(prepared: Prepared) -> None:
 
 
 def _with_links(
-    inventory: Inventory, request: Request, writer: RunWriter, watch: Watcher
+    inventory: Inventory, request: ImpactRequest, writer: RunWriter, watch: Watcher
 ) -> tuple[CampaignState, _Stand, dict[str, Any]]:
     assert request.links is not None  # noqa: S101 - the caller has looked
     running = _lab_of(inventory)
@@ -245,7 +243,7 @@ def _lab_of(inventory: Inventory) -> Lab:
 
 @contextmanager
 def _standing(
-    access: Access, request: Request, connected: Connected, writer: RunWriter, servers: Servers, *, watch: Watcher
+    access: Access, request: ImpactRequest, connected: Connected, writer: RunWriter, servers: Servers, *, watch: Watcher
 ) -> Iterator[_Stand]:
     """The application found, and everything measured, for the length of the block."""
     writer.write_json("fingerprint.json", connected.fingerprint)
@@ -272,7 +270,9 @@ def _standing(
 
 
 @contextmanager
-def _profiler(access: Access, apps: Applications, ready: Ready, request: Request, watch: Watcher) -> Iterator[Take]:
+def _profiler(
+    access: Access, apps: Applications, ready: Ready, request: ImpactRequest, watch: Watcher
+) -> Iterator[Take]:
     """What takes profiles; nodes without an MPI can't build it, and run what needs none."""
     try:
         mpi = ready.mpi or apps.mpi_for(None, request.application.spec)
@@ -284,7 +284,7 @@ def _profiler(access: Access, apps: Applications, ready: Ready, request: Request
         yield take
 
 
-def ready_of(apps: Applications, wanted: Application) -> Ready:
+def ready_of(apps: Applications, wanted: AppRequest) -> Ready:
     """Find the application's program and its MPI.
 
     Raises
@@ -306,14 +306,14 @@ def ready_of(apps: Applications, wanted: Application) -> Ready:
     return Ready(_runner(apps, wanted, job, mpi), command, job.command[0], mpi, len(places), subject, tuple(notes))
 
 
-def _program(apps: Applications, wanted: Application, *, everywhere: bool) -> Executable | None:
+def _program(apps: Applications, wanted: AppRequest, *, everywhere: bool) -> Executable | None:
     if not wanted.programs:
         return None
     found = apps.find(wanted.programs, list(apps.nodes) if everywhere else [apps.nodes[0]])
     return common_program(found, wanted.programs, wanted.name)
 
 
-def _runner(apps: Applications, wanted: Application, job: Job, mpi: Installed | None) -> Run:
+def _runner(apps: Applications, wanted: AppRequest, job: Job, mpi: Installed | None) -> Run:
     """One run, with further variables."""
 
     def run(environment: Mapping[str, str]) -> Any:

@@ -19,7 +19,7 @@ from wulf.measure.engine.probes import MPI, NODE
 from wulf.measure.node.machines import Machine as Measured
 from wulf.measure.node.machines import machines_of
 from wulf.measure.node.rows import rows_of
-from wulf.model.cost import GIGA, Candidate, Machine, Sourced, from_interval, total
+from wulf.model.cost import GIGA, Candidate, MachineSpec, Sourced, from_interval, total
 from wulf.model.draws import Uncertain, combine, known, mean_of
 from wulf.report.kit.figures import usable
 from wulf.search.history import CONFIRM
@@ -311,6 +311,6 @@ def _shared_time(path: Path, one: Measured, first: Measured, share: Mapping[str,
     return known(took)
 
 
-def _machine(row: Mapping[str, Any], rate: Sourced) -> Machine:
+def _machine(row: Mapping[str, Any], rate: Sourced) -> MachineSpec:
     watts = Sourced(known(float(row["watts"]))) if "watts" in row else None
-    return Machine(rate, float(row["price"]), watts)
+    return MachineSpec(rate, float(row["price"]), watts)

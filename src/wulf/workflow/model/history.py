@@ -11,7 +11,7 @@ from typing import Any
 from wulf.agent.facts import is_uniform
 from wulf.core.errors import UsageError
 from wulf.findings.facts.deviations import Fingerprint
-from wulf.findings.history import FactChange, History, JudgedSeries, Step
+from wulf.findings.history import CoincidentChange, JudgedSeries, MetricHistory, SeriesStep
 from wulf.stats.series.changes import Change, change_points_of
 from wulf.stats.series.wandering import doubt
 from wulf.store.history import Collection, Series, Source, collect, fingerprint, metrics_of, place
@@ -42,7 +42,7 @@ def history(
     params: Mapping[str, str] | None = None,
     level: float = 0.05,
     seed: int = 0,
-) -> History:
+) -> MetricHistory:
     """One metric over the runs under a directory, with its changes.
 
     Raises
@@ -68,7 +68,7 @@ def explain(
     *,
     level: float = 0.05,
     seed: int = 0,
-) -> History:
+) -> MetricHistory:
     """The changes of all series, each with the facts that changed there.
 
     Parameters
@@ -87,19 +87,21 @@ def explain(
         )
         for series, changes in zip(collected.series, found, strict=True)
     )
-    return History(metric, told, collected.runs, level, collected.unread, collected.torn)
+    return MetricHistory(metric, told, collected.runs, level, collected.unread, collected.torn)
 
 
-def _steps(series: Series, changes: Sequence[Change], read: Read) -> list[Step]:
+def _steps(series: Series, changes: Sequence[Change], read: Read) -> list[SeriesStep]:
     sources = [point.run for point in series.points]
     ends = [0, *(change.at for change in changes), len(sources)]
     return [
-        Step(change, tuple(fact_changes(sources, change, (start, stop), read)))
+        SeriesStep(change, tuple(fact_changes(sources, change, (start, stop), read)))
         for change, start, stop in zip(changes, ends, ends[2:], strict=False)
     ]
 
 
-def fact_changes(sources: Sequence[Source], change: Change, within: tuple[int, int], read: Read) -> list[FactChange]:
+def fact_changes(
+    sources: Sequence[Source], change: Change, within: tuple[int, int], read: Read
+) -> list[CoincidentChange]:
     """Facts that had one value in the runs before a change and another in those after.
 
     Exactly one, over up to `WINDOW` runs on either side: a fact that comes and goes explains nothing. It must change
@@ -128,7 +130,7 @@ def fact_changes(sources: Sequence[Source], change: Change, within: tuple[int, i
     return [fact for fact in found if fact is not None]
 
 
-def _stepped(node: str, name: str, values: list[tuple[int, Any]], change: Change) -> FactChange | None:
+def _stepped(node: str, name: str, values: list[tuple[int, Any]], change: Change) -> CoincidentChange | None:
     """The one step that the values of a fact make, if it is where the change may be."""
     texts = [json.dumps(value, sort_keys=True) for _, value in values]
     steps = [i for i in range(1, len(texts)) if texts[i] != texts[i - 1]]
@@ -137,7 +139,7 @@ def _stepped(node: str, name: str, values: list[tuple[int, Any]], change: Change
     (old, before), (new, after) = values[steps[0] - 1], values[steps[0]]
     if new < change.earliest or old + 1 > change.latest:
         return None
-    return FactChange(node, name, before, after, min(max(change.at, old + 1), new) - change.at)
+    return CoincidentChange(node, name, before, after, min(max(change.at, old + 1), new) - change.at)
 
 
 def _nothing(

@@ -15,7 +15,7 @@ from wulf.model.network.fitting import LEAST_REPLICATES, Calls, TooFewReplicates
 from wulf.model.network.loggp import LogGP
 from wulf.model.network.patterns import WINDOW, Patterns, Times
 from wulf.report.kit.figures import usable
-from wulf.stats.curves.piecewise import Line, fit, steepest
+from wulf.stats.curves.piecewise import Stretch, fit, steepest
 from wulf.store.run import Run
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi.launching import Launch
@@ -68,7 +68,7 @@ LONGEST_DELAY = 1.0
 METRICS = (PRTT, SEND, RECEIVE, TIME, RATE, HIDDEN)
 """What is taken of a run."""
 
-Edge = tuple[Line, Line]
+Edge = tuple[Stretch, Stretch]
 """The lines before and behind it."""
 
 BACK: dict[str, Param] = {"a": 1, "b": 0}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from wulf.cluster.mpi.building import Part, build, common_place, distribute
+from wulf.cluster.mpi.building import BuildTarget, build, common_place, distribute
 from wulf.cluster.mpi.installed import Installed, builder, look, prefixes_of
 from wulf.cluster.session import Session
 from wulf.core.errors import NodeError
@@ -45,7 +45,7 @@ def handed_on(variables: Mapping[str, str]) -> dict[str, str]:
     return {**variables, "OMPI_MCA_mca_base_env_list": listed}
 
 
-def library_on(agents: Mapping[str, Session], mpi: Installed, say: Callable[[str], None], part: Part) -> str:
+def library_on(agents: Mapping[str, Session], mpi: Installed, say: Callable[[str], None], part: BuildTarget) -> str:
     """Build a library with this MPI on one node, bring it to all; its path, the same everywhere."""
     views = look(agents, prefixes_of(mpi.prefix))
     origin, chosen = builder(views, mpi)

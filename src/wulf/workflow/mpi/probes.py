@@ -203,7 +203,7 @@ class RanksStudy(Study):
         return [], []
 
 
-class Single(RanksStudy):
+class RanksProbe(RanksStudy):
     """One probe of wulf-mpi with parameters that were checked; several times within each launch of its own."""
 
     def __init__(self, given: Conditions, launch: Launch, name: str, params: Mapping[str, Param]) -> None:

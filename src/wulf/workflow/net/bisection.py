@@ -11,7 +11,7 @@ from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record
 from wulf.core.units import show, show_interval
 from wulf.findings.net.standing_out import estimate_of
-from wulf.findings.standing_words import Metric, node_finding
+from wulf.findings.standing_words import PairMetric, node_finding
 from wulf.measure.engine.plan import Cell, Pair
 from wulf.measure.engine.probes import Probe
 from wulf.stats.cluster.blame import blame
@@ -32,7 +32,7 @@ ALONE = 8
 FULL = 0.95
 """A share of the lone pair's rate from which on it counts as full bisection bandwidth."""
 
-THROUGHPUT = Metric("TCP throughput", "throughput", lower=False)
+THROUGHPUT = PairMetric("TCP throughput", "throughput", lower=False)
 
 TRIES = 32
 """Swaps drawn until one gives a halving that was not measured yet."""

@@ -10,7 +10,7 @@ from wulf.core.errors import FOUND, OK
 from wulf.measure.engine.watcher import Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.engine.effort import Effort
-from wulf.workflow.engine.measuring import Outcome, measure
+from wulf.workflow.engine.measuring import RunOutcome, measure
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.net.survey import Survey
 
@@ -22,7 +22,7 @@ BUDGET = 90.0
 class Demo:
     """The survey's outcome, and whether the lab could slow the link at all."""
 
-    outcome: Outcome
+    outcome: RunOutcome
     slowed: bool
 
 

@@ -14,7 +14,7 @@ from wulf.workflow.engine.study import Conditions, Judgement, Study
 from wulf.workflow.engine.sweep import Sweep, first_sizes
 
 
-class Single(Study):
+class PairProbe(Study):
     """One cell, whose parameters were checked against the probe's description."""
 
     page = False

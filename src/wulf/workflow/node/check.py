@@ -35,7 +35,7 @@ AT_REST = 0.5
 SCHEMA = 1
 
 
-class Row(TypedDict):
+class CheckRow(TypedDict):
     """What every row of the table says; all else is its kind's."""
 
     name: str
@@ -43,7 +43,7 @@ class Row(TypedDict):
     seconds: Annotated[float, Field(gt=0)]
 
 
-class Rate(TypedDict):
+class RateRow(TypedDict):
     """What a row of the kind `rate` says."""
 
     probe: str
@@ -115,7 +115,7 @@ def read_table(path: Path = TABLE) -> list[Check]:
     """
     try:
         rows = toml_of(path)["check"]
-        TypeAdapter(list[Row]).validate_python(rows, strict=True)
+        TypeAdapter(list[CheckRow]).validate_python(rows, strict=True)
     except (KeyError, ValueError) as error:
         why = first_fault(error) if isinstance(error, ValidationError) else str(error)
         raise UsageError(
@@ -130,7 +130,7 @@ def read_table(path: Path = TABLE) -> list[Check]:
 
 def _wrong_with(check: Check, times: int) -> str:
     """Why a row of the table can't be used; empty where it can."""
-    kinds: dict[str, type] = {"rate": Rate} | {name: says for name, (_, says) in health.KINDS.items()}
+    kinds: dict[str, type] = {"rate": RateRow} | {name: says for name, (_, says) in health.KINDS.items()}
     if check.kind not in kinds:
         return f"there is no kind {check.kind!r}, but {', '.join(kinds)}"
     if unknown := sorted(set(check.params) - set(kinds[check.kind].__annotations__)):

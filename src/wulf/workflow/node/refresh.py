@@ -102,7 +102,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RefreshOutcome:
     """What a refresh did."""
 
     why: Why
@@ -110,7 +110,7 @@ class Outcome:
     account: Account
 
 
-class Host(Protocol):
+class RefreshHost(Protocol):
     """The machine, as a refresh sees it."""
 
     def now(self) -> float:
@@ -145,12 +145,12 @@ def stale(
 
 
 def refresh(
-    host: Host,
+    host: RefreshHost,
     wanted: Callable[[], Sequence[str]],
     rates: Callable[[], Mapping[str, Rate]],
     limits: Limits,
     account: Account,
-) -> Outcome:
+) -> RefreshOutcome:
     """Measure stale rates until there are none, the host is busy, the share is spent, or it is enough for one time.
 
     Parameters
@@ -173,7 +173,7 @@ def refresh(
             measured = measured if why else (*measured, *batch)
     account = account.paid(host.overhead())
     host.save(account)
-    return Outcome(why, measured, account)
+    return RefreshOutcome(why, measured, account)
 
 
 def _lack_of_credit(limits: Limits, account: Account) -> Why | None:
@@ -182,7 +182,9 @@ def _lack_of_credit(limits: Limits, account: Account) -> Why | None:
     return Why.SPENT if account.credit < account.cost else None
 
 
-def _reason_to_end(host: Host, names: Sequence[str], limits: Limits, account: Account, seconds: float) -> Why | None:
+def _reason_to_end(
+    host: RefreshHost, names: Sequence[str], limits: Limits, account: Account, seconds: float
+) -> Why | None:
     if not names:
         return Why.FRESH
     if lack := _lack_of_credit(limits, account):
@@ -192,7 +194,7 @@ def _reason_to_end(host: Host, names: Sequence[str], limits: Limits, account: Ac
     return Why.BUSY if host.load(first=False) > limits.max_load else None
 
 
-def _one_batch(host: Host, names: Sequence[str], limits: Limits, account: Account) -> tuple[Account, Why | None]:
+def _one_batch(host: RefreshHost, names: Sequence[str], limits: Limits, account: Account) -> tuple[Account, Why | None]:
     """Pay for a batch beforehand, so that one that is killed has been paid for; then what it really cost."""
     reserved = account.cost
     account = account.paid(reserved)

@@ -113,7 +113,7 @@ def background() -> None:
 
 
 class ThisHost:
-    """Implements `wulf.workflow.node.refresh.Host`.
+    """Implements `wulf.workflow.node.refresh.RefreshHost`.
 
     Parameters
     ----------

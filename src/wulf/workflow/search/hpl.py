@@ -14,7 +14,7 @@ from wulf.cluster.mpi import WorldSpec
 from wulf.core.errors import UsageError
 from wulf.core.params import with_defaults
 from wulf.core.records import Param
-from wulf.search.plan import Plan
+from wulf.search.plan import SearchPlan
 from wulf.search.space import Config, Knob, Space
 from wulf.search.strategy import SearchOutcome as SearchFound
 from wulf.search.trial import Trial
@@ -146,7 +146,7 @@ def params_of(space: Space, trial: Trial, cores: int) -> dict[str, Param]:
 def hpl_task(asked: HplAsked) -> Prepare:
     """What `run_search` prepares. With a budget and no N, a pilot run tells which N the budget has room for."""
 
-    def prepare(apps: Applications, facts: Mapping[str, Facts], plan: Plan | None) -> Task:
+    def prepare(apps: Applications, facts: Mapping[str, Facts], plan: SearchPlan | None) -> Task:
         program = _program(apps, asked)
         if plan is not None:
             return _task(apps, asked, program, plan)
@@ -175,7 +175,11 @@ def _filling(facts: Mapping[str, Facts], apps: Applications, asked: HplAsked) ->
 
 
 def _task(
-    apps: Applications, asked: HplAsked, program: Executable, plan: Plan, preflight: Mapping[str, Any] | None = None
+    apps: Applications,
+    asked: HplAsked,
+    program: Executable,
+    plan: SearchPlan,
+    preflight: Mapping[str, Any] | None = None,
 ) -> Task:
     space, cores = plan.space, _cores(apps, asked)
 
@@ -225,7 +229,7 @@ def _cores(apps: Applications, asked: HplAsked) -> int:
     return cores
 
 
-def _plan(apps: Applications, facts: Mapping[str, Facts], asked: HplAsked, n: int, chosen: Choice) -> Plan:
+def _plan(apps: Applications, facts: Mapping[str, Facts], asked: HplAsked, n: int, chosen: Choice) -> SearchPlan:
     """Sizes and space on these nodes.
 
     Raises
@@ -236,7 +240,7 @@ def _plan(apps: Applications, facts: Mapping[str, Facts], asked: HplAsked, n: in
     cores, memory, sizes = _cores(apps, asked), memory_of(facts, apps.nodes), sizes_of(n)
     space = hpl_space(cores, asked, chosen, sizes[0])
     effort = asked.effort
-    plan = Plan(
+    plan = SearchPlan(
         space, sizes, 3.0, baselines(space, cores), effort.seed, budget=effort.budget, blocks=effort.blocks,
         delta=effort.delta, rungs=effort.rungs, repeats=effort.repeats,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from wulf.apps.driver import Job
 from wulf.cluster.applications import Applications, common_program
 from wulf.cluster.mpi import WorldSpec
 from wulf.search.own import Own
-from wulf.search.plan import Plan
+from wulf.search.plan import SearchPlan
 from wulf.search.trial import Trial
 from wulf.store.run import Facts
 from wulf.workflow.search.run import Prepare, Task
@@ -30,9 +30,9 @@ class Effort:
     repeats: int = 3
 
 
-def own_plan(own: Own, effort: Effort) -> Plan:
+def own_plan(own: Own, effort: Effort) -> SearchPlan:
     """The plan of a program's search: what is there is what is to be beaten."""
-    return Plan(
+    return SearchPlan(
         own.space, own.sizes, own.power, {"default": own.space.default}, effort.seed, budget=effort.budget,
         blocks=effort.blocks, delta=effort.delta, rungs=effort.rungs, repeats=effort.repeats,
     )  # fmt: skip
@@ -49,7 +49,7 @@ def own_task(own: Own, effort: Effort, spec: WorldSpec) -> Prepare:
     better = cast("Literal['higher', 'lower']", own.better)
     read, main = reader(own.figure, own.unit, better, own.checks)
 
-    def prepare(apps: Applications, _: Mapping[str, Facts], plan: Plan | None) -> Task:
+    def prepare(apps: Applications, _: Mapping[str, Facts], plan: SearchPlan | None) -> Task:
         program = _program(own, apps)
         mpi = apps.mpi_for(None, spec) if own.ranks else None
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from wulf.cluster.applications import Applications, Executable
 from wulf.core.errors import NodeError
-from wulf.measure.blas import Row, common_path
-from wulf.search.preflight import Arm, Preflight, Rate, Standing, compare
+from wulf.measure.blas import LibraryRates, common_path
+from wulf.search.preflight import Preflight, ProductArm, Rate, Standing, compare
 
 ROWS = 1000
 """Rows and columns of the product: past a core's caches, and a second's work for the slowest library."""
@@ -95,7 +95,7 @@ def _paths(apps: Applications, named: Sequence[str]) -> tuple[str, ...]:
     return tuple(common_path(each, answers) for each in named) or tuple(sorted(common))
 
 
-def _product(apps: Applications, arm: Arm) -> Rate:
+def _product(apps: Applications, arm: ProductArm) -> Rate:
     """On all nodes at once; the slowest one's rate, for which the others wait in a solve."""
     params = {
         "m": ROWS, "n": ROWS, "k": arm.nb, "update": True, "library": arm.library, "processes": 0, "threads": 0,
@@ -138,7 +138,7 @@ def preflight_object(found: Preflight, own: str | None) -> dict[str, Any]:
     return {
         "own": own, "rows": ROWS, "products": found.products, "seconds": found.seconds,
         "libraries": [
-            {"path": one.arm.library, "label": Row("", one.arm.library, {}, {}).label,
+            {"path": one.arm.library, "label": LibraryRates("", one.arm.library, {}, {}).label,
              "title": found.titles.get(one.arm.library, ""), "nb": one.arm.nb, "kept": not one.worse, **_standing(one)}
             for one in found.libraries
         ],

@@ -21,7 +21,7 @@ from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.measure.mpi.probes import folded
 from wulf.search.history import History
 from wulf.search.journal import NAME, Journal, conduct
-from wulf.search.plan import LEAST_BLOCKS, Plan
+from wulf.search.plan import LEAST_BLOCKS, SearchPlan
 from wulf.search.stages.claims import blocks_for
 from wulf.search.strategy import SearchOutcome
 from wulf.search.trial import CUT, FAILED, TRIAL, Outcome, Trial
@@ -51,7 +51,7 @@ class Task:
     """
 
     name: str
-    plan: Plan
+    plan: SearchPlan
     job: Callable[[Trial], Job]
     read: Read
     main: str
@@ -63,7 +63,7 @@ class Task:
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
-Prepare = Callable[[Applications, Mapping[str, Facts], Plan | None], Task]
+Prepare = Callable[[Applications, Mapping[str, Facts], SearchPlan | None], Task]
 """Makes the task once the nodes are known; of a search that is resumed the plan is the journal's."""
 
 
@@ -72,7 +72,7 @@ Visit = Callable[[Trial, Callable[[], Outcome]], Outcome]
 
 
 class Knobs(Protocol):
-    """What of the nodes is changed for a trial (`wulf.workflow.search.settings.Knobs`)."""
+    """What of the nodes is changed for a trial (`wulf.workflow.search.settings.NodeKnobs`)."""
 
     def visit(self, trial: Trial, run: Callable[[], Outcome], /) -> Outcome: ...
 
@@ -85,7 +85,7 @@ class Knobs(Protocol):
     def about(self) -> dict[str, Any]: ...
 
 
-Around = Callable[[Access, Plan, bool], AbstractContextManager[Knobs]]
+Around = Callable[[Access, SearchPlan, bool], AbstractContextManager[Knobs]]
 """Opens knobs for the length of a search, given its plan and whether it goes on where it was cut short."""
 
 
@@ -163,7 +163,7 @@ def run_trial(apps: Applications, job: Job, task: Task, trial: Trial) -> Ran:
     return run_once(apps, job, task.read, task.main, spec=task.spec(trial), mpi=task.mpi)
 
 
-def expected_trials(plan: Plan) -> int:
+def expected_trials(plan: SearchPlan) -> int:
     """About how many runs a search takes, for its progress."""
     screened = min(24, 4 * (len(plan.space.knobs) // 4 + 1))
     looked = screened + sum(plan.rungs) + plan.repeats

@@ -20,8 +20,7 @@ from wulf.search.space import Space
 from wulf.search.trial import FAILED, Outcome, Trial
 from wulf.store.run import RunWriter
 from wulf.tune.campaign.arms import Arm
-from wulf.tune.campaign.deciding import CLAMPED, REFUSED
-from wulf.tune.campaign.deciding import Outcome as Written
+from wulf.tune.campaign.deciding import CLAMPED, REFUSED, WriteOutcome
 from wulf.tune.campaign.plan import CONFIRM_SECONDS, risks
 from wulf.tune.campaign.selecting import SO_ALREADY, Factor
 from wulf.tune.setting import Aim, Value
@@ -29,7 +28,7 @@ from wulf.tune.values import Level, value_text
 from wulf.workflow.tune.campaign import Conductor
 from wulf.workflow.tune.nodes import Leftover, Nodes, NotReachedError
 from wulf.workflow.tune.outcomes import outcome_of
-from wulf.workflow.tune.prepare import Prepared, Request, prepare, read_all
+from wulf.workflow.tune.prepare import CampaignRequest, Prepared, prepare, read_all
 from wulf.workflow.tune.result import differences
 from wulf.workflow.tune.run import check_own_network, opened
 
@@ -63,7 +62,7 @@ class SettingKnobs(Conductor):
         for name, wanted in values.items():
             levels = tuple(Level(((name, value),)) for value in wanted)
             for value, level in zip(wanted, levels, strict=True):
-                self._outcomes[name] = Written()
+                self._outcomes[name] = WriteOutcome()
                 if not self._works(Factor(name, (name,), levels), level):
                     why = self._outcomes[name].reason or "it stays what it was"
                     self.refused[name, value] = f"{self._text(name, value)} can't be set: {why}"
@@ -114,7 +113,7 @@ class SettingKnobs(Conductor):
 
 
 @dataclass
-class Knobs:
+class NodeKnobs:
     """Settings of a search while it runs, and what is to be said of them at its end.
 
     Attributes
@@ -182,7 +181,7 @@ def plan_of_settings(
 def open_knobs(
     access: Access, space: Space, command: tuple[str, ...], writer: RunWriter, *,
     resumed: bool, watch: Watcher = UNWATCHED,
-) -> Iterator[Knobs]:  # fmt: skip
+) -> Iterator[NodeKnobs]:  # fmt: skip
     """The nodes' settings for the length of a search; afterwards all are as before, or the knobs say which are not.
 
     Parameters
@@ -211,7 +210,7 @@ def open_knobs(
             prepared.campaign, prepared.catalogue, nodes, lambda _: None, prepared.readings,
             kernels=prepared.kernels, watch=watch,
         )  # fmt: skip
-        knobs = Knobs(space, arms, _planned(settings, prepared))
+        knobs = NodeKnobs(space, arms, _planned(settings, prepared))
         try:
             with arms.held():
                 arms.try_all(settings)
@@ -228,7 +227,7 @@ def _recover(nodes: Nodes) -> None:
                          "`wulf tune status` shows what the nodes hold")  # fmt: skip
 
 
-def _compare(knobs: Knobs, prepared: Prepared, nodes: Nodes) -> None:
+def _compare(knobs: NodeKnobs, prepared: Prepared, nodes: Nodes) -> None:
     try:
         after = read_all(nodes, prepared.catalogue)
     except WulfError as error:
@@ -238,8 +237,8 @@ def _compare(knobs: Knobs, prepared: Prepared, nodes: Nodes) -> None:
     knobs.same = not knobs.differ
 
 
-def _request(settings: Varied, command: tuple[str, ...]) -> Request:
-    return Request(Aim.LATENCY, settings, measure="app", command=command, keep=False)
+def _request(settings: Varied, command: tuple[str, ...]) -> CampaignRequest:
+    return CampaignRequest(Aim.LATENCY, settings, measure="app", command=command, keep=False)
 
 
 def _check(settings: Varied, prepared: Prepared) -> None:

@@ -21,7 +21,7 @@ from wulf.core.errors import UsageError
 from wulf.core.units import show
 from wulf.measure.engine.watcher import Watcher
 from wulf.trace.errors import TraceError
-from wulf.workflow.app.run import Request as Application
+from wulf.workflow.app.run import AppRequest
 from wulf.workflow.impact.run import Ready, ready_of
 from wulf.workflow.mpi.preloading import ASK_TIMEOUT, common_folder, handed_on, library_on, trouble_with
 from wulf.workflow.trace.launch import variables
@@ -38,7 +38,7 @@ class OnNodes:
     notes: Sequence[str]
 
 
-def run_on_nodes(inventory: Inventory, application: Application, into: Path, *, sites: bool, watch: Watcher) -> OnNodes:
+def run_on_nodes(inventory: Inventory, application: AppRequest, into: Path, *, sites: bool, watch: Watcher) -> OnNodes:
     """Run it once under the tracer, and put the ranks' files into a folder of this machine.
 
     Raises

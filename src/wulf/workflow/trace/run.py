@@ -22,7 +22,7 @@ from wulf.trace.errors import TraceError
 from wulf.trace.manifest import manifest_of, write_manifest
 from wulf.trace.reader import open_trace
 from wulf.trace.summary import Fault, Summary, summarise
-from wulf.workflow.app.run import Request as Application
+from wulf.workflow.app.run import AppRequest
 from wulf.workflow.engine.done import Done
 from wulf.workflow.trace.launch import launched, machine_code, traced_words
 from wulf.workflow.trace.network import measure_network
@@ -117,7 +117,7 @@ def _ended(status: int) -> str:
 
 
 def trace_nodes(
-    inventory: Inventory, application: Application, writer: RunWriter, *, sites: bool = False, network: bool = False,
+    inventory: Inventory, application: AppRequest, writer: RunWriter, *, sites: bool = False, network: bool = False,
     watch: Watcher = UNWATCHED,
 ) -> Done:  # fmt: skip
     """Run a program over nodes under the tracer, bring its trace here, and perhaps measure the network that it was on.

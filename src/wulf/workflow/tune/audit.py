@@ -31,7 +31,7 @@ from wulf.tune.audit.drift import changes, unlike
 from wulf.tune.catalogue import catalogue
 from wulf.tune.readings import Readings, wanted
 from wulf.tune.setting import Aim, Setting
-from wulf.workflow.engine.measuring import Outcome, write_html
+from wulf.workflow.engine.measuring import RunOutcome, write_html
 
 PATIENCE = 60.0
 """Seconds for all nodes together to read facts or settings; one that hangs must not hold the others up for ever."""
@@ -146,7 +146,7 @@ def audit(
     save: Path | None = None,
     settings: Mapping[str, Setting] | None = None,
     say: Callable[[str], None] = lambda _: None,
-) -> Outcome:
+) -> RunOutcome:
     """Audit the nodes, and leave a complete run on disk, report included.
 
     Parameters
@@ -178,7 +178,7 @@ def audit(
     writer.write_findings(findings)
     code = exit_code_of(findings)
     writer.finish("complete", exit_code=code)
-    outcome = Outcome(read_run(writer.path), code)
+    outcome = RunOutcome(read_run(writer.path), code)
     outcome.run.derived[AUDIT] = found
     write_html(outcome.run)
     return outcome

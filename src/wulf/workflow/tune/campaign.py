@@ -21,10 +21,10 @@ from wulf.tune.campaign.deciding import (
     APPLIED,
     INERT,
     REFUSED,
-    Finding,
-    Outcome,
+    ArmRow,
+    FactorFinding,
     Result,
-    Row,
+    WriteOutcome,
     best_levels,
     confirmed,
     estimated,
@@ -84,8 +84,8 @@ class CampaignState:
 
     state: str = "running"
     runs: list[StageRun] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    rows: list[ArmRow] = field(default_factory=list)
+    findings: list[FactorFinding] = field(default_factory=list)
     result: Result | None = None
     confirmation: Comparison | None = None
     together: Comparison | None = None
@@ -135,7 +135,9 @@ class Conductor:
         self._clock, self._watch = clock, watch
         self._inert = {name for name, setting in catalogue.items() if is_inert(setting, kernels)}
         self._factors = list(campaign.selection.factors)
-        self._outcomes: dict[str, Outcome] = {f.name: Outcome(INERT if f.inert else APPLIED) for f in self._factors}
+        self._outcomes: dict[str, WriteOutcome] = {
+            f.name: WriteOutcome(INERT if f.inert else APPLIED) for f in self._factors
+        }
         self._expected = sum(len(stage.steps) for stage in stages_of(campaign, catalogue)) + fresh_visits(campaign)
         self._done, self._began = 0, 0.0
         self.told = CampaignState()
@@ -181,7 +183,7 @@ class Conductor:
             if usable:
                 left.append(replace(factor, levels=usable))
             else:
-                tried = Finding(factor.name, None, self._outcomes[factor.name], why="could not be tried")
+                tried = FactorFinding(factor.name, None, self._outcomes[factor.name], why="could not be tried")
                 self.told.findings.append(tried)
         self._factors = left
 
@@ -202,13 +204,13 @@ class Conductor:
         except NotReachedError as error:
             return self._unusable(factor, arm, error.what)
         if refused:
-            self._outcomes[factor.name] = Outcome(REFUSED, refused)
+            self._outcomes[factor.name] = WriteOutcome(REFUSED, refused)
         return not refused
 
     def _unusable(self, factor: Factor, arm: Arm, why: str) -> bool:
         """The network does not carry it: taken back, waited for, and said."""
         self._revert(flap=True)
-        self._outcomes[factor.name] = Outcome(REFUSED, why)
+        self._outcomes[factor.name] = WriteOutcome(REFUSED, why)
         self.told.notes.append(f"{arm.name} is not tried: {why}")
         return False
 

@@ -22,7 +22,7 @@ from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.runner import Runner
 from wulf.store.run import RunWriter, utc_now
-from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.deciding import CampaignMetric
 from wulf.tune.setting import Aim
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.study import Beside
@@ -51,15 +51,15 @@ class What:
     """
 
     pattern: str
-    metric: Metric
+    metric: CampaignMetric
     seconds: float
     quantile: str | None = None
 
 
 NET = {
-    Aim.LATENCY: What("pingpong", Metric("rtt", "s"), PINGPONG_SECONDS),
-    Aim.THROUGHPUT: What("stream", Metric("throughput", "B/s", lower_is_better=False), STREAM_SECONDS),
-    Aim.QUIET: What("pingpong", Metric("rtt, 99 %", "s"), PINGPONG_SECONDS, "0.99"),
+    Aim.LATENCY: What("pingpong", CampaignMetric("rtt", "s"), PINGPONG_SECONDS),
+    Aim.THROUGHPUT: What("stream", CampaignMetric("throughput", "B/s", lower_is_better=False), STREAM_SECONDS),
+    Aim.QUIET: What("pingpong", CampaignMetric("rtt, 99 %", "s"), PINGPONG_SECONDS, "0.99"),
 }
 
 
@@ -128,7 +128,7 @@ class AppMeasure:
     """
 
     def __init__(
-        self, command: Sequence[str], metric: Metric, writer: RunWriter, *, figure: str | None, timeout: float
+        self, command: Sequence[str], metric: CampaignMetric, writer: RunWriter, *, figure: str | None, timeout: float
     ) -> None:
         self._command, self._metric, self._writer, self._timeout = list(command), metric, writer, timeout
         self._read, self._main = reader(figure, metric.unit, "lower" if metric.lower_is_better else "higher")

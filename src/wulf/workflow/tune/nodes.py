@@ -25,7 +25,7 @@ REACH_SECONDS = 12.0
 PAUSE_SECONDS = 0.2
 
 
-class Session(Protocol):
+class AgentSession(Protocol):
     """What is needed of a session of the agent (`wulf.cluster.session.Session`)."""
 
     @property
@@ -38,7 +38,7 @@ class Session(Protocol):
         """Have it end, and go on."""
 
 
-class Opened(Protocol):
+class OpenedAgents(Protocol):
     """What becomes of opening sessions (`wulf.cluster.launcher.Opened`)."""
 
     @property
@@ -48,7 +48,7 @@ class Opened(Protocol):
     def failed(self) -> Mapping[str, NodeError]: ...
 
 
-Open = Callable[[Sequence[str]], Opened]
+Open = Callable[[Sequence[str]], OpenedAgents]
 """New sessions of the agent on these nodes."""
 
 Reach = Callable[[Sequence[str]], Mapping[str, str]]
@@ -102,7 +102,7 @@ class Nodes:
         self._campaign, self._by = campaign, by
         self._confirm, self._lease = confirm, lease
         self._clock, self._sleep = clock, sleep
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, AgentSession] = {}
         self._touched: set[str] = set()
         self.taken_back: set[tuple[str, str, str]] = set()
         """(node, setting, place) that the last `revert` dealt with."""
@@ -227,7 +227,7 @@ class Nodes:
             over.set()
             thread.join()
 
-    def _fresh(self, names: Sequence[str]) -> Mapping[str, Session]:
+    def _fresh(self, names: Sequence[str]) -> Mapping[str, AgentSession]:
         """A new session on each of these nodes, or none at all."""
         opened = self._open(names)
         if opened.failed:
@@ -236,7 +236,7 @@ class Nodes:
             raise ChangeFailedError("no new session", {node: error.what for node, error in opened.failed.items()})
         return opened.sessions
 
-    def _take(self, fresh: Mapping[str, Session]) -> None:
+    def _take(self, fresh: Mapping[str, AgentSession]) -> None:
         """Go on with these sessions in the place of the old ones."""
         old = [self._sessions[node] for node in fresh if node in self._sessions]
         self._sessions = {**self._sessions, **fresh}
@@ -268,7 +268,10 @@ class Nodes:
 
 
 def ask_all(
-    sessions: Mapping[str, Session], op: str, told: Mapping[str, Mapping[str, Any]], seconds: float = ANSWER_SECONDS
+    sessions: Mapping[str, AgentSession],
+    op: str,
+    told: Mapping[str, Mapping[str, Any]],
+    seconds: float = ANSWER_SECONDS,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
     """Ask nodes at the same time, each in its own words: node → answer, and node → why there is none."""
     pending = {node: sessions[node].call(op, **fields) for node, fields in told.items() if node in sessions}

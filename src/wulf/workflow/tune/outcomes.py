@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wulf.core.records import Param
-from wulf.tune.campaign.deciding import APPLIED, CLAMPED, INERT, REFUSED, Finding, Outcome
+from wulf.tune.campaign.deciding import APPLIED, CLAMPED, INERT, REFUSED, FactorFinding, WriteOutcome
 from wulf.tune.campaign.selecting import Places
 from wulf.tune.values import Catalogue, same, value_text
 
@@ -26,16 +26,16 @@ class KeptSetting:
     value: Any
     before: Any
     nodes: tuple[str, ...]
-    effect: Finding
+    effect: FactorFinding
 
 
-def outcome_of(results: Sequence[Mapping[str, Any]], catalogue: Catalogue) -> Outcome:
+def outcome_of(results: Sequence[Mapping[str, Any]], catalogue: Catalogue) -> WriteOutcome:
     """What became of a factor's writes, the gravest first; one that can't be read back is refused."""
     for what in (REFUSED, "unconfirmed", CLAMPED, INERT):
         found = next((one for one in results if one["outcome"] == what), None)
         if found is not None:
-            return Outcome(REFUSED if what == "unconfirmed" else what, _why(found, catalogue))
-    return Outcome()
+            return WriteOutcome(REFUSED if what == "unconfirmed" else what, _why(found, catalogue))
+    return WriteOutcome()
 
 
 def _why(result: Mapping[str, Any], catalogue: Catalogue) -> str:
@@ -64,7 +64,7 @@ def _one(found: Mapping[str, Any]) -> Param:
     return ", ".join(f"{where}: {value}" for where, value in found.items())
 
 
-def kept_of(results: Mapping[str, Sequence[Mapping[str, Any]]], findings: Sequence[Finding]) -> list[KeptSetting]:
+def kept_of(results: Mapping[str, Sequence[Mapping[str, Any]]], findings: Sequence[FactorFinding]) -> list[KeptSetting]:
     """What was left changed, nodes with the same values together."""
     by_name = {name: found for found in findings if found.level for name, _ in found.level.writes}
     gathered: dict[tuple[str, str, str, str], tuple[Mapping[str, Any], list[str]]] = {}

@@ -14,7 +14,7 @@ from wulf.agent.settings import mechanisms
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import NodeError
 from wulf.tune.campaign.arms import DesignName
-from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.deciding import CampaignMetric
 from wulf.tune.campaign.plan import (
     CONFIRM_SECONDS,
     Campaign,
@@ -48,7 +48,7 @@ APP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Request:
+class CampaignRequest:
     """What the user asked for.
 
     Attributes
@@ -126,7 +126,7 @@ def plan_object(prepared: Prepared) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def prepare(inventory: Inventory, request: Request, connected: Connected, nodes: Nodes) -> Prepared:
+def prepare(inventory: Inventory, request: CampaignRequest, connected: Connected, nodes: Nodes) -> Prepared:
     """Read the nodes, and decide what the campaign is.
 
     Raises
@@ -153,15 +153,15 @@ def prepare(inventory: Inventory, request: Request, connected: Connected, nodes:
     return Prepared(replace(campaign, blocks=blocks), known, dump, readings, kernels, list(connected.notes))
 
 
-def metric_of(request: Request) -> Metric:
+def metric_of(request: CampaignRequest) -> CampaignMetric:
     """What the campaign judges by."""
     if request.measure == "app":
         name = "seconds" if request.figure is None else "figure"
-        return Metric(name, request.unit, not request.higher)
-    return Metric("rtt", "s") if request.measure == "mpi" else NET[request.aim].metric
+        return CampaignMetric(name, request.unit, not request.higher)
+    return CampaignMetric("rtt", "s") if request.measure == "mpi" else NET[request.aim].metric
 
 
-def _measured_words(request: Request, connected: Connected) -> tuple[str, float]:
+def _measured_words(request: CampaignRequest, connected: Connected) -> tuple[str, float]:
     """What is measured in words, and about how long it takes once."""
     if request.measure == "app":
         return f"`{' '.join(request.command)}`", APP_SECONDS

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from wulf.tune.campaign.deciding import Finding, Row, alarms, holm_of_rows
+from wulf.tune.campaign.deciding import ArmRow, FactorFinding, alarms, holm_of_rows
 from wulf.tune.campaign.plan import Campaign, folded
 from wulf.tune.campaign.wording import comparison_object, row_verdict, verdict
 from wulf.tune.kept import CONFIRMED
@@ -55,7 +55,7 @@ def design_text(told: CampaignState) -> str:
 
 
 def _row(
-    row: Row, base: float | None, campaign: Campaign, holm: float | None, alarmed: Collection[str]
+    row: ArmRow, base: float | None, campaign: Campaign, holm: float | None, alarmed: Collection[str]
 ) -> dict[str, Any]:
     proven = _proven(holm, campaign.alpha)
     compared = comparison_object(row.against_default, lower_is_better=campaign.metric.lower_is_better)
@@ -66,7 +66,7 @@ def _row(
     }  # fmt: skip
 
 
-def _finding(found: Finding, base: float | None, campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
+def _finding(found: FactorFinding, base: float | None, campaign: Campaign, catalogue: Catalogue) -> dict[str, Any]:
     lower = campaign.metric.lower_is_better
     parts = {name: comparison_object(getattr(found, name), lower_is_better=lower)
              for name in ("effect", "alone", "in_company", "interaction", "confirmed")}  # fmt: skip

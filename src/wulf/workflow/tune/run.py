@@ -27,17 +27,17 @@ from wulf.workflow.mpi.probes import Ranks
 from wulf.workflow.tune.campaign import CampaignState, Conductor
 from wulf.workflow.tune.measures import NET, REPLICATES, AppMeasure, MpiMeasure, NetMeasure, NetReach
 from wulf.workflow.tune.nodes import Nodes
-from wulf.workflow.tune.prepare import Prepared, Request, metric_of, prepare, read_all
+from wulf.workflow.tune.prepare import CampaignRequest, Prepared, metric_of, prepare, read_all
 from wulf.workflow.tune.result import differences, result_object
 
 
-def plan_only(inventory: Inventory, request: Request, *, watch: Watcher = UNWATCHED) -> Prepared:
+def plan_only(inventory: Inventory, request: CampaignRequest, *, watch: Watcher = UNWATCHED) -> Prepared:
     """The dry run: reads the nodes, changes nothing."""
     with access_to(inventory) as access, opened(access, "plan", watch, request.confirm) as (connected, nodes):
         return prepare(inventory, request, connected, nodes)
 
 
-def tune(inventory: Inventory, request: Request, writer: RunWriter, *, watch: Watcher = UNWATCHED) -> Done:
+def tune(inventory: Inventory, request: CampaignRequest, writer: RunWriter, *, watch: Watcher = UNWATCHED) -> Done:
     """The campaign; the run's folder holds what was found and what was kept, however it ends."""
     check_own_network(inventory)
     servers: Servers = {}
@@ -133,7 +133,7 @@ def opened(
 
 @contextmanager
 def _measure(
-    access: Access, request: Request, connected: Connected, writer: RunWriter, servers: Servers
+    access: Access, request: CampaignRequest, connected: Connected, writer: RunWriter, servers: Servers
 ) -> Iterator[Any]:
     """What measures a configuration, for the length of the block."""
     if request.measure == "app":

@@ -14,7 +14,7 @@ import pytest
 
 from tests.processes import PATIENCE, gone, text_when_there
 from wulf.agent.jobs import app
-from wulf.agent.jobs.app import Kept, app_clear, app_file, app_folder, app_run
+from wulf.agent.jobs.app import StreamEnds, app_clear, app_file, app_folder, app_run
 from wulf.agent.session import Refused
 
 
@@ -121,11 +121,11 @@ def resident():
 
 
 def test_the_first_and_the_last_bytes_are_kept():
-    kept = Kept(8)
+    kept = StreamEnds(8)
     for part in (b"ab", b"cdef", b"g", b"hi", b"jklmnopqrst", b"uv"):
         kept.take(part)
     assert kept.text() == "abcd\n… 14 bytes left out …\nstuv"
-    short = Kept(8)
+    short = StreamEnds(8)
     short.take(b"abcdefgh")
     assert (short.text(), short.lost) == ("abcdefgh", 0)
 

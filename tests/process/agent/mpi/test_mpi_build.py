@@ -30,7 +30,7 @@ def test_what_was_built_is_all_that_is_kept(tmp_path: Path) -> None:
     source = tmp_path / "cache/source.zip"
     source.parent.mkdir()
     with zipfile.ZipFile(source, "w") as archive:
-        for name in ("core/json.cpp", "mpi/main.cpp", "mpi/probe.cpp"):
+        for name in ("core/json/json.cpp", "mpi/main.cpp", "mpi/probe.cpp"):
             archive.writestr(name, f"// {name}\n")
     target = source.parent / "key/wulf-mpi"
     build._build(target, source, compiler(tmp_path), build.PROGRAM, [])
@@ -38,5 +38,5 @@ def test_what_was_built_is_all_that_is_kept(tmp_path: Path) -> None:
     kept = {str(path.relative_to(source.parent)) for path in source.parent.rglob("*") if path.is_file()}
     assert kept == {"source.zip", "key/wulf-mpi"}
     asked = (tmp_path / "asked").read_text()
-    assert "core/json.cpp: // core/json.cpp" in asked
+    assert "core/json/json.cpp: // core/json/json.cpp" in asked
     assert 'together-0.cpp: #include "mpi/main.cpp"\n#include "mpi/probe.cpp"' in asked

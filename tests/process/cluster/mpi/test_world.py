@@ -115,7 +115,7 @@ def test_it_is_compiled_once(mpi):
     assert first[-1].startswith("-O2 -pthread -s -o wulf-mpi 0.o")
     assert first[-1].endswith("-Wl,-rpath,/opt/x/lib -ldl")
     assert all("-std=c++20" in line and " -c " in line for line in first[:-1])
-    assert not any("core/program.cpp" in line for line in first)
+    assert not any("core/session/program.cpp" in line for line in first)
     with opened(mpi, ranks=1):
         pass
     assert mpi.compiled == first

@@ -7,7 +7,7 @@ import pytest
 
 from wulf.core.errors import UsageError
 from wulf.store.run import RunWriter, read_run
-from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.deciding import CampaignMetric
 from wulf.workflow.tune.measures import AppMeasure
 
 PATIENCE = 60.0
@@ -15,9 +15,9 @@ PATIENCE = 60.0
 
 def measure(tmp_path, script, *, figure=None, timeout=PATIENCE, unit="s"):
     with RunWriter(tmp_path / "run", "tune") as writer:
-        value = AppMeasure(["sh", "-c", script], Metric("figure", unit), writer, figure=figure, timeout=timeout)(
-            {"a": 1}
-        )
+        value = AppMeasure(
+            ["sh", "-c", script], CampaignMetric("figure", unit), writer, figure=figure, timeout=timeout
+        )({"a": 1})
         writer.finish("complete")
     (record,) = read_run(tmp_path / "run").records
     assert record.value == value
@@ -57,4 +57,4 @@ def test_a_run_without_a_figure_says_why(tmp_path, script, words):
 
 def test_what_is_not_there_ends_the_campaign_at_once(tmp_path):
     with RunWriter(tmp_path / "run", "tune") as writer, pytest.raises(UsageError, match="can't be started"):
-        AppMeasure(["/no/such"], Metric("seconds", "s"), writer, figure=None, timeout=PATIENCE)({})
+        AppMeasure(["/no/such"], CampaignMetric("seconds", "s"), writer, figure=None, timeout=PATIENCE)({})

@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.cluster.mpi.test_installed import MPICH, OPENMPI
-from wulf.cluster.mpi.commands import FLAT_LAUNCH, Host, Site, command
+from wulf.cluster.mpi.commands import FLAT_LAUNCH, RankHost, Site, command
 from wulf.cluster.mpi.spec import WorldSpec
 
 PROGRAM = "/home/u/my cache/wulf-mpi"
 OPENMPI_5 = replace(OPENMPI, version="5.0.11", mpirun="/o/bin/mpirun")
 INTEL = replace(MPICH, kind="intel", version="2021.10", mpirun="/i/bin/mpirun")
 
-CLUSTER = Site((Host("n1", 2, 16, "a"), Host("n2", 1, 16, "b")))
-LAB = Site((Host("n1", 2, 2, "a"), Host("n2", 1, 2, "a")), root=True)
-HERE = Site((Host("here", 4, 8, "a"),), local=True)
+CLUSTER = Site((RankHost("n1", 2, 16, "a"), RankHost("n2", 1, 16, "b")))
+LAB = Site((RankHost("n1", 2, 2, "a"), RankHost("n2", 1, 2, "a")), root=True)
+HERE = Site((RankHost("here", 4, 8, "a"),), local=True)
 
 
 def line(mpi, site, spec=None):
@@ -98,7 +98,7 @@ def test_srun():
 
 @pytest.mark.parametrize(("nodes", "flat"), [(FLAT_LAUNCH, True), (FLAT_LAUNCH + 1, False)])
 def test_many_nodes_are_started_as_a_tree(nodes, flat):
-    site = Site(tuple(Host(f"n{i}", 1, 2, f"m{i}") for i in range(nodes)))
+    site = Site(tuple(RankHost(f"n{i}", 1, 2, f"m{i}") for i in range(nodes)))
     assert ("no_tree_spawn" in line(OPENMPI, site)) == flat
 
 

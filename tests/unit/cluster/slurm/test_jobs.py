@@ -42,7 +42,7 @@ def test_no_job(environ: dict[str, str]) -> None:
 
 
 def test_part_of_a_job() -> None:
-    job = slurm.Job("7", ("n1", "n2", "n3"))
+    job = slurm.SlurmJob("7", ("n1", "n2", "n3"))
     assert job.part(None) == job
     assert job.part("2").nodes == ("n1", "n2")
     assert job.part("n[2-3]").nodes == ("n2", "n3")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wulf.agent.facts import is_uniform
-from wulf.findings.facts.deviations import Deviation, deviating_facts
+from wulf.findings.facts.deviations import FactDeviation, deviating_facts
 
 ABSENT = {"value": None, "reason": "no cpufreq in /sys", "absent": True}
 UNREADABLE = {"value": None, "reason": "no permission to read /sys/x"}
@@ -22,7 +22,7 @@ def fingerprint(name: str, *facts: dict[str, Any] | None) -> dict[str, dict[str,
     return {f"n{i}": {} if entry is None else {name: entry} for i, entry in enumerate(facts, 1)}
 
 
-def deviations(name: str, *facts: dict[str, Any] | None) -> list[Deviation]:
+def deviations(name: str, *facts: dict[str, Any] | None) -> list[FactDeviation]:
     return deviating_facts(fingerprint(name, *facts), lambda _: True)
 
 
@@ -32,12 +32,12 @@ def test_equal_nodes_do_not_deviate() -> None:
 
 def test_one_node_deviates_from_the_others() -> None:
     found = deviations("nic.eth0.qdisc", fact("noqueue"), fact("noqueue"), fact("tbf"), fact("noqueue"))
-    assert found == [Deviation("nic.eth0.qdisc", "noqueue", {"n3": "tbf"})]
+    assert found == [FactDeviation("nic.eth0.qdisc", "noqueue", {"n3": "tbf"})]
 
 
 def test_several_odd_values_are_each_named() -> None:
     found = deviations("nic.eth0.mtu", *map(fact, (1500, 1500, 1500, 9000, 1400)))
-    assert found == [Deviation("nic.eth0.mtu", 1500, {"n4": 9000, "n5": 1400})]
+    assert found == [FactDeviation("nic.eth0.mtu", 1500, {"n4": 9000, "n5": 1400})]
 
 
 @pytest.mark.parametrize("values", [(1500, 9000), (1, 1, 2, 2), (1, 1, 2, 3)])
@@ -58,12 +58,12 @@ def test_only_facts_that_should_agree_count() -> None:
 
 def test_a_node_without_the_thing_deviates() -> None:
     found = deviations("cpu.governor", fact("performance"), ABSENT, fact("performance"))
-    assert found == [Deviation("cpu.governor", "performance", {"n2": None})]
+    assert found == [FactDeviation("cpu.governor", "performance", {"n2": None})]
 
 
 def test_a_majority_may_be_without_the_thing() -> None:
     found = deviations("cpu.governor", ABSENT, fact("performance"), ABSENT)
-    assert found == [Deviation("cpu.governor", None, {"n2": "performance"})]
+    assert found == [FactDeviation("cpu.governor", None, {"n2": "performance"})]
     assert found[0].has_majority
 
 

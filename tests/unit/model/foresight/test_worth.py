@@ -36,10 +36,25 @@ def forecast(name: str, seconds: float) -> Forecast:
         (Interval(0.2, 0.15, 0.25), Doubts(0.05, 0.04), "buy", "saves 6.0 % to 34.0 %"),
         (Interval(0.02, 0.01, 0.03), NO_DOUBT, "don't", "saves 1.0 % to 3.0 %"),
         (Interval(-0.1, -0.2, -0.05), NO_DOUBT, "don't", "adds 5.0 % to 20.0 %"),
-        (Interval(0.1, 0.01, 0.3), Doubts(0.01, 0.01), "not resolvable", "the networks' figures alone leave 29.0 %"),
-        (Interval(0.1, 0.09, 0.11), Doubts(0.08, 0.01), "not resolvable", "8.0 % of the trace's time are not modelled"),
+        (
+            Interval(0.1, 0.01, 0.3),
+            Doubts(0.01, 0.01),
+            "not resolvable",
+            "the networks' figures alone leave 29.0 %",
+        ),
+        (
+            Interval(0.1, 0.09, 0.11),
+            Doubts(0.08, 0.01),
+            "not resolvable",
+            "8.0 % of the trace's time are not modelled",
+        ),
         (Interval(0.1, 0.09, 0.11), Doubts(0.01, 0.08), "not resolvable", "misses the measured run by 8.0 %"),
-        (Interval(0.9, 0.9, 0.9), Doubts(0.0, 0.16), "not resolvable", "16.0 %: too far for anything to follow"),
+        (
+            Interval(0.9, 0.9, 0.9),
+            Doubts(0.0, 0.16),
+            "not resolvable",
+            "16.0 %: too far for anything to follow",
+        ),
         (Interval(0.5, 0.5, 0.5), Doubts(0.0, None), "not resolvable", "nothing measured stands beside"),
     ],
 )

@@ -10,20 +10,20 @@ import pytest
 from wulf.model.network.figures import Edit, Network, changed, draws, network_object, values_of
 from wulf.model.network.loggp import LogGP
 from wulf.model.network.measured import from_loggp
-from wulf.stats.curves.piecewise import Curve, Interval, Line
+from wulf.stats.curves.piecewise import Interval, PiecewiseCurve, Stretch
 
 
 def at(value: float) -> Interval:
     return Interval(value, value * 0.9, value * 1.1)
 
 
-def lines(*some: tuple[float, float, float, float]) -> Curve:
-    found = tuple(Line(first, last, at(alpha), at(beta)) for first, last, alpha, beta in some)
+def lines(*some: tuple[float, float, float, float]) -> PiecewiseCurve:
+    found = tuple(Stretch(first, last, at(alpha), at(beta)) for first, last, alpha, beta in some)
     switches = tuple((a.last, b.first) for a, b in pairwise(found))
-    return Curve(found, switches)
+    return PiecewiseCurve(found, switches)
 
 
-def loggp(times: Curve, latency: Interval | None = None, overhead: Interval | None = None) -> LogGP:
+def loggp(times: PiecewiseCurve, latency: Interval | None = None, overhead: Interval | None = None) -> LogGP:
     reasons = {} if latency else {"send": "only round trips were measured", "gap": "no trains"}
     return LogGP(latency, overhead, overhead, at(2e-6) if latency else None, {}, times, None, [], reasons)
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from tests.unit.report.make_run import EVIL
 from tests.unit.report.run.test_html import PLOTLY, Checker
 from tests.wording import Wording, lacking
-from wulf.findings.history import FactChange, History, JudgedSeries, Step
+from wulf.findings.history import CoincidentChange, JudgedSeries, MetricHistory, SeriesStep
 from wulf.report.compare.history import (
     amount,
     as_objects,
@@ -40,7 +40,9 @@ FALL = replace(
 )  # fmt: skip
 
 
-def told(count: int = 60, *changes: Change, subject: str = "n1>n2", facts: tuple[FactChange, ...] = ()) -> JudgedSeries:
+def told(
+    count: int = 60, *changes: Change, subject: str = "n1>n2", facts: tuple[CoincidentChange, ...] = ()
+) -> JudgedSeries:
     values = np.random.default_rng(1).lognormal(sigma=0.02, size=count) * 18.5e-6
     for each in changes:
         values[each.at :] *= each.ratio or 1.0
@@ -50,21 +52,21 @@ def told(count: int = 60, *changes: Change, subject: str = "n1>n2", facts: tuple
     )
     params = {"transport": "tcp", "pattern": "pingpong", "bytes": 1}
     series = Series(subject, "rtt", "s", params, points, 2, "lower")
-    return JudgedSeries(series, tuple(Step(each, facts) for each in changes))
+    return JudgedSeries(series, tuple(SeriesStep(each, facts) for each in changes))
 
 
-KERNEL = FactChange("n1", "kernel.release", "6.1.0-28", "6.1.0-31")
+KERNEL = CoincidentChange("n1", "kernel.release", "6.1.0-28", "6.1.0-31")
 
 
-def history(*series: JudgedSeries, **more: tuple[tuple[str, int], ...]) -> History:
-    return History("rtt", series, 60, 0.05, **more)  # type: ignore[arg-type]
+def history(*series: JudgedSeries, **more: tuple[tuple[str, int], ...]) -> MetricHistory:
+    return MetricHistory("rtt", series, 60, 0.05, **more)  # type: ignore[arg-type]
 
 
-def hostile() -> History:
-    evil = told(60, RISE, subject=f"{EVIL}>\x1b[31m", facts=(FactChange(EVIL, EVIL, EVIL, "\x1b[2J"),))
+def hostile() -> MetricHistory:
+    evil = told(60, RISE, subject=f"{EVIL}>\x1b[31m", facts=(CoincidentChange(EVIL, EVIL, EVIL, "\x1b[2J"),))
     points = tuple(replace(point, run=replace(point.run, id=EVIL, started=EVIL)) for point in evil.series.points)
     series = replace(evil.series, points=points, unit="s", params={"transport": EVIL, EVIL: EVIL})
-    return History(EVIL, (replace(evil, series=series),), 60, 0.05, ((EVIL, EVIL),), ((EVIL, 1),))
+    return MetricHistory(EVIL, (replace(evil, series=series),), 60, 0.05, ((EVIL, EVIL),), ((EVIL, 1),))
 
 
 SHAPES = {
@@ -78,7 +80,7 @@ SHAPES = {
 }
 
 
-def shown(of: History, width: int = 80) -> list[str]:
+def shown(of: MetricHistory, width: int = 80) -> list[str]:
     console = Console(width=width, file=io.StringIO(), record=True, color_system=None)
     print_history(of, console)
     return console.export_text().splitlines()
@@ -141,17 +143,17 @@ def test_amounts() -> None:
 
 
 def test_facts_in_words(wording: Wording) -> None:
-    earlier = fact_text(FactChange("n1", "nic.eth0.offload.gro", True, False, -1))
+    earlier = fact_text(CoincidentChange("n1", "nic.eth0.offload.gro", True, False, -1))
     assert lacking(earlier, "n1 nic.eth0.offload.gro: yes → no", "1 run earlier") == []
-    assert fact_text(FactChange("", "wulf version", "0.1", None, 2)) == "wulf version: 0.1 → none (2 runs later)"
-    boots = (FactChange("n1", "kernel.boot_id", "a", "b"), FactChange("n2", "kernel.boot_id", "c", "d"))
+    assert fact_text(CoincidentChange("", "wulf version", "0.1", None, 2)) == "wulf version: 0.1 → none (2 runs later)"
+    boots = (CoincidentChange("n1", "kernel.boot_id", "a", "b"), CoincidentChange("n2", "kernel.boot_id", "c", "d"))
     both = (*boots, KERNEL, replace(KERNEL, node="n2", off=1))
     reboots, first, second = fact_texts(both)
     assert lacking(reboots, "n1 and n2", "rebooted") == []
     assert first == "n1 kernel.release: 6.1.0-28 → 6.1.0-31"
     assert lacking(second, "n2 kernel.release: 6.1.0-28 → 6.1.0-31", "1 run later") == []
     wording("\n".join((earlier, reboots, first, second)))
-    assert place_text(Step(replace(RISE, earliest=29, latest=33))) == "or up to 1 run earlier or 3 runs later"
+    assert place_text(SeriesStep(replace(RISE, earliest=29, latest=33))) == "or up to 1 run earlier or 3 runs later"
 
 
 def test_bars() -> None:

@@ -92,8 +92,8 @@ def test_time_that_the_replay_is_known_to_get_right_stands_beside_the_coverage(f
 
 
 def test_a_fit_is_shown_beside_what_was_measured(found: Prediction, wording: Wording) -> None:
-    parts = {"latency": (1e-3, Interval(2e-3, 1.5e-3, 2.5e-3)), "byte": (1e-8, Interval(2e-8, 1e-8, 4e-8)),
-             "gap": (1e-6, None)}  # fmt: skip
+    latency, byte = Interval(2e-3, 1.5e-3, 2.5e-3), Interval(2e-8, 1e-8, 4e-8)
+    parts = {"latency": (1e-3, latency), "byte": (1e-8, byte), "gap": (1e-6, None)}
     some = replace(found, fit=TraceFit(parts, (5.0, 5.0), (5.0, 5.5), 90))
     shown = section(predict_view(some), "The network as the trace's calls have it")
     assert shown.table is not None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from wulf.stats.curves.piecewise import Curve, fit, next_sizes, unexplained
+from wulf.stats.curves.piecewise import PiecewiseCurve, fit, next_sizes, unexplained
 
 SIZES = sorted({int(2 ** (k / 2)) for k in range(45)})
 
@@ -64,7 +64,9 @@ def test_the_order_of_replicates_hardly_matters() -> None:
     assert [line.alpha.value for line in plain.lines] == pytest.approx([line.alpha.value for line in turned.lines])
 
 
-def held(curve: Curve, *sizes: float, off: float = 0.0, half: float = 0.01) -> dict[float, tuple[float, float]]:
+def held(
+    curve: PiecewiseCurve, *sizes: float, off: float = 0.0, half: float = 0.01
+) -> dict[float, tuple[float, float]]:
     return {n: (bent(n) * (1 + off) * (1 - half), bent(n) * (1 + off) * (1 + half)) for n in sizes}
 
 

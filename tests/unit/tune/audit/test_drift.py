@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.tune.make_audit import ABSENT, REFUSED, read, readings, setting
-from wulf.tune.audit.drift import Change, changes, unlike
+from wulf.tune.audit.drift import SettingDrift, changes, unlike
 
 
-def changed(before: Any, now: Any, **more: Any) -> list[Change]:
+def changed(before: Any, now: Any, **more: Any) -> list[SettingDrift]:
     return changes([setting(**more)], before, now)
 
 
@@ -20,7 +20,7 @@ def test_nothing_changed() -> None:
 def test_nodes_with_the_same_change_are_told_of_together() -> None:
     before = readings("nic.mtu", *[read(1500)] * 3, place="eth0")
     now = readings("nic.mtu", read(9000), read(1500), read(9000), place="eth0")
-    assert changed(before, now) == [Change(setting(), "value", 1500, 9000, ("eth0",), ("n1", "n3"))]
+    assert changed(before, now) == [SettingDrift(setting(), "value", 1500, 9000, ("eth0",), ("n1", "n3"))]
 
 
 def test_what_a_reboot_would_give_counts_too() -> None:

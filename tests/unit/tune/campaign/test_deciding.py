@@ -16,9 +16,9 @@ from wulf.tune.campaign.contrasts import blocks_of, in_blocks, main_effects, str
 from wulf.tune.campaign.deciding import (
     INERT,
     REFUSED,
-    Metric,
-    Outcome,
-    Row,
+    ArmRow,
+    CampaignMetric,
+    WriteOutcome,
     alarms,
     best_levels,
     estimated,
@@ -31,7 +31,7 @@ from wulf.tune.campaign.selecting import Factor
 from wulf.tune.campaign.wording import comparison_object, impact, row_verdict, verdict
 from wulf.tune.values import Level
 
-METRIC = Metric("rtt", "s")
+METRIC = CampaignMetric("rtt", "s")
 BASE = 50e-6
 
 
@@ -50,7 +50,7 @@ def values(
     return [BASE * exp(one + drift * i + random.normal(0, noise)) for i, one in enumerate(known)]
 
 
-def judged(stage: Stage, some: list[float | None], chosen: dict[str, Level], **outcomes: Outcome):  # type: ignore[no-untyped-def]
+def judged(stage: Stage, some: list[float | None], chosen: dict[str, Level], **outcomes: WriteOutcome):  # type: ignore[no-untyped-def]
     times = list(range(len(some)))
     return judge(stage, some, times, chosen=chosen, outcomes=outcomes, metric=METRIC, alpha=0.05, delta=0.01)
 
@@ -124,8 +124,8 @@ def test_every_arm_has_as_many_measurements_and_the_default_is_one_of_them() -> 
 def test_a_row_is_faster_among_all_of_its_stage_or_by_itself_alone() -> None:
     """With seven blocks the least p is 2/128: proven for one arm, not among five."""
     p_values = (2 / 128, 0.3, 0.4, 0.5, 0.6)
-    many = [Row("sweep", f"x = {i}", "level", 7, BASE, 0.1, compared(p)) for i, p in enumerate(p_values)]
-    one = Row("confirm", "x = 0", "level", 7, BASE, 0.1, compared(2 / 128))
+    many = [ArmRow("sweep", f"x = {i}", "level", 7, BASE, 0.1, compared(p)) for i, p in enumerate(p_values)]
+    one = ArmRow("confirm", "x = 0", "level", 7, BASE, 0.1, compared(2 / 128))
     corrected = holm_of_rows([*many, one])
     assert corrected["sweep", "x = 0"] == pytest.approx(10 / 128)
     assert corrected["confirm", "x = 0"] == pytest.approx(2 / 128)
@@ -221,7 +221,9 @@ def test_what_is_faster_alone_and_slower_in_company_is_not_kept(wording: Wording
 def test_inert_and_refused_settings_are_never_kept() -> None:
     stage, chosen = made(blocks=9)
     some = values(stage, {"a": -0.5, "b": -0.5})
-    result = judged(stage, some, chosen, a=Outcome(INERT, "since Linux 4.14"), b=Outcome(REFUSED, "by n2: no"))
+    result = judged(
+        stage, some, chosen, a=WriteOutcome(INERT, "since Linux 4.14"), b=WriteOutcome(REFUSED, "by n2: no")
+    )
     assert not result.kept
     texts = [verdict(one, BASE, METRIC) for one in result.findings]
     assert texts[:2] == ["inert: faster", "refused: by n2: no"]
@@ -229,7 +231,7 @@ def test_inert_and_refused_settings_are_never_kept() -> None:
 
 def test_more_is_better_of_a_rate() -> None:
     stage, chosen = made(blocks=9)
-    rate = Metric("throughput", "B/s", lower_is_better=False)
+    rate = CampaignMetric("throughput", "B/s", lower_is_better=False)
     result = judge(stage, values(stage, {"a": 0.3, "b": -0.3}), list(range(len(stage.steps))), chosen=chosen,
                    outcomes={}, metric=rate, alpha=0.05, delta=0.01)  # fmt: skip
     assert [one.judgement for one in result.findings][:2] == ["faster", "slower"]
@@ -246,7 +248,7 @@ def test_the_best_of_a_sweep_goes_on_also_of_a_rate() -> None:
     reached = {1: 1.0, 2: 3.0, 3: 2.0}
     some = [exp(sum(reached[w[1]] for w in stage.arms[step.arm].writes)) for step in stage.steps]  # type: ignore[index]
     for lower, best in ((True, 1), (False, 2)):
-        rule = rule_for(stage, Metric("x", "1", lower_is_better=lower), 0.05, 0.01)
+        rule = rule_for(stage, CampaignMetric("x", "1", lower_is_better=lower), 0.05, 0.01)
         assert best_levels([swept], stage, some, rule) == {"ring": Level((("ring", best),))}
     assert best_levels([swept], None, [], None) == {"ring": levels[0]}
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.workflow.tune_fakes import setting
 from wulf.core.errors import UsageError
-from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.deciding import CampaignMetric
 from wulf.tune.campaign.plan import (
     Campaign,
     blocks_wanted,
@@ -49,7 +49,7 @@ READINGS: dict[str, Any] = {
 
 def campaign(named: dict[str, Any] | None = None, blocks: int = 8) -> Campaign:
     selection = select(CATALOGUE, Criteria(Aim.LATENCY, named), READINGS)
-    return Campaign(Aim.LATENCY, ("n1", "n2"), selection, Metric("rtt", "s"), "a round trip", 0.5, blocks, 1)
+    return Campaign(Aim.LATENCY, ("n1", "n2"), selection, CampaignMetric("rtt", "s"), "a round trip", 0.5, blocks, 1)
 
 
 def test_a_node_is_asked_for_what_is_not_so_yet_with_what_it_resets() -> None:

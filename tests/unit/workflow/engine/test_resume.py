@@ -13,7 +13,7 @@ import pytest
 from tests.unit.workflow.simulating import QUICK, Impatient, simulator
 from tests.wording import Wording, lacking
 from wulf.store.run import Run, RunWriter
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.engine.resume import MOST_CHANGES, lacks_nothing, resumed_notes
 from wulf.workflow.engine.study import Study
 from wulf.workflow.net.bisection import Bisection
@@ -21,7 +21,7 @@ from wulf.workflow.net.incast import Incast
 from wulf.workflow.net.pairs import Pairs
 from wulf.workflow.net.survey import Survey
 
-Turn = Callable[..., Outcome]
+Turn = Callable[..., RunOutcome]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import Metric
 from wulf.measure.engine.watcher import Unwatched
 from wulf.workflow.engine.effort import Effort
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.engine.recover import load
 from wulf.workflow.engine.sweep import first_sizes
 from wulf.workflow.net.one_pair import PairSweep
@@ -109,7 +109,7 @@ def drifting(factor: float) -> Any:
     return value
 
 
-def anchors(outcome: Outcome) -> dict[str, list[int]]:
+def anchors(outcome: RunOutcome) -> dict[str, list[int]]:
     """Phase → sizes."""
     found: dict[str, list[int]] = {}
     for cell in Plan.from_json(outcome.run.plan).cells:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.report.make_history import TCP, line, write_run, write_weeks
 from wulf.core.errors import UsageError
-from wulf.findings.history import FactChange
+from wulf.findings.history import CoincidentChange
 from wulf.stats.series.changes import Change
 from wulf.store.history import Collection, Point, Series, Source, collect, metrics_of
 from wulf.workflow.model.history import WINDOW, explain, fact_changes, history, settled
@@ -69,7 +69,7 @@ def test_runs_that_know_nothing_say_nothing() -> None:
     absent = {"n1": {"cpu.governor": {"value": None, "reason": "no cpufreq", "absent": True}}}
     there = {"n1": {"cpu.governor": {"value": "performance"}}}
     got = fact_changes(sources, change(6), (0, 12), lambda s: absent if sources.index(s) < 6 else there)
-    assert got == [FactChange("n1", "cpu.governor", None, "performance", 0)]
+    assert got == [CoincidentChange("n1", "cpu.governor", None, "performance", 0)]
 
 
 def test_lists_and_truth_values_compare_by_what_they_are() -> None:
@@ -88,7 +88,9 @@ def test_what_varies_by_itself_is_no_suspect() -> None:
 
 def test_another_wulf_is_a_suspect_too() -> None:
     sources = [source(i, "0.1" if i < 6 else "0.2") for i in range(12)]
-    assert fact_changes(sources, change(6), (0, 12), lambda _: {}) == [FactChange("", "wulf version", "0.1", "0.2")]
+    assert fact_changes(sources, change(6), (0, 12), lambda _: {}) == [
+        CoincidentChange("", "wulf version", "0.1", "0.2")
+    ]
 
 
 def test_explaining_needs_no_disk() -> None:
@@ -105,7 +107,7 @@ def test_explaining_needs_no_disk() -> None:
     (told,) = explain("throughput", Collection((series,), 40), facts_of).told
     assert asked == [("n1", "n2")]
     assert [step.change.at for step in told.steps] == [25]
-    assert told.steps[0].facts == (FactChange("n2", "nic.eth0.mtu", 9000, 1500),)
+    assert told.steps[0].facts == (CoincidentChange("n2", "nic.eth0.mtu", 9000, 1500),)
     assert told.worse_now
     assert told.doubt is None
 

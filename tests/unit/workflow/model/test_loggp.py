@@ -20,7 +20,7 @@ from wulf.model.network.fitting import fit_loggp
 from wulf.model.network.measured import from_loggp
 from wulf.model.network.patterns import BOTH_WAYS, PATTERNS, TOGETHER, WINDOW, window_time
 from wulf.store.run import Run
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.model.loggp import (
     CONGESTION,
     CROSSED,
@@ -110,7 +110,7 @@ def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _:
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> tuple[Outcome, FakeWorld]:
+def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> tuple[RunOutcome, FakeWorld]:
     monkeypatch.setattr(measuring, "described", lambda: DESCRIBED)
     measuring.mpi_probe.cache_clear()
     worlds: list[FakeWorld] = []
@@ -119,7 +119,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> t
     return simulator(monkeypatch, tmp_path, LogGPStudy)("n[1-2]", {"launch": Launch(), "seconds": 0.01}), worlds[0]
 
 
-def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[Outcome, FakeWorld]) -> None:
+def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[RunOutcome, FakeWorld]) -> None:
     outcome, world = measured
     assert outcome.exit_code == 0
     trains = [params for name, params in world.ran if name == "loggp"]
@@ -139,7 +139,7 @@ def test_round_trips_and_trains_of_all_sizes_then_pauses(measured: tuple[Outcome
     assert later == sorted(later), "round trips and trains come first"
 
 
-def test_the_planted_parameters_are_found(measured: tuple[Outcome, FakeWorld]) -> None:
+def test_the_planted_parameters_are_found(measured: tuple[RunOutcome, FakeWorld]) -> None:
     given = measured_of(measured[0].run)
     assert given.subject == "n1>n2 openmpi 4.1.4"
     assert given.messages == MESSAGES
@@ -156,7 +156,7 @@ def test_the_planted_parameters_are_found(measured: tuple[Outcome, FakeWorld]) -
     assert max(abs(check.error.value) for check in found.checks if check.what not in PATTERNS) < 0.02
 
 
-def test_messages_that_cross_are_held_against_what_one_alone_takes(measured: tuple[Outcome, FakeWorld]) -> None:
+def test_messages_that_cross_are_held_against_what_one_alone_takes(measured: tuple[RunOutcome, FakeWorld]) -> None:
     """What the lines miss of a pattern that they were not made of, the network's figures allow for."""
     found = measured_of(measured[0].run).fitted()
     crossed = {check.bytes: check.error.value for check in found.checks if check.what == BOTH_WAYS}
@@ -171,7 +171,7 @@ def test_messages_that_cross_are_held_against_what_one_alone_takes(measured: tup
 
 
 def test_windows_are_held_against_what_logp_makes_of_them_and_the_gap_allows_for_it(
-    measured: tuple[Outcome, FakeWorld],
+    measured: tuple[RunOutcome, FakeWorld],
 ) -> None:
     found = measured_of(measured[0].run).fitted()
     windows = {check.bytes: check.error.value for check in found.checks if check.what == TOGETHER}
@@ -184,7 +184,7 @@ def test_windows_are_held_against_what_logp_makes_of_them_and_the_gap_allows_for
     assert any("16 messages each way" in note for note in notes)
 
 
-def test_large_messages_that_hide_behind_nothing_get_on_in_calls_alone(measured: tuple[Outcome, FakeWorld]) -> None:
+def test_large_messages_that_hide_behind_nothing_get_on_in_calls_alone(measured: tuple[RunOutcome, FakeWorld]) -> None:
     found = measured_of(measured[0].run).fitted()
     assert found.hidden[max(SIZES)].value == pytest.approx(HIDES, rel=0.01)
     file, notes = from_loggp(found, "this", "a run")

@@ -22,17 +22,17 @@ from wulf.measure.engine.plan import Cell
 from wulf.measure.mpi.probes import BLOCKS, EACH, SHARED, mpi_probe
 from wulf.workflow.engine import connect as connecting
 from wulf.workflow.engine.effort import Effort
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.engine.study import Conditions, Study
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.mpi.launching import Launch, Turns, launch_finding, middle, ranks_text
-from wulf.workflow.mpi.probes import Ranks, Single
+from wulf.workflow.mpi.probes import Ranks, RanksProbe
 from wulf.workflow.mpi.whole import Collectives, Onesided, Pairs, SizeSweep, looks_for
 from wulf.workflow.net.like import Repeat, Wanted, measured
 
 __all__ = ["probes"]  # a fixture
 
-Run = Callable[..., tuple[Outcome, FakeWorld]]
+Run = Callable[..., tuple[RunOutcome, FakeWorld]]
 
 
 def steady(probe: str, params: Mapping[str, Any], ranks: int) -> Any:
@@ -47,7 +47,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> I
         study: Callable[..., Study], nodes: str = "n[1-2]", answer: Answer = steady, launch: Launch | None = None,
         cluster: Mapping[str, Any] | None = None, error: Exception | None = None, effort: Effort = QUICK,
         **options: Any,
-    ) -> tuple[Outcome, FakeWorld]:  # fmt: skip
+    ) -> tuple[RunOutcome, FakeWorld]:  # fmt: skip
         worlds: list[FakeWorld] = []
         monkeypatch.setattr(mpi, "open_world", launcher(answer, worlds, error))
         options["launch"] = launch or Launch()
@@ -57,11 +57,11 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> I
     yield run
 
 
-def main(outcome: Outcome, metric: str) -> list[Record]:
+def main(outcome: RunOutcome, metric: str) -> list[Record]:
     return [record for record in outcome.run.records if record.metric == metric]
 
 
-pingpong = partial(Single, name="pingpong", params={"bytes": 8, "seconds": 0.01})
+pingpong = partial(RanksProbe, name="pingpong", params={"bytes": 8, "seconds": 0.01})
 
 
 def test_a_pingpong_is_a_record_of_two_nodes_that_says_what_launched_it(simulate: Run, wording: Wording) -> None:
@@ -194,7 +194,7 @@ def test_too_few_ranks_are_refused_before_any_node_is_touched(simulate: Run) -> 
 
 def test_a_rank_beyond_the_last_is_refused_with_the_next_step(simulate: Run) -> None:
     with pytest.raises(UsageError, match="rank 7 is asked for, and there are 2"):
-        simulate(partial(Single, name="pingpong", params={"b": 7}))
+        simulate(partial(RanksProbe, name="pingpong", params={"b": 7}))
 
 
 def test_an_mpi_that_cannot_be_launched_is_the_commands_error(simulate: Run) -> None:
@@ -203,14 +203,14 @@ def test_an_mpi_that_cannot_be_launched_is_the_commands_error(simulate: Run) -> 
 
 
 def test_a_node_that_is_down_leaves_the_ranks_of_the_others(simulate: Run) -> None:
-    work = partial(Single, name="collective", params={"op": "allreduce", "bytes": 8})
+    work = partial(RanksProbe, name="collective", params={"op": "allreduce", "bytes": 8})
     outcome, world = simulate(work, nodes="n[1-3]", cluster={"unreachable": {"n2": "no route to host"}})
     assert outcome.exit_code == 3
     assert world.places == ("n1", "n3")
     assert main(outcome, "time")[0].subject == "n1>n3"
 
 
-def blocks_of(outcome: Outcome) -> dict[int, list[int]]:
+def blocks_of(outcome: RunOutcome) -> dict[int, list[int]]:
     blocks: dict[int, list[int]] = {}
     for replicate in outcome.run.replicates:
         blocks.setdefault(replicate["block"], []).append(replicate["cell"])
@@ -259,7 +259,7 @@ def test_an_operation_that_there_is_not_is_refused(simulate: Run) -> None:
 
 
 def test_the_first_ranks_alone_are_what_the_record_says(simulate: Run) -> None:
-    work = partial(Single, name="collective", params={"ranks": 3})
+    work = partial(RanksProbe, name="collective", params={"ranks": 3})
     outcome, _ = simulate(work, nodes="n[1-4]")
     (record,) = main(outcome, "time")
     assert (record.subject, record.params["ranks"]) == ("n[1-3]", 3)
@@ -342,6 +342,6 @@ def test_more_ranks_than_cpus_begin_after_a_barrier_unless_told_otherwise(
 ) -> None:
     facts = {"kernel.boot_id": {"value": "one"}, "limits.cpus": {"value": cpus}}
     monkeypatch.setattr(connecting, "_facts_of", lambda sessions: {node: dict(facts) for node in sessions})
-    outcome, world = simulate(partial(Single, name="collective", params=given), nodes="n[1-4]")
+    outcome, world = simulate(partial(RanksProbe, name="collective", params=given), nodes="n[1-4]")
     assert {params.get("start") for _, params in world.ran} == {start}
     assert any("more ranks than CPUs" in f.text for f in outcome.run.findings) == (start == "barrier")

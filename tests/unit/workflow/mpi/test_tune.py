@@ -20,7 +20,7 @@ from wulf.measure.mpi.algorithms import choice_of
 from wulf.measure.mpi.guidelines import Call
 from wulf.measure.mpi.probes import BLOCKS, EACH
 from wulf.measure.mpi.rules_file import Rule
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.mpi import tune as mpi_tune
 from wulf.workflow.mpi.launching import Launch
@@ -77,7 +77,7 @@ class Mpi:
         world.close()
 
 
-Tune = Callable[..., Outcome]
+Tune = Callable[..., RunOutcome]
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def tune(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> Tune:
         path.write_bytes(data)
         return str(path)
 
-    def run(there: Mpi, launch: Launch | None = None, *, quick: bool = False, **options: Any) -> Outcome:
+    def run(there: Mpi, launch: Launch | None = None, *, quick: bool = False, **options: Any) -> RunOutcome:
         monkeypatch.setattr(mpi, "open_world", there.launch)
         monkeypatch.setattr(mpi_tune, "open_world", there.launch)
         monkeypatch.setattr(mpi_tune, "bring_file", bring)
@@ -97,7 +97,7 @@ def tune(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> Tune:
     return run
 
 
-def texts(outcome: Outcome, kind: str = "tuned") -> str:
+def texts(outcome: RunOutcome, kind: str = "tuned") -> str:
     return " | ".join(finding.text for finding in outcome.run.findings if finding.kind == kind)
 
 

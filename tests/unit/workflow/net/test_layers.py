@@ -18,7 +18,7 @@ from wulf.cluster.simulated.cluster import Fault
 from wulf.core.records import Record, Verdict
 from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.probes import Probe
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.engine.recover import load
 from wulf.workflow.net import layers as layering
 from wulf.workflow.net.layers import Layers, layer_ends
@@ -54,7 +54,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(simulated, "WULF_NET", described())
     run = simulator(monkeypatch, tmp_path, Layers)
 
-    def simulate(pair: tuple[str, str] = ("n1", "n2"), size: int = 1, width: float = 0.5, **cluster: Any) -> Outcome:
+    def simulate(pair: tuple[str, str] = ("n1", "n2"), size: int = 1, width: float = 0.5, **cluster: Any) -> RunOutcome:
         client, server = pair
         options = {"client": client, "server": server, "params": {"bytes": size, "seconds": 0.01}}
         effort = replace(QUICK, width=width)
@@ -63,11 +63,11 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return simulate
 
 
-def of(outcome: Outcome, metric: str) -> list[Record]:
+def of(outcome: RunOutcome, metric: str) -> list[Record]:
     return [record for record in outcome.run.records if record.metric == metric]
 
 
-def added(outcome: Outcome) -> dict[tuple[Any, Any], Record]:
+def added(outcome: RunOutcome) -> dict[tuple[Any, Any], Record]:
     return {(r.params["layer"], r.params["over"]): r for r in of(outcome, "difference")}
 
 

@@ -18,7 +18,7 @@ from wulf.measure.mpi.probes import BLOCKS, SHARED
 from wulf.measure.net.layers import contrasts, layer_name, place
 from wulf.report.net.layers import layer_table, row_texts
 from wulf.workflow.engine import connect as connecting
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.engine.study import Conditions
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.mpi.launching import Launch
@@ -41,7 +41,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> A
 
     worlds: list[FakeWorld] = []
 
-    def run(error: Exception | None = None, shared: str = "", how: str = SHARED) -> tuple[Outcome, list[FakeWorld]]:
+    def run(error: Exception | None = None, shared: str = "", how: str = SHARED) -> tuple[RunOutcome, list[FakeWorld]]:
         monkeypatch.setattr(mpi, "open_world", launcher(answer, worlds, error))
         if shared:
             facts = {"kernel.boot_id": {"value": "one"}, "limits.cpus": {"value": shared}}

@@ -17,7 +17,7 @@ from wulf.measure.engine.probes import Metric
 from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.workflow.engine.recover import load
 from wulf.workflow.net import survey as surveying
-from wulf.workflow.net.one_pair import Single
+from wulf.workflow.net.one_pair import PairProbe
 from wulf.workflow.net.survey import SWEEP_SIZES, Survey
 
 
@@ -164,7 +164,7 @@ def test_an_interrupt_keeps_what_was_measured(simulate: Any) -> None:
 
 def test_one_cell(simulate: Any) -> None:
     cell = Cell(0, "n1", "n2", "tcp", "pingpong", {"bytes": 1}, (Metric("rtt", "s"),))
-    outcome = simulate("n[1-2]", {"cell": cell}, made=Single, page=True)
+    outcome = simulate("n[1-2]", {"cell": cell}, made=PairProbe, page=True)
     assert outcome.exit_code == 0
     assert [(r.subject, r.metric) for r in outcome.run.records] == [("n1>n2", "rtt")]
     assert not (outcome.run.path / "report.html").exists()

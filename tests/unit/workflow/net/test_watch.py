@@ -14,7 +14,7 @@ from wulf.core.records import Verdict
 from wulf.measure.engine.plan import Plan
 from wulf.measure.net.watching import Moment, Watching
 from wulf.workflow.engine.effort import Effort
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.engine.recover import load
 from wulf.workflow.net.watch import Pace, Watch
 
@@ -84,7 +84,7 @@ def test_failures_do_not_end_it(simulate: Any) -> None:
 
 
 def test_a_budget_ends_it_well_however_few_there_are(simulate: Any) -> None:
-    outcome: Outcome = simulate(budget=1e-9)[0]
+    outcome: RunOutcome = simulate(budget=1e-9)[0]
     assert outcome.exit_code == 0
     assert outcome.run.meta["state"] == "complete"
     assert {r.verdict for r in outcome.run.records if r.metric == "rtt"} <= {Verdict.UNRESOLVED}

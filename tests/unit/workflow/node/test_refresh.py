@@ -13,7 +13,7 @@ import pytest
 
 from tests.unit.rates.making import LATENCY, SIZE
 from wulf.rates.rate import Rate
-from wulf.workflow.node.refresh import AGAIN, BATCH, DAY, Account, Batch, Limits, Outcome, Why, refresh, stale
+from wulf.workflow.node.refresh import AGAIN, BATCH, DAY, Account, Batch, Limits, RefreshOutcome, Why, refresh, stale
 
 START = 1_770_000_000.0
 WANTED = [f"rate.{number}" for number in range(150)]
@@ -27,7 +27,7 @@ def at(now: float) -> str:
 
 @dataclass
 class Simulated:
-    """A machine whose clock goes on only as it is used; implements `wulf.workflow.node.refresh.Host`."""
+    """A machine whose clock goes on only as it is used; implements `wulf.workflow.node.refresh.RefreshHost`."""
 
     costs: Callable[[], float]
     idle: Callable[[float], bool] = lambda _: True
@@ -68,7 +68,7 @@ class Simulated:
         self.saved.append(account)
 
 
-def week(host: Simulated, limits: Limits, days: float = 7.0) -> list[Outcome]:
+def week(host: Simulated, limits: Limits, days: float = 7.0) -> list[RefreshOutcome]:
     """The timer fires every quarter of an hour; the account is what the last time saved."""
     account, done = Account(at=START, since=START), []
     for number in range(int(days * DAY / PERIOD)):

@@ -16,7 +16,7 @@ from wulf.selftest.blame import SIZES, surveyed
 from wulf.selftest.simulated.planted import NOISES, Planted, accusations, figures, healthy, mistakes, planted
 from wulf.stats.series.streams import Stream
 from wulf.workflow.engine.effort import QUICK_LOOKS
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.net.survey import Survey
 
 EVERY = 6
@@ -25,7 +25,7 @@ EVERY = 6
 HARDEST, CV = NOISES[0.05][-1], 0.05
 GENTLE = NOISES[0.02][0]
 
-Quiz = Callable[[Planted], Outcome]
+Quiz = Callable[[Planted], RunOutcome]
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Quiz:
     monkeypatch.setattr(Survey, "page", False)
     run = simulator(monkeypatch, tmp_path, Survey)
 
-    def asked(fault: Planted) -> Outcome:
+    def asked(fault: Planted) -> RunOutcome:
         figure = figures(fault, np.random.default_rng(len(fault.name)), GENTLE, 0.02)
 
         def value(client: str, server: str, params: Mapping[str, Any]) -> float:

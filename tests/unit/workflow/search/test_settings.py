@@ -7,7 +7,7 @@ import pytest
 from tests.unit.workflow.tune_fakes import FakeCluster, FakeNode, setting
 from wulf.core.errors import WulfError
 from wulf.search.trial import OK, Outcome
-from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.deciding import CampaignMetric
 from wulf.tune.campaign.plan import Campaign
 from wulf.tune.campaign.selecting import Selection
 from wulf.tune.setting import Aim
@@ -26,7 +26,7 @@ def make(**of_nodes):
     )
     nodes.open()
     catalogue = {name: setting(name) for name in VALUES}
-    campaign = Campaign(Aim.LATENCY, NAMES, Selection(()), Metric("x", "s"), "a program", 1.0, blocks=1, seed=1)
+    campaign = Campaign(Aim.LATENCY, NAMES, Selection(()), CampaignMetric("x", "s"), "a program", 1.0, blocks=1, seed=1)
     readings = {name: {key: {"": {"value": value}} for key, value in (("t.a", 0), ("t.b", 10))} for name in NAMES}
     return cluster, SettingKnobs(campaign, catalogue, nodes, lambda _: None, readings)
 

@@ -19,11 +19,11 @@ from wulf.core.errors import UsageError
 from wulf.core.findings import Finding
 from wulf.store.run import RunWriter
 from wulf.tune.setting import Aim
-from wulf.workflow.engine.measuring import Outcome
+from wulf.workflow.engine.measuring import RunOutcome
 from wulf.workflow.tune import audit as auditing
 from wulf.workflow.tune.audit import cluster_interfaces, is_cluster, read_baseline, roles_of
 
-Audit = Callable[..., Outcome]
+Audit = Callable[..., RunOutcome]
 
 QUIET = {"nic.eth0.coalescing.adaptive_rx": {"value": False}, "nic.eth0.coalescing.rx_delay": {"value": 0},
          "software.irqbalance": {"value": False}}  # fmt: skip
@@ -37,7 +37,7 @@ def audit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Audit:
     monkeypatch.setattr("wulf.tune.readings.mechanisms", lambda: MECHANISMS)
     count = iter(range(100))
 
-    def run(nodes: str = "n[1-4]", odd: Any = (), cluster: Any = (), usual: Any = (), **how: Any) -> Outcome:
+    def run(nodes: str = "n[1-4]", odd: Any = (), cluster: Any = (), usual: Any = (), **how: Any) -> RunOutcome:
         inventory = Inventory.from_nodeset(nodes, launcher="null", roles=how.pop("inventory_roles", {}))
         own = dict(odd)
 
@@ -54,7 +54,7 @@ def audit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Audit:
     return run
 
 
-def kinds(outcome: Outcome) -> dict[str, list[Finding]]:
+def kinds(outcome: RunOutcome) -> dict[str, list[Finding]]:
     found: dict[str, list[Finding]] = {}
     for finding in outcome.run.findings:
         found.setdefault(finding.kind, []).append(finding)

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.workflow.tune_fakes import FakeCluster, FakeNode, Truth, setting
 from tests.wording import Wording, lacking
 from wulf.core.errors import NodeError
-from wulf.tune.campaign.deciding import Metric
+from wulf.tune.campaign.deciding import CampaignMetric
 from wulf.tune.campaign.plan import Campaign
 from wulf.tune.campaign.selecting import Criteria, select
 from wulf.tune.campaign.wording import verdict
@@ -22,7 +22,7 @@ from wulf.workflow.tune.result import kept_object
 
 NAMES = ("n1", "n2", "n3")
 EFFECTS = {"net.good": -0.3, "net.bad": 0.2, "net.none": 0.0, "net.clamped": -0.1}
-METRIC = Metric("rtt", "s")
+METRIC = CampaignMetric("rtt", "s")
 
 CATALOGUE: dict[str, Setting] = {
     "net.good": setting("net.good"),

@@ -25,7 +25,7 @@ from wulf.workflow.engine.done import Done
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.tune import prepare as preparing
 from wulf.workflow.tune import run as tuning
-from wulf.workflow.tune.prepare import Request, plan_object
+from wulf.workflow.tune.prepare import CampaignRequest, plan_object
 from wulf.workflow.tune.run import plan_only, tune
 
 __all__ = ["probes"]  # a fixture
@@ -72,7 +72,7 @@ class Cluster:
 
     def tune(self, **request: Any) -> Done:
         with RunWriter(self.folder / "run", "tune", {"seed": 1, "nodes": ["n1", "n2"]}) as writer:
-            return tune(self.inventory, Request(Aim.LATENCY, seed=3, **request), writer)
+            return tune(self.inventory, CampaignRequest(Aim.LATENCY, seed=3, **request), writer)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cluster:
 
 def test_the_plan_changes_nothing_and_says_what_would_be(cluster: Cluster) -> None:
     before = cluster.settings.state()
-    plan = plan_object(plan_only(cluster.inventory, Request(Aim.LATENCY)))
+    plan = plan_object(plan_only(cluster.inventory, CampaignRequest(Aim.LATENCY)))
     assert cluster.settings.state() == before
     assert {op for _, op in cluster.settings.log} == {"settings"}
     assert [one["name"] for one in plan["settings"]] == ["net.good", "net.none"]
@@ -143,14 +143,14 @@ def test_a_lost_node_is_exit_3_with_what_was_measured(cluster: Cluster) -> None:
 
 
 def test_named_settings_alone(cluster: Cluster) -> None:
-    plan = plan_object(plan_only(cluster.inventory, Request(Aim.LATENCY, settings="net.none=7")))
+    plan = plan_object(plan_only(cluster.inventory, CampaignRequest(Aim.LATENCY, settings="net.none=7")))
     assert [(one["name"], one["to"]) for one in plan["settings"]] == [("net.none", ("7",))]
 
 
 def test_a_node_that_does_not_answer_is_no_campaign(cluster: Cluster) -> None:
     cluster.simulated.unreachable = {"n2": "no route to host"}
     with pytest.raises(NodeError, match="no route to host"):
-        plan_only(cluster.inventory, Request(Aim.LATENCY))
+        plan_only(cluster.inventory, CampaignRequest(Aim.LATENCY))
 
 
 def test_a_lab_without_namespaces_is_refused(cluster: Cluster) -> None:

@@ -33,7 +33,7 @@ GUESSED = "guessed, since the trace does not tell"
 LEFT = "left out"
 
 
-class Message(NamedTuple):
+class CommNode(NamedTuple):
     """What a COMM_SEND or COMM_RECV is."""
 
     sent: bool
@@ -116,7 +116,7 @@ class Survey:
         except (ValueError, KeyError, TypeError):
             self._count(f"{LEFT}: process groups that can't be read")
 
-    def _match(self, rank: int, message: Message | None) -> None:
+    def _match(self, rank: int, message: CommNode | None) -> None:
         if message is None:
             self._count(f"{AS_COMPUTING}: COMM_SEND or COMM_RECV without partner or size")
         elif message.sent:
@@ -167,7 +167,7 @@ class Survey:
                 "name the files of all ranks of one run",
             )
 
-    def message(self, rank: int, node: Node) -> Message | None:
+    def message(self, rank: int, node: Node) -> CommNode | None:
         """What a rank's node sends or receives; None: it does not tell. ValueError where it tells what can't be."""
         sent = node.kind == SEND
         own, peer = (node.number(name) for name in (("comm_src", "comm_dst") if sent else ("comm_dst", "comm_src")))
@@ -178,7 +178,7 @@ class Survey:
             return None
         if peer >= self._size:
             raise ValueError(f"there is no rank {peer}: {self._size} files are given")
-        return Message(sent, peer, size, node.number("comm_tag") or 0)
+        return CommNode(sent, peer, size, node.number("comm_tag") or 0)
 
     def group(self, rank: int, node: Node) -> Group | None:
         """The process group whose collective a rank's node is; None: it does not tell enough."""

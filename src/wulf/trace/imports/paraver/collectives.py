@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from wulf.trace.calls import COLLECTIVES
-from wulf.trace.imports.paraver.events import COMMUNICATOR, IS_ROOT, RECEIVED, SENT, Call
+from wulf.trace.imports.paraver.events import COMMUNICATOR, IS_ROOT, RECEIVED, SENT, TaskCall
 from wulf.trace.record import Record
 
 INIT, FINALIZE = 31, 32
@@ -54,7 +54,7 @@ class Survey:
         Non-blocking collective → when the last task began it.
     """
 
-    def __init__(self, calls: Iterable[Call]) -> None:
+    def __init__(self, calls: Iterable[TaskCall]) -> None:
         self.begun: dict[Collective, int] = {}
         self.calls = 0
         self._by_size: dict[Collective, int] = {}
@@ -67,7 +67,7 @@ class Survey:
                 self._take(call, name, (comm, known[call.task, comm]))
                 known[call.task, comm] += 1
 
-    def _take(self, call: Call, name: str, collective: Collective) -> None:
+    def _take(self, call: TaskCall, name: str, collective: Collective) -> None:
         kind = COLLECTIVES[name]
         if kind != name.lower():
             self.begun[collective] = max(call.begin, self.begun.get(collective, 0))
@@ -84,7 +84,7 @@ class Survey:
         return self._by_size.get(collective, self._by_flag.get(collective))
 
 
-def sized(record: Record, call: Call, many: int, root: bool) -> bool:
+def sized(record: Record, call: TaskCall, many: int, root: bool) -> bool:
     """Set a collective's sizes as docs/trace-format.md has them; whether they are a guess: a sum, spread evenly.
 
     Parameters

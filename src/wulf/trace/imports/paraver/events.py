@@ -73,7 +73,7 @@ class Message(NamedTuple):
     tag: int
 
 
-class Call(NamedTuple):
+class TaskCall(NamedTuple):
     """A call of a task's first thread: its type and value, times in the trace's unit, and what is said of it."""
 
     task: int
@@ -155,10 +155,10 @@ class Records:
         _only_application(words[2], words[8])
         return Message(self._task(words[3]), self._task(words[9]), sent, posted, arrived, size, tag)
 
-    def calls(self) -> Iterator[Call]:
+    def calls(self) -> Iterator[TaskCall]:
         """The calls of each task's first thread, as they end. FormatError where a line can't be read."""
         self.left_out = Counter()
-        open_: dict[int, Call] = {}
+        open_: dict[int, TaskCall] = {}
         for number, line in lines_of(self._path):
             if line.startswith("2:") and (":5000000" in line or ":5010000" in line):
                 try:
@@ -168,7 +168,7 @@ class Records:
         self.left_out[f"{LEFT}: calls that never end"] += len(open_)
         self.left_out = +self.left_out
 
-    def _ended(self, words: list[str], open_: dict[int, Call]) -> Iterator[Call]:
+    def _ended(self, words: list[str], open_: dict[int, TaskCall]) -> Iterator[TaskCall]:
         """The calls that end with a line; others begin with it."""
         if len(words) < 8 or len(words) % 2:
             raise ValueError("a type or a value is missing")
@@ -182,13 +182,13 @@ class Records:
             if words[4] != "1":
                 self.left_out[f"{LEFT}: calls of other threads than a task's first"] += kind in CALLS and value > 0
             elif kind in CALLS:
-                yield from self._edge(Call(task, kind, value, at, at, {}), open_)
+                yield from self._edge(TaskCall(task, kind, value, at, at, {}), open_)
             else:
                 told[kind] = value
         if told and task in open_ and open_[task].begin == at:
             open_[task].told.update(told)
 
-    def _edge(self, edge: Call, open_: dict[int, Call]) -> Iterator[Call]:
+    def _edge(self, edge: TaskCall, open_: dict[int, TaskCall]) -> Iterator[TaskCall]:
         """A call begins or ends. One that begins within another takes its place: calls in calls are what it did."""
         before = open_.pop(edge.task, None)
         if edge.value:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from wulf.trace.calls import BY_NAME, COLLECTIVES, COMPLETIONS, EXCHANGES, RECEIVES, SENDS, STARTS
 from wulf.trace.imports.building import Clock, Communicators, Ids
 from wulf.trace.imports.paraver.collectives import FINALIZE, INIT, NAMES, UNTOLD, Survey, sized
-from wulf.trace.imports.paraver.events import COMMUNICATOR, LEFT, ONE_SIDED, Call, Header, Message
+from wulf.trace.imports.paraver.events import COMMUNICATOR, LEFT, ONE_SIDED, Header, Message, TaskCall
 from wulf.trace.imports.paraver.messages import Side, of_irecv, of_receive, of_send
 from wulf.trace.record import PROC_NULL, Completion, Record
 
@@ -88,7 +88,7 @@ class Task:
         self._numbers = defaultdict[int, int](int)
         self.ended = False
 
-    def take(self, call: Call) -> Iterator[Record]:
+    def take(self, call: TaskCall) -> Iterator[Record]:
         """The records of the next call; those that talk to nobody take time, and say nothing."""
         times = call.begin * self._ns, call.end * self._ns
         if call.value == INIT:
@@ -103,7 +103,7 @@ class Task:
                     record.call_ns = long
             yield record
 
-    def _records(self, call: Call) -> Iterator[Record]:
+    def _records(self, call: TaskCall) -> Iterator[Record]:
         name = NAMES.get(call.value, "")
         if call.kind == ONE_SIDED:
             self._notes[f"{LEFT}: one-sided calls"] += 1
@@ -130,7 +130,7 @@ class Task:
             yield Record("Waitall", given=len(rest), completions=rest)
         yield Record("finalize")
 
-    def _message(self, name: str, call: Call) -> Record:
+    def _message(self, name: str, call: TaskCall) -> Record:
         span = call.begin, call.end
         if name in SENDS:
             message = self._sends.take(*span, of_send(*span))
@@ -154,7 +154,7 @@ class Task:
             )
         return record
 
-    def _exchange(self, name: str, call: Call) -> Record:
+    def _exchange(self, name: str, call: TaskCall) -> Record:
         span = call.begin, call.end
         record = Record(name, peer=PROC_NULL, tag=0, peer2=PROC_NULL, tag2=0)
         out, into = self._sends.take(*span, of_send(*span)), self._receives.take(*span, of_receive(*span))
@@ -166,7 +166,7 @@ class Task:
             self._notes[f"{ALONE}: a side of MPI_{name}"] += (out is None) + (into is None)
         return record
 
-    def _started(self, name: str, call: Call) -> Iterator[Record]:
+    def _started(self, name: str, call: TaskCall) -> Iterator[Record]:
         """Persistent requests are new ones each time they are started."""
         into = self._receives.all_within(call.begin, call.end)
         out = self._sends.all_within(call.begin, call.end)
@@ -175,7 +175,7 @@ class Task:
         yield from (self._told("Irecv", message) for message in into)
         yield from (self._told("Isend", message) for message in out)
 
-    def _completed(self, name: str, call: Call) -> Record:
+    def _completed(self, name: str, call: TaskCall) -> Record:
         """What arrives in a call is known. Of what else is complete by then, the oldest is taken, or all by a …all."""
         done = self._requests.arrived(call.end, None if name.endswith(("all", "some")) else 1)
         if name.endswith("all") or not done:
@@ -187,7 +187,7 @@ class Task:
             return Record("tests", count=1)
         return Record(name, given=len(done), completions=done or [Completion(None)])
 
-    def _collective(self, name: str, call: Call) -> Iterator[Record]:
+    def _collective(self, name: str, call: TaskCall) -> Iterator[Record]:
         comm = call.told.get(COMMUNICATOR, -1)
         number, self._numbers[comm] = self._numbers[comm], self._numbers[comm] + 1
         members = self._members.get(comm, ())
