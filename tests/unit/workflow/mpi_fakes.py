@@ -2,59 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
-
-import pytest
 
 from wulf.cluster.access import Access
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
 from wulf.cluster.session import RequestError
 from wulf.core.errors import NodeError
-from wulf.measure.mpi import probes as measuring
-
-SECONDS = {"name": "seconds", "type": "float", "unit": "s", "default": 0.1, "min": 0, "max": 600}
-BYTES = {"name": "bytes", "type": "int", "unit": "B", "default": 1, "min": 0, "max": 1 << 30, "help": "of a message"}
-ENDS = [
-    {"name": "a", "type": "int", "default": 0, "min": 0, "max": 1 << 20},
-    {"name": "b", "type": "int", "default": None, "min": 0, "max": 1 << 20},
-]
-COUNTS = [{"name": name, "type": "int", "default": None, "min": 0, "help": name} for name in ("iterations", "warmup")]
-OPS = [
-    *("barrier", "bcast", "reduce", "allreduce", "gather", "allgather", "scatter", "alltoall", "alltoallv"),
-    "reduce_scatter",
-]
-
-
-def _probe(name: str, group: str, metric: tuple[str, str], *params: Any, ranks: int = 2) -> dict[str, Any]:
-    better = "higher" if metric[1] == "B/s" else "lower"
-    return {
-        "name": name, "group": group, "help": f"The {name} probe", "least_ranks": ranks,
-        "params": [*params, SECONDS], "metrics": [{"name": metric[0], "unit": metric[1], "better": better}],
-    }  # fmt: skip
-
-
-def _choice(name: str, choices: Sequence[str]) -> dict[str, Any]:
-    return {"name": name, "type": "str", "default": choices[0], "choices": list(choices), "help": name}
-
-
-START = _choice("start", ["window", "barrier", "none"])
-FIRST = {"name": "ranks", "type": "int", "default": None, "min": 1, "help": "the first so many"}
-
-PROBES = {
-    "program": "wulf-mpi",
-    "probes": [
-        _probe("pingpong", "p2p", ("rtt", "s"), *ENDS, BYTES, *COUNTS),
-        _probe("collective", "collective", ("time", "s"), _choice("op", OPS), BYTES, FIRST, START, ranks=1),
-        _probe("pairs", "pattern", ("rtt", "s"), BYTES),
-        _probe("put", "onesided", ("throughput", "B/s"), _choice("sync", ["fence", "lock"]), BYTES, *ENDS),
-        _probe("get", "onesided", ("throughput", "B/s"), _choice("sync", ["fence", "lock"]), BYTES, *ENDS),
-    ],
-}
+from wulf.measure.mpi.probes import mpi_probe
 
 Answer = Callable[[str, Mapping[str, Any], int], Any]
 """From probe, parameters and number of ranks to the primary metric's value, a whole answer, or an error to raise."""
@@ -103,8 +62,8 @@ class FakeWorld:
             raise found
         if isinstance(found, dict):
             return found
-        metric = next(p["metrics"][0] for p in PROBES["probes"] if p["name"] == probe)  # type: ignore[index]
-        return {"ok": True, "metrics": {metric["name"]: {"unit": metric["unit"], "value": found, "n": 100}}, "info": {}}
+        metric = mpi_probe().pattern(probe).metrics[0]
+        return {"ok": True, "metrics": {metric.name: {"unit": metric.unit, "value": found, "n": 100}}, "info": {}}
 
     def relaunch(self) -> None:
         self.launches += 1
@@ -126,12 +85,3 @@ def launcher(answer: Answer, worlds: list[FakeWorld], error: Exception | None = 
         yield worlds[-1]
 
     return open_world
-
-
-@pytest.fixture
-def probes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The probes above, in the place of those that are built."""
-    monkeypatch.setattr(measuring, "described", lambda: PROBES)
-    measuring.mpi_probe.cache_clear()
-    yield
-    measuring.mpi_probe.cache_clear()

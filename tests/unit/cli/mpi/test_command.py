@@ -9,23 +9,19 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.unit.workflow.mpi_fakes import PROBES, probes
 from tests.wording import Wording, lacking
 from wulf.cli.mpi import command
 from wulf.cli.mpi.options import given_params, option_name, taken
 from wulf.cli.mpi.whole import Sizes
 from wulf.cluster.mpi import Installed
 from wulf.core.errors import UsageError
-from wulf.measure.engine.probes import Probe
 from wulf.measure.mpi.probes import BLOCKS, EACH, SHARED, mpi_probe
 from wulf.workflow.mpi import list as mpi_list
 
-__all__ = ["probes"]  # a fixture
-
-COLLECTIVE = Probe.from_describe({"version": "0", **PROBES}).pattern("collective")
+COLLECTIVE = mpi_probe().pattern("collective")
 
 
-def test_every_probe_is_a_command_with_its_parameters(probes: None) -> None:
+def test_every_probe_is_a_command_with_its_parameters() -> None:
     listed = CliRunner().invoke(command.command, ["--help"]).output
     assert all(name in listed for name in ("list", "sweep", "collectives", "onesided", "pairs", "pingpong", "put"))
     shown = CliRunner().invoke(command.command, ["pingpong", "--help"]).output
@@ -34,14 +30,10 @@ def test_every_probe_is_a_command_with_its_parameters(probes: None) -> None:
 
 
 def test_a_parameter_of_another_options_name_has_the_probes_before() -> None:
-    assert [option_name(COLLECTIVE, spec) for spec in COLLECTIVE.params] == [
-        "op",
-        "bytes",
-        "collective_ranks",
-        "start",
-        "seconds",
-    ]
-    options = {"op": "bcast", "bytes": None, "collective_ranks": 3, "start": None, "seconds": None, "ranks": 8}
+    names = {spec.name: option_name(COLLECTIVE, spec) for spec in COLLECTIVE.params}
+    assert [name for name, option in names.items() if option != name] == ["ranks"]
+    assert names["ranks"] == "collective_ranks"
+    options = {**dict.fromkeys(names.values()), "op": "bcast", "collective_ranks": 3, "ranks": 8}
     assert given_params(COLLECTIVE, options) == {"op": "bcast", "ranks": 3}
     assert options == {"ranks": 8}
 
@@ -83,7 +75,7 @@ def test_launches_are_blocks_unless_it_is_to_be_quick(options: dict[str, Any], u
         (["collectives", "n1", "n2", "--sizes", "3"], "sums are of numbers of 4 B"),
     ],
 )
-def test_refusals_come_before_any_node_is_touched(probes: None, arguments: list[str], what: str) -> None:
+def test_refusals_come_before_any_node_is_touched(arguments: list[str], what: str) -> None:
     result = CliRunner().invoke(command.command, arguments)
     assert isinstance(result.exception, UsageError)
     assert what in result.exception.what

@@ -6,13 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.unit.workflow.mpi_fakes import PROBES
 from wulf.measure.engine.plan import Cell, Plan
-from wulf.measure.engine.probes import MPI, Metric, Probe
+from wulf.measure.engine.probes import MPI, Metric
 from wulf.measure.mpi.pairs import node_pairs, pair_records
-from wulf.measure.mpi.probes import ends_of, folded, subject_of
-
-PROBE = Probe.from_describe({"version": "0", **PROBES})
+from wulf.measure.mpi.probes import ends_of, folded, mpi_probe, subject_of
 
 
 @pytest.mark.parametrize(
@@ -32,12 +29,12 @@ PROBE = Probe.from_describe({"version": "0", **PROBES})
 def test_a_record_is_about_two_ranks_nodes_or_about_all_nodes(
     name: str, params: dict[str, Any], places: list[str], subject: str
 ) -> None:
-    assert subject_of(PROBE.pattern(name), params, places) == subject
+    assert subject_of(mpi_probe().pattern(name), params, places) == subject
 
 
 def test_a_rank_that_there_is_not_is_named() -> None:
     with pytest.raises(IndexError, match="rank 5 is asked for, and there are 2: 0 to 1"):
-        ends_of(PROBE.pattern("pingpong"), {"b": 5}, 2)
+        ends_of(mpi_probe().pattern("pingpong"), {"b": 5}, 2)
 
 
 def test_names_of_nodes_are_folded_once_each() -> None:

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.unit.workflow.mpi_fakes import ENDS, PROBES, FakeWorld, launcher, probes
-from tests.unit.workflow.mpi_fakes import SECONDS as SECONDS_PARAM
+from tests.unit.workflow.mpi_fakes import FakeWorld, launcher
 from tests.unit.workflow.simulating import simulator
 from wulf.core.errors import UsageError
 from wulf.core.records import Record
-from wulf.measure.mpi import probes as measuring
 from wulf.model.network.fitting import fit_loggp
 from wulf.model.network.measured import from_loggp
 from wulf.model.network.patterns import BOTH_WAYS, PATTERNS, TOGETHER, WINDOW, window_time
@@ -38,8 +36,6 @@ from wulf.workflow.model.loggp import (
 from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.mpi.launching import Launch
 
-__all__ = ["probes"]  # a fixture
-
 LATENCY, SENDING, RECEIVING, GAP, PER_BYTE = 2e-6, 0.4e-6, 0.6e-6, 0.8e-6, 1e-9
 SLOWER = 1.5
 """Times as long take the calls of the pair's second rank."""
@@ -47,45 +43,6 @@ SMALL_HIDES, HIDES, LONGER = 0.9, 0.03, 1.2
 """Of an exchange, behind computing; and how much longer windows take than LogGP has it."""
 SLOW_FROM = 500_000
 """Bytes of messages that cross from which on they hold each other up."""
-
-PINGPING = {
-    "name": "pingping", "group": "p2p", "help": "Two messages that cross", "least_ranks": 2,
-    "params": [
-        *ENDS,
-        {"name": "bytes", "type": "int", "default": 1, "min": 0, "max": 1 << 30},
-        {"name": "mode", "type": "str", "default": "blocking", "choices": ["blocking", "nonblocking"]},
-        {"name": "staggered", "type": "bool", "default": False},
-        SECONDS_PARAM,
-    ],
-    "metrics": [{"name": "time", "unit": "s", "better": "lower"}],
-}  # fmt: skip
-STREAM = {
-    "name": "stream", "group": "p2p", "help": "Windows of messages", "least_ranks": 2,
-    "params": [
-        *PINGPING["params"],
-        {"name": "window", "type": "int", "default": 64, "min": 1, "max": 1 << 16},
-        {"name": "both", "type": "bool", "default": False},
-    ],
-    "metrics": [{"name": "rate", "unit": "Hz", "better": "higher"}],
-}  # fmt: skip
-OVERLAP = {
-    "name": "overlap", "group": "p2p", "help": "Communication behind computation", "least_ranks": 2,
-    "params": PINGPING["params"], "metrics": [{"name": "overlap", "unit": "1", "better": "higher"}],
-}  # fmt: skip
-LOGGP = {
-    "name": "loggp", "group": "p2p", "help": "Messages with pauses", "least_ranks": 2,
-    "params": [
-        *ENDS,
-        {"name": "bytes", "type": "int", "default": 1, "min": 0, "max": 1 << 28},
-        {"name": "messages", "type": "int", "default": 1, "min": 1, "max": 1 << 16},
-        {"name": "delay", "type": "float", "default": 0.0, "min": 0.0, "max": 1.0},
-        SECONDS_PARAM,
-    ],
-    "metrics": [{"name": name, "unit": "s", "better": "lower"} for name in ("prtt", "send", "receive")],
-}  # fmt: skip
-
-
-DESCRIBED = {**PROBES, "probes": [*PROBES["probes"], LOGGP, PINGPING, STREAM, OVERLAP]}
 
 
 def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _: int) -> dict[str, Any]:
@@ -99,7 +56,7 @@ def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _:
     back = params.get("a") == 1
     found = {
         "pingping": {"time": way * (1.0 if size < SLOW_FROM else 1.5)},
-        "stream": {"rate": 2 * WINDOW / window},
+        "stream": {"throughput": 2 * WINDOW * size / window, "rate": 2 * WINDOW / window},
         "overlap": {"overlap": HIDES if size > max(PAUSED) else SMALL_HIDES},
         "loggp": {"prtt": trip},
     }[probe]  # fmt: skip
@@ -110,9 +67,7 @@ def ranks(random: np.random.Generator, probe: str, params: Mapping[str, Any], _:
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> tuple[RunOutcome, FakeWorld]:
-    monkeypatch.setattr(measuring, "described", lambda: DESCRIBED)
-    measuring.mpi_probe.cache_clear()
+def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[RunOutcome, FakeWorld]:
     worlds: list[FakeWorld] = []
     monkeypatch.setattr(mpi, "open_world", launcher(partial(ranks, np.random.default_rng(1)), worlds))
 

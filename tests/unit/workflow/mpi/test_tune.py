@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.rules_file import read_rules
-from tests.unit.workflow.mpi_fakes import FakeWorld, probes
+from tests.unit.workflow.mpi_fakes import FakeWorld
 from tests.unit.workflow.simulating import QUICK, simulator
 from tests.wording import lacking
 from wulf.cluster.mpi import WorldSpec
@@ -25,8 +25,6 @@ from wulf.workflow.mpi import probes as mpi
 from wulf.workflow.mpi import tune as mpi_tune
 from wulf.workflow.mpi.launching import Launch
 from wulf.workflow.mpi.tune import TuneCollectives
-
-__all__ = ["probes"]  # a fixture
 
 RULES_FILE = "OMPI_MCA_coll_tuned_dynamic_rules_filename"
 FORCED = "OMPI_MCA_coll_tuned_allreduce_algorithm"
@@ -81,7 +79,7 @@ Tune = Callable[..., RunOutcome]
 
 
 @pytest.fixture
-def tune(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> Tune:
+def tune(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tune:
     def bring(_: Any, __: WorldSpec, name: str, data: bytes) -> str:
         path = tmp_path / f"node-{name}"
         path.write_bytes(data)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.workflow.mpi_fakes import FakeWorld, launcher, probes
+from tests.unit.workflow.mpi_fakes import FakeWorld, launcher
 from tests.unit.workflow.net.test_layers import added, costs, described, of
 from tests.unit.workflow.simulating import simulator
 from wulf.cluster.mpi import WorldSpec
@@ -26,14 +26,12 @@ from wulf.workflow.mpi.probes import Ranks
 from wulf.workflow.net.layers import Layers
 from wulf.workflow.net.layers_mpi import MpiLayer
 
-__all__ = ["probes"]  # a fixture
-
 MPI_SECONDS = 25e-6
 """Where TCP on the wire takes 19 µs."""
 
 
 @pytest.fixture
-def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, probes: None) -> Any:
+def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(simulated, "WULF_NET", described())
 
     def answer(probe: str, params: Mapping[str, Any], ranks: int) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.workflow.mpi_fakes import FakeWorld, launcher, probes
+from tests.unit.workflow.mpi_fakes import FakeWorld, launcher
 from tests.unit.workflow.simulating import reach
 from tests.unit.workflow.tune_fakes import FakeCluster, FakeNode, FakeSession, setting
 from wulf.cluster.inventory import Inventory
@@ -27,8 +27,6 @@ from wulf.workflow.tune import prepare as preparing
 from wulf.workflow.tune import run as tuning
 from wulf.workflow.tune.prepare import CampaignRequest, plan_object
 from wulf.workflow.tune.run import plan_only, tune
-
-__all__ = ["probes"]  # a fixture
 
 CATALOGUE = {
     "net.good": setting("net.good"),
@@ -161,9 +159,7 @@ def test_a_lab_without_namespaces_is_refused(cluster: Cluster) -> None:
         cluster.tune()
 
 
-def test_mpi_is_launched_anew_for_every_replicate(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, probes: None
-) -> None:
+def test_mpi_is_launched_anew_for_every_replicate(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     worlds: list[FakeWorld] = []
 
     def answer(probe: str, params: Mapping[str, Any], ranks: int) -> float:
