@@ -25,6 +25,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
+from wulf.apps.linpack.dat import HplDat
+
 N = 2048
 SIZES = (N // 4, N // 2, N)
 REPEATS, WARM = 3, 256
@@ -46,39 +48,6 @@ PFACT = {"left": 0, "crout": 1, "right": 2}
 
 RESULT = re.compile(r"^W[RC]\S+\s+(\d+)\s+\d+\s+\d+\s+\d+\s+\S+\s+(\S+)\s*$", re.MULTILINE)
 
-HPL_DAT = """HPLinpack benchmark input file
-one configuration of a recorded grid
-HPL.out      output file name (if any)
-6            device out (6=stdout,7=stderr,file)
-{count}            # of problems sizes (N)
-{sizes}         Ns
-1            # of NBs
-{nb}           NBs
-0            PMAP process mapping (0=Row-,1=Column-major)
-1            # of process grids (P x Q)
-{p}            Ps
-{q}            Qs
-16.0         threshold
-1            # of panel fact
-{pfact}            PFACTs (0=left, 1=Crout, 2=Right)
-1            # of recursive stopping criterium
-{nbmin}            NBMINs (>= 1)
-1            # of panels in recursion
-2            NDIVs
-1            # of recursive panel fact.
-1            RFACTs (0=left, 1=Crout, 2=Right)
-1            # of broadcast
-1            BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
-1            # of lookahead depth
-{depth}            DEPTHs (>=0)
-2            SWAP (0=bin-exch,1=long,2=mix)
-64           swapping threshold
-0            L1 in (0=transposed,1=no-transposed) form
-0            U  in (0=transposed,1=no-transposed) form
-1            Equilibration (0=no,1=yes)
-8            memory alignment in double (> 0)
-"""
-
 
 def configurations() -> list[dict[str, str]]:
     """All of them, the last knob changing fastest."""
@@ -99,14 +68,14 @@ def starts(rounds: int) -> Iterator[tuple[int, str, dict[str, str]]]:
 def solve(xhpl: str, blas: str, one: Mapping[str, str]) -> tuple[float, list[list[float]]]:
     """Seconds of the whole process, and GFLOPS of each size, `REPEATS` of each; raises where a residual is wrong."""
     sizes = [WARM, *SIZES * REPEATS]
-    p, q = one["grid"].split("x")
-    text = HPL_DAT.format(count=len(sizes), sizes=" ".join(map(str, sizes)), nb=one["nb"], p=p, q=q,
-                          pfact=PFACT[one["pfact"]], nbmin=one["nbmin"], depth=one["depth"])  # fmt: skip
+    p, q = map(int, one["grid"].split("x"))
+    asked = HplDat(tuple(sizes), (int(one["nb"]),), ((p, q),), pfacts=(PFACT[one["pfact"]],),
+                   nbmins=(int(one["nbmin"]),), depths=(int(one["depth"]),))  # fmt: skip
     first = ["chrt", "-f", "20"] if shutil.which("chrt") and os.geteuid() == 0 else []
     launch = [*first, "mpirun", "--allow-run-as-root", "--bind-to", "core", "-n", "2", xhpl]
     environment = {**os.environ, "LD_LIBRARY_PATH": blas, "OPENBLAS_NUM_THREADS": "1", "BLIS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "HPL.dat").write_text(text)
+        Path(folder, "HPL.dat").write_text(asked.text())
         began = time.monotonic()
         done = subprocess.run(launch, cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
                               check=True)  # fmt: skip
