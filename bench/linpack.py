@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import parse
 from bench.blocks import Contest, run_blocks
 from bench.context import Context
 from bench.errors import BenchError
@@ -24,6 +23,9 @@ from bench.mpi import KIND, RANKS
 from bench.mpi_farm import OPTIONS, program
 from bench.rows import Row, without_peer
 from bench.session import Session
+from wulf.apps.linpack import hpcc_files
+from wulf.apps.linpack import output as hpl
+from wulf.apps.linpack.dat import HplDat
 
 SIZES = (1000, 2000, 4000)
 BLOCKS = (64, 128)
@@ -97,7 +99,10 @@ class Hpcc:
     def figure(self, nb: int, p: int, q: int) -> float:
         """The next figure [flop/s]; hpcc is run when all have been used."""
         if not self.waiting.get((nb, p, q)):
-            for solved in parse.hpl_rows(self._output()):
+            rows = hpl.parse(self._output()).rows
+            if any(solved.passed is False for solved in rows):
+                raise BenchError("HPL says that a residual is too large: it or its BLAS computes wrongly")
+            for solved in rows:
                 if solved.n == self.n:
                     self.waiting.setdefault((solved.nb, solved.p, solved.q), deque()).append(solved.rate)
         if not self.waiting.get((nb, p, q)):
@@ -105,25 +110,13 @@ class Hpcc:
         return self.waiting[nb, p, q].popleft()
 
     def _output(self) -> str:
+        asked = HplDat((self.n,) * TIMES, BLOCKS, GRIDS)
         with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "hpccinf.txt").write_text(input_of(self.n))
+            (Path(folder) / hpcc_files.INPUT).write_text(hpcc_files.input_text(asked))
             words = [*self.launch, "hpcc"]
             done = subprocess.run(
                 words, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=folder, env=self.environment
             )
             if done.returncode != 0:
                 raise BenchError(f"hpcc ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
-            return (Path(folder) / "hpccoutf.txt").read_text()
-
-
-def input_of(n: int) -> str:
-    """hpccinf.txt: this size `TIMES` times, all blocks and grids."""
-    head = ["HPLinpack benchmark input file", "wulf's bench", "HPL.out", "8"]
-    grids = [str(len(GRIDS)), " ".join(str(p) for p, _ in GRIDS), " ".join(str(q) for _, q in GRIDS)]
-    blocks = [str(len(BLOCKS)), " ".join(map(str, BLOCKS))]
-    sizes = [str(TIMES), " ".join([str(n)] * TIMES)]
-    # threshold, PFACT, NBMIN, NDIV, RFACT, BCAST (1ringM), DEPTH
-    factoring = ["16.0", "1", "2", "1", "4", "1", "2", "1", "1", "1", "1", "1", "1"]
-    storing = ["2", "64", "0", "0", "1", "8"]
-    other = ["-", "0", "0", "0", "0"]
-    return "\n".join([*head, *sizes, *blocks, "0", *grids, *factoring, *storing, *other]) + "\n"
+            return (Path(folder) / hpcc_files.OUTPUT).read_text()

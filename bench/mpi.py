@@ -20,6 +20,8 @@ from bench.peers import TRIALS
 from bench.rows import Row, without_peer
 from bench.session import Session, once
 from bench.several import Runs
+from wulf.apps.linpack import hpcc_files
+from wulf.apps.linpack.dat import HplDat
 
 KIND, RANKS = "openmpi", 2
 
@@ -44,45 +46,8 @@ RINGS = (
 )
 """Order, our metric, HPCC's name of it, its unit in SI, the unit."""
 
-INPUT = f"""\
-HPLinpack benchmark input file
-wulf's bench
-HPL.out
-8
-1
-{ORDER}
-1
-{BLOCK}
-0
-1
-1
-{RANKS}
-16.0
-1
-2
-1
-4
-1
-2
-1
-1
-1
-1
-1
-0
-2
-64
-0
-0
-1
-8
--
-0
-0
-0
-0
-"""
-"""hpccinf.txt: one of everything, the ranks in one row."""
+INPUT = HplDat((ORDER,), (BLOCK,), ((1, RANKS),), depths=(0,))
+"""One of everything, the ranks in one row."""
 
 
 def measure(context: Context) -> list[Row]:
@@ -140,9 +105,9 @@ def _netpipe() -> Iterator[Contest]:
 def _run_hpcc() -> dict[str, float]:
     """All of hpcc's figures, by its own names and in its own units."""
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "hpccinf.txt").write_text(INPUT)
+        (Path(folder) / hpcc_files.INPUT).write_text(hpcc_files.input_text(INPUT))
         programs.output([*launch(), "hpcc"], PATIENCE, Path(folder))
-        return parse.hpcc_summary((Path(folder) / "hpccoutf.txt").read_text())
+        return hpcc_files.summary((Path(folder) / hpcc_files.OUTPUT).read_text())
 
 
 def _hpcc() -> Iterator[Contest]:

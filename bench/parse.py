@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 
 from bench.errors import BenchError
 
@@ -155,42 +154,3 @@ def hpcbench_round_trip(output: str) -> float:
     """Seconds, from the first repetition of `tcptest -a`."""
     found = _find(rf"Round Trip Time \(1\) :\s+{_NUMBER} ([mu])sec", output, "round trip of Hpcbench")
     return float(found[1]) * {"m": 1e-3, "u": 1e-6}[found[2]]
-
-
-def hpcc_summary(output: str) -> dict[str, float]:
-    """Every number of hpccoutf.txt's summary, by its name."""
-    summary = output.partition("Begin of Summary section.")[2]
-    return {found[1]: float(found[2]) for found in re.finditer(r"(?m)^(\w+)=(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)$", summary)}
-
-
-@dataclass(frozen=True)
-class Solved:
-    """A row of HPL's table.
-
-    Parameters
-    ----------
-    n, nb, p, q
-        Rows of the matrix and of its blocks; of the grid of ranks, and its columns.
-    rate
-        flop/s.
-    """
-
-    n: int
-    nb: int
-    p: int
-    q: int
-    rate: float
-
-
-def hpl_rows(output: str) -> list[Solved]:
-    """Every solution in HPL's output or hpcc's; BenchError where one was wrong, or there is none."""
-    if re.search(r"\.{3,} FAILED", output):
-        raise BenchError("HPL says that a residual is too large: it or its BLAS computes wrongly")
-    row = rf"(?m)^W[RC]\S+\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+{_NUMBER}\s+([0-9.]+e[-+]\d+)\s*$"
-    found = []
-    for each in re.finditer(row, output):
-        n, nb, p, q = (int(each[number]) for number in range(1, 5))
-        found.append(Solved(n, nb, p, q, float(each[6]) * 1e9))
-    if not found:
-        raise BenchError(f"no solution of HPL in: …{output.strip()[-300:]}")
-    return found

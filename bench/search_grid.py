@@ -25,6 +25,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
+from wulf.apps.linpack import output as hpl
 from wulf.apps.linpack.dat import HplDat
 
 N = 2048
@@ -45,8 +46,6 @@ KNOBS: Mapping[str, tuple[str, ...]] = {
 }
 ANCHOR = {"blas": "openblas", "grid": "1x2", "nb": "128", "depth": "1", "pfact": "right", "nbmin": "8"}
 PFACT = {"left": 0, "crout": 1, "right": 2}
-
-RESULT = re.compile(r"^W[RC]\S+\s+(\d+)\s+\d+\s+\d+\s+\d+\s+\S+\s+(\S+)\s*$", re.MULTILINE)
 
 
 def configurations() -> list[dict[str, str]]:
@@ -80,10 +79,10 @@ def solve(xhpl: str, blas: str, one: Mapping[str, str]) -> tuple[float, list[lis
         done = subprocess.run(launch, cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
                               check=True)  # fmt: skip
         wall = time.monotonic() - began
-    found = [(int(n), float(gflops)) for n, gflops in RESULT.findall(done.stdout)][1:]
-    if [n for n, _ in found] != sizes[1:] or done.stdout.count("PASSED") < len(sizes) or "FAILED" in done.stdout:
+    rows = hpl.parse(done.stdout).rows
+    if [row.n for row in rows] != sizes or not all(row.passed for row in rows):
         raise RuntimeError(f"{one}: sizes or residuals are not as they should be:\n{done.stdout[-2000:]}")
-    return wall, [[gflops for n, gflops in found if n == size] for size in SIZES]
+    return wall, [[row.rate / hpl.GIGA for row in rows if row.n == size] for size in SIZES]
 
 
 def record(xhpl: str, blas: Mapping[str, str], rounds: int) -> None:

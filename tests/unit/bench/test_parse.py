@@ -93,41 +93,11 @@ def test_lmbench_prints_its_figure_last():
         parse.lmbench_last("", 1e-6)
 
 
-def test_hpccs_summary_has_numbers_of_every_kind() -> None:
-    text = "Ring=9\nBegin of Summary section.\nVersionMajor=1\nPTRANS_GBs=0.512\nLatency_usec=1.2e-01\nMPI=yes\n"
-    assert parse.hpcc_summary(text) == {"VersionMajor": 1.0, "PTRANS_GBs": 0.512, "Latency_usec": 0.12}
-
-
 @pytest.mark.parametrize(("way", "rate"), [("read", 3404.64), ("write", 2672.34)])
 def test_memrates_figure_is_its_fastest_plain_width(way, rate):
     assert parse.stress_ng_memrate(recorded("stress-ng-memrate.txt"), way) == pytest.approx(rate * 2**20)
     with pytest.raises(BenchError, match=f"no rate of memrate's {way}"):
         parse.stress_ng_memrate("stress-ng: info: [1] skipped", way)
-
-
-HPL_ROWS = """\
-T/V                N    NB     P     Q               Time                 Gflops
---------------------------------------------------------------------------------
-WR11C2R4        1000    64     1     2               0.04              1.881e+01
---------------------------------------------------------------------------------
-||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=        0.0047947 ...... PASSED
-WR11C2R4        4000   128     2     1               0.73              5.877e+01
-"""
-
-
-def test_every_row_of_hpl_is_a_solution() -> None:
-    first, last = parse.hpl_rows(HPL_ROWS)
-    assert (first.n, first.nb, first.p, first.q) == (1000, 64, 1, 2)
-    assert (last.n, last.nb, last.p, last.q) == (4000, 128, 2, 1)
-    assert (first.rate, last.rate) == pytest.approx((18.81e9, 58.77e9))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"), [(HPL_ROWS.replace("PASSED", "FAILED"), "residual"), ("nothing", "no solution")]
-)
-def test_hpls_wrong_answers_and_none_are_no_figures(text: str, words: str) -> None:
-    with pytest.raises(BenchError, match=words):
-        parse.hpl_rows(text)
 
 
 def test_osu_has_a_figure_a_size():
