@@ -7,15 +7,14 @@ all its tests each time; its HPL solves every size some times over, with look-ah
 from __future__ import annotations
 
 import functools
-import os
 import shutil
-import subprocess
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench import programs
 from bench.blocks import Contest, run_blocks
 from bench.context import Context
 from bench.errors import BenchError
@@ -56,12 +55,11 @@ def measure(context: Context) -> list[Row]:
 
 
 def _contests(blas: Path) -> Iterator[Contest]:
-    environment = os.environ | {"LD_LIBRARY_PATH": str(blas.parent)}
-    launch = [f"mpirun.{KIND}", *OPTIONS[KIND], "-n", str(RANKS)]
     library_path = f"LD_LIBRARY_PATH={blas.parent}"  # libblas.so.3 there needs the libopenblas.so.0 beside it
-    ranks = ["env", library_path, *launch, str(program(KIND))]
+    launch = ["env", library_path, f"mpirun.{KIND}", *OPTIONS[KIND], "-n", str(RANKS)]
+    ranks = [*launch, str(program(KIND))]
     for n in SIZES:
-        peer = Hpcc(n, launch, environment)
+        peer = Hpcc(n, launch)
         for nb in BLOCKS:
             for p, q in GRIDS:
                 given = {"n": n, "nb": nb, "p": p, "q": q, "lookahead": 1, "blas": str(blas), "seconds": 0}
@@ -93,7 +91,6 @@ class Hpcc:
 
     n: int
     launch: list[str]
-    environment: dict[str, str]
     waiting: dict[tuple[int, int, int], deque[float]] = field(default_factory=dict)
 
     def figure(self, nb: int, p: int, q: int) -> float:
@@ -113,10 +110,5 @@ class Hpcc:
         asked = HplDat((self.n,) * TIMES, BLOCKS, GRIDS)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / hpcc_files.INPUT).write_text(hpcc_files.input_text(asked))
-            words = [*self.launch, "hpcc"]
-            done = subprocess.run(
-                words, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=folder, env=self.environment
-            )
-            if done.returncode != 0:
-                raise BenchError(f"hpcc ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
+            programs.output([*self.launch, "hpcc"], PATIENCE, Path(folder))
             return (Path(folder) / hpcc_files.OUTPUT).read_text()
