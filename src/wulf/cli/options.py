@@ -237,6 +237,12 @@ runs_option = click.option(
 )
 """Where runs are read."""
 
+
+def from_option(said: str) -> Callable[[F], F]:
+    """`--from RUN`: what was measured before, in the place of measuring."""
+    return click.option("--from", "run", metavar="RUN", shell_complete=offers.runs, help=said)
+
+
 margin_option = click.option(
     "--margin", type=Percent(), default="3%", show_default=True,
     help="Deviations of a node from its like up to this are not reported.",

@@ -11,6 +11,7 @@ from wulf.core.errors import NodeError
 from wulf.core.records import Record
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Metric
+from wulf.measure.engine.watcher import Progress, Unwatched
 
 RTT = (Metric("rtt", "s"), Metric("lost", "1"))
 
@@ -25,6 +26,17 @@ def answer(rtt: float | None = 1e-5, **more: Any) -> dict[str, Any]:
         metric["reason"] = "all 5 datagrams were lost"
     counters = {"client": {"softirq": 0.5, "eth0": {"rx": 2}}, "server": {}}
     return {"ok": True, "metrics": {"rtt": metric, "lost": {"unit": "1", "value": 0}}, "counters": counters} | more
+
+
+class Impatient(Unwatched):
+    """Interrupts after so many replicates."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def on_progress(self, progress: Progress) -> None:
+        if progress.done >= self.after:
+            raise KeyboardInterrupt
 
 
 @dataclass

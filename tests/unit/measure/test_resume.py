@@ -9,25 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.unit.measure.fakes import FakeSession, Sink, answer, cell
+from tests.unit.measure.fakes import FakeSession, Impatient, Sink, answer, cell
 from wulf.core.errors import NodeError
 from wulf.core.records import Verdict
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.runner import Runner
-from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.stats.comparison import PairedRule
 
 CELLS = [cell(0, "n1", "n2"), cell(1, "n1", "n3", bytes=2), cell(2, "n2", "n3", bytes=3)]
 ADDRESSES = {"n1": "10.0.0.1", "n2": "10.0.0.2", "n3": "10.0.0.3"}
-
-
-class Impatient(Unwatched):
-    def __init__(self, after: int) -> None:
-        self.after = after
-
-    def on_progress(self, progress: Progress) -> None:
-        if progress.done >= self.after:
-            raise KeyboardInterrupt
 
 
 class Nodes:

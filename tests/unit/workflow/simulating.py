@@ -14,7 +14,7 @@ from wulf.cluster.launcher import Launcher
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.simulated.cluster import SimulatedCluster
-from wulf.measure.engine.watcher import UNWATCHED, Progress, Unwatched, Watcher
+from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter
 from wulf.workflow.engine import connect as connecting
 from wulf.workflow.engine.effort import Effort
@@ -22,17 +22,6 @@ from wulf.workflow.engine.measuring import RunOutcome, measure
 from wulf.workflow.engine.study import Conditions, Study
 
 QUICK = Effort(width=0.5, quick=True)
-
-
-class Impatient(Unwatched):
-    """Interrupts after so many replicates."""
-
-    def __init__(self, after: int) -> None:
-        self.after = after
-
-    def on_progress(self, progress: Progress) -> None:
-        if progress.done >= self.after:
-            raise KeyboardInterrupt
 
 
 def reach(monkeypatch: pytest.MonkeyPatch, make: Callable[[Inventory], Launcher]) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.measure.fakes import Impatient
 from wulf.workflow.engine.study import Study
 from wulf.workflow.net.bisection import Bisection
 from wulf.workflow.net.incast import Incast
 from wulf.workflow.net.pairs import Pairs
 
-from .simulating import Impatient, simulator
+from .simulating import simulator
 
 STUDIES = [Pairs, Incast, Bisection]
 

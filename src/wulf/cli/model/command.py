@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli import offers
 from wulf.cli.commands import Group
 from wulf.cli.mpi.options import launch_options, mpi_inventory, over_ranks
-from wulf.cli.options import Number, measure_options, named_run, node_options, nodes_argument, runs_option
+from wulf.cli.options import Number, from_option, measure_options, named_run, node_options, nodes_argument, runs_option
 from wulf.cli.runs.history import Setting
 from wulf.cli.showing import show_view
 from wulf.cli.studying import studied, tell_change
@@ -64,13 +63,7 @@ def command() -> None:
     "workers,seconds[,replicate]; `serial` in the place of workers is a run of the serial program."
 )
 @click.argument("table", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--from",
-    "run",
-    metavar="RUN",
-    shell_complete=offers.runs,
-    help="A run whose records have workers or ranks (wulf mpi farm).",
-)
+@from_option("A run whose records have workers or ranks (wulf mpi farm).")
 @runs_option
 @click.option("--metric", help="Which metric of the run [seconds].")
 @click.option("--param", "params", type=Setting(), multiple=True, metavar="NAME=VALUE", help="Which cells: batch=1.")
@@ -121,13 +114,7 @@ def speedup(
 
 
 @command.command(epilog="Example: wulf model roofline --intensity 0.5,2. Without --from: this machine's rates.")
-@click.option(
-    "--from",
-    "run",
-    metavar="RUN",
-    shell_complete=offers.runs,
-    help="A run of `wulf node` [the rates file of this machine].",
-)
+@from_option("A run of `wulf node` [the rates file of this machine].")
 @runs_option
 @click.option("--node", help="Which node of that run [its only one].")
 @click.option("--intensity", "at", type=Numbers(), default=(), help="What is attainable at so many flop/B: 0.5,2.")
@@ -172,13 +159,7 @@ def roofline(
     epilog="Example: wulf model loggp n1 n2 --mpi openmpi; wulf model loggp --from last. Without nodes: two ranks here."
 )
 @nodes_argument
-@click.option(
-    "--from",
-    "run",
-    metavar="RUN",
-    shell_complete=offers.runs,
-    help="A run that was measured so, or by `wulf net sweep` (then without o).",
-)
+@from_option("A run that was measured so, or by `wulf net sweep` (then without o).")
 @runs_option
 @click.option("--subject", help="Which pair of that run [its only one]: 'n1>n2 tcp'.")
 @click.option("--seconds", type=Number(), default=0.03, show_default=True, help="Of one replicate [s].")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wulf.cli import offers
 from wulf.cli.commands import Group
-from wulf.cli.options import NumberIn, Percent, Seconds, named_run, runs_option
+from wulf.cli.options import NumberIn, Percent, Seconds, from_option, named_run, runs_option
 from wulf.core.errors import INCOMPLETE, OK, UsageError
 from wulf.core.foreign import clean
 
@@ -53,13 +52,7 @@ def command() -> None:
 @click.option("--quick", is_flag=True, help="Half a minute: fewer rates, wider intervals.")
 @click.option("--only", metavar="GROUP,…", help="cpu, memory, os, net, noise, power [all].")
 @click.option("--rate", "names", multiple=True, metavar="NAME", help="This rate alone; may be given again.")
-@click.option(
-    "--from",
-    "run",
-    metavar="RUN",
-    shell_complete=offers.runs,
-    help="A finished run of `wulf node`, instead of measuring.",
-)
+@from_option("A finished run of `wulf node`, instead of measuring.")
 @runs_option
 @click.option("--node", help="Which node of that run [its only one].")
 @click.option("--out", type=click.Path(path_type=Path), help="Keep the run that was measured here.")

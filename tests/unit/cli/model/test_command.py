@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from tests.unit.workflow.model.test_roofline import FULL
 from tests.wording import lacking
-from wulf.cli.main import COMMANDS, cli
 from wulf.cli.model import command as model_command
 from wulf.cli.model.command import command
 from wulf.core.errors import UsageError
@@ -31,14 +30,6 @@ def times(tmp_path: Path) -> Path:
 def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
     assert command.main([str(word) for word in words], standalone_mode=False) == 0
     return capsys.readouterr().out
-
-
-def test_it_is_a_command() -> None:
-    assert COMMANDS["model"][0] == "wulf.cli.model.command"
-    result = CliRunner().invoke(cli, ["model", "--help"])
-    assert result.exit_code == 0
-    for name in ("speedup", "loggp", "roofline"):
-        assert name in result.output
 
 
 def test_a_table_is_studied(times: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,12 +1,10 @@
-"""The watch's lines in a log, and the help of what was added to `wulf`."""
+"""The watch's lines in a log."""
 
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
 
 from tests.unit.report.net.test_watch import moment
-from wulf.cli.main import cli
 from wulf.cli.net.watch import Lines
 from wulf.measure.net.watching import Watching
 
@@ -21,17 +19,3 @@ def test_one_line_a_second_but_every_stream_and_failure(capsys: pytest.CaptureFi
         lines(watching, each)
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[2] for line in said] == ["p50", "rate", "×", "p50", "p50"]
-
-
-@pytest.mark.parametrize(
-    ("words", "example"),
-    [(["watch"], "wulf watch n1 n2"), (["net", "layers"], "wulf net layers n1 n2 --bytes 1")],
-)
-def test_help_has_an_example(words: list[str], example: str) -> None:
-    result = CliRunner().invoke(cli, [*words, "--help"])
-    assert result.exit_code == 0
-    assert example in result.output
-
-
-def test_watch_stands_in_the_list_of_commands() -> None:
-    assert "watch" in CliRunner().invoke(cli, ["--help"]).output

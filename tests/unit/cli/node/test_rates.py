@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import wulf.rates
 from tests.unit.rates.making import LATENCY, SIZE, written
 from tests.unit.workflow.node.test_rates import here, row
-from wulf.cli.main import COMMANDS, cli
+from wulf.cli.main import cli
 from wulf.cli.node.rates import command
 from wulf.core.errors import USAGE, UsageError
 from wulf.store.run import RunWriter
@@ -41,14 +41,6 @@ def run(tmp_path: Path) -> Path:
 def call(*words: str | Path) -> int:
     code = command.main([str(word) for word in words], standalone_mode=False)
     return int(code or 0)
-
-
-def test_it_is_a_command() -> None:
-    assert COMMANDS["rates"][0] == "wulf.cli.node.rates"
-    for words in (["rates"], *(["rates", name] for name in ("publish", "get", "list", "path", "serve", "refresh"))):
-        result = CliRunner().invoke(cli, [*words, "--help"])
-        assert result.exit_code == 0
-        assert "Example:" in result.output
 
 
 def test_a_run_is_published_and_read(file: Path, run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.workflow.simulating import QUICK, Impatient, simulator
+from tests.unit.measure.fakes import Impatient
+from tests.unit.workflow.simulating import QUICK, simulator
 from tests.wording import Wording, lacking
 from wulf.store.run import Run, RunWriter
 from wulf.workflow.engine.measuring import RunOutcome

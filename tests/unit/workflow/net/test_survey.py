@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.unit.measure.fakes import Impatient
 from tests.unit.workflow.simulating import simulator
 from wulf.cluster.simulated.cluster import Fault
 from wulf.core.records import Verdict
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Metric
-from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.workflow.engine.recover import load
 from wulf.workflow.net import survey as surveying
 from wulf.workflow.net.one_pair import PairProbe
@@ -150,12 +150,7 @@ def test_two_nodes_and_one_node(simulate: Any) -> None:
 
 
 def test_an_interrupt_keeps_what_was_measured(simulate: Any) -> None:
-    class Impatient(Unwatched):
-        def on_progress(self, progress: Progress) -> None:
-            if progress.done >= 100:
-                raise KeyboardInterrupt
-
-    outcome = simulate(watch=Impatient(), page=True)
+    outcome = simulate(watch=Impatient(100), page=True)
     assert outcome.exit_code == 130
     assert outcome.run.meta["state"] == "interrupted"
     assert len(outcome.run.replicates) == 100
