@@ -2,32 +2,19 @@
 
 import socket
 import threading
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
+from tests.unit.sessions import Answering
 from wulf.cluster.addresses import data_addresses
 from wulf.cluster.inventory import Inventory, Node
 from wulf.core.errors import NodeError, UsageError
 
 
-class Agent:
-    """The session of an agent whose node has these addresses, or that fails."""
-
-    def __init__(self, *addresses, error=None):
-        self.addresses = addresses
-        self.error = error
-
-    def call(self, op):
-        assert op == "addresses"
-        future = Future()
-        if self.error:
-            future.set_exception(self.error)
-        else:
-            rows = [{"interface": "eth0", "address": a, "prefix": 24, "family": "inet"} for a in self.addresses]
-            future.set_result({"ok": True, "addresses": rows})
-        return future
+def agent_with(*addresses):
+    rows = [{"interface": "eth0", "address": a, "prefix": 24, "family": "inet"} for a in addresses]
+    return Answering({"ok": True, "addresses": rows})
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +34,7 @@ def address(node, agent=None, **fields):
     return data_addresses(inventory, {node.name: agent} if agent else None)[node.name]
 
 
-AGENT = Agent("127.0.0.1", "fe80::2", "fd00::2", "172.16.0.2", "10.0.0.2")
+AGENT = agent_with("127.0.0.1", "fe80::2", "fd00::2", "172.16.0.2", "10.0.0.2")
 
 
 def test_what_the_inventory_gives_comes_first():
@@ -68,7 +55,7 @@ def test_then_the_name_unless_it_is_loopback():
 
 def test_then_the_first_global_address():
     assert address(Node("unknown"), AGENT) == "172.16.0.2"
-    assert address(Node("unknown"), Agent("fe80::2", "fd00::2")) == "fd00::2"
+    assert address(Node("unknown"), agent_with("fe80::2", "fd00::2")) == "fd00::2"
 
 
 def test_a_link_local_address_is_of_no_use():
@@ -93,7 +80,7 @@ def test_no_address():
 
 
 def test_an_agent_that_fails_matters_only_where_nothing_else_is_known():
-    broken = Agent(error=NodeError("n1", "netlink is out of order"))
+    broken = Answering(NodeError("n1", "netlink is out of order"))
     assert address(Node("n1"), broken) == "192.0.2.1"
     with pytest.raises(UsageError, match="netlink is out of order"):
         address(Node("unknown"), broken)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+from tests.unit.sessions import Answering
 from wulf.cluster.access import Access
 from wulf.cluster.inventory import Inventory
 from wulf.cluster.mpi import WorldSpec
@@ -19,21 +19,11 @@ Answer = Callable[[str, Mapping[str, Any], int], Any]
 """From probe, parameters and number of ranks to the primary metric's value, a whole answer, or an error to raise."""
 
 
-class FakeSession:
-    """Alive until the world says otherwise; remembers what it was asked beside runs."""
+class FakeSession(Answering):
+    """Alive until the world says otherwise."""
 
     def __init__(self) -> None:
-        self.alive = True
-        self.asked: list[tuple[str, dict[str, Any]]] = []
-
-    def call(self, op: str, **fields: Any) -> Future[dict[str, Any]]:
-        self.asked.append((op, fields))
-        future: Future[dict[str, Any]] = Future()
-        if self.alive:
-            future.set_result({"ok": True})
-        else:
-            future.set_exception(NodeError("n1", "rank 1 on n2 was killed"))
-        return future
+        super().__init__(lambda op, **_: {"ok": True} if self.alive else NodeError("n1", "rank 1 on n2 was killed"))
 
 
 class FakeWorld:

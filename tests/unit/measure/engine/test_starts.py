@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.unit.measure.fakes import Sink
+from tests.unit.sessions import Answering
 from wulf.core.errors import NodeError
 from wulf.measure.engine.clocks import ClockOffset
 from wulf.measure.engine.plan import Cell, Plan, order_pass
@@ -188,22 +189,10 @@ def test_waves_are_of_one_kind() -> None:
     assert all(len({cell.pattern for cell in wave}) == 1 for wave in waves)
 
 
-class Telling:
-    """A session that tells its clock's step, or nothing, or fails."""
-
-    def __init__(self, told: dict[str, Any] | None) -> None:
-        self.told = told
-
-    def call(self, op: str, **_: Any) -> Future[dict[str, Any]]:
-        assert op == "clock"
-        future: Future[dict[str, Any]] = Future()
-        if self.told is None:
-            future.set_exception(NodeError("n", "it is gone"))
-        else:
-            future.set_result(self.told)
-        return future
-
-
 def test_nodes_tell_the_steps_of_their_clocks() -> None:
-    sessions = {"n1": Telling({"resolution": 4e-8}), "n2": Telling({}), "n3": Telling(None)}
+    sessions = {
+        "n1": Answering({"resolution": 4e-8}),
+        "n2": Answering({}),
+        "n3": Answering(NodeError("n3", "it is gone")),
+    }
     assert clock_steps(sessions) == {"n1": 4e-8}

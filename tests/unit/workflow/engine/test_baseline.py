@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from tests.unit.sessions import Answering
 from wulf.core.errors import NodeError
 from wulf.workflow.engine.baseline import Baseline, background_findings, idle_second, joined
 
 
-@dataclass
-class Counting:
-    """A session whose counters grow by one snapshot a call."""
-
-    snapshots: list[dict[str, Any] | NodeError]
-    alive: bool = True
-    asked: list[str] = field(default_factory=list)
-
-    def call(self, op: str, **_: Any) -> Future[dict[str, Any]]:
-        self.asked.append(op)
-        future: Future[dict[str, Any]] = Future()
-        answer = self.snapshots.pop(0)
-        if isinstance(answer, NodeError):
-            future.set_exception(answer)
-        else:
-            future.set_result(answer)
-        return future
+def counting(*snapshots: dict[str, Any] | NodeError) -> Answering:
+    """Its counters grow by one snapshot a call."""
+    left = list(snapshots)
+    return Answering(lambda op: left.pop(0))
 
 
 def snapshot(at: float, user: float, **more: Any) -> dict[str, Any]:
@@ -37,15 +23,16 @@ def snapshot(at: float, user: float, **more: Any) -> dict[str, Any]:
 
 def test_what_a_node_counts_in_a_second() -> None:
     slept: list[float] = []
-    session = Counting([snapshot(10.0, 1.0), snapshot(11.5, 1.25, new={"drops": 3})])
-    dead = Counting([], alive=False)
-    gone = Counting([snapshot(1.0, 1.0), NodeError("n3", "the connection was lost")])
+    session = counting(snapshot(10.0, 1.0), snapshot(11.5, 1.25, new={"drops": 3}))
+    dead = counting()
+    dead.alive = False
+    gone = counting(snapshot(1.0, 1.0), NodeError("n3", "the connection was lost"))
     found = idle_second({"n1": session, "n2": dead, "n3": gone}, 1.0, slept.append)
     assert slept == [1.0]
     assert set(found) == {"n1"}
     assert found["n1"]["seconds"] == 1.5
     assert found["n1"]["counters"] == {"cpu": {"0": {"user": 0.25, "idle": 1.5}}, "new": {"drops": 3}}
-    assert session.asked == ["counters", "counters"]
+    assert session.asked == [("counters", {})] * 2
 
 
 def test_nobody_to_ask() -> None:
@@ -69,10 +56,10 @@ class Keeper:
 
 def test_it_is_kept_with_the_run_and_left_out_when_it_is_to_be_quick() -> None:
     keeper = Keeper()
-    taken = Baseline({"n1": Counting([snapshot(1.0, 1.0), snapshot(2.0, 1.5)])}, 1e-9, keeper)
+    taken = Baseline({"n1": counting(snapshot(1.0, 1.0), snapshot(2.0, 1.5))}, 1e-9, keeper)
     taken.take("before")
     assert keeper.kept["baseline.json"]["before"]["n1"]["counters"]["cpu"]["0"]["user"] == 0.5
-    quick = Baseline({"n1": Counting([])}, 0.0, keeper)
+    quick = Baseline({"n1": counting()}, 0.0, keeper)
     quick.take("before")
     assert quick.seen == {}
 
