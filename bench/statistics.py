@@ -14,11 +14,11 @@ from bench import machine
 from bench.docs import rewritten
 from bench.errors import BenchError
 from wulf import lab as labs
+from wulf.cli.net.pairs import net_probe
 from wulf.cluster.inventory import Inventory
 from wulf.core.errors import FOUND, OK, USAGE, WulfError
 from wulf.measure.comparing import compare_runs
 from wulf.measure.engine.plan import Cell
-from wulf.measure.engine.probes import Probe
 from wulf.measure.engine.watcher import Progress, Unwatched
 from wulf.report.selftest import markdown, summary
 from wulf.selftest.run import SEED, claims, speeds
@@ -93,14 +93,8 @@ def _measured(quick: bool) -> tuple[str, bool]:
     return "\n".join(lines), held and changed <= most and all(inside for _, inside in rates)
 
 
-def _probe() -> Probe:
-    from wulf.cluster.programs import find_program
-
-    return Probe.of_program(find_program("wulf-net").path)
-
-
 def _cell(pattern: str, number: int = 0, phase: str = "single", **params: float) -> Cell:
-    probe = _probe()
+    probe = net_probe()
     checked = probe.check(pattern, "tcp", params)
     return Cell(number, "n1", "n2", "tcp", pattern, checked, probe.pattern(pattern).metrics, phase)
 

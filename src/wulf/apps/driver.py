@@ -140,3 +140,11 @@ def checked(driver: Driver, given: Mapping[str, Param]) -> dict[str, Param]:
     """All parameters of a driver: those given, once checked, and the others' defaults. Raises UsageError."""
     check_params(driver.NAME, driver.PARAMS, given)
     return with_defaults(driver.PARAMS, given)
+
+
+def number(word: str) -> float | None:
+    """A word of an output as a number; None where it is none."""
+    try:
+        return float(word)
+    except ValueError:
+        return None

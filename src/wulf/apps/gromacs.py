@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Check, Figure, Job, OutputReading
+from wulf.apps.driver import Check, Figure, Job, OutputReading, number
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
@@ -50,7 +50,7 @@ def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     text = files.get(LOG) or stdout
     rate, time, version = _RATE.search(text), _TIME.search(text), _VERSION.search(text)
     facts: dict[str, str | float] = {"version": version[1]} if version else {}
-    value = _number(rate[1]) if rate else None
+    value = number(rate[1]) if rate else None
     if value is not None:
         facts["ns/day"] = value
     figures = [
@@ -58,17 +58,10 @@ def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
         if value is None
         else Figure("rate", "1", value * NANOSECONDS_A_DAY, "higher")
     ]
-    seconds = _number(time[1]) if time else None
+    seconds = number(time[1]) if time else None
     if seconds is not None:
         figures.append(Figure("loop", "s", seconds, "lower"))
     finished = _FINISHED in text
     return OutputReading(
         tuple(figures), (Check("end", finished, f"mdrun {'' if finished else 'not '}finished"),), facts
     )
-
-
-def _number(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from wulf.apps.driver import Figure, Job, OutputReading
+from wulf.apps.driver import Figure, Job, OutputReading, number
 from wulf.core.errors import UsageError
 from wulf.core.params import ParamSpec
 from wulf.core.records import Param
@@ -56,14 +56,7 @@ def read(stdout: str, files: Mapping[str, str]) -> OutputReading:
     if unit is None or not rows:
         return OutputReading((Figure(FIGURE, "s", None, "lower", "its output has no table"),), (), facts)
     factor, si, better = _UNITS[unit[1]]
-    value = _number(rows[-1][1 if "Size" in head and len(rows[-1]) > 1 else 0])
+    value = number(rows[-1][1 if "Size" in head and len(rows[-1]) > 1 else 0])
     if value is None:
         return OutputReading((Figure(FIGURE, si, None, "lower", f"no number in {' '.join(rows[-1])!r}"),), (), facts)
     return OutputReading((Figure(FIGURE, si, value * factor, "higher" if better == "higher" else "lower"),), (), facts)
-
-
-def _number(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None

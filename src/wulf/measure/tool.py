@@ -185,6 +185,11 @@ def throughput(replicate: Replicate) -> float:
     return float(replicate["metrics"]["throughput"]["value"])
 
 
+def message_rate(replicate: Replicate) -> float:
+    """Messages a second, on the whole of a replicate."""
+    return mean_of(replicate, "rate")
+
+
 def value(replicate: Replicate, metric: str) -> Any:
     """A metric's value in one replicate; None where it has none."""
     return replicate["metrics"].get(metric, {}).get("value")

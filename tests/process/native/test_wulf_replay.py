@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,6 @@ INTER = {"latency_ps": 1_000_000, "send_ps": 200_000, "receive_ps": 300_000, "ga
 NETWORK = {"name": "plain", "inter": INTER}
 MESSAGE = 1_500_000
 """Of one byte: latency and the CPUs' overheads [ps]."""
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    with Session(program="wulf-replay") as opened:
-        yield opened
 
 
 def asked(session: Session, op: str, **fields: Any) -> dict[str, Any]:

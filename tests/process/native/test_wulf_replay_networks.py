@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,12 +19,6 @@ LARGEST = {"latency": 40_000_000, "byte": 4_000 << FRACTION}
 """Up to where a parameter is swept: 40 µs, 4 ns a byte."""
 
 FIELD = {"latency": "latency_ps", "byte": "byte_fp"}
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    with Session(program="wulf-replay") as opened:
-        yield opened
 
 
 class Loaded:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -18,12 +17,6 @@ from tests.reference.programs import network
 from tests.reference.replay import DeadlockError, Step, replay
 
 PROGRAMS, BATCH = 200, 25
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    with Session(program="wulf-replay") as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("first", range(0, PROGRAMS, BATCH))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,6 @@ THREE = [
     [("send", 1, BYTES, 0, 0), ("send", 0, BYTES, 0, 1), ("wait", 0), ("wait", 1)],
 ]
 """Rank 2 sends to 1 and to 0, and 0 to 1: 2's way up has two messages, and so has 1's way down."""
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    with Session(program="wulf-replay") as opened:
-        yield opened
 
 
 STAR = {"kind": "star", "bytes_per_second": 125e6, "flow_bytes": 0}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -93,12 +92,6 @@ class Programs:
 @pytest.fixture(scope="module")
 def programs(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Programs:
     return Programs(kind, tmp_path_factory.mktemp(kind))
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Session]:
-    with Session(program="wulf-replay") as opened:
-        yield opened
 
 
 each_family = pytest.mark.parametrize("family", list(TABLE))

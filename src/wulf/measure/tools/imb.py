@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wulf.measure.tool import MIDDLE, WHOLE, Loop, Measurement, counted, half_mean, mean_of, middle_of, through
+from wulf.measure.tool import (
+    MIDDLE,
+    WHOLE,
+    Loop,
+    Measurement,
+    counted,
+    half_mean,
+    mean_of,
+    message_rate,
+    middle_of,
+    through,
+)
 
 if TYPE_CHECKING:
     from wulf.core.records import Param
@@ -42,11 +53,6 @@ def pingping_time(replicate: Replicate) -> float:
     return mean_of(replicate, "time")
 
 
-def stream_rate(replicate: Replicate) -> float:
-    """Messages a second, on the whole of a replicate."""
-    return mean_of(replicate, "rate")
-
-
 def _head(benchmark: str, columns: str) -> list[str]:
     return [LINE, f"# Benchmarking {benchmark} ", "# #processes = 2 ", LINE, columns]
 
@@ -75,7 +81,7 @@ def _rates(benchmark: str) -> Callable[[Measurement], str]:
     def text(measured: Measurement) -> str:
         lines = _head(benchmark, "       #bytes #repetitions   Mbytes/sec      Msg/sec")
         for cell in measured.cells:
-            rate, size = middle_of(measured, cell, stream_rate), cell.params["bytes"]
+            rate, size = middle_of(measured, cell, message_rate), cell.params["bytes"]
             row = _row(size, cell.params["iterations"], rate * float(size or 0) / 1e6)
             lines.append(f"{row}{rate:13.0f}")
         return "\n".join(lines)

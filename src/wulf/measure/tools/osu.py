@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wulf.measure.tool import MIDDLE, WHOLE, Loop, Measurement, counted, half_mean, mean_of, middle_of, through
+from wulf.measure.tool import (
+    MIDDLE,
+    WHOLE,
+    Loop,
+    Measurement,
+    counted,
+    half_mean,
+    message_rate,
+    middle_of,
+    through,
+)
 
 if TYPE_CHECKING:
     from wulf.core.records import Param
-    from wulf.measure.engine.collect import Replicate
 
 VERSIONS = {"osu5": "5.9", "osu7": "7.4"}
 """The name that `--as` takes → what is printed."""
@@ -36,11 +45,6 @@ def bandwidth_repeats(size: int) -> dict[str, Param]:
     return dict(BANDWIDTH[size > LONG])
 
 
-def rate(replicate: Replicate) -> float:
-    """Messages a second, on the whole of a replicate."""
-    return mean_of(replicate, "rate")
-
-
 def _head(tool: str, title: str, columns: str) -> list[str]:
     datatype = ["# Datatype: MPI_CHAR."] if tool == "osu7" else []
     return [f"# OSU MPI {title} Test v{VERSIONS[tool]}", *datatype, columns]
@@ -63,7 +67,7 @@ def _bandwidth_text(tool: str, title: str) -> Callable[[Measurement], str]:
         rows = []
         for cell in measured.cells:
             size = int(cell.params["bytes"] or 0)
-            rows.append(f"{size:<10d}{middle_of(measured, cell, rate) * size / 1e6:18.2f}")
+            rows.append(f"{size:<10d}{middle_of(measured, cell, message_rate) * size / 1e6:18.2f}")
         return "\n".join([*_head(tool, title, "# Size      Bandwidth (MB/s)"), *rows])
 
     return text
@@ -76,7 +80,7 @@ def _rate_text(tool: str) -> Callable[[Measurement], str]:
         head.insert(-1, f"# [ pairs: {pairs} ] [ window size: {WINDOW} ]")
         rows = []
         for cell in measured.cells:
-            size, messages = int(cell.params["bytes"] or 0), middle_of(measured, cell, rate)
+            size, messages = int(cell.params["bytes"] or 0), middle_of(measured, cell, message_rate)
             rows.append(f"{size:<10d}{messages * size / 1e6:18.2f}{messages:18.2f}")
         return "\n".join([*head, *rows])
 
