@@ -48,7 +48,9 @@ Operation held_back(Operation operation) {
 void questions(const std::uint8_t* data, std::size_t size) {
   replay::Service service;
   std::map<std::string, Operation> operations = service.operations();
-  operations.erase("spill");  // it makes files
+  for (const char* const makes_files : {"spill", "write"}) {
+    operations.erase(makes_files);
+  }
   for (auto& [name, operation] : operations) {
     operation = held_back(std::move(operation));
   }

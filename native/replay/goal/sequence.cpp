@@ -20,11 +20,21 @@ bool find_groups(const GoalRank& rank, const Dependencies& dependencies, std::ve
     }
     return found == end - begin;
   };
+  const auto begins_with_group = [&](std::uint32_t op) {
+    bool found = false;
+    for (const auto& [on, at_begin] : dependencies.needs(op)) {
+      if (on >= (at_begin ? op : group)) {
+        return false;
+      }
+      found |= on >= group;
+    }
+    return found;
+  };
   for (std::uint32_t op = 0; op < rank.ops.size(); ++op) {
     if (rank.ops[op].cpu != 0) {
       return false;
     }
-    if (needs_all(op, before, group)) {
+    if (needs_all(op, before, group) || begins_with_group(op)) {
       continue;
     }
     std::fill(seen.begin() + before, seen.begin() + op, kNone);
@@ -57,7 +67,7 @@ void GoalSequence::add(const GoalRank& rank, const std::vector<std::uint32_t>& b
     }
     for (std::uint32_t i = begins[group]; i < end; ++i) {
       if (state_[i].open) {
-        emitter_->set_mark(rank.ops[i].mark);
+        emitter_->set_mark(rank.ops[begins[group]].mark);  // as of one call: receives are taken as they come
         emitter_->wait(state_[i].slot);
       }
     }
