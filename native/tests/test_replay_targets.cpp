@@ -151,7 +151,7 @@ TEST_CASE("replay targets: what is waited for in part is a graph that ends, with
     const Loaded read = again(loaded);
     CHECK(read.program.messages.count() == loaded.program.messages.count());
     CHECK(read.program.total_bytes() == loaded.program.total_bytes());
-    Network network = replay_test::random_network(random, loaded.program.ranks());
+    const Network network = replay_test::random_network(random, loaded.program.ranks());
     CHECK_NOTHROW(run_b(read.program, network, {}));
   }
 }

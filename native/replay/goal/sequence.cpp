@@ -4,6 +4,19 @@
 
 namespace wulf::replay {
 
+namespace {
+
+/// Whether an operation begins once others of its group have begun, which come before it, and waits for the
+/// end of none of them.
+bool begins_with(std::span<const Dependencies::Link> needs, std::uint32_t op, std::uint32_t group) {
+  const auto earlier = [&](const Dependencies::Link& on) { return on.op < (on.begin ? op : group); };
+  const auto of_group = [&](const Dependencies::Link& on) { return on.op >= group; };
+  return std::all_of(needs.begin(), needs.end(), earlier) &&
+         std::any_of(needs.begin(), needs.end(), of_group);
+}
+
+}  // namespace
+
 bool find_groups(const GoalRank& rank, const Dependencies& dependencies, std::vector<std::uint32_t>& begins) {
   std::vector<std::uint32_t> seen(rank.ops.size(), kNone);  // by operation: by which it was counted last
   std::uint32_t before = 0;                                 // the group before this one begins here,
@@ -20,21 +33,11 @@ bool find_groups(const GoalRank& rank, const Dependencies& dependencies, std::ve
     }
     return found == end - begin;
   };
-  const auto begins_with_group = [&](std::uint32_t op) {
-    bool found = false;
-    for (const auto& [on, at_begin] : dependencies.needs(op)) {
-      if (on >= (at_begin ? op : group)) {
-        return false;
-      }
-      found |= on >= group;
-    }
-    return found;
-  };
   for (std::uint32_t op = 0; op < rank.ops.size(); ++op) {
     if (rank.ops[op].cpu != 0) {
       return false;
     }
-    if (needs_all(op, before, group) || begins_with_group(op)) {
+    if (needs_all(op, before, group) || begins_with(dependencies.needs(op), op, group)) {
       continue;
     }
     std::fill(seen.begin() + before, seen.begin() + op, kNone);

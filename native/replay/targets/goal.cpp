@@ -59,7 +59,11 @@ class GoalRankText {
         post(index);
         live_.push_back(label_);
         out_.put("recv 0b from ");  // of whichever size the message is
-        out_.put(program_.live.peer[arg] == kAnyPeer ? "-1" : std::to_string(program_.live.peer[arg]));
+        if (program_.live.peer[arg] == kAnyPeer) {
+          out_.put("-1");
+        } else {
+          out_.put(program_.live.peer[arg]);
+        }
         end_post(program_.live.tag[arg], false);
         break;
       case OpKind::kWaitSend:
@@ -89,10 +93,11 @@ class GoalRankText {
   void end_post(std::uint64_t tag, bool sends) {
     out_.put(" tag ");
     if (tag == kAnyTag) {
-      out_.put("-1\n");
+      out_.put("-1");
     } else {
-      out_.put(tags_.of(tag), "\n");
+      out_.put(tags_.of(tag));
     }
+    out_.put("\n");
     depend(sends);
     computes_ = false;
     ++open_;

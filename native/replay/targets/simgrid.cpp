@@ -38,7 +38,7 @@ class SimGridRankText {
 
  private:
   template <typename... Parts>
-  void begin(const Parts&... parts) {
+  void begin(Parts... parts) {
     out_.put(rank_, " ", parts...);
   }
 

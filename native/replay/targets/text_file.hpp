@@ -21,7 +21,7 @@ class TextFile {
 
   /// Appends words and whole numbers. Errors as the constructor's.
   template <typename... Parts>
-  void put(const Parts&... parts) {
+  void put(Parts... parts) {
     (add(parts), ...);
     if (text_.size() >= kFull) {
       write_out();
