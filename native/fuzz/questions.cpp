@@ -43,6 +43,16 @@ Operation held_back(Operation operation) {
   }};
 }
 
+/// The operation that carries out collectives: it names algorithms, no files.
+Operation of_few_ranks(Operation operation) {
+  return {[handle = std::move(operation.handle)](const Json& request) {
+    if (std::ranges::any_of(request.members(), is_large)) {
+      throw Error("bad-parameter", "left alone");
+    }
+    return handle(request);
+  }};
+}
+
 }  // namespace
 
 void questions(const std::uint8_t* data, std::size_t size) {
@@ -52,7 +62,7 @@ void questions(const std::uint8_t* data, std::size_t size) {
     operations.erase(makes_files);
   }
   for (auto& [name, operation] : operations) {
-    operation = held_back(std::move(operation));
+    operation = name == "expand" ? of_few_ranks(std::move(operation)) : held_back(std::move(operation));
   }
   int joined = 0;
   operations.at("join") = {[&joined, join = operations.at("join").handle](const Json& request) {

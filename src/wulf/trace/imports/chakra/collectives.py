@@ -6,9 +6,9 @@ The nodes of a group's ranks are the same collective that are the same in number
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from wulf.trace.imports.chakra.groups import Group
 
@@ -16,13 +16,10 @@ Round = Sequence[tuple[str, int, int]]
 """Messages that a rank waits for together: "send" or "recv", the other rank's place in the group, bytes."""
 
 
-class Expand(Protocol):
-    """Carries a collective out, as wulf-replay does (docs/replay-engine.md, `expand`)."""
-
-    def __call__(self, algorithm: str, **call: int | tuple[int, ...]) -> Sequence[Round]:
-        """What one rank sends and receives."""
-        ...
-
+Expand = Callable[..., Sequence[Round]]
+"""Carries a collective out as wulf-replay does: called with an algorithm, and the fields of `expand` by name
+(docs/replay-engine.md).
+"""
 
 ALGORITHMS = {
     "ALL_REDUCE": "allreduce/ring",
