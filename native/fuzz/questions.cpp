@@ -43,14 +43,26 @@ Operation held_back(Operation operation) {
   }};
 }
 
+/// The operation that carries out collectives: it names algorithms, no files.
+Operation of_few_ranks(Operation operation) {
+  return {[handle = std::move(operation.handle)](const Json& request) {
+    if (std::ranges::any_of(request.members(), is_large)) {
+      throw Error("bad-parameter", "left alone");
+    }
+    return handle(request);
+  }};
+}
+
 }  // namespace
 
 void questions(const std::uint8_t* data, std::size_t size) {
   replay::Service service;
   std::map<std::string, Operation> operations = service.operations();
-  operations.erase("spill");  // it makes files
+  for (const char* const makes_files : {"spill", "write"}) {
+    operations.erase(makes_files);
+  }
   for (auto& [name, operation] : operations) {
-    operation = held_back(std::move(operation));
+    operation = name == "expand" ? of_few_ranks(std::move(operation)) : held_back(std::move(operation));
   }
   int joined = 0;
   operations.at("join") = {[&joined, join = operations.at("join").handle](const Json& request) {

@@ -6,6 +6,7 @@
 #include "core/json/params.hpp"
 #include "core/session/registry.hpp"
 #include "replay/run/engine.hpp"
+#include "replay/targets/target.hpp"
 
 namespace wulf::replay {
 namespace {
@@ -65,7 +66,10 @@ std::map<std::string, Operation> Service::operations() {
 }
 
 Json Service::describe() {
-  return {{"questions", listed<Question>()}, {"sources", listed<Source>()}, {"engines", listed<Engine>()}};
+  return {{"questions", listed<Question>()},
+          {"sources", listed<Source>()},
+          {"targets", listed<Target>()},
+          {"engines", listed<Engine>()}};
 }
 
 }  // namespace wulf::replay

@@ -52,7 +52,7 @@ class Service {
  public:
   [[nodiscard]] std::map<std::string, Operation> operations();
 
-  /// What `--describe` lists behind "ops": questions, sources, engines, schedules.
+  /// What `--describe` lists behind "ops": questions, sources, targets, engines.
   [[nodiscard]] static Json describe();
 
  private:

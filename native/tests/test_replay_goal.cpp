@@ -163,6 +163,39 @@ TEST_CASE("a sequence takes as long as a graph as it does by itself") {
   }
 }
 
+TEST_CASE("receives of a group are taken as they come, as in a graph") {
+  const std::string ranks =
+      "rank 0 {\na: recv 1b from 1\nb: recv 1b from 2\n}\nrank 1 {\na: calc 5\nb: send 1b to 0\nb requires "
+      "a\n}\n"
+      "rank 2 {\nsend 1b to 0\n}\n";
+  const Network some = network(1000, 400);
+  const Loaded alone = read("num_ranks 4\n" + ranks);
+  const Loaded graph = read("num_ranks 4\n" + ranks + "rank 3 {\ncalc 1 cpu 1\n}\n");
+  REQUIRE(alone.program.graph.empty());
+  CHECK(timed(alone.program, some) == 5000 + 400 + 1000 + 400);
+  CHECK(timed(graph.program, some) == timed(alone.program, some));
+}
+
+TEST_CASE("operations that begin one after the other go together, and take as long as in a graph") {
+  const std::string ranks =
+      "rank 0 {\na: recv 30b from 1\nb: send 2000b to 1\nb irequires a\nc: calc 3\nc irequires b\n"
+      "d: send 7b to 1\nd requires a\nd requires b\nd requires c\n}\n"
+      "rank 1 {\na: send 30b to 0\nb: recv 2000b from 0\nb irequires a\nc: calc 2\nc requires a\nc requires "
+      "b\n"
+      "d: recv 7b from 0\nd requires c\n}\n";
+  for (const std::uint64_t eager : std::initializer_list<std::uint64_t>{50, 5000}) {
+    Network some = network(1234, 56);
+    some.inter.byte_fp = 3LL << 20U;
+    some.inter.gap = 40;
+    some.inter.eager_bytes = eager;
+    const Loaded alone = read("num_ranks 3\n" + ranks);
+    const Loaded graph = read("num_ranks 3\n" + ranks + "rank 2 {\ncalc 1 cpu 1\n}\n");
+    REQUIRE(alone.program.graph.empty());
+    REQUIRE_FALSE(graph.program.graph.empty());
+    CHECK(timed(alone.program, some) == timed(graph.program, some));
+  }
+}
+
 TEST_CASE("a graph that can't end is refused by engine b, with what is waited for") {
   const Loaded loaded = read(
       "num_ranks 2\nrank 0 {\na: recv 1b from 1\nb: send 1b to 1\nb requires a\ncalc 1 cpu 1\n}\n"

@@ -4,6 +4,19 @@
 
 namespace wulf::replay {
 
+namespace {
+
+/// Whether an operation begins once others of its group have begun, which come before it, and waits for the
+/// end of none of them.
+bool begins_with(std::span<const Dependencies::Link> needs, std::uint32_t op, std::uint32_t group) {
+  const auto earlier = [&](const Dependencies::Link& on) { return on.op < (on.begin ? op : group); };
+  const auto of_group = [&](const Dependencies::Link& on) { return on.op >= group; };
+  return std::all_of(needs.begin(), needs.end(), earlier) &&
+         std::any_of(needs.begin(), needs.end(), of_group);
+}
+
+}  // namespace
+
 bool find_groups(const GoalRank& rank, const Dependencies& dependencies, std::vector<std::uint32_t>& begins) {
   std::vector<std::uint32_t> seen(rank.ops.size(), kNone);  // by operation: by which it was counted last
   std::uint32_t before = 0;                                 // the group before this one begins here,
@@ -24,7 +37,7 @@ bool find_groups(const GoalRank& rank, const Dependencies& dependencies, std::ve
     if (rank.ops[op].cpu != 0) {
       return false;
     }
-    if (needs_all(op, before, group)) {
+    if (needs_all(op, before, group) || begins_with(dependencies.needs(op), op, group)) {
       continue;
     }
     std::fill(seen.begin() + before, seen.begin() + op, kNone);
@@ -57,7 +70,7 @@ void GoalSequence::add(const GoalRank& rank, const std::vector<std::uint32_t>& b
     }
     for (std::uint32_t i = begins[group]; i < end; ++i) {
       if (state_[i].open) {
-        emitter_->set_mark(rank.ops[i].mark);
+        emitter_->set_mark(rank.ops[begins[group]].mark);  // as of one call: receives are taken as they come
         emitter_->wait(state_[i].slot);
       }
     }

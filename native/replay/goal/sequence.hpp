@@ -12,7 +12,8 @@
 namespace wulf::replay {
 
 /// Where a rank does one thing after the other by itself: its operations come in groups of the file's order,
-/// each operation of one depending on all of the group before. `begins` is where they begin. All else is a
+/// each operation of one depending on the end of all of the group before, or on the begin of one before it in
+/// its own. `begins` is where they begin. All else is a
 /// graph, of which a sequence is only one order; then false.
 [[nodiscard]] bool find_groups(const GoalRank& rank, const Dependencies& dependencies,
                                std::vector<std::uint32_t>& begins);

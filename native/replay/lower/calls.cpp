@@ -11,6 +11,7 @@ using trace::Record;
 
 constexpr std::uint64_t kCollective = 1ULL << 63U;  ///< in a tag
 constexpr std::uint64_t kEpoch = 1ULL << 61U;
+constexpr std::uint32_t kWorld = 0;  ///< id of MPI_COMM_WORLD
 constexpr const char* kNotAmongUs =
     "collectives between two groups, or with processes that have no trace, are not modelled";
 
@@ -70,7 +71,21 @@ void RankLowering::collective(const Record& record) {
   }
   check_signature(record, comm);
   Call call = call_of(record, comm);
-  const Algorithm& algorithm = shared_.rules.algorithm_of(operation_of(record.op), call);
+  const std::string operation = operation_of(record.op);
+  if (const auto kept = shared_.rules.kept(operation); kept && comm.id == kWorld) {
+    ++comm.collectives;
+    const KeptCall stays{*kept, rank_, 0, record.root, record.bytes, record.bytes2};
+    if (pending) {
+      Request& request = requests_[record.request];
+      request = Request{};
+      request.active = true;
+      request.kept = stays;
+    } else {
+      keep(stays);
+    }
+    return;
+  }
+  const Algorithm& algorithm = shared_.rules.algorithm_of(operation, call);
   const std::uint64_t tag = collective_tag(comm);
   ++comm.collectives;
   if (!pending) {
@@ -85,6 +100,12 @@ void RankLowering::collective(const Record& record) {
   request = Request{};
   request.active = true;
   request.collective = std::move(steps);
+}
+
+/// The rank's next step is that call.
+void RankLowering::keep(KeptCall call) {
+  call.op = emitter_.position();
+  shared_.kept.push_back(call);
 }
 
 /// What a call does beside its purpose: agree with all ranks.

@@ -1,6 +1,7 @@
 #include "replay/lower/collectives.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "replay/program/fixed_point.hpp"
@@ -11,6 +12,10 @@ namespace {
 /// A sum of doubles reads two operands and writes one from and to memory, three bytes of traffic a byte; a
 /// core moves some 30 GB/s (STREAM on servers of 2020). "reduction" says it where it was measured.
 constexpr double kReductionSeconds = 1e-10;
+
+/// Those that a root and two sizes tell all of.
+constexpr std::array<std::string_view, 8> kKept{"barrier",  "bcast",     "reduce", "allreduce",
+                                                "alltoall", "allgather", "gather", "scatter"};
 
 const std::map<std::string, std::string>& families() {
   static const std::map<std::string, std::string> table{
@@ -73,6 +78,11 @@ void CollectiveRules::take(const std::string& op, const Json& value) {
     if (library_ == nullptr) {
       throw bad_parameter(op, "there is no library '" + text + "'; known: openmpi, mpich");
     }
+  } else if (op == "world") {
+    if (text != "calls" && text != "messages") {
+      throw bad_parameter(op, "world is '" + text + "'; known: calls, messages");
+    }
+    keeps_ = text == "calls";
   } else if (op == "nonblocking") {
     if (text != "at-call" && text != "at-completion") {
       throw bad_parameter(op, "nonblocking is '" + text + "'; known: at-call, at-completion");
@@ -81,6 +91,11 @@ void CollectiveRules::take(const std::string& op, const Json& value) {
   } else {
     take_algorithm(op, text);
   }
+}
+
+std::optional<std::string_view> CollectiveRules::kept(const std::string& op) const {
+  const auto* const found = std::find(kKept.begin(), kKept.end(), op);
+  return keeps_ && found != kKept.end() ? std::optional(*found) : std::nullopt;
 }
 
 void CollectiveRules::take_algorithm(const std::string& op, const std::string& way) {

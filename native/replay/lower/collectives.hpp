@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/json/json.hpp"
@@ -17,7 +19,8 @@ namespace wulf::replay {
 /// How collectives are carried out: the request's `collectives`.
 ///
 /// {"allreduce": "ring", "bcast": "chain:65536" (with segments of so many bytes), "library": "mpich",
-///  "reduction": 1e-10 (seconds a byte that a rank reduces), "nonblocking": "at-call"}
+///  "reduction": 1e-10 (seconds a byte that a rank reduces), "nonblocking": "at-call", "world": "calls"
+///  (those of MPI_COMM_WORLD that a root and two sizes tell all of stay calls)}
 class CollectiveRules {
  public:
   /// `mpi`: as the trace names its library. Throws bad-parameter for an operation or algorithm that there is
@@ -26,6 +29,9 @@ class CollectiveRules {
 
   /// The algorithm of a call. `op` is MPI's name in small letters, without its i: "allgatherv".
   [[nodiscard]] const Algorithm& algorithm_of(const std::string& op, Call& call) const;
+
+  /// The name of an operation whose calls on MPI_COMM_WORLD stay what they are; none: it becomes messages.
+  [[nodiscard]] std::optional<std::string_view> kept(const std::string& op) const;
 
   /// Picoseconds a byte of a reduction, with 20 fractional bits.
   [[nodiscard]] std::int64_t reduction_fp() const { return reduction_fp_; }
@@ -48,6 +54,7 @@ class CollectiveRules {
   std::int64_t reduction_fp_;
   std::uint64_t eager_bytes_ = UINT64_MAX;
   bool posts_all_ = false;
+  bool keeps_ = false;
 };
 
 /// "allgather" for "allgatherv": whose algorithms carry it out.

@@ -21,6 +21,11 @@ class Emitter {
   void wait(std::uint32_t slot);
   /// The computing after the last message.
   void finish() { flush(); }
+  /// Where in the program the rank is: its computing so far stands before.
+  [[nodiscard]] std::uint32_t position() {
+    flush();
+    return static_cast<std::uint32_t>(builder_.ops());
+  }
 
   [[nodiscard]] std::uint32_t rank() const { return rank_; }
 

@@ -40,12 +40,13 @@ bool ends(const Program& program) {
 struct Lowered {
   Program program;
   Coverage coverage;
+  std::vector<KeptCall> kept;
 };
 
 Lowered lowered(const std::string& folder, std::uint32_t ranks, Survey& survey, const CollectiveRules& rules,
                 std::int64_t compute, bool post_all) {
   Lowered result;
-  Lowering lowering{survey, rules, result.coverage, post_all};
+  Lowering lowering{survey, rules, result.coverage, result.kept, post_all};
   result.program = program_of(folder, ranks, lowering, compute);
   return result;
 }
@@ -82,6 +83,7 @@ Loaded lower_trace(const std::string& folder, const Json& collectives, std::int6
                        std::string(rules.library().source));
   Loaded loaded;
   loaded.program = std::move(result.program);
+  loaded.kept = std::move(result.kept);
   result.coverage.tell(loaded);
   return loaded;
 }

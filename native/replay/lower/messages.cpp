@@ -199,6 +199,9 @@ void RankLowering::complete(const Record& record) {
       request.slots.clear();
     }
     request.complete(emitter_);
+    if (request.kept) {
+      keep(*request.kept);
+    }
     if (!request.persistent) {
       requests_.erase(found);
     }

@@ -28,6 +28,7 @@ struct Lowering {
   Survey& survey;
   const CollectiveRules& rules;
   Coverage& coverage;
+  std::vector<KeptCall>& kept;
   bool post_all = false;  ///< non-blocking collectives: every step at the call
   /// By communicator and number.
   // NOLINTNEXTLINE(readability-redundant-member-init) - else gcc wants one where a Lowering is made
@@ -72,6 +73,7 @@ class RankLowering {
 
   // lower_calls.cpp
   void collective(const trace::Record& record);
+  void keep(KeptCall call);
   void synchronise(const std::string& op, Comm& comm, std::uint64_t bytes);
   void check_signature(const trace::Record& record, const Comm& comm);
   void one_sided(const trace::Record& record);

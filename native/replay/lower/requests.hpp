@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replay/lower/collectives.hpp"
+#include "replay/program/source.hpp"
 #include "trace/format/record.hpp"
 
 namespace wulf::replay {
@@ -25,6 +26,7 @@ struct NamedMessage {
 struct Request {
   std::vector<std::uint32_t> slots;  ///< waited for in this order
   std::unique_ptr<PendingCollective> collective;
+  std::optional<KeptCall> kept;            ///< a collective that stays a call, where it completes
   std::optional<NamedMessage> persistent;  ///< what its start posts
   bool active = false;
   bool buffered = false;  ///< its bytes are copied: nobody waits for it

@@ -4,7 +4,7 @@
 
 #include "core/json/error.hpp"
 #include "core/json/params.hpp"
-#include "core/session/registry.hpp"
+#include "replay/operations/one_of.hpp"
 #include "replay/program/builder.hpp"
 #include "replay/program/first_messages.hpp"
 #include "replay/program/own_messages.hpp"
@@ -13,27 +13,6 @@
 
 namespace wulf::replay {
 namespace {
-
-/// The one source that the request has a field of.
-const Source& source_of(const Json& request, std::vector<std::string>& known) {
-  const Source* chosen = nullptr;
-  std::string names;
-  for (const Source* each : Registry<Source>::all()) {
-    known.push_back(each->name());
-    names += (names.empty() ? "" : ", ") + each->name();
-    if (request.contains(each->name())) {
-      if (chosen != nullptr) {
-        throw bad_parameter(each->name(),
-                            "both '" + chosen->name() + "' and '" + each->name() + "' are given: leave one");
-      }
-      chosen = each;
-    }
-  }
-  if (chosen == nullptr) {
-    throw bad_parameter("", "nothing to load is given: one of " + names);
-  }
-  return *chosen;
-}
 
 std::int64_t compute_scale(const Json& request) {
   constexpr double kLargest = 1e6;
@@ -74,7 +53,7 @@ class Load final : public Question {
 
   [[nodiscard]] Json answer(const Json& request, Programs& programs) const override {
     std::vector<std::string> known{"id", "op", "collectives", "compute", "copy", "connect_ps"};
-    const Source& source = source_of(request, known);
+    const auto& source = one_of<Source>(request, known);
     refuse_unknown_fields(request, known);
     Loaded loaded = source.load(request.at(source.name()), request.value("collectives", Json::object()),
                                 compute_scale(request));

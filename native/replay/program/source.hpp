@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/json/json.hpp"
@@ -18,12 +19,23 @@ struct LeftOut {
   std::string why;
 };
 
+/// A collective of MPI_COMM_WORLD for which the program has no messages, since it was asked to keep its call.
+struct KeptCall {
+  std::string_view call;  ///< "allreduce", as in MPI_Allreduce
+  std::uint32_t rank = 0;
+  std::uint32_t op = 0;  ///< of all ranks', the operation before which it stands
+  std::int32_t root = 0;
+  std::uint64_t bytes = 0;  ///< these and `bytes2` as the trace's record has them
+  std::uint64_t bytes2 = 0;
+};
+
 /// A program and how much of its origin it holds.
 struct Loaded {
   Program program;
   double share = 1;  ///< of the trace's time that the model covers: 0 … 1
   std::vector<LeftOut> left_out;
   std::vector<std::string> notes;
+  std::vector<KeptCall> kept;        ///< by rank, then in their order
   std::uint32_t first_copy = kNone;  ///< the first duration that is no computing, but a message to oneself
 };
 

@@ -8,8 +8,7 @@ manifest    trace.json: what belongs to the trace, and what is missing
 requests    which calls complete which requests; communicators by members
 summary     calls, seconds and bytes by rank and call; who sends to whom; faults
 skew        how far the clocks of hosts are apart, as messages show it
-steps       a rank's records as calc, send, recv and wait, for formats that know no more
-schedules   collectives as messages
+steps       a rank's records as messages that are posted and waited for
 imports/    one module a format that is read
 exports/    one module a format that is written
 

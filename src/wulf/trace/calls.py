@@ -45,7 +45,7 @@ _BLOCKING = (
     "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall", "Neighbor_alltoallv", "Neighbor_alltoallw",
 )  # fmt: skip
 COLLECTIVES = {name: name.lower() for name in _BLOCKING} | {f"I{name.lower()}": name.lower() for name in _BLOCKING}
-"""Call → the collective, as `schedules` names it."""
+"""Call → the collective, in small letters, and without an I for non-blocking."""
 
 NEW_COMMUNICATORS = frozenset(name for name, call in BY_NAME.items() if "newcomm" in call.fields)
 PLAIN = frozenset(name for name in BY_NAME if name.startswith("File_"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
-from wulf.core import given
+from wulf.core import files, given
 from wulf.core.errors import USAGE, WulfError
 
 
@@ -57,3 +57,19 @@ def contents(path: Path, most: int) -> bytes:
         return given.contents(path, most, regular=True)
     except given.Unreadable as error:
         raise FormatError(f"{path} can't be read: {error}", _MINE) from error
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[str]]:
+    """A text file that is whole or not there: it takes its name when the block ends well.
+
+    Raises
+    ------
+    TraceError
+        The disk is full, or there is no permission.
+    """
+    try:
+        with files.writing(path) as out:
+            yield out
+    except OSError as error:
+        raise TraceError(f"can't write {path}: {error.strerror}", "free some space, or name another place") from error

@@ -41,11 +41,11 @@ class Skews:
         self._taken: dict[_Key, int] = {}
         self._hosts: dict[int, str] = {}
 
-    def of(self, one: RankFile, size: int) -> Watch:
+    def of(self, one: RankFile) -> Watch:
         """What is to be told of each record of a rank, with its begin and end."""
         self._hosts[one.rank] = one.host
         began = int(one.header.get("begin_realtime_ns") or 0)
-        communicators = Communicators(one.rank, size)
+        communicators = Communicators(one.rank)
         numbers: Counter[tuple[bool, int, Hashable, int]] = Counter()
         peers: Counter[int] = Counter()
         clear = True
@@ -134,7 +134,7 @@ def begins(trace: Trace) -> dict[int, int]:
     skews = Skews()
     if len(set(trace.hosts.values())) > 1:
         for one in trace.ranks:
-            watch = skews.of(one, trace.size)
+            watch = skews.of(one)
             for record, begin, end in timed(one.records()):
                 watch(record, begin, end)
     ahead = skews.offsets()

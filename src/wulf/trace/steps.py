@@ -1,4 +1,4 @@
-"""A rank's records as messages: what is posted, what is waited for, what all ranks do together, and computing between.
+"""A rank's records as messages: what is posted, and what is waited for.
 
 Which message a receive from anybody took is known only when it completes: the records are read twice, first for what
 became of the requests (`outcomes`), then in order (`Walk`).
@@ -6,7 +6,7 @@ became of the requests (`outcomes`), then in order (`Walk`).
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,24 +16,16 @@ from wulf.trace.calls import (
     COMPLETIONS,
     EXCHANGES,
     NEW_COMMUNICATORS,
-    PLAIN,
     POSTS,
-    QUIET,
     RECEIVES,
     STARTS,
     TEMPLATES,
 )
 from wulf.trace.errors import TraceError
-from wulf.trace.record import PROC_NULL, SELF, WORLD, Completion, Record
+from wulf.trace.record import SELF, WORLD, Completion, Record
 
 LOST = Completion(None, cancelled=True)
 """What becomes of a receive that nothing completes: no message is awaited."""
-
-
-class Calc(NamedTuple):
-    """Computing between two calls, in nanoseconds."""
-
-    ns: int
 
 
 class Post(NamedTuple):
@@ -53,29 +45,16 @@ class Wait(NamedTuple):
     slot: int
 
 
-class Together(NamedTuple):
-    """A collective: `call` as `schedules` names it, the `number`-th on its communicator."""
-
-    call: str
-    key: Hashable
-    members: tuple[int, ...]
-    number: int
-    record: Record
-
-
-KNOWN = QUIET | POSTS | COMPLETIONS | EXCHANGES | STARTS | TEMPLATES | set(COLLECTIVES)
-"""Calls that steps stand for, as far as their peers are known."""
-
-Step = Calc | Post | Wait | Together
+Step = Post | Wait
 
 
 @dataclass
 class _Request:
-    """A request under way: its start's index, and the post or collective that it stands for."""
+    """A request under way: its start's index, and the post that it stands for."""
 
     index: int
     template: Record
-    step: Post | Together | None = None
+    step: Post | None = None
     persistent: bool = False
 
 
@@ -132,14 +111,12 @@ MOST_MEMBERS = 1 << 24
 
 
 class Communicators:
-    """A rank's communicators: the members of each, and a key that is the same on all its ranks."""
+    """A rank's communicators: a key of each that is the same on all its ranks."""
 
-    def __init__(self, rank: int, size: int) -> None:
+    def __init__(self, rank: int) -> None:
         self._kept = 0
-        self._members: dict[int, tuple[int, ...]] = {WORLD: tuple(range(size)), SELF: (rank,)}
         self._keys: dict[int, Hashable] = {WORLD: "world", SELF: ("self", rank)}
         self._made: Counter[Hashable] = Counter()
-        self._between: set[int] = set()
 
     def take(self, record: Record) -> None:
         """A record that makes a communicator, or finds one. TraceError where they have more members than any run."""
@@ -153,74 +130,37 @@ class Communicators:
         same = (parent, *groups)
         self._made[same] += 1
         self._keys[number] = (same, self._made[same])
-        self._members[number] = tuple(record.members)
-        if record.members2:
-            self._between.add(number)
 
     def key(self, number: int) -> Hashable:
         """Of a communicator; one that no record made has a key of its own number."""
         return self._keys.get(number, ("unknown", number))
 
-    def members(self, number: int) -> tuple[int, ...]:
-        """The world ranks of a communicator in its order; none where it is not known, or between two groups."""
-        return () if number in self._between else self._members.get(number, ())
-
 
 class Walk:
-    """A rank's records as steps, one record at a time.
+    """A rank's records as steps, one record at a time."""
 
-    Attributes
-    ----------
-    left_out
-        Call → how often it came, of those that no step stands for though they talk to other ranks.
-    left_out_ns
-        The same in nanoseconds.
-    """
-
-    def __init__(self, rank: int, size: int, known: dict[int, Completion]) -> None:
-        self.communicators = Communicators(rank, size)
-        self.left_out: Counter[str] = Counter()
-        self.left_out_ns: Counter[str] = Counter()
+    def __init__(self, rank: int, known: dict[int, Completion]) -> None:
+        self.communicators = Communicators(rank)
         self._known = known
         self._open: dict[int, _Request] = {}
         self._index, self._slot = 0, 0
         self._free: list[int] = []
-        self._numbers: defaultdict[Hashable, int] = defaultdict(int)
 
     def take(self, record: Record) -> list[Step]:
-        """The steps of the next record: computing before it first."""
-        steps: list[Step] = []
-        idle = record.gap_ns + record.between + (record.call_ns if record.op in PLAIN else 0)
-        if idle:
-            steps.append(Calc(idle))
+        """The steps of the next record."""
         if record.op in NEW_COMMUNICATORS:
             self.communicators.take(record)
         if record.op in COMPLETIONS:
-            return steps + self._completed(record)
+            return self._completed(record)
         if record.op in EXCHANGES:
-            return steps + self._exchange(record)
+            return self._exchange(record)
         if record.request is not None or record.op in STARTS:
-            steps += self._started(record)
-        elif record.op in POSTS:
-            steps += self._blocking(self._post(record, record, *record.source))
-        elif record.op in COLLECTIVES:
-            together = self._together(record)
-            steps += [together] if together is not None else []
-        if record.op not in KNOWN:
-            self._leave_out(record)
-        return steps
+            return self._started(record)
+        return self._blocking(self._post(record, *record.source)) if record.op in POSTS else []
 
-    def _leave_out(self, record: Record) -> None:
-        self.left_out[record.op] += 1
-        self.left_out_ns[record.op] += record.call_ns
-
-    def _post(
-        self, record: Record, template: Record, peer: int | None, tag: int | None, size: int | None = None
-    ) -> Post | None:
+    def _post(self, template: Record, peer: int | None, tag: int | None, size: int | None = None) -> Post | None:
         """A message, unless it is to or from nobody, or nobody that is known."""
         if peer is None or peer < 0:
-            if peer != PROC_NULL:
-                self._leave_out(record)
             return None
         slot = self._free.pop() if self._free else self._slot
         self._slot += slot == self._slot
@@ -238,31 +178,31 @@ class Walk:
 
     def _exchange(self, record: Record) -> list[Step]:
         source, tag = record.source
-        into = self._post(record, Record("Recv", comm=record.comm), source, tag, record.bytes2)
-        out = self._post(record, Record("Send", comm=record.comm), record.peer, record.tag, record.bytes)
+        into = self._post(Record("Recv", comm=record.comm), source, tag, record.bytes2)
+        out = self._post(Record("Send", comm=record.comm), record.peer, record.tag, record.bytes)
         return self._blocking(into, out)
 
     def _started(self, record: Record) -> list[Step]:
         steps: list[Step] = []
         for request, template, persistent in list(_begun(record, self._open)):
-            step = self._begin(record, template)
+            step = self._begin(template)
             self._open[request] = _Request(self._index, template, step, persistent)
             self._index += 1
-            if isinstance(step, Post):
+            if step is not None:
                 steps.append(step)
         return steps
 
-    def _begin(self, record: Record, template: Record) -> Post | Together | None:
+    def _begin(self, template: Record) -> Post | None:
         if template.op in COLLECTIVES:
-            return self._together(template)
+            return None
         if template.op not in RECEIVES:
-            return self._post(record, template, template.peer, template.tag)
+            return self._post(template, template.peer, template.tag)
         told = self._known.get(self._index)
         if told is not None and told.cancelled:
             return None
         source = told.source if told is not None and told.source is not None else template.peer
         tag = told.tag if told is not None and told.tag is not None else template.tag
-        return self._post(record, template, source, tag, told.bytes if told is not None else None)
+        return self._post(template, source, tag, told.bytes if told is not None else None)
 
     def _completed(self, record: Record) -> list[Step]:
         steps: list[Step] = []
@@ -271,19 +211,6 @@ class Walk:
             if begun is None:
                 continue
             _ended(self._open, one.request, begun)
-            if isinstance(begun.step, Post):
+            if begun.step is not None:
                 steps.append(self._wait(begun.step))
-            elif begun.step is not None:
-                steps.append(begun.step)
         return steps
-
-    def _together(self, record: Record) -> Together | None:
-        """A collective; None where a rank is alone, or where no members are known."""
-        members = self.communicators.members(record.comm)
-        key = self.communicators.key(record.comm)
-        number = self._numbers[key]
-        self._numbers[key] += 1
-        if not members or COLLECTIVES[record.op].startswith("neighbor"):
-            self._leave_out(record)
-            return None
-        return Together(COLLECTIVES[record.op], key, members, number, record)

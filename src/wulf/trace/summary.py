@@ -208,7 +208,7 @@ def summarise(trace: Trace, on_rank: Callable[[int], None] = lambda _: None) -> 
     skews, ticks = Skews(), Ticks()
     ranks, faults = [], _faults_of_files(trace)
     for number, one in enumerate(trace.ranks, 1):
-        ranks.append(summarise_rank(one, (skews.of(one, trace.size), ticks.of(one))))
+        ranks.append(summarise_rank(one, (skews.of(one), ticks.of(one))))
         faults += _faults_of_rank(one)
         on_rank(number)
     mpis = defaultdict(list)

@@ -96,7 +96,7 @@ def check(result: dict[str, Any], hosts: int, ranks: int = RANKS) -> None:
 def check_exports(run: Path, out: Path, ranks: int = RANKS) -> None:
     """Every message has a partner in every format; a wildcard's is the rank before."""
     for one in open_trace(run / "trace").ranks:
-        walk = Walk(one.rank, ranks, outcomes(one.records()))
+        walk = Walk(one.rank, outcomes(one.records()))
         steps = [step for record in one.records() for step in walk.take(record)]
         taken = {(step.peer, step.tag, step.bytes) for step in steps if isinstance(step, Post) and not step.sent}
         assert taken == {((one.rank - 1) % ranks, 3, 1000)}

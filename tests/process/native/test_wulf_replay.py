@@ -53,6 +53,9 @@ def test_it_says_what_it_can_be_asked_and_what_it_reads() -> None:
         "timeline",
         "calls",
         "drop",
+        "write",
+        "expand",
+        "simgrid",
         "schedule",
         "program",
     ):

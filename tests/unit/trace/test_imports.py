@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.unit.trace.making import plain
+from tests.unit.trace.test_imports_chakra import around
 from tests.wording import Wording, lacking
 from wulf.trace.errors import FormatError
-from wulf.trace.imports import NAMES, allprof, goal, import_named, otf2
+from wulf.trace.imports import EXPANDED, NAMES, allprof, goal, import_named, otf2
 from wulf.trace.reader import Trace, open_trace
 from wulf.trace.record import ANY, PROC_NULL, Completion, Record
 
@@ -380,7 +381,7 @@ def test_every_format_has_help_and_says_what_is_not_there(tmp_path: Path, name: 
     module = import_named(name)
     assert module.HELP
     with pytest.raises(FormatError):
-        module.bring([tmp_path], tmp_path)
+        module.bring([tmp_path], tmp_path, **({"expand": around} if name in EXPANDED else {}))
 
 
 RECORDED = Path(__file__).parent / "recorded" / "otf2-print-3.0.2.txt"

@@ -19,7 +19,7 @@ from tests.unit.trace.test_imports import ALLPROF, GOAL, OTF2, TWO, binary
 from tests.unit.trace.test_imports_dumpi import block, dumpi_text, grouped
 from wulf.core.errors import UsageError
 from wulf.trace.errors import TraceError
-from wulf.trace.imports import NAMES, import_named
+from wulf.trace.imports import EXPANDED, NAMES, Imported, import_named
 from wulf.trace.manifest import RANKS
 from wulf.trace.reader import open_trace
 
@@ -129,7 +129,11 @@ def test_nobody_waits_for_a_pipe(tmp_path: Path, name: str, file: str) -> None:
     os.mkfifo(tmp_path / file)
     (tmp_path / "trace").mkdir()
     with pytest.raises(TraceError, match="no regular file"):
-        import_named(name).bring([tmp_path / file], tmp_path / "trace")
+        _bring(name, [tmp_path / file], tmp_path / "trace")
+
+
+def _bring(name: str, paths: Sequence[Path], folder: Path) -> Imported:
+    return import_named(name).bring(paths, folder, **({"expand": chakra.around} if name in EXPANDED else {}))
 
 
 def _given(files: Mapping[str, bytes], folder: Path) -> list[Path]:
@@ -143,7 +147,7 @@ def refused_or_read(name: str, files: Mapping[str, bytes], folder: Path) -> bool
     trace = folder / "trace"
     trace.mkdir()
     try:
-        brought = import_named(name).bring(_given(files, folder), trace)
+        brought = _bring(name, _given(files, folder), trace)
     except (TraceError, UsageError) as error:
         assert any(str(folder / file) in error.what for file in files), error.what
         return False
@@ -191,7 +195,7 @@ def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path, name: str, files
     for file in files:
         (tmp_path / file).mkdir()
     with pytest.raises(TraceError):
-        import_named(name).bring([tmp_path / file for file in files], tmp_path)
+        _bring(name, [tmp_path / file for file in files], tmp_path)
 
 
 @pytest.mark.parametrize(("name", "files"), VALID, ids=IDS)
@@ -200,4 +204,4 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path, name: str, files: Map
     for file in others:
         (tmp_path / file).write_bytes(files[file])
     with pytest.raises(TraceError, match=re.escape(absent)):
-        import_named(name).bring(_given(files, tmp_path), tmp_path)
+        _bring(name, _given(files, tmp_path), tmp_path)

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.trace.making import made, pingpong, plain, recv, send, wait
+from tests.unit.trace.making import plain
 from tests.wording import Wording, lacking
 from wulf.trace.errors import FormatError
-from wulf.trace.exports import simgrid as export
 from wulf.trace.imports import Imported, simgrid
 from wulf.trace.imports.simgrid_rank import TYPES
 from wulf.trace.reader import Trace, open_trace
@@ -198,25 +197,6 @@ def test_one_file_of_all_ranks_is_as_good_as_one_each(tmp_path: Path) -> None:
         ["Recv", "finalize"],
     ]
     assert records(trace, 1)[0].bytes == 1_000_000
-
-
-def test_what_we_export_comes_back(tmp_path: Path) -> None:
-    first = [Record("Irecv", 5, peer=1, tag=0, bytes=8, request=0), Record("Isend", peer=1, tag=0, bytes=8, request=1),
-             Record("Allreduce", 50, bytes=16), wait(1, 0), send(1, 4, 1), Record("Bcast", root=1, bytes=99),
-             Record("finalize", 20)]  # fmt: skip
-    second = [Record("Isend", peer=0, tag=0, bytes=8, request=0), recv(0, 8), Record("Allreduce", 7, bytes=16), wait(0),
-              recv(0, 4, 1), Record("Bcast", root=1, bytes=99), Record("finalize")]  # fmt: skip
-    for number, ranks in enumerate(([first, second], pingpong())):
-        once, again = tmp_path / f"once-{number}", tmp_path / f"again-{number}"
-        export.write(made(tmp_path / f"made-{number}", ranks), once)
-        back = tmp_path / f"back-{number}"
-        back.mkdir()
-        told = simgrid.bring([once / "trace.txt"], back)
-        assert told.ranks == 2 and not told.notes
-        export.write(open_trace(back), again)
-        for rank in range(2):
-            name = f"rank-{rank:06d}.txt"
-            assert (again / name).read_text() == (once / name).read_text()
 
 
 @pytest.mark.parametrize(

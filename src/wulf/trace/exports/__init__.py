@@ -1,19 +1,42 @@
-"""Formats that a trace is written in: one module each, with `NAME`, `HELP` and `write`.
+"""Formats that a trace is written in: one module each, with `HELP`, `FOLDER` and `write`.
 
-`write(trace, place)` writes a file, or where `FOLDER` is true a folder's files, and returns what a reader should know:
-what was left out, what was approximated.
+`write(trace, place, lower)` writes a file, or where `FOLDER` is true a folder's files, and returns what a reader should
+know: what was left out, what was approximated. `lower` is for formats of messages: it opens the trace as wulf-replay
+has it, collectives as messages.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from wulf.model.foresight.prediction import Program
     from wulf.trace.reader import Trace
 
 NAMES = ("perfetto", "goal", "simgrid")
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A trace as a program of wulf-replay, which writes it.
+
+    Attributes
+    ----------
+    write
+        Called with the name of a target of wulf-replay, and the path that it is written to.
+    """
+
+    program: Program
+    write: Callable[[str, Path], None]
+
+
+Lower = Callable[[Mapping[str, str | float]], AbstractContextManager[Lowered]]
+"""Called with how collectives are carried out (docs/replay-lowering.md)."""
 
 
 class Export(Protocol):
@@ -22,7 +45,7 @@ class Export(Protocol):
     HELP: str
     FOLDER: bool
 
-    def write(self, trace: Trace, place: Path) -> list[str]:
+    def write(self, trace: Trace, place: Path, lower: Lower, /) -> list[str]:
         """Write it; notes for the user.
 
         Raises
@@ -37,3 +60,9 @@ def export_named(name: str) -> Export:
     """The module of that name."""
     module: Export = import_module(f"{__name__}.{name}")
     return module
+
+
+def notes_of(program: Program) -> list[str]:
+    """What a reader of its messages should know."""
+    left = [f"left out: {one.calls} × {one.what} ({one.why})" for one in program.left_out]
+    return [*program.notes, *left]

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from wulf.trace.calls import BY_NAME, COLLECTIVES, NOTES
-from wulf.trace.exports.lowering import Post, Wait, writing
+from wulf.trace.errors import writing
 from wulf.trace.reader import RankFile, Trace, timed
 from wulf.trace.record import ANY, OUTSIDE, PROC_NULL, Record
 from wulf.trace.skew import begins
-from wulf.trace.steps import Walk, outcomes
+from wulf.trace.steps import Post, Wait, Walk, outcomes
 
 HELP = "JSON for ui.perfetto.dev and chrome://tracing: one file."
 FOLDER = False
@@ -28,7 +28,7 @@ NAMED = {ANY: "any", PROC_NULL: "nobody", OUTSIDE: "outside"}
 SHOWN = ("peer", "tag", "bytes", "peer2", "tag2", "bytes2", "root", "comm", "count")
 
 
-def write(trace: Trace, place: Path) -> list[str]:
+def write(trace: Trace, place: Path, _lower: object = None) -> list[str]:
     """Write what there is: torn ranks as far as they are whole, missing ones not at all."""
     offsets = begins(trace)
     processes = {host: number for number, host in enumerate(dict.fromkeys(trace.hosts.values()), 1)}
@@ -54,7 +54,7 @@ class _Rank:
 
     def __init__(self, one: RankFile, size: int, process: int, offset: int) -> None:
         self._one, self._size, self._process, self._offset = one, size, process, offset
-        self._walk = Walk(one.rank, size, outcomes(one.records()))
+        self._walk = Walk(one.rank, outcomes(one.records()))
         self._flows: dict[int, str] = {}
         self._numbers: Counter[tuple[Any, ...]] = Counter()
         self._threads: set[int] = set()

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 NAMES = ("goal", "allprof", "dumpi", "otf2", "simgrid", "paraver", "chakra")
 
 OPTIONS = {"simgrid": frozenset({"flops"})}
 """Format → what its `bring` may be told besides, as keywords."""
+
+EXPANDED = frozenset({"chakra"})
+"""Formats whose collectives wulf-replay carries out: their `bring` is given `expand`, which asks it."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class Import(Protocol):
 
     HELP: str
 
-    def bring(self, paths: Sequence[Path], folder: Path, **options: float) -> Imported:
-        """Read the files, write the folder's; options are those that OPTIONS has for it.
+    def bring(self, paths: Sequence[Path], folder: Path, **options: Any) -> Imported:
+        """Read the files, write the folder's; options are those that OPTIONS and EXPANDED have for it.
 
         Raises
         ------

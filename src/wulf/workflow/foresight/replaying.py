@@ -39,6 +39,7 @@ NEXT_STEPS = {
     "trace": "`wulf trace show` says what is left of it; collect all ranks' files, or trace the program again",
     "memory": "`wulf predict --spill FOLDER` keeps its arrays in files there; or predict on a machine with more memory",
     "spill": "give --spill a folder on a disk with room for some 100 B an operation",
+    "write": "free some space, or name another place",
     "limit": "predict fewer networks at a time, with fewer --draws",
     "engine": "`wulf predict --engine b` matches wildcards as the program runs, and models topologies and slow start",
 }
@@ -46,7 +47,17 @@ NEXT_STEPS = {
 
 
 class ReplayError(WulfError):
-    """The replay can't be done (exit 3)."""
+    """The replay can't be done (exit 3).
+
+    Attributes
+    ----------
+    reason
+        The same in wulf-replay's own words.
+    """
+
+    def __init__(self, what: str, next_step: str = "", reason: str = "") -> None:
+        super().__init__(what, next_step)
+        self.reason = reason or what
 
 
 class ReplaySession(Protocol):
@@ -90,7 +101,8 @@ class Replay:
             step = NEXT_STEPS.get(error.field or "") or NEXT_STEPS.get(error.code, "")
             if error.code == "bad-parameter":
                 raise UsageError(f"the replay refuses: {error.message}", step) from error
-            raise ReplayError(f"the replay can't go on: {error.message} ({error.code})", step) from error
+            what = f"the replay can't go on: {error.message} ({error.code})"
+            raise ReplayError(what, step, error.message) from error
 
     def spill(self, folder: Path) -> None:
         """Keep large arrays of what is loaded and replayed from now on in files of a folder, which have no names."""
@@ -100,9 +112,9 @@ class Replay:
         self,
         source: Path,
         kind: Literal["trace", "goal"],
-        collectives: Mapping[str, str | int],
+        collectives: Mapping[str, str | float],
         compute: float,
-        own: Mapping[str, int],
+        own: Mapping[str, int] | None,
         *,
         connect: float = 0.0,
     ) -> ReplayProgram:
@@ -113,13 +125,14 @@ class Replay:
         collectives
             What it may hold is in docs/replay-lowering.md.
         own
-            What a rank's messages to itself cost (`wulf.model.network.figures.copy_object`).
+            What a rank's messages to itself cost (`wulf.model.network.figures.copy_object`); None: as others.
         connect
             By how much longer the first messages between two ranks take [s].
         """
         changes: dict[str, Any] = {"collectives": dict(collectives)} if collectives else {}
         changes |= {"connect_ps": round(connect * PICO)} if connect else {}
-        answer = self._ask("load", **{kind: str(source.resolve())}, compute=compute, copy=dict(own), **changes)
+        changes |= {"copy": dict(own)} if own is not None else {}
+        answer = self._ask("load", **{kind: str(source.resolve())}, compute=compute, **changes)
         coverage, copies = answer.get("coverage", {}), answer.get("copies", {})
         left = tuple(
             LeftOut(str(one["what"]), int(one["calls"]), float(one["seconds"]), str(one["why"]))
@@ -132,6 +145,15 @@ class Replay:
             int(copies.get("messages", 0)), int(copies.get("bytes", 0)),
             int(answer.get("live", 0)), bool(answer.get("graph", False)), connect, int(answer.get("connecting", 0)),
         )  # fmt: skip
+
+    def write(self, program: Program, target: str, place: Path) -> None:
+        """Write a program for another simulator, into a file or a folder that is there."""
+        self._ask("write", program=program.number, **{target: str(place.absolute())})
+
+    def expand(self, algorithm: str, **call: int | tuple[int, ...]) -> list[list[tuple[str, int, int]]]:
+        """What a rank sends and receives in a collective: rounds of messages, as docs/replay-engine.md has them."""
+        found: list[list[tuple[str, int, int]]] = self._ask("expand", algorithm=algorithm, **call)["rounds"]
+        return found
 
     def runs(
         self, program: ReplayProgram, networks: Sequence[Mapping[str, Any]], engine: str, *, parts: bool = False

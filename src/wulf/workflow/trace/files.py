@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,14 @@ from wulf.core.errors import FOUND, OK, UsageError
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, find_run
 from wulf.trace.errors import TraceError
-from wulf.trace.exports import export_named
-from wulf.trace.imports import Imported, import_named
+from wulf.trace.exports import Lowered, export_named
+from wulf.trace.imports import EXPANDED, Imported, import_named
 from wulf.trace.imports.goal import read_goal
 from wulf.trace.manifest import GOAL, SCHEDULE, manifest_of, read_manifest, write_manifest
 from wulf.trace.reader import open_trace
 from wulf.trace.summary import Summary
 from wulf.workflow.engine.done import Done
+from wulf.workflow.foresight.replaying import Replay, ReplayError, replay_session
 from wulf.workflow.trace.run import FOLDER, SUMMARY, read_summary, result_of
 
 
@@ -84,7 +87,29 @@ def export_trace(name: str, to: str, place: Path) -> list[str]:
         raise UsageError(f"{place} is a folder; {to} is one file", f"name the file: {place}/trace.{to}")
     if not place.parent.is_dir():
         raise UsageError(f"there is no folder {place.parent}", "make it first")
-    return module.write(open_trace(folder), place)
+    return module.write(open_trace(folder), place, partial(_lowered, folder))
+
+
+@contextmanager
+def _lowered(folder: Path, collectives: Mapping[str, str | float]) -> Iterator[Lowered]:
+    """The trace as messages, in a session of wulf-replay. TraceError where that is not to be had."""
+    with replay_session() as session:
+        replay = Replay(session)
+        try:
+            program = replay.load(folder, "trace", collectives, 1.0, None)
+        except ReplayError as error:
+            raise TraceError(f"the trace can't be written as messages: {error.reason}", _WHOLE) from error
+
+        def write(target: str, place: Path) -> None:
+            try:
+                replay.write(program, target, place)
+            except ReplayError as error:
+                raise TraceError(f"the export stopped: {error.reason}", error.next_step) from error
+
+        yield Lowered(program, write)
+
+
+_WHOLE = "`wulf trace show` says what is wrong with it; Perfetto's format takes what there is"
 
 
 def _export_goal(folder: Path, to: str, place: Path) -> list[str]:
@@ -118,7 +143,8 @@ def import_trace(
             if not (each.is_file() or each.is_dir()):
                 raise UsageError(f"{each} is no file", "a trace is read more than once: write it into a file first")
     watch.say(f"reading {len(paths)} files as {source}")
-    brought = import_named(source).bring(paths, folder, **(options or {}))
+    with _expanding(source) as expand:
+        brought = import_named(source).bring(paths, folder, **(options or {}), **expand)
     manifest = manifest_of(command=[], ranks=brought.ranks, kind=brought.kind, source=source)
     write_manifest(folder, manifest)
     result, code = _shown(folder, brought, watch)
@@ -126,6 +152,17 @@ def import_trace(
     writer.write_findings([])
     writer.finish("complete", exit_code=code)
     return Done(result | {"run": writer.id, "exit_code": code}, writer.path, code)
+
+
+@contextmanager
+def _expanding(source: str) -> Iterator[dict[str, Any]]:
+    """What makes messages of collectives, for formats that need it."""
+    if source not in EXPANDED:
+        yield {}
+        return
+    with replay_session() as session:
+        # ranks are written one after the other, and each has few kinds of collectives
+        yield {"expand": lru_cache(maxsize=64)(Replay(session).expand)}
 
 
 def _shown(folder: Path, brought: Imported, watch: Watcher) -> tuple[dict[str, Any], int]:

@@ -105,11 +105,12 @@ def test_a_large_one_with_faults_too(tmp_path: Path) -> None:
     assert found["missing"] == [3, 4, 5] and len(found["ranks"]) == 97
 
 
-def test_export_says_where_and_what_is_left_out(tmp_path: Path) -> None:
-    made(tmp_path / "trace", [[Record("Put", peer=0, window=0, bytes=8)]])
-    done = wulf("export", str(tmp_path), "--to", "goal", str(tmp_path / "p.goal"))
-    assert done.return_value == 0 and "1 × MPI_Put" in done.stderr
-    assert done.stdout.strip() == str(tmp_path / "p.goal")
+def test_export_says_where_and_what_is_not_there(tmp_path: Path) -> None:
+    (path,) = (one.path for one in made(tmp_path / "trace", [[Record("Barrier")]]).ranks)
+    path.write_bytes(path.read_bytes()[:-1])
+    done = wulf("export", str(tmp_path), "--to", "perfetto", str(tmp_path / "p.json"))
+    assert done.return_value == 0 and "note: rank 0" in done.stderr
+    assert done.stdout.strip() == str(tmp_path / "p.json")
 
 
 def test_import_of_a_schedule(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from wulf.trace.errors import FormatError
-from wulf.trace.exports.lowering import Tags, writing
+from wulf.trace.errors import FormatError, writing
 from wulf.trace.imports import Imported
 from wulf.trace.imports.building import notes_by_kind, ranks_in
+from wulf.trace.imports.chakra.collectives import Expand
 from wulf.trace.imports.chakra.groups import Groups, read_groups
-from wulf.trace.imports.chakra.schedule import write_rank
+from wulf.trace.imports.chakra.schedule import Tags, write_rank
 from wulf.trace.imports.chakra.survey import Survey
 from wulf.trace.manifest import GOAL, SCHEDULE
 
@@ -27,8 +27,8 @@ PATTERN = "*.et"
 _RANK = re.compile(r"(\d+)\.et$")
 
 
-def bring(paths: Sequence[Path], folder: Path) -> Imported:
-    """A file a rank, whose number ends its name: app.0.et."""
+def bring(paths: Sequence[Path], folder: Path, *, expand: Expand) -> Imported:
+    """A file a rank, whose number ends its name: app.0.et. `expand` makes messages of a collective."""
     given = [path for path in paths if path.suffix == ".json" and not path.is_dir()]
     files = ranks_in(
         [path for path in paths if path not in given], PATTERN, "trace of Chakra", _rank_of, "name all files of the run"
@@ -44,7 +44,7 @@ def bring(paths: Sequence[Path], folder: Path) -> Imported:
         out.write(f"num_ranks {len(files)}\n")
         tags = Tags()
         for rank, path in files:
-            write_rank(out, path, rank, survey, tags)
+            write_rank(out, path, rank, survey, tags=tags, expand=expand)
     lowered = ["collectives are messages, by rings and trees (docs/trace.md)"] if survey.collectives else []
     return Imported(len(files), GOAL, [*lowered, *notes_by_kind(notes)])
 

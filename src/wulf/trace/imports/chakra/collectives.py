@@ -6,40 +6,36 @@ The nodes of a group's ranks are the same collective that are the same in number
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from wulf.trace.imports.chakra.groups import Group
-from wulf.trace.schedules import (
-    Ask,
-    Round,
-    broadcast,
-    dissemination,
-    evenly,
-    everybody,
-    gather,
-    reduction,
-    ring_allgather,
-    ring_allreduce,
-    ring_reduce_scatter,
-    scatter,
-)
 
-SCHEDULES: dict[str, Callable[[Ask], list[Round]]] = {
-    "ALL_REDUCE": ring_allreduce,
-    "REDUCE": reduction,
-    "ALL_GATHER": ring_allgather,
-    "GATHER": gather,
-    "SCATTER": scatter,
-    "BROADCAST": broadcast,
-    "ALL_TO_ALL": everybody,
-    "REDUCE_SCATTER": ring_reduce_scatter,
-    "REDUCE_SCATTER_BLOCK": ring_reduce_scatter,
-    "BARRIER": dissemination,
+Round = Sequence[tuple[str, int, int]]
+"""Messages that a rank waits for together: "send" or "recv", the other rank's place in the group, bytes."""
+
+
+Expand = Callable[..., Sequence[Round]]
+"""Carries a collective out as wulf-replay does: called with an algorithm, and the fields of `expand` by name
+(docs/replay-engine.md).
+"""
+
+ALGORITHMS = {
+    "ALL_REDUCE": "allreduce/ring",
+    "REDUCE": "reduce/binomial",
+    "ALL_GATHER": "allgather/ring",
+    "GATHER": "gather/linear",
+    "SCATTER": "scatter/linear-nb",
+    "BROADCAST": "bcast/binomial",
+    "ALL_TO_ALL": "alltoall/linear",
+    "REDUCE_SCATTER": "reduce_scatter/ring",
+    "REDUCE_SCATTER_BLOCK": "reduce_scatter/ring",
+    "BARRIER": "barrier/dissemination",
 }
-"""CollectiveCommType, in the order of its numbers → the algorithm."""
+"""CollectiveCommType, in the order of its numbers → wulf-replay's algorithm."""
 
-TYPES = tuple(SCHEDULES)
+TYPES = tuple(ALGORITHMS)
 
 ROOTED = frozenset({"REDUCE", "GATHER", "SCATTER", "BROADCAST"})
 """Those with a root, which no attribute names."""
@@ -47,8 +43,13 @@ ROOTED = frozenset({"REDUCE", "GATHER", "SCATTER", "BROADCAST"})
 OWN_SIZES = frozenset({"ALL_GATHER", "GATHER", "ALL_TO_ALL"})
 """Those to which each rank may bring another size."""
 
-SHORT = 2048
+SHORT, OF_SHORT = 2048, "allreduce/recursive-doubling"
 """Bytes up to which an all-reduce hands on the whole, beyond which a part (MPICH's ALLREDUCE_SHORT_MSG_SIZE)."""
+
+
+def evenly(total: int, parts: int) -> tuple[int, ...]:
+    """A sum in parts that differ by 1 at most, the larger first."""
+    return tuple(total // parts + (at < total % parts) for at in range(parts))
 
 
 @dataclass(slots=True)
@@ -70,25 +71,25 @@ class Collective:
     size: int
     others: dict[int, int] = field(default_factory=dict)
 
-    def rounds(self, rank: int) -> list[Round]:
+    def rounds(self, rank: int, expand: Expand) -> Sequence[Round]:
         """Its rounds of messages on a rank; a peer is its place in the group."""
         ranks = self.group.ranks
         if len(ranks) == 1:
             return []
         most, place = max(self.size, *self.others.values(), 0), ranks.index(rank)
-        schedule, ask = SCHEDULES[self.type], Ask(place, len(ranks), 0, most)
+        algorithm, call = ALGORITHMS[self.type], dict[str, Any](bytes=most)
         match self.type:
             case "ALL_REDUCE" if most <= SHORT:
-                schedule = dissemination
+                algorithm = OF_SHORT
             case "ALL_GATHER" | "GATHER":
-                ask = ask._replace(bytes=self._of(rank), taken=[self._of(one) for one in ranks])
+                call = {"bytes": self._of(rank), "take": tuple(self._of(one) for one in ranks)}
             case "ALL_TO_ALL":
-                taken = [evenly(self._of(one), len(ranks))[place] for one in ranks]
-                ask = ask._replace(given=evenly(self._of(rank), len(ranks)), taken=taken)
+                taken = tuple(evenly(self._of(one), len(ranks))[place] for one in ranks)
+                call = {"give": evenly(self._of(rank), len(ranks)), "take": taken}
             case "REDUCE_SCATTER" | "REDUCE_SCATTER_BLOCK" | "SCATTER":
                 shares = evenly(most, len(ranks))
-                ask = ask._replace(bytes=shares[place], given=shares)
-        return schedule(ask)
+                call = {"bytes": shares[place], "give": shares}
+        return expand(algorithm, ranks=len(ranks), rank=place, **call)
 
     def _of(self, rank: int) -> int:
         return self.others.get(rank, self.size)

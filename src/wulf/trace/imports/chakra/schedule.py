@@ -6,8 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
-from wulf.trace.exports.lowering import Tags
-from wulf.trace.imports.chakra.collectives import Collective
+from wulf.trace.imports.chakra.collectives import Collective, Expand
 from wulf.trace.imports.chakra.node import COLLECTIVE, RECEIVE, SEND, Node, nodes
 from wulf.trace.imports.chakra.survey import Survey
 
@@ -15,10 +14,28 @@ NS = 1000
 """Nanoseconds in a microsecond: the unit of durations."""
 
 
-def write_rank(out: IO[str], path: Path, rank: int, survey: Survey, tags: Tags) -> None:
+class Tags:
+    """Tags of messages and of collectives as numbers of one space, the same on all ranks of a trace.
+
+    Those of messages below 2^24 stay what they are, all others are numbered as they come.
+    """
+
+    OWN = 1 << 24
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+
+    def of(self, key: Hashable) -> int:
+        """Of a message's tag, or of what names a collective."""
+        if isinstance(key, int) and key < self.OWN:
+            return key
+        return self._numbers.setdefault(key, self.OWN + len(self._numbers))
+
+
+def write_rank(out: IO[str], path: Path, rank: int, survey: Survey, *, tags: Tags, expand: Expand) -> None:
     """Append a rank; tags are those of all ranks. Its file was surveyed, and is read once more."""
     out.write(f"\nrank {rank} {{\n")
-    writer = _Rank(out, rank, survey, tags)
+    writer = _Rank(out, rank, survey, tags, expand)
     for node in nodes(path):
         writer.take(node)
     writer.end()
@@ -28,8 +45,8 @@ def write_rank(out: IO[str], path: Path, rank: int, survey: Survey, tags: Tags) 
 class _Rank:
     """The operations of one rank. What waits for a node that is further on is written at the end."""
 
-    def __init__(self, out: IO[str], rank: int, survey: Survey, tags: Tags) -> None:
-        self._out, self._rank, self._survey, self._tags = out, rank, survey, tags
+    def __init__(self, out: IO[str], rank: int, survey: Survey, tags: Tags, expand: Expand) -> None:
+        self._out, self._rank, self._survey, self._tags, self._expand = out, rank, survey, tags, expand
         self._cpus: dict[Hashable, int] = {}
         self._there: dict[int, str] = {}
         self._later: list[tuple[str, int]] = []
@@ -43,8 +60,8 @@ class _Rank:
         message = self._survey.message(self._rank, node) if node.kind in (SEND, RECEIVE) else None
         group = self._survey.group(self._rank, node) if node.kind == COLLECTIVE else None
         if message is not None:
-            tag = self._tags.of("world", message.tag)
-            self._operation(label, _posted(message.sent, message.bytes, message.peer, tag), cpu)
+            way, tag = "send" if message.sent else "recv", self._tags.of(message.tag)
+            self._operation(label, _posted(way, message.peer, message.bytes, tag), cpu)
         elif group is not None:
             label = self._collective(label, self._survey.collectives.next(group, self._rank), cpu)
         else:
@@ -68,16 +85,16 @@ class _Rank:
 
     def _collective(self, label: str, one: Collective, cpu: int) -> str:
         """Its rounds, each after the one before; the label of its first operation."""
-        rounds = one.rounds(self._rank)
+        rounds = one.rounds(self._rank, self._expand)
         if not rounds:
             self._operation(label, "calc 0", cpu)
             return label
-        tag = self._tags.of_collective(one.group, one.number)
+        tag = self._tags.of((one.group, one.number))
         first = before = f"{label}b"
         self._operation(first, "calc 0", cpu)
         for number, parts in enumerate(rounds, 1):
             after = label if number == len(rounds) else f"{label}r{number}"
-            texts = [_posted(part.sent, part.bytes, one.group.ranks[part.peer], tag) for part in parts]
+            texts = [_posted(way, one.group.ranks[peer], size, tag) for way, peer, size in parts]
             self._round(texts, before, after, cpu)
             before = after
         return first
@@ -101,5 +118,5 @@ class _Rank:
                 self._out.write(f"{label} {self._there[need]} n{need}\n")
 
 
-def _posted(sent: bool, size: int, peer: int, tag: int) -> str:
-    return f"send {size}b to {peer} tag {tag}" if sent else f"recv {size}b from {peer} tag {tag}"
+def _posted(way: str, peer: int, size: int, tag: int) -> str:
+    return f"{way} {size}b {'to' if way == 'send' else 'from'} {peer} tag {tag}"
