@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from wulf.core.names import printable
+from wulf.core.names import printable, shortened
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in, show_interval
 from wulf.report.kit.figures import MARKS, metric_name, record_lines, usable
@@ -30,11 +30,7 @@ Chart = dict[str, Any]
 
 def label(text: str, limit: int = 40) -> str:
     """A name that Plotly shows as it stands, shortened in the middle."""
-    clean = printable(text)
-    if len(clean) > limit:
-        head = (limit - 1) // 2
-        clean = f"{clean[:head]}…{clean[len(clean) - (limit - 1 - head) :]}"
-    return html.escape(clean)
+    return html.escape(shortened(printable(text), limit))
 
 
 def hover(head: str, lines: list[str]) -> str:
@@ -152,13 +148,13 @@ def _colour_ticks(matrix: Matrix, divisor: float, logarithmic: bool) -> list[lis
     if not logarithmic:
         return []
     values = [value / divisor for value in matrix.values if value > 0]
-    return [[math.log10(value), show(value, "")] for value in _round_values(min(values), max(values), 5)]
+    return [[math.log10(value), show(value, "")] for value in round_values(min(values), max(values), 5)]
 
 
 _STEPS = ((1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,))
 
 
-def _round_values(low: float, high: float, most: int) -> list[float]:
+def round_values(low: float, high: float, most: int) -> list[float]:
     """Round values between low and high for a log scale: as many a decade as `most` in all allows."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     inside: list[float] = []
@@ -176,7 +172,7 @@ def decade_ticks(values: list[float], unit: str) -> list[list[float | str]]:
     if not positive:
         return []
     bits = 8.0 if unit == "B/s" else 1.0  # rates are shown in bit/s: ticks are round there
-    ticks = _round_values(min(positive) * bits / 1.1, max(positive) * bits * 1.1, 7)
+    ticks = round_values(min(positive) * bits / 1.1, max(positive) * bits * 1.1, 7)
     return [[value / bits, show(value / bits, unit)] for value in ticks]
 
 

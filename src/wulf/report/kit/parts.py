@@ -15,34 +15,13 @@ from rich.console import Console
 from wulf.core.records import Record
 from wulf.report.kit.charts import Chart
 from wulf.report.kit.rooms import of_rooms
+from wulf.report.kit.view import Element, Item, Section
 from wulf.store.run import Run
 
 
 @dataclass(frozen=True)
-class Item:
-    """A heading and what is to say under it."""
-
-    head: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Block:
-    """A section of the page.
-
-    Attributes
-    ----------
-    template
-        Lays `content` out, which it knows as `own`.
-    links
-        Its places on the page: anchor, and a word for the page's head.
-    charts
-        Drawn by report.js, or by the block's own script.
-    style, script
-        Files of templates/ that the page needs besides.
-    covers_records
-        Whether it shows what was measured: the table of all records is closed then.
-    """
+    """A section of the page that a template of its own lays out."""
 
     template: str
     content: Mapping[str, Any] | Sequence[Any]
@@ -51,6 +30,18 @@ class Block:
     style: str = ""
     script: str = ""
     covers_records: bool = False
+
+
+@dataclass(frozen=True)
+class LegacyElement(Element):
+    """A part that does not say a view yet."""
+
+    part: Part
+    run: Run
+    block: Block | None
+
+    def print(self, console: Console, indent: int) -> None:
+        self.part.print(self.run, console)
 
 
 class Part:
@@ -79,7 +70,7 @@ class Part:
         return ""
 
     def method(self, run: Run) -> Sequence[Item]:
-        """How it came about, of a run that is this part's alone."""
+        """How it came about, of a run that is this part's alone: headings with a sentence each."""
         return ()
 
     def all_well(self, run: Run) -> str:
@@ -87,8 +78,16 @@ class Part:
         return ""
 
     def shown(self, run: Run) -> Iterable[Record]:
-        """The records that its tables show, or sum up: they are not printed one by one."""
+        """The records that its sections show, or sum up: they are not printed one by one."""
         return ()
+
+    def view(self, run: Run) -> Sequence[Section]:
+        """Its sections of the report, on the terminal and on the page."""
+        block = self.block(run)
+        scripts = () if block is None or not block.charts else ("report.js", block.script)
+        own = LegacyElement(self, run, block)
+        object.__setattr__(own, "scripts", tuple(filter(None, scripts)))
+        return [Section("", body=[own], key="legacy")]
 
     def print(self, run: Run, console: Console) -> None:
         """Its part of the terminal's report."""

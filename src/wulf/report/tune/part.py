@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from wulf.report.kit.parts import Block, Item, Part
+from wulf.report.kit.parts import Block, Part
+from wulf.report.kit.view import Item
 from wulf.report.tune.audit import METHOD, audit_section, headline, is_audit, print_audit
 from wulf.store.run import Run
 

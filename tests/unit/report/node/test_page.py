@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from tests.unit.report.make_run import EVIL, SHAPES, make_run
 from tests.unit.report.run.test_html import PLOTLY, Checker, chart_data, parsed
 from wulf.measure.node.machines import machines_of
 from wulf.report.kit.html import template
+from wulf.report.kit.view import Items, walk
 from wulf.report.node.machines import beside, json_rows, machine_charts, machine_rows, print_machines, ratio_ticks
 from wulf.report.node.machines_page import render_machines, write_machines
 from wulf.report.node.page import MOST_NODES, MOST_SWEEPS, machines_of_run, node_section, titles
 from wulf.report.run.html import render
-from wulf.report.run.page import page
+from wulf.report.run.view import RecordTable, run_view
 
 SECTIONS = ["node-rows", "node-sweeps", "node-matrices", "node-noise", "node-machines"]
 
@@ -107,11 +109,16 @@ def test_reasons_stand_below_with_the_numbers_of_their_cells() -> None:
 
 
 def test_the_records_of_nodes_count_in_bytes_and_the_method_is_theirs() -> None:
-    context = page(node_run(("n1",)))
-    triad = next(row for row in context["records"]["rows"] if "bandwidth" in row["cell"])
-    assert "GB/s" in triad["value"]
-    assert "fresh memory, files, processes and sockets" in context["method"][0].text
-    assert "fresh sockets and buffers" in page(SHAPES["survey"]())["method"][0].text
+    elements = list(walk(run_view(node_run(("n1",))).sections))
+    records = next(one for one in elements if isinstance(one, RecordTable))
+    triad = next(row for row in records.rows if "bandwidth" in row[2])
+    assert "GB/s" in triad[4].text
+    assert "fresh memory, files, processes and sockets" in method_of(elements)
+    assert "fresh sockets and buffers" in method_of(walk(run_view(SHAPES["survey"]()).sections))
+
+
+def method_of(elements: Iterable[Any]) -> str:
+    return next(one for one in elements if isinstance(one, Items)).items[0].text
 
 
 def two_machines() -> Any:

@@ -141,7 +141,7 @@ def test_a_single_measurement_in_full(wording: Wording) -> None:
     )
     lost = record("n1>n2", "lost", 0.0, low=None, high=None, confidence=None)
     print_records([each, lost], console)
-    text = console.export_text()
+    text = console.export_text().lstrip()
     lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
     assert lines[:4] == [
         ["n1 → n2", "tcp pingpong, 1 B"],
