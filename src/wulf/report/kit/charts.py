@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from wulf.core.names import printable, shortened
@@ -75,7 +75,6 @@ def heat_map(matrix: Matrix, why_absent: str) -> Chart:
                 noisy.append([i, j])
     return {
         "kind": "heat",
-        "id": matrix.key,
         "nodes": [label(node, 18) for node in matrix.nodes],
         "z": z,
         "text": text,
@@ -96,7 +95,6 @@ def node_strip(matrix: Matrix) -> Chart:
     ticks = decade_ticks(list(medians.values()), matrix.unit)
     return {
         "kind": "strip",
-        "id": matrix.key,
         "x": [place[node] for node in medians],
         "y": list(medians.values()),
         "hover": [hover(node, [f"median of its links: {show(v, matrix.unit)}"]) for node, v in medians.items()],
@@ -176,16 +174,20 @@ def decade_ticks(values: list[float], unit: str) -> list[list[float | str]]:
     return [[value / bits, show(value / bits, unit)] for value in ticks]
 
 
-def sweep_charts(curves: list[Sweep]) -> list[Chart]:
+def sweep_charts(curves: list[Sweep]) -> list[tuple[str, Callable[[], Chart]]]:
     """Round trip over size, and the bandwidth that it comes to; bandwidth measured as such in a chart of its own."""
-    charts = []
     timed = [curve for curve in curves if curve.metric == "rtt"]
-    if timed:
-        charts.append(size_chart("sweep-rtt", "round trip", "s", [_series(c, effective=False) for c in timed]))
-        charts.append(size_chart("sweep-bandwidth", "bandwidth", "B/s", [_series(c, effective=True) for c in timed]))
     rates = [curve for curve in curves if curve.metric == "throughput"]
+
+    def of(found: list[Sweep], title: str, unit: str, *, effective: bool) -> Callable[[], Chart]:
+        return lambda: size_chart(title, unit, [_series(curve, effective=effective) for curve in found])
+
+    charts = []
+    if timed:
+        charts.append(("sweep-rtt", of(timed, "round trip", "s", effective=False)))
+        charts.append(("sweep-bandwidth", of(timed, "bandwidth", "B/s", effective=True)))
     if rates:
-        charts.append(size_chart("sweep-stream", "bandwidth", "B/s", [_series(c, effective=False) for c in rates]))
+        charts.append(("sweep-stream", of(rates, "bandwidth", "B/s", effective=False)))
     return charts
 
 
@@ -232,13 +234,12 @@ def interval_series(name: str, points: Mapping[int, Record]) -> Chart:
     }
 
 
-def size_chart(key: str, title: str, unit: str, series: list[Chart]) -> Chart:
+def size_chart(title: str, unit: str, series: list[Chart]) -> Chart:
     """Curves over message size, both axes logarithmic."""
     sizes = sorted({size for one in series for size in one["x"]})
     drawn = [v for one in series for name in ("y", "low", "high", "tail") for v in one[name] if v]
     return {
         "kind": "sweep",
-        "id": key,
         "series": series,
         "xTicks": [[size, show(size, "B")] for size in _thin(sizes, 8)],
         "yTicks": decade_ticks(drawn, unit),

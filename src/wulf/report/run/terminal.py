@@ -15,7 +15,7 @@ from wulf.store.run import Run
 
 def print_report(run: Run, console: Console) -> None:
     """Print a run: what stands out first, then the tables behind it."""
-    print_view(run_view(run), console)
+    print_view(run_view(run, page=False), console)
 
 
 def print_records(records: Sequence[Record], console: Console) -> None:

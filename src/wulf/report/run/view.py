@@ -41,27 +41,25 @@ MAX_VALUES = 12
 SEVERITIES = {Severity.BAD: ("Problem", "▲"), Severity.WARN: ("Look at", "◆"), Severity.INFO: ("Note", "●")}
 
 
-def run_view(run: Run) -> View:
-    """The whole report."""
+def run_view(run: Run, *, page: bool = True) -> View:
+    """The whole report; without what only a page shows, and takes time to make, where it is for a terminal."""
     alone = whole_part(run)
-    told = [section for part in parts() for section in part.view(run)]
     shown = {id(record) for part in parts() for record in part.shown(run)}
-    others = [record for record in run.records if id(record) not in shown]
-    state = summary.state(run)
+    others = singles([record for record in run.records if id(record) not in shown])
     without = not run.records and alone is not None and alone.without_records
+    sections = [_findings(run), *(section for part in parts() for section in part.view(run))]
+    if page:
+        sections += [] if without else [_records(run, others)]
+        sections += [_facts(run, alone, page=True), _method(run, alone)]
+    else:
+        sections += [Section("", body=others), _facts(run, alone, page=False)]
     return View(
         title=f"wulf {run.meta.get('command', 'run')}, {summary.started(run)}",
         headline=summary.headline(run),
         header=_header(run, run_nodes(run)),
         brief=_brief(run),
-        notes=[state.warning] if state.warning else [],
-        sections=[
-            _findings(run),
-            *told,
-            *([] if without else [_records(run, others)]),
-            _facts(run, alone),
-            _method(run, alone),
-        ],
+        warning=summary.state(run).warning,
+        sections=sections,
     )
 
 
@@ -159,17 +157,18 @@ def _fact_evidence(finding: Finding) -> list[tuple[str, str]]:
     return [(value, fold(on)) for value, on in ordered] + others
 
 
-def _facts(run: Run, alone: Part | None) -> Section:
+def _facts(run: Run, alone: Part | None, *, page: bool) -> Section:
     rows = fact_rows(run)
     judged = [row for row in rows if row.judged]
-    differing = sum(row.differs for row in rows)
-    by_right = ", some by right" if differing > len(judged) else ""
-    found = f"{plural(len(rows), 'fact')} of {plural(len(run.fingerprint), 'node')}; {differing:,} differ{by_right}"
-    none = (alone and alone.no_fact) or "No fact was found to deviate between nodes."
-    body: list[Element | str] = [Note("No facts of the nodes were recorded.", reading=True)]
-    if rows:
-        body = [_fact_table(judged)] if judged else [Note(none, reading=True)]
-        body.append(Fold(f"All {found}", [_fact_table(rows)], printed=False))
+    body: list[Element | str] = [_fact_table(judged)] if judged else []
+    if page and not rows:
+        body = ["No facts of the nodes were recorded."]
+    elif page:
+        differing = sum(row.differs for row in rows)
+        by_right = ", some by right" if differing > len(judged) else ""
+        found = f"{plural(len(rows), 'fact')} of {plural(len(run.fingerprint), 'node')}; {differing:,} differ{by_right}"
+        none = (alone and alone.no_fact) or "No fact was found to deviate between nodes."
+        body = [*(body or [none]), Fold(f"All {found}", [_fact_table(rows)])]
     return Section("Facts and deviations", key="facts", link="Facts", body=body)
 
 
@@ -191,7 +190,7 @@ class RecordTable(Columns):
     scripts = ("filter.js",)
 
 
-def _records(run: Run, others: Sequence[Record]) -> Section:
+def _records(run: Run, others: Sequence[Element | str]) -> Section:
     """Those that no part shows, in full; then a table of all."""
     if not run.records:
         body: list[Element | str] = [Note("No record was written.", reading=True)]
@@ -207,7 +206,7 @@ def _records(run: Run, others: Sequence[Record]) -> Section:
              "Limit", "Counters"],
             [_record(readable(record)) for record in shown], words=4, tail=4, key="record-table",
         )  # fmt: skip
-        body = [*singles(others), Fold(said, [table], printed=False)]
+        body = [*others, Fold(said, [table], printed=False)]
     return Section("Records", key="records", link="Records", body=body)
 
 

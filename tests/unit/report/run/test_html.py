@@ -213,7 +213,7 @@ def test_what_has_no_value_is_hatched_with_its_reason_and_never_zero() -> None:
 
 
 def test_sweep_charts_carry_intervals_and_gaps() -> None:
-    rtt, rate = sweep_charts(sweeps(troubled()))
+    rtt, rate = (make() for _, make in sweep_charts(sweeps(troubled())))
     series = rtt["series"][0]
     assert series["x"] == [4**i for i in range(7)]
     assert series["y"][3] is None
