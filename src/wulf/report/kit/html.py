@@ -102,6 +102,11 @@ def _plotly() -> str:
     raise StoreError(f"{carried} is missing, which draws the charts of pages", "in a clone: run `make build`")
 
 
+def drawing_script(*names: str) -> str:
+    """The scripts that draw a page's charts, in this order, after what all of them have in common."""
+    return "".join(template(name) for name in ("drawing.js", *names))
+
+
 def script_digest(script: str) -> str:
     """A script's digest as a content security policy writes it (CSP level 3, hash-source)."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -9,7 +9,15 @@ from typing import Any
 
 from wulf.core.units import show, show_interval
 from wulf.report.kit.charts import hover, label
-from wulf.report.kit.html import fill_template, json_for_script, plotly, script_digest, template, write_page
+from wulf.report.kit.html import (
+    drawing_script,
+    fill_template,
+    json_for_script,
+    plotly,
+    script_digest,
+    template,
+    write_page,
+)
 from wulf.report.kit.terminal import ticks
 from wulf.report.kit.view import Curve, Drawing, Plot, View, walk
 
@@ -30,7 +38,7 @@ def render_view(view: View) -> str:
     charts, names = _drawings(view)
     sections = [(one.key or f"section-{number}", one) for number, one in enumerate(view.sections, 1)]
     scripts = [plotly(charts)] if charts else []
-    scripts += ["".join(map(template, ["drawing.js", *names]))] if names else []
+    scripts += [drawing_script(*names)] if names else []
     return fill_template(
         "page.html.j2",
         view=view,

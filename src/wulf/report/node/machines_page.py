@@ -32,7 +32,7 @@ def write_machines(these: Beside, path: Path) -> None:
 def render_machines(these: Beside) -> str:
     """The page as one HTML document."""
     content, charts = machines_section(these)
-    scripts = [plotly(charts), template("node.js"), drawing_script("report.js")] if charts else []
+    scripts = [plotly(charts), drawing_script("report.js", "node.js")] if charts else []
     names = ", ".join(printable(machine.name) for machine in these.machines)
     return fill_template(
         "machines.html.j2",
