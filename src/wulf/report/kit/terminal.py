@@ -55,29 +55,35 @@ def print_view(view: View, console: Console) -> None:
 
 def print_all(elements: Sequence[Element | str], console: Console, indent: int = INDENT) -> None:
     """Each in its turn; what stands under a heading is indented."""
-    for one in elements:
-        match one:
-            case str():
-                say(console, one, indent)
-            case Note() if _is_printed(one):
-                say(console, Text(printable(one.text), style="dim"), indent)
-            case Columns():
-                _print_table(one, console, indent)
-            case Plot():
-                _print_plot(one, console, indent)
-            case Footnotes():
-                for number, text in enumerate(one.texts, 1):
-                    say(console, Text(f"–{number} {printable(text)}", style="dim"), indent)
-            case Fold() if one.printed:
-                print_all(one.body, console, indent)
-            case Beside():
-                print_all(one.sections, console, indent)
-            case Section():
-                _print_section(one, console, indent)
-            case Callout():
-                _print_callout(one, console, indent)
-            case Element() if not one.kind:
-                one.print(console, indent)
+    for above, one in zip([None, *elements], elements, strict=False):
+        if isinstance(above, Columns) and isinstance(one, Columns | Fold) and _is_printed(one):
+            console.print()
+        _print(one, console, indent)
+
+
+def _print(one: Element | str, console: Console, indent: int) -> None:
+    match one:
+        case str():
+            say(console, one, indent)
+        case Note() if _is_printed(one):
+            say(console, Text(printable(one.text), style="dim"), indent)
+        case Columns():
+            _print_table(one, console, indent)
+        case Plot():
+            _print_plot(one, console, indent)
+        case Footnotes():
+            for number, text in enumerate(one.texts, 1):
+                say(console, Text(f"–{number} {printable(text)}", style="dim"), indent)
+        case Fold() if one.printed:
+            print_all(one.body, console, indent)
+        case Beside():
+            print_all(one.sections, console, indent)
+        case Section():
+            _print_section(one, console, indent)
+        case Callout():
+            _print_callout(one, console, indent)
+        case Element() if not one.kind:
+            one.print(console, indent)
 
 
 def _print_section(section: Section, console: Console, indent: int) -> None:
