@@ -15,7 +15,6 @@ from wulf.report.kit.html import (
     json_for_script,
     plotly,
     script_digest,
-    template,
     write_page,
 )
 from wulf.report.kit.terminal import ticks
@@ -43,15 +42,7 @@ def render_view(view: View) -> str:
         "page.html.j2",
         view=view,
         sections=sections,
-        links=[
-            pair
-            for one in view.sections
-            for pair in (
-                (one.body[0].block.links if one.body[0].block else []) if one.key == "legacy" else [(one.key, one.link)]
-            )
-            if pair[1]
-        ],
-        node_style=template("node.css"),
+        links=[(one.key, one.link) for one in view.sections if one.link],
         charts=json_for_script(charts) if charts else "",
         scripts=scripts,
         script_digests=[script_digest(script) for script in scripts],
@@ -68,8 +59,6 @@ def _drawings(view: View) -> tuple[list[Mapping[str, Any]], list[str]]:
                 charts.append(plot_chart(one))
             case Drawing():
                 charts.append({**one.make(), "id": one.key})
-            case _ if hasattr(one, "block"):
-                charts += one.block.charts if one.block else []
         if not isinstance(one, str):
             scripts |= dict.fromkeys(one.scripts)
     return charts, list(scripts)

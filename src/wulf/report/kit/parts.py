@@ -5,43 +5,13 @@ A room of wulf.report that has something to say of a run has a module `part` wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
-
-from rich.console import Console
 
 from wulf.core.records import Record
-from wulf.report.kit.charts import Chart
 from wulf.report.kit.rooms import of_rooms
-from wulf.report.kit.view import Element, Item, Section
+from wulf.report.kit.view import Item, Section
 from wulf.store.run import Run
-
-
-@dataclass(frozen=True)
-class Block:
-    """A section of the page that a template of its own lays out."""
-
-    template: str
-    content: Mapping[str, Any] | Sequence[Any]
-    links: Sequence[tuple[str, str]]
-    charts: Sequence[Chart] = ()
-    style: str = ""
-    script: str = ""
-    covers_records: bool = False
-
-
-@dataclass(frozen=True)
-class LegacyElement(Element):
-    """A part that does not say a view yet."""
-
-    part: Part
-    run: Run
-    block: Block | None
-
-    def print(self, console: Console, indent: int) -> None:
-        self.part.print(self.run, console)
 
 
 class Part:
@@ -83,18 +53,7 @@ class Part:
 
     def view(self, run: Run) -> Sequence[Section]:
         """Its sections of the report, on the terminal and on the page."""
-        block = self.block(run)
-        scripts = () if block is None or not block.charts else ("report.js", block.script)
-        own = LegacyElement(self, run, block)
-        object.__setattr__(own, "scripts", tuple(filter(None, scripts)))
-        return [Section("", body=[own], key="legacy")]
-
-    def print(self, run: Run, console: Console) -> None:
-        """Its part of the terminal's report."""
-
-    def block(self, run: Run) -> Block | None:
-        """Its section of the page."""
-        return None
+        return ()
 
 
 @cache
