@@ -51,7 +51,7 @@ def test_it_renders_without_an_error_or_a_request(page: Page, report: Report, sh
     path = report(shape)
     page.open(path)
     charts = page.js("return document.querySelectorAll('.chart').length")
-    assert page.js("return document.documentElement.dataset.drawn") == str(charts)
+    assert page.js("return document.documentElement.dataset.drawn ?? '0'") == str(charts)
     assert page.js("return [...document.querySelectorAll('.chart')].every((e) => e.querySelector('svg.main-svg'))")
     assert page.console() == []
     assert page.requests() == [path.resolve().as_uri()]

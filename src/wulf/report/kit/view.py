@@ -63,6 +63,7 @@ class Cell:
 
 
 Row = Sequence[str | Cell]
+"""Of a table."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from wulf.measure.mpi.probes import is_mpi
 from wulf.measure.mpi.tuning import THROUGH, TRIED
 from wulf.report.kit.charts import Chart, interval_series, size_chart
 from wulf.report.kit.figures import MARKS, interval_text, metric_name, usable, value_text, verdict_text
-from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Element, Fold, Note, Section
+from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Element, Fold, Note, Row, Section
 from wulf.store.run import Run
 
 OVER_SIZES = {
@@ -108,7 +108,10 @@ def mpi_section(run: Run) -> list[Section]:
     if launch is None and not shown:
         return []
     nodes = _nodes(launch.about.get("places", ()) if launch else ())
-    ranks = [*([Columns(["Node", "Ranks"], nodes[:MOST_NODES], words=2)] if nodes else []), *_more_nodes(nodes)]
+    ranks: list[Element | str] = [
+        *([Columns(["Node", "Ranks"], nodes[:MOST_NODES], words=2)] if nodes else []),
+        *_more_nodes(nodes),
+    ]
     drawn = [chart for grid in shown for chart in _charts(grid)]
     records = [(name, record) for grid in shown for name, row in grid.rows.items() for record in row.values()]
     body: list[Element | str] = [Fold("Ranks and their nodes", ranks, printed=False)] if ranks else []
@@ -122,7 +125,9 @@ def _table(grid: Grid) -> Section:
     """Operations down, sizes across; then why there is no value, a line each reason."""
     divisor, unit = grid.scale
     sizes = grid.sizes or [0]
-    rows = [(name, *(_cell(row.get(size) or row.get(0), divisor) for size in sizes)) for name, row in grid.rows.items()]
+    rows: list[Row] = [
+        (name, *(_cell(row.get(size) or row.get(0), divisor) for size in sizes)) for name, row in grid.rows.items()
+    ]
     table = Columns(["", *(show(size, "B") for size in sizes)], rows, alike=True)
     return Section(f"{grid.title}{f' ({unit})' if unit else ''}", body=[table, *_doubtful(grid)])
 

@@ -12,7 +12,7 @@ from wulf.report.kit.charts import LEAST_SPAN, MAX_HEAT_NODES, pair_chart
 from wulf.report.kit.figures import MARKS, MEANINGS, interval_text, usable, value_text, verdict_text
 from wulf.report.kit.matrices import Matrix, arrow, pair_matrices
 from wulf.report.kit.parts import Part
-from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Element, Fold, Note, Section
+from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Element, Fold, Note, Row, Section
 from wulf.report.run.summary import state
 from wulf.store.run import Run
 
@@ -87,7 +87,7 @@ def _table(matrix: Matrix) -> Columns:
     numbered = max(map(len, names)) > LONGEST_NAME
     heads = [str(number) for number in range(1, len(names) + 1)] if numbered else names
     labels = [f"{head} {name}" if numbered else name for head, name in zip(heads, names, strict=True)]
-    rows = [(label, *(_cell(matrix, a, b) for b in names)) for label, a in zip(labels, names, strict=True)]
+    rows: list[Row] = [(label, *(_cell(matrix, a, b) for b in names)) for label, a in zip(labels, names, strict=True)]
     return Columns(["", *heads], rows, alike=True)
 
 

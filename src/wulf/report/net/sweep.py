@@ -10,7 +10,7 @@ from wulf.report.kit.charts import sweep_charts
 from wulf.report.kit.figures import MARKS, interval_text, metric_name, value_text, verdict_text
 from wulf.report.kit.matrices import Point, Sweep, effective_bandwidth, sweeps, without_value
 from wulf.report.kit.parts import Part
-from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Fold, Note, Section
+from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Element, Fold, Note, Section
 from wulf.store.run import Run
 
 TITLES = {
@@ -46,13 +46,20 @@ class SizeSweep(Part):
             for key, make in sweep_charts(curves)
         ]
         alone = len(curves) == 1
-        tables = [one for curve in curves for one in ([_table(curve)] if alone else [curve.label, _table(curve)])]
+        tables: list[Element | str] = []
+        for curve in curves:
+            tables += [_table(curve)] if alone else [curve.label, _table(curve)]
         missing = [
             f"{MARKS[verdict]} {'' if alone else f'{curve.label}, '}{sizes}: {reason}"
             for curve in curves
             for sizes, verdict, reason in without_value(curve)
         ]
-        body = [Note(READING, reading=True), Beside(drawn, "two"), Fold("As a table", tables), *missing]
+        body: list[Element | str] = [
+            Note(READING, reading=True),
+            Beside(drawn, "two"),
+            Fold("As a table", tables),
+            *missing,
+        ]
         return [Section(f"Over message size, {labels}", key="sweep", link="Sweep", body=body)]
 
 

@@ -71,6 +71,6 @@ def machines_section(these: Compared, *, printed: bool = True) -> Section:
         Columns(heads, machine_rows(these), words=2, merged=True, key="machine-table"),
         Note(footnote(these.machines)),
     ]
-    body = [Note(reading, reading=True), *([Beside(drawn)] if drawn else [])]
+    body: list[Element | str] = [Note(reading, reading=True), *([Beside(drawn)] if drawn else [])]
     body += shown if printed else [Fold("As a table", shown, printed=False)]
     return Section("Machines side by side", key="node-machines", link="Machines", body=body)

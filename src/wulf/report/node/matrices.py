@@ -16,7 +16,7 @@ from wulf.core.units import show, show_in
 from wulf.report.kit.charts import MAX_HEAT_NODES, Chart, heat_map, hover, label
 from wulf.report.kit.figures import MARKS, interval_text, record_lines, verdict_text
 from wulf.report.kit.matrices import Matrix
-from wulf.report.kit.view import Cell, Columns, Drawing, Element, Fold, Note, Section
+from wulf.report.kit.view import Cell, Columns, Drawing, Element, Fold, Note, Row, Section
 
 MOST_PRINTED = 16
 """The largest matrix whose figures are printed, too, in its cells where there is room and as a table."""
@@ -136,7 +136,7 @@ def matrix_section(kind: Kind, matrix: Matrix) -> Section:
         body.append(Drawing(matrix.key, partial(matrix_chart, kind, matrix), f"{matrix.title}: {summary}"))
     body += [Note(f"Without a value: {line}.", reading=True) for line in _missing(kind, matrix)]
     if values and len(matrix.nodes) <= MOST_PRINTED:
-        rows = [(a, *(_cell(matrix, a, b) for b in matrix.nodes)) for a in matrix.nodes]
+        rows: list[Row] = [(a, *(_cell(matrix, a, b) for b in matrix.nodes)) for a in matrix.nodes]
         table = Columns([corner, *matrix.nodes], rows)
         body.append(Fold(f"As a table{f' ({unit})' if unit else ''}", [table], printed=False))
     return Section(matrix.title, body=body)

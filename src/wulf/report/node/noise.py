@@ -123,8 +123,8 @@ def noise_section(records: Sequence[Record]) -> list[Section]:
     if not rows:
         return []
     table = Columns(["What", "Node", "Value", "Interval", "Verdict"], rows[:MOST_ROWS], words=2, tail=1)
-    more = [f"{len(rows) - MOST_ROWS} more are in records.jsonl."] if len(rows) > MOST_ROWS else []
-    fold = Fold("As a table", [table, *more], printed=False)
+    rest = [f"{len(rows) - MOST_ROWS} more are in records.jsonl."] if len(rows) > MOST_ROWS else []
+    fold = Fold("As a table", [table, *rest], printed=False)
     body = [Note(READING, reading=True), *([Beside(drawn)] if drawn else []), fold]
     return [Section("Noise of the system", key="node-noise", link="Noise", body=body)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from wulf.core.names import natural, plural
 from wulf.core.records import Record, Verdict
@@ -177,11 +176,11 @@ def _sweep(number: int, node: str, records: Sequence[Record], facts: Facts) -> l
     drawn = []
     if is_drawn(latency):
         about = f"latency, deviation and rate over the working set, {node}; the figures are in the table below"
-        make = partial(latency_chart, records, facts)
-        drawn.append(Section(f"Latency, {node}", body=[Drawing(f"node-latency-{number}", make, about, SCRIPTS)]))
+        chart = Drawing(f"node-latency-{number}", lambda: latency_chart(records, facts) or {}, about, SCRIPTS)
+        drawn.append(Section(f"Latency, {node}", body=[chart]))
     if is_drawn(curve for curves in bandwidth_curves(records).values() for curve in curves):
         about = f"bandwidth over the size of the arrays by kernel, {node}; the figures are in the table below"
-        chart = Drawing(f"node-bandwidth-{number}", partial(bandwidth_chart, records), about, SCRIPTS)
+        chart = Drawing(f"node-bandwidth-{number}", lambda: bandwidth_chart(records) or {}, about, SCRIPTS)
         note = Note("As STREAM counts bytes. Dashed: non-temporal stores.", reading=True)
         drawn.append(Section(f"Bandwidth, {node}", body=[chart, note]))
     said = [f"{node}: {line}" for line in [*edges, *(f"not resolved: {one}" for one in unresolved_edges(records))]]
@@ -200,6 +199,6 @@ def _matrices(found: NodeMeasurement, run: Run) -> list[Section]:
         for kind, matrix in matrices(node, number, own.get(node, []), found.facts.get(node, {}))
     ]
     lines = matrix_lines(run)
-    body = [*([Note(MAPS, reading=True), Beside(maps)] if maps else []), *lines]
+    body: list[Element | str] = [*([Note(MAPS, reading=True), Beside(maps)] if maps else []), *lines]
     heading = "Core to core, and NUMA"
     return [Section(heading, key="node-matrices", link="Cores", body=body)] if body else []

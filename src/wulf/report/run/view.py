@@ -22,7 +22,7 @@ from wulf.report.kit.figures import (
 )
 from wulf.report.kit.matrices import run_nodes, verdict_counts
 from wulf.report.kit.parts import Part, parts, whole_part
-from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, Items, Note, Section, View
+from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, Items, Note, Row, Section, View
 from wulf.report.node.grid import readable
 from wulf.report.run import summary
 from wulf.report.run.facts import FactRow, fact_rows, value_text
@@ -118,16 +118,16 @@ def _finding(finding: Finding) -> Callout:
 def _evidence(finding: Finding) -> Columns:
     if finding.expected_of:
         return Columns(["Value", "Nodes"], _fact_evidence(finding), words=2)
-    named = [(subject_text(e.subject), metric_name(e.metric), Cell(_figure(e.value, e.unit), "strong"), e)
-             for e in finding.evidence]  # fmt: skip
     if any(one.threshold is not None for one in finding.evidence):
-        rows = [(*cells, _figure(e.threshold, e.unit)) for *cells, e in named]
+        rows: list[Row] = [(*_named(e), _figure(e.threshold, e.unit)) for e in finding.evidence]
         return Columns(["Where", "Metric", "Value", "Threshold"], rows, words=2)
-    return Columns(
-        ["Where", "Metric", "Value", "Interval", "The others", "Factor"],
-        [(*cells, _interval(e), _figure(e.expected, e.unit), _times(e)) for *cells, e in named],
-        words=2,
-    )
+    rows = [(*_named(e), _interval(e), _figure(e.expected, e.unit), _times(e)) for e in finding.evidence]
+    return Columns(["Where", "Metric", "Value", "Interval", "The others", "Factor"], rows, words=2)
+
+
+def _named(evidence: Evidence) -> tuple[str, str, Cell]:
+    value = Cell(_figure(evidence.value, evidence.unit), "strong")
+    return subject_text(evidence.subject), metric_name(evidence.metric), value
 
 
 def _interval(evidence: Evidence) -> str:

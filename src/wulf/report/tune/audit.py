@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from wulf.core.findings import Severity
 from wulf.core.names import fold, fold_places, natural, plural
-from wulf.report.kit.view import Cell, Columns, Element, Fold, Item, Note, Section
+from wulf.report.kit.view import Cell, Columns, Element, Fold, Item, Note, Row, Section
 from wulf.store.run import Run
 from wulf.tune.audit.answers import Answer, Said, is_on
 from wulf.tune.audit.audited import Audited, advised, audited, remarks
@@ -207,7 +207,9 @@ def _checklist(found: Audited) -> Section:
     nodes = sorted(next(iter(found.checks.values()), {}), key=natural)
     body: list[Element | str] = []
     if 0 < len(nodes) <= MOST_PAGE_COLUMNS:
-        rows = [(f"{q.key} {q.text}", *(_answer(found.checks[q.key][node]) for node in nodes)) for q in QUESTIONS]
+        rows: list[Row] = [
+            (f"{q.key} {q.text}", *(_answer(found.checks[q.key][node]) for node in nodes)) for q in QUESTIONS
+        ]
         table = Columns(["Question", *nodes], rows, words=1 + len(nodes), key="checklist")
         body.append(table if len(nodes) <= MOST_COLUMNS else Fold("Node by node", [table], printed=False, open=True))
     evidence = [
