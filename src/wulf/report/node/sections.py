@@ -47,7 +47,10 @@ MOST_CURVES = 2
 """Nodes whose curves are printed side by side."""
 
 NARROW = 2
-"""So many nodes leave room for several blocks of the table side by side."""
+"""So many nodes leave room for three blocks of the table side by side."""
+
+HALF = 5
+"""So many leave room for two."""
 
 MARKED = {WORSE: "worse than its like", BETTER: "better than its like", ODD: "unlike its like"}
 DOUBTS = {
@@ -123,8 +126,8 @@ def _rows(found: NodeMeasurement) -> list[Section]:
     tables, reasons = blocks(found.rows, table().rows, shown, found.marks)
     if not tables:
         return []
-    few = len(shown) <= NARROW
-    grid = Beside([Section(name, table=one) for name, one in tables.items()], "newspaper" if few else "large")
+    width = "newspaper" if len(shown) <= NARROW else "two" if len(shown) <= HALF else "large"
+    grid = Beside([Section(name, table=one) for name, one in tables.items()], width)
     count = sum(len(one.rows) for one in tables.values())
     about = f"{plural(count, 'row')} of {plural(len(found.nodes), 'node')}, in the order of lmbench's summary."
     body: list[Element | str] = [Note(f"{about} {READING}", reading=True)]
