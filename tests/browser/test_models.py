@@ -11,7 +11,7 @@ from tests.browser.chromium import Page
 from tests.browser.test_pages import SEEN, sound
 from tests.running.tiers import first_of
 from tests.unit.report.test_model import VIEWS
-from wulf.report.kit.page import write_model
+from wulf.report.kit.page import write_view
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def write(name: str) -> Path:
         path = folder / f"{name}.html"
         if not path.exists():
-            write_model(VIEWS[name](), path)
+            write_view(VIEWS[name](), path)
         return path
 
     return write

@@ -12,9 +12,9 @@ from tests.browser.test_report import Report, contrast, hovered, luminance
 from tests.running.tiers import first_of
 from tests.unit.report.make_node import node_run
 from wulf.measure.node.machines import machines_of
+from wulf.report.kit.page import write_view
+from wulf.report.node.comparison import machines_view, titles
 from wulf.report.node.machines import beside
-from wulf.report.node.machines_page import write_machines
-from wulf.report.node.page import titles
 
 pytestmark = pytest.mark.browser
 
@@ -32,7 +32,7 @@ const behind = (e) => {
     if (colour !== "rgba(0, 0, 0, 0)") return colour;
   }
 };
-return [...document.querySelectorAll(".grid .figure, .grid small, .grid .what, .legend .key, .reasons li, .marks li")]
+return [...document.querySelectorAll(".alike td, .alike small, .alike th, .reasons li")]
   .map((e) => [e.className || e.tagName, getComputedStyle(e).color, behind(e)]);
 """
 
@@ -42,7 +42,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of two machines with their prices."""
     path = tmp_path_factory.mktemp("machines") / "machines.html"
     runs = {"old": node_run(("n1",)), "new": node_run(("<i>n2</i>",), seed=9)}
-    write_machines(beside(machines_of(runs, {"old": 900.0, "new": 2490.0}), titles()), path)
+    write_view(machines_view(beside(machines_of(runs, {"old": 900.0, "new": 2490.0}), titles())), path)
     return path
 
 
@@ -51,7 +51,7 @@ def test_it_renders_without_an_error_or_a_request(page: Page, report: Report, sh
     path = report(shape)
     page.open(path)
     charts = page.js("return document.querySelectorAll('.chart').length")
-    assert page.js("return document.documentElement.dataset.drawn") == str(charts)
+    assert page.js("return document.documentElement.dataset.drawn ?? '0'") == str(charts)
     assert page.js("return [...document.querySelectorAll('.chart')].every((e) => e.querySelector('svg.main-svg'))")
     assert page.console() == []
     assert page.requests() == [path.resolve().as_uri()]
@@ -71,7 +71,7 @@ def test_a_phone_never_scrolls_sideways(page: Page, report: Report, shape: str) 
 def test_the_sections_exist_and_their_figures_have_data(page: Page, report: Report) -> None:
     page.open(report("node"))
     assert page.js("return [...document.querySelectorAll('main section')].map((e) => e.id)") == [
-        "findings", *SECTIONS, "facts", "records", "method",
+        "findings", *SECTIONS, "records", "facts", "method",
     ]  # fmt: skip
     points = page.js(
         """return [...document.querySelectorAll(".chart")].map((e) => [e.id, e._fullData.reduce(

@@ -90,12 +90,10 @@ def test_a_part_of_the_report(package: Path) -> None:
     (package / "report/toy").mkdir()
     (package / "report/toy/__init__.py").touch()
     (package / "report/toy/part.py").write_text(
-        "from wulf.report.kit.parts import Block, Part\n"
+        "from wulf.report.kit.parts import Part\n"
+        "from wulf.report.kit.view import Section\n"
         "class Toy(Part):\n"
-        "    def print(self, run, console):\n        console.print('a toy')\n"
-        "    def block(self, run):\n"
-        "        return Block('layers.html.j2', {'label': 'toy', 'rows': [], 'others': [], 'unseen': [], 'bars': 0}, "
-        "[('layers', 'A toy')])\n"
+        "    def view(self, run):\n        return [Section('Toys', ['a toy'], key='toys', link='A toy')]\n"
         "PARTS = (Toy(),)\n"
     )
     script = (

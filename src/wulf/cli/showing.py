@@ -35,9 +35,9 @@ def show_view(
     from wulf.report.kit.terminal import print_view
 
     if html is not None:
-        from wulf.report.kit.page import write_model
+        from wulf.report.kit.page import write_view
 
-        write_model(page or view, html)
+        write_view(page or view, html)
     if as_json:
         click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
         return

@@ -52,6 +52,14 @@ def printable(text: object) -> str:
     return "".join(c if c.isprintable() else " " if c in "\n\t" else "\ufffd" for c in said)
 
 
+def shortened(text: str, limit: int) -> str:
+    """At most so many characters of a text, the middle left out: names differ at their ends."""
+    if len(text) <= limit:
+        return text
+    head = (limit - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
+
+
 def plural(count: int, noun: str, many: str = "") -> str:
     """`1 record`, `1,234 records`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"

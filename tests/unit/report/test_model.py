@@ -15,7 +15,7 @@ from wulf.model.network.fitting import Calls, fit_loggp
 from wulf.model.network.patterns import Patterns
 from wulf.model.roofline import Ceiling, Roof
 from wulf.model.speedup.study import Study, study
-from wulf.report.kit.page import render_model
+from wulf.report.kit.page import render_view
 from wulf.report.kit.terminal import print_view
 from wulf.report.kit.view import View
 from wulf.report.model.brown import brown_object, brown_view
@@ -118,7 +118,7 @@ def test_a_terminal_of_80_columns_holds_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_page_is_self_contained_and_escaped(name: str) -> None:
-    page = render_model(VIEWS[name]())
+    page = render_view(VIEWS[name]())
     own = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
     assert "<script>alert" not in page.replace("\\u003c", "")
     assert "\x1b" not in own

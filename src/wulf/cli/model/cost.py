@@ -201,9 +201,10 @@ def _candidates(
 ) -> int:  # fmt: skip
     """Nodes that could be bought; those that were measured also as `wulf compare --machines` shows them."""
     from wulf.model.cost import benefits
+    from wulf.report.kit.terminal import print_all
     from wulf.report.model.cost import benefit_object, benefit_view
-    from wulf.report.node.machines import beside, print_machines
-    from wulf.report.node.page import titles
+    from wulf.report.node.comparison import machines_section, titles
+    from wulf.report.node.machines import beside
     from wulf.workflow.model.cost import market
 
     found = market(path, lambda name: named_run(name, directory), random)
@@ -212,6 +213,5 @@ def _candidates(
     show_view(view, benefit_object(held, found.basis), as_json=as_json, html=html)
     these = beside(found.measured, titles())
     if these.rows and not as_json:
-        click.echo()
-        print_machines(these, colour_console())
+        print_all([machines_section(these)], colour_console())
     return OK

@@ -75,8 +75,10 @@ def _machines(
 ) -> int:
     """Nodes of any number of runs, side by side."""
     from wulf.measure.node.machines import machines_of, read_prices
-    from wulf.report.node.machines import beside, json_rows, print_machines
-    from wulf.report.node.page import titles
+    from wulf.report.kit.page import write_view
+    from wulf.report.kit.terminal import print_view
+    from wulf.report.node.comparison import machines_view, titles
+    from wulf.report.node.machines import beside, json_rows
 
     these = beside(machines_of(runs, read_prices(prices)), titles(), wanted)
     if not these.rows:
@@ -88,10 +90,8 @@ def _machines(
         for row in json_rows(these):
             click.echo(json.dumps(row))
     else:
-        print_machines(these, colour_console())
+        print_view(machines_view(these), colour_console())
     if page is not None:
-        from wulf.report.node.machines_page import write_machines
-
-        write_machines(these, page)
+        write_view(machines_view(these), page, "the runs are kept, `wulf compare --machines` writes the page again")
         click.echo(f"comparison: {page}", err=as_json)
     return OK

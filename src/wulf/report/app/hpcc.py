@@ -1,15 +1,14 @@
-"""HPCC's seven parts as one table of the page: figures, shares of the peaks, and what is missing with its reason."""
+"""HPCC's seven parts as one table: figures, shares of the peaks, and what is missing with its reason."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from wulf.apps.hpcc import NAME, PARTS, SummaryFigure
 from wulf.apps.linpack.peaks import KINDS
-from wulf.core.names import printable
 from wulf.core.records import Record
 from wulf.report.kit.figures import interval_text, value_text, verdict_text
+from wulf.report.kit.view import Cell, Columns, Element, Note
 
 TITLES = {
     "HPL": "a dense system of equations", "DGEMM": "products of matrices", "PTRANS": "transposing over the network",
@@ -23,17 +22,16 @@ RANKS = {"hpl.rate": False, "fft.mpi": False, "dgemm.star": True, "fft.star": Tr
 SHARE = "share."
 
 
-def hpcc_parts(records: Sequence[Record]) -> dict[str, Any] | None:
-    """The table of one subject's records; None where they are not HPCC's."""
+def hpcc_parts(records: Sequence[Record]) -> list[Element | str]:
+    """The table of one subject's records, and what it lacks; nothing where they are not HPCC's."""
     if not records or records[0].params.get("pattern") != NAME:
-        return None
+        return []
     found = {record.metric: record for record in records}
-    peaks = {kind: _peak(found.get(SHARE + kind)) for kind in KINDS}
-    return {
-        "peaks": list(KINDS),
-        "parts": [_part(name, rows, found, records[0], peaks) for name, rows in PARTS.items()],
-        "notes": [*_doubts(found), *_notes(found)],
-    }
+    peaks = {kind: peak for kind in KINDS if (peak := _peak(found.get(SHARE + kind))) is not None}
+    rows = [row for name, own in PARTS.items() for row in _part(name, own, found, records[0], peaks)]
+    heads = ["Part", "Figure", "Value", "Interval", "Runs", "Verdict"]
+    table = Columns(heads, rows, words=2, tail=1, merged=True, key="hpcc-parts")
+    return [table, *map(Note, [*_doubts(found), *_notes(found)])]
 
 
 def is_told(record: Record) -> bool:
@@ -43,26 +41,22 @@ def is_told(record: Record) -> bool:
 
 
 def _part(
-    name: str,
-    rows: Sequence[SummaryFigure],
-    found: Mapping[str, Record],
-    main: Record,
-    peaks: Mapping[str, float | None],
-) -> dict[str, Any]:
+    name: str, rows: Sequence[SummaryFigure], found: Mapping[str, Record], main: Record, peaks: Mapping[str, float]
+) -> list[tuple[str | Cell, ...]]:
     """A part's figures; those without a value below them, each reason once."""
     there = [row for row in rows if row.name in found and found[row.name].value is not None]
     lacking: dict[str, list[str]] = {}
     for row in rows:
         if row not in there:
             lacking.setdefault(_why(found.get(row.name), main), []).append(row.title)
-    return {
-        "name": name, "title": TITLES[name],
-        "rows": [_row(row, found[row.name], peaks) for row in there],
-        "missing": [
-            printable(f"{'all' if len(titles) == len(rows) else '; '.join(titles)}: {why}")
+    head = Cell(name, small=[TITLES[name]])
+    return [
+        *((head, *_row(row, found[row.name], peaks)) for row in there),
+        *(
+            (head, f"missing: {'all' if len(titles) == len(rows) else '; '.join(titles)}: {why}", "", "", "", "")
             for why, titles in lacking.items()
-        ],
-    }  # fmt: skip
+        ),
+    ]
 
 
 def _why(record: Record | None, main: Record) -> str:
@@ -72,20 +66,17 @@ def _why(record: Record | None, main: Record) -> str:
     return main.reason if main.value is None and main.reason else "no run told it"
 
 
-def _row(row: SummaryFigure, record: Record, peaks: Mapping[str, float | None]) -> dict[str, Any]:
-    return {
-        "title": row.title, "value": value_text(record), "interval": interval_text(record),
-        "runs": record.replicates, "verdict": str(record.verdict),
-        "shares": [_share(row.name, record, peaks[kind]) for kind in KINDS],
-    }  # fmt: skip
+def _row(row: SummaryFigure, record: Record, peaks: Mapping[str, float]) -> tuple[str | Cell, ...]:
+    value = Cell(value_text(record), "strong", small=_shares(row.name, record, peaks))
+    return row.title, value, interval_text(record), str(record.replicates), Cell(str(record.verdict))
 
 
-def _share(name: str, record: Record, peak: float | None) -> str:
-    """What share of the nodes' peak all ranks together reach; a dash for what is no rate of theirs."""
-    if name not in RANKS or record.value is None or not peak:
-        return "–"
+def _shares(name: str, record: Record, peaks: Mapping[str, float]) -> list[str]:
+    """What share of the nodes' peaks all ranks together reach; none for what is no rate of theirs."""
+    if name not in RANKS or record.value is None:
+        return []
     ranks = float(record.params.get("ranks") or 1) if RANKS[name] else 1.0
-    return f"{100 * ranks * record.value / peak:.3g} %"
+    return [f"all ranks: {100 * ranks * record.value / peak:.3g} % of the {kind} peak" for kind, peak in peaks.items()]
 
 
 def _peak(record: Record | None) -> float | None:
@@ -103,7 +94,7 @@ def _doubts(found: Mapping[str, Record]) -> list[str]:
             record = found.get(row.name)
             if record is not None and record.value is not None and record.reason:
                 doubtful.setdefault(verdict_text(record), []).append(f"{name}, {row.title}")
-    return [printable(f"{'; '.join(titles)}: {why}") for why, titles in doubtful.items()]
+    return [f"{'; '.join(titles)}: {why}" for why, titles in doubtful.items()]
 
 
 def _notes(found: Mapping[str, Record]) -> list[str]:
@@ -114,4 +105,4 @@ def _notes(found: Mapping[str, Record]) -> list[str]:
         if _peak(record) is None:
             why = record.reason if record is not None and record.reason else "it was not measured"
             unknown.setdefault(why, []).append(kind)
-    return [printable(f"no share of the {' and '.join(kinds)} peak: {why}") for why, kinds in unknown.items()]
+    return [f"no share of the {' and '.join(kinds)} peak: {why}" for why, kinds in unknown.items()]

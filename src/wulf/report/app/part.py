@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from rich.console import Console
+from collections.abc import Iterable, Sequence
 
 from wulf.core.records import Record
-from wulf.report.app.runs import app_section, is_app, print_apps
-from wulf.report.kit.parts import Block, Part
+from wulf.report.app.runs import app_sections, is_app
+from wulf.report.kit.parts import Part
+from wulf.report.kit.view import Section
 from wulf.store.run import Run
 
 
@@ -21,14 +20,9 @@ class Apps(Part):
         """Those of `wulf app`."""
         return filter(is_app, run.records)
 
-    def print(self, run: Run, console: Console) -> None:
+    def view(self, run: Run) -> Sequence[Section]:
         """A table an application."""
-        print_apps(run, console)
-
-    def block(self, run: Run) -> Block | None:
-        """A section an application."""
-        found = app_section(run)
-        return Block("app.html.j2", found, [("apps", "Applications")]) if found else None
+        return app_sections(run)
 
 
 PARTS = (Apps(),)

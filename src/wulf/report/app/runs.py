@@ -7,17 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
-from wulf.core.names import plural, printable, subject_text
+from wulf.core.names import plural, subject_text
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.report.app.hpcc import hpcc_parts, is_told
 from wulf.report.kit.figures import interval_text, metric_name, value_text, verdict_text
-from wulf.report.kit.printing import new_table, say
+from wulf.report.kit.view import Cell, Columns, Element, Fold, Note, Section
 from wulf.store.run import Run
 
 PROBE, PHASE = "app", "app"
@@ -61,14 +56,14 @@ class Application:
         params = self.main.params
         shown = [f"{key} {value}" for key, value in sorted(params.items()) if value is not None and key not in HIDDEN]
         said = str(params["command"]) if "command" in params else ", ".join(shown)
-        return printable(f"{params.get('pattern', '')}{': ' if said else ''}{said}")
+        return f"{params.get('pattern', '')}{': ' if said else ''}{said}"
 
     @property
     def launch(self) -> str:
         """`2 ranks, openmpi 4.1.4, /usr/bin/phyml-mpi`."""
         params = self.main.params
         ranks = [plural(int(params["ranks"]), "rank")] if params.get("ranks") else []  # type: ignore[arg-type]
-        return printable(", ".join([*ranks, *(str(params[key]) for key in ("mpi", "program") if params.get(key))]))
+        return ", ".join([*ranks, *(str(params[key]) for key in ("mpi", "program") if params.get(key))])
 
     def lines(self) -> list[str]:
         """What stands below its figures: checks, facts, notes, and runs that had no figure."""
@@ -83,7 +78,7 @@ class Application:
             counts = Counter(WORDS.get(failure["code"], failure["code"]) for failure in self.failures)
             words = ", ".join(f"{count} × {word}" for word, count in counts.items())
             said.append(f"of {plural(self.runs, 'run')}, {len(self.failures)} had no figure: {words}")
-        return [printable(line) for line in said]
+        return said
 
 
 def _fact(value: object) -> str:
@@ -118,29 +113,41 @@ def _same(cell: Mapping[str, Any], main: Record) -> bool:
     return {"pattern": cell["pattern"], **cell["params"], **cell["about"]} == main.params
 
 
-def print_apps(run: Run, console: Console) -> None:
-    """A table for each application, nodes below each other; then what is to be said of each."""
+def app_sections(run: Run) -> list[Section]:
+    """A section for each application, nodes below each other, with what is to be said of each; empty for none."""
     groups: dict[tuple[str, str], list[Application]] = {}
     for one in applications(run):
         groups.setdefault((one.name, one.launch), []).append(one)
-    for (name, launch), members in groups.items():
-        console.print()
-        say(console, Text(name, style="bold"))
-        if launch:
-            say(console, Text(launch, style="dim"))
-        console.print(Padding(_table(members), (0, 0, 0, 2), expand=False), highlight=False)
-        for line, where in _lines(members).items():
-            say(console, Text(f"{f'{where}: ' if len(members) > 1 else ''}{line}"), indent=2)
+    told = [Section(name, body=_body(launch, members)) for (name, launch), members in groups.items()]
+    end = Note("What each run wrote stands in the run's folder, outputs/.", reading=True)
+    return [Section("Applications", key="apps", link="Applications", body=[*told, end])] if told else []
 
 
-def _table(members: Sequence[Application]) -> Table:
-    table = new_table("", "figure", "value", "interval", "runs", "verdict", right=range(2, 5), overflow="fold")
-    for one in members:
-        for record in one.records:
-            cells = (metric_name(record.metric), value_text(record), interval_text(record), str(record.replicates))
-            subject = subject_text(record.subject) if record is one.main else ""
-            table.add_row(*map(printable, (subject, *cells, verdict_text(record))))
-    return table
+def _body(launch: str, members: Sequence[Application]) -> list[Element | str]:
+    body: list[Element | str] = [Note(launch)] if launch else []
+    body += [each for one in members for each in hpcc_parts(one.records)]
+    rows = [row for one in members for row in _rows(one)]
+    heads = ["", "figure", "value", "interval", "runs", "verdict"]
+    body += [Columns(heads, rows, words=2, tail=1, merged=True)] if rows else []
+    body += [f"{where}: {line}" if len(members) > 1 else line for line, where in _lines(members).items()]
+    samples = [f"{subject_text(one.main.subject)}: {_samples(one)}" for one in members if one.main.samples]
+    reasons = list(dict.fromkeys(failure["message"] for one in members for failure in one.failures))
+    body += [Fold("Every run, in order", samples, printed=False)] if samples else []
+    body += [Fold("Why runs had no figure", reasons, printed=False)] if reasons else []
+    return body
+
+
+def _samples(one: Application) -> str:
+    return ", ".join(show(value, one.main.unit) for value in one.main.samples)
+
+
+def _rows(one: Application) -> list[tuple[str | Cell, ...]]:
+    parts = hpcc_parts(one.records)
+    return [
+        (subject_text(one.main.subject), metric_name(record.metric), Cell(value_text(record), "strong"),
+         interval_text(record), str(record.replicates), Cell(verdict_text(record), str(record.verdict)))
+        for record in one.records if not parts or not is_told(record)
+    ]  # fmt: skip
 
 
 def _lines(members: Sequence[Application]) -> dict[str, str]:
@@ -150,30 +157,3 @@ def _lines(members: Sequence[Application]) -> dict[str, str]:
         for line in one.lines():
             found.setdefault(line, []).append(subject_text(one.main.subject))
     return {line: ", ".join(where) for line, where in found.items()}
-
-
-def app_section(run: Run) -> list[dict[str, Any]]:
-    """What the page says of each application; empty where none was run."""
-    return [
-        {
-            "name": one.name,
-            "subject": subject_text(one.main.subject),
-            "launch": one.launch,
-            "lines": one.lines(),
-            "reasons": list(dict.fromkeys(printable(failure["message"]) for failure in one.failures)),
-            "samples": [show(value, one.main.unit) for value in one.main.samples],
-            "hpcc": (parts := hpcc_parts(one.records)),
-            "rows": [_row(record) for record in one.records if parts is None or not is_told(record)],
-        }
-        for one in applications(run)
-    ]
-
-
-def _row(record: Record) -> dict[str, Any]:
-    return {
-        "metric": printable(metric_name(record.metric)),
-        "value": value_text(record),
-        "interval": interval_text(record),
-        "runs": record.replicates,
-        "verdict": printable(verdict_text(record)),
-    }

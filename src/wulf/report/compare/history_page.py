@@ -168,6 +168,7 @@ def chart(told: JudgedSeries, key: str, first: int = 0) -> dict[str, Any]:
     medians = [float(np.median(values[start:stop])) / divisor for start, stop in pairwise(ends) if stop > first]
     kept = [first + index for index in _thinned(values[first:])]
     return {
+        "kind": "series",
         "id": key,
         "x": [index + 1 for index in kept],
         "y": [values[index] / divisor for index in kept],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from wulf.model.foresight.prediction import Path as CriticalPath
 from wulf.report.foresight.predict import predict_view
 from wulf.report.kit.charts import hover, label
 from wulf.report.kit.html import write_page
-from wulf.report.kit.page import chart, render_view, section_object
-from wulf.report.kit.view import Section, View
+from wulf.report.kit.page import render_view
+from wulf.report.kit.view import Beside, Drawing, Section
 
 KEY = "predict-timeline"
 FULL = 200
@@ -46,19 +47,10 @@ def write_predict(found: Prediction, path: Path) -> None:
 def render_predict(found: Prediction) -> str:
     """The page as one HTML document."""
     view = predict_view(found, plots=True)
-    charts = [chart(section.plot) for section in view.sections if section.plot is not None]
-    sections = [section_object(section, number) for number, section in enumerate(view.sections, 1)]
-    if found.timelines:
-        sections.append(_timeline_section(found, len(sections) + 1))
-        charts.append(timeline_chart(found.timelines, found.path))
-    return render_view(_without_plots(view), sections, charts, "timeline.js", "model.js")
+    return render_view(replace(view, sections=[*view.sections, *_timeline(found)]) if found.timelines else view)
 
 
-def _without_plots(view: View) -> View:
-    return View(view.title, view.headline, (), view.notes, view.method)
-
-
-def _timeline_section(found: Prediction, number: int) -> dict[str, Any]:
+def _timeline(found: Prediction) -> list[Section]:
     rows = found.timelines[0].rows
     together = f"{len(rows)} rows of up to {max(last - first for first, last in rows) + 1} ranks" if rows else ""
     lines = [
@@ -66,7 +58,8 @@ def _timeline_section(found: Prediction, number: int) -> dict[str, Any]:
         "line is the critical path. Drag over a stretch to see it finer; a double click goes back."
     ]
     about = "what each rank does over time, with the critical path; the tables hold its sums"
-    return section_object(Section(HEADING, lines), number) | {"chart": KEY, "about": about}
+    chart = Drawing(KEY, lambda: timeline_chart(found.timelines, found.path), about, ("model.js", "timeline.js"))
+    return [Section(HEADING, lines, body=[Beside([Section("", body=[chart])], "large")])]
 
 
 def timeline_chart(levels: Sequence[Timeline], path: CriticalPath) -> dict[str, Any]:
@@ -76,7 +69,6 @@ def timeline_chart(levels: Sequence[Timeline], path: CriticalPath) -> dict[str, 
     divisor, unit = scale_for(end, "s")
     return {
         "kind": "timeline",
-        "id": KEY,
         "unit": unit,
         "end": float(f"{end / divisor:.9g}"),
         "rows": [str(low) if low == high else f"{low}–{high}" for low, high in first.rows],

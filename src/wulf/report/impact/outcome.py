@@ -7,7 +7,7 @@ from typing import Any
 
 from wulf.report.impact.effects import impact_view
 from wulf.report.kit.charts import Chart, hover, label
-from wulf.report.kit.outcomes import CHART, Outcome, percentage
+from wulf.report.kit.outcomes import Outcome, percentage
 from wulf.report.tune.campaign import interval, percent
 
 
@@ -24,7 +24,7 @@ def improvements(result: Mapping[str, Any]) -> Chart:
         ],
     }  # fmt: skip
     return {
-        "id": CHART, "names": [label(row["name"], 34) for row in rows], "series": [series] if rows else [],
+        "names": [label(row["name"], 34) for row in rows], "series": [series] if rows else [],
         "xTitle": "improvement on before [%]",
     }  # fmt: skip
 

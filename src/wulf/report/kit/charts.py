@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from wulf.core.names import printable
+from wulf.core.names import printable, shortened
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in, show_interval
 from wulf.report.kit.figures import MARKS, metric_name, record_lines, usable
@@ -30,11 +30,7 @@ Chart = dict[str, Any]
 
 def label(text: str, limit: int = 40) -> str:
     """A name that Plotly shows as it stands, shortened in the middle."""
-    clean = printable(text)
-    if len(clean) > limit:
-        head = (limit - 1) // 2
-        clean = f"{clean[:head]}…{clean[len(clean) - (limit - 1 - head) :]}"
-    return html.escape(clean)
+    return html.escape(shortened(printable(text), limit))
 
 
 def hover(head: str, lines: list[str]) -> str:
@@ -79,7 +75,6 @@ def heat_map(matrix: Matrix, why_absent: str) -> Chart:
                 noisy.append([i, j])
     return {
         "kind": "heat",
-        "id": matrix.key,
         "nodes": [label(node, 18) for node in matrix.nodes],
         "z": z,
         "text": text,
@@ -100,7 +95,6 @@ def node_strip(matrix: Matrix) -> Chart:
     ticks = decade_ticks(list(medians.values()), matrix.unit)
     return {
         "kind": "strip",
-        "id": matrix.key,
         "x": [place[node] for node in medians],
         "y": list(medians.values()),
         "hover": [hover(node, [f"median of its links: {show(v, matrix.unit)}"]) for node, v in medians.items()],
@@ -152,13 +146,13 @@ def _colour_ticks(matrix: Matrix, divisor: float, logarithmic: bool) -> list[lis
     if not logarithmic:
         return []
     values = [value / divisor for value in matrix.values if value > 0]
-    return [[math.log10(value), show(value, "")] for value in _round_values(min(values), max(values), 5)]
+    return [[math.log10(value), show(value, "")] for value in round_values(min(values), max(values), 5)]
 
 
 _STEPS = ((1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9), (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,))
 
 
-def _round_values(low: float, high: float, most: int) -> list[float]:
+def round_values(low: float, high: float, most: int) -> list[float]:
     """Round values between low and high for a log scale: as many a decade as `most` in all allows."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     inside: list[float] = []
@@ -176,20 +170,24 @@ def decade_ticks(values: list[float], unit: str) -> list[list[float | str]]:
     if not positive:
         return []
     bits = 8.0 if unit == "B/s" else 1.0  # rates are shown in bit/s: ticks are round there
-    ticks = _round_values(min(positive) * bits / 1.1, max(positive) * bits * 1.1, 7)
+    ticks = round_values(min(positive) * bits / 1.1, max(positive) * bits * 1.1, 7)
     return [[value / bits, show(value / bits, unit)] for value in ticks]
 
 
-def sweep_charts(curves: list[Sweep]) -> list[Chart]:
+def sweep_charts(curves: list[Sweep]) -> list[tuple[str, Callable[[], Chart]]]:
     """Round trip over size, and the bandwidth that it comes to; bandwidth measured as such in a chart of its own."""
-    charts = []
     timed = [curve for curve in curves if curve.metric == "rtt"]
-    if timed:
-        charts.append(size_chart("sweep-rtt", "round trip", "s", [_series(c, effective=False) for c in timed]))
-        charts.append(size_chart("sweep-bandwidth", "bandwidth", "B/s", [_series(c, effective=True) for c in timed]))
     rates = [curve for curve in curves if curve.metric == "throughput"]
+
+    def of(found: list[Sweep], title: str, unit: str, *, effective: bool) -> Callable[[], Chart]:
+        return lambda: size_chart(title, unit, [_series(curve, effective=effective) for curve in found])
+
+    charts = []
+    if timed:
+        charts.append(("sweep-rtt", of(timed, "round trip", "s", effective=False)))
+        charts.append(("sweep-bandwidth", of(timed, "bandwidth", "B/s", effective=True)))
     if rates:
-        charts.append(size_chart("sweep-stream", "bandwidth", "B/s", [_series(c, effective=False) for c in rates]))
+        charts.append(("sweep-stream", of(rates, "bandwidth", "B/s", effective=False)))
     return charts
 
 
@@ -236,13 +234,12 @@ def interval_series(name: str, points: Mapping[int, Record]) -> Chart:
     }
 
 
-def size_chart(key: str, title: str, unit: str, series: list[Chart]) -> Chart:
+def size_chart(title: str, unit: str, series: list[Chart]) -> Chart:
     """Curves over message size, both axes logarithmic."""
     sizes = sorted({size for one in series for size in one["x"]})
     drawn = [v for one in series for name in ("y", "low", "high", "tail") for v in one[name] if v]
     return {
         "kind": "sweep",
-        "id": key,
         "series": series,
         "xTicks": [[size, show(size, "B")] for size in _thin(sizes, 8)],
         "yTicks": decade_ticks(drawn, unit),

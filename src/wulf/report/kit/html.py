@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.files import replace_file
+from wulf.core.names import printable
 from wulf.core.programs import PLOTLY, unpacked
 from wulf.core.units import show
 from wulf.store.reading import StoreError
@@ -49,16 +50,30 @@ def _environment() -> Any:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_printable,
     )
-    environment.filters["code"] = _code
+    environment.filters |= {"code": _code, "unbroken": _unbroken}
     return environment
+
+
+def _printable(value: Any) -> Any:
+    """No text of a page holds a control character; markup is ours."""
+    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _code(text: str) -> Any:
     """Text as safe markup in which `backquotes` are code."""
     import markupsafe
 
-    return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(markupsafe.escape(text))))  # noqa: S704 - escaped
+    escaped = str(markupsafe.escape(printable(text)))
+    return markupsafe.Markup(re.sub("`([^`]+)`", r"<code>\1</code>", escaped))  # noqa: S704 - escaped
+
+
+def _unbroken(text: str) -> Any:
+    """Text as safe markup whose figures stay on one line with their units."""
+    import markupsafe
+
+    return markupsafe.Markup(re.sub(r"(?<=\d) (?=[^\W\d])", "&nbsp;", str(markupsafe.escape(printable(text)))))  # noqa: S704 - escaped
 
 
 def template(name: str) -> str:
@@ -88,7 +103,7 @@ def _plotly() -> str:
 
 
 def drawing_script(*names: str) -> str:
-    """The scripts that draw a page's charts, in this order, with what all of them have in common."""
+    """The scripts that draw a page's charts, in this order, after what all of them have in common."""
     return "".join(template(name) for name in ("drawing.js", *names))
 
 

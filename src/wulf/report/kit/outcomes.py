@@ -6,15 +6,15 @@ A room of wulf.report that has such a file to show has a module `outcome` with O
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from wulf.report.kit.charts import Chart
 from wulf.report.kit.html import write_page
-from wulf.report.kit.page import render_view, section_object
+from wulf.report.kit.page import render_view
 from wulf.report.kit.rooms import of_rooms
-from wulf.report.kit.view import View
+from wulf.report.kit.view import Beside, Drawing, Section, View
 from wulf.store.reading import StoreError, read_json
 
 CHART = "effects"
@@ -81,11 +81,12 @@ class Outcome:
     def render(self, result: Result) -> str:
         """The page as one HTML document that works offline."""
         view, chart = self.view(result), self.chart(result)
-        sections = [section_object(section, number) for number, section in enumerate(view.sections, 1)]
-        place = next((section for section in sections if section["heading"].startswith(self.heading)), None)
+        drawing = Drawing(CHART, lambda: {**chart, "kind": "effects"}, self.about, ("tune.js",))
+        place = next((one for one in view.sections if one.heading.startswith(self.heading)), None)
         if chart["series"] and place is not None:
-            place |= {"chart": CHART, "about": self.about}
-        return render_view(view, sections, [chart] if chart["series"] else [], "tune.js")
+            drawn = replace(place, body=[Beside([Section("", body=[drawing])], "large")])
+            view = replace(view, sections=[drawn if one is place else one for one in view.sections])
+        return render_view(view)
 
 
 def outcome_in(run: Path) -> Outcome | None:

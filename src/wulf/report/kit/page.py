@@ -1,75 +1,73 @@
-"""A model's report as one HTML file that works offline: the report's style, policy and escaping."""
+"""Views as HTML files that work offline: one style, one policy, every text escaped."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from wulf.core.names import printable
 from wulf.core.units import show, show_interval
 from wulf.report.kit.charts import hover, label
-from wulf.report.kit.html import drawing_script, fill_template, json_for_script, plotly, script_digest, write_page
+from wulf.report.kit.html import (
+    drawing_script,
+    fill_template,
+    json_for_script,
+    plotly,
+    script_digest,
+    write_page,
+)
 from wulf.report.kit.terminal import ticks
-from wulf.report.kit.view import Curve, Plot, Section, View
+from wulf.report.kit.view import Curve, Drawing, Plot, View, walk
 
 
-def write_model(view: View, path: Path) -> None:
-    """Write the page, atomically.
+def write_view(view: View, path: Path, kept: str = "`--html PATH` writes it again") -> None:
+    """Write the page, atomically; `kept` tells the user of a full disk what is not lost.
 
     Raises
     ------
     StoreError
         The disk is full, there is no such directory, or there is no permission.
     """
-    write_page(path, render_model(view), "`wulf model … --html PATH` writes it again")
+    write_page(path, render_view(view), kept)
 
 
-def render_model(view: View) -> str:
+def render_view(view: View) -> str:
     """The page as one HTML document."""
-    charts = [chart(section.plot) for section in view.sections if section.plot is not None]
-    sections = [section_object(section, number) for number, section in enumerate(view.sections, 1)]
-    return render_view(view, sections, charts, "model.js")
-
-
-def render_view(view: View, sections: list[dict[str, Any]], charts: list[dict[str, Any]], *drawing: str) -> str:
-    """A view as one HTML document, with its sections as the template has them, and charts that `drawing` draws."""
-    library, script = plotly(charts), drawing_script(*drawing)
+    charts, names = _drawings(view)
+    sections = [(one.key or f"section-{number}", one) for number, one in enumerate(view.sections, 1)]
+    scripts = [plotly(charts)] if charts else []
+    scripts += [drawing_script(*names)] if names else []
     return fill_template(
-        "model.html.j2",
-        title=printable(view.title),
-        headline=printable(view.headline),
-        notes=[printable(note) for note in view.notes],
+        "page.html.j2",
+        view=view,
         sections=sections,
-        method=view.method,
-        charts=json_for_script(charts),
-        has_charts=bool(charts),
-        plotly=library,
-        script=script,
-        script_digests=[script_digest(library), script_digest(script)],
+        links=[(one.key, one.link) for one in view.sections if one.link],
+        charts=json_for_script(charts) if charts else "",
+        scripts=scripts,
+        script_digests=[script_digest(script) for script in scripts],
     )
 
 
-def section_object(section: Section, number: int) -> dict[str, Any]:
-    """A section as the template has it."""
-    table, plot = section.table, section.plot
-    return {
-        "id": f"section-{number}",
-        "heading": printable(section.heading),
-        "lines": [printable(line) for line in section.lines],
-        "heads": [] if table is None else [(printable(h), i >= table.words) for i, h in enumerate(table.heads)],
-        "rows": []
-        if table is None
-        else [[(printable(c), i >= table.words) for i, c in enumerate(r)] for r in table.rows],
-        "chart": "" if plot is None else plot.key,
-        "about": "" if plot is None else printable(f"{plot.y_title} over {plot.x_title}"),
-        "small": [printable(line) for line in section.small],
-    }
+def _drawings(view: View) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """The charts of a view, and the scripts that draw them, each once."""
+    charts: list[Mapping[str, Any]] = []
+    scripts: dict[str, None] = {}
+    for one in walk(view.sections):
+        match one:
+            case Plot():
+                charts.append(plot_chart(one))
+            case Drawing():
+                charts.append({**one.make(), "id": one.key})
+        if not isinstance(one, str):
+            scripts |= dict.fromkeys(one.scripts)
+    return charts, list(scripts)
 
 
-def chart(plot: Plot) -> dict[str, Any]:
+def plot_chart(plot: Plot) -> dict[str, Any]:
     """A plot for model.js: both axes logarithmic, with ticks and units of ours."""
     return {
+        "kind": "plot",
         "id": plot.key,
         "series": [_series(plot, curve) for curve in plot.curves],
         "xTicks": list(plot.x_ticks) or ticks([curve.x for curve in plot.curves], plot.x_unit, 9),

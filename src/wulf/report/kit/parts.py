@@ -5,52 +5,13 @@ A room of wulf.report that has something to say of a run has a module `part` wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
-
-from rich.console import Console
 
 from wulf.core.records import Record
-from wulf.report.kit.charts import Chart
 from wulf.report.kit.rooms import of_rooms
+from wulf.report.kit.view import Item, Section
 from wulf.store.run import Run
-
-
-@dataclass(frozen=True)
-class Item:
-    """A heading and what is to say under it."""
-
-    head: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Block:
-    """A section of the page.
-
-    Attributes
-    ----------
-    template
-        Lays `content` out, which it knows as `own`.
-    links
-        Its places on the page: anchor, and a word for the page's head.
-    charts
-        Drawn by report.js, or by the block's own script.
-    style, script
-        Files of templates/ that the page needs besides.
-    covers_records
-        Whether it shows what was measured: the table of all records is closed then.
-    """
-
-    template: str
-    content: Mapping[str, Any] | Sequence[Any]
-    links: Sequence[tuple[str, str]]
-    charts: Sequence[Chart] = ()
-    style: str = ""
-    script: str = ""
-    covers_records: bool = False
 
 
 class Part:
@@ -79,7 +40,7 @@ class Part:
         return ""
 
     def method(self, run: Run) -> Sequence[Item]:
-        """How it came about, of a run that is this part's alone."""
+        """How it came about, of a run that is this part's alone: headings with a sentence each."""
         return ()
 
     def all_well(self, run: Run) -> str:
@@ -87,15 +48,12 @@ class Part:
         return ""
 
     def shown(self, run: Run) -> Iterable[Record]:
-        """The records that its tables show, or sum up: they are not printed one by one."""
+        """The records that its sections show, or sum up: they are not printed one by one."""
         return ()
 
-    def print(self, run: Run, console: Console) -> None:
-        """Its part of the terminal's report."""
-
-    def block(self, run: Run) -> Block | None:
-        """Its section of the page."""
-        return None
+    def view(self, run: Run) -> Sequence[Section]:
+        """Its sections of the report, on the terminal and on the page."""
+        return ()
 
 
 @cache

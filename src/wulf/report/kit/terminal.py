@@ -1,64 +1,196 @@
-"""A model's report in a terminal, 80 columns wide."""
+"""Views in a terminal: 80 columns are enough, colour is never needed, nothing in a name is taken as markup."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, floor, log2
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from wulf.core.names import printable
+from wulf.core.names import printable, shortened
 from wulf.core.units import show
-from wulf.report.kit.charts import _round_values
+from wulf.report.kit.charts import round_values
 from wulf.report.kit.printing import say
 from wulf.report.kit.textplot import Marked, text_plot
-from wulf.report.kit.view import Columns, Plot, Section, View
+from wulf.report.kit.view import Beside, Callout, Cell, Columns, Element, Fold, Footnotes, Note, Plot, Section, View
+
+STYLES = {
+    "noisy": "yellow", "unresolved": "red", "failed": "red", "yes": "green", "no": "bold red", "unknown": "yellow",
+    "off": "bold red", "strong": "bold", "dim": "dim", "worse": "bold red", "better": "cyan", "other": "yellow",
+}  # fmt: skip
+"""Style of a cell → how a terminal shows it; of `worse-2`, the first word decides."""
+
+CALLS = {"bad": "bold red", "warn": "yellow", "info": "cyan", "good": "green"}
+"""Style of a callout → how a terminal shows its word."""
+
+INDENT = 2
+"""What stands under a heading begins so far in."""
+
+GAP = 2
+"""Blanks between columns, where there is room for them."""
+
+LONGEST_HEAD = 13
+"""Of columns that are alike: a longer head is shortened, rather than that it takes the room of two columns."""
 
 
 def print_view(view: View, console: Console) -> None:
-    """All sections, then what to beware of."""
+    """What it comes to, all sections, and what to beware of."""
     say(console, Text(printable(view.headline), style="bold"))
-    for section in view.sections:
-        _print_section(section, console)
-    console.print()
+    if view.warning:
+        say(console, Text(f"! {printable(view.warning)}", style="yellow"))
+    if view.brief:
+        say(console, Text(printable(view.brief), style="dim"))
+    print_all(view.sections, console)
+    if view.notes or view.method:
+        console.print()
     for note in view.notes:
         say(console, Text(f"! {printable(note)}", style="yellow"))
-    say(console, Text(view.method, style="dim"))
+    if view.method:
+        say(console, Text(view.method, style="dim"))
 
 
-def _print_section(section: Section, console: Console) -> None:
+def print_all(elements: Sequence[Element | str], console: Console, indent: int = INDENT) -> None:
+    """Each in its turn; what stands under a heading is indented."""
+    for above, one in zip([None, *elements], elements, strict=False):
+        if isinstance(above, Columns) and isinstance(one, Columns | Fold) and _is_printed(one):
+            console.print()
+        _print(one, console, indent)
+
+
+def _print(one: Element | str, console: Console, indent: int) -> None:
+    match one:
+        case str():
+            say(console, one, indent)
+        case Note() if _is_printed(one):
+            say(console, Text(printable(one.text), style="dim"), indent)
+        case Columns():
+            _print_table(one, console, indent)
+        case Plot():
+            _print_plot(one, console, indent)
+        case Footnotes():
+            for number, text in enumerate(one.texts, 1):
+                say(console, Text(f"–{number} {printable(text)}", style="dim"), indent)
+        case Fold() if one.printed:
+            print_all(one.body, console, indent)
+        case Beside():
+            print_all(one.sections, console, indent)
+        case Section():
+            _print_section(one, console, indent)
+        case Callout():
+            _print_callout(one, console, indent)
+        case Element() if not one.kind:
+            one.print(console, indent)
+
+
+def _print_section(section: Section, console: Console, indent: int) -> None:
+    """The heading, where the section has anything of its own to print, and all below it."""
+    if any(map(_is_printed, section.elements)):
+        console.print()
+        say(console, Text(printable(section.heading), style="bold"))
+    print_all(section.elements, console, indent)
+
+
+def _print_callout(one: Callout, console: Console, indent: int) -> None:
     console.print()
-    say(console, Text(printable(section.heading), style="bold"))
-    for line in section.lines:
-        say(console, Text(printable(line)))
-    if section.table is not None:
-        console.print(_table(section.table))
-    if section.plot is not None:
-        _print_plot(section.plot, console)
-    for line in section.small:
-        say(console, Text(printable(line), style="dim"))
+    say(console, Text.assemble((one.word.upper(), CALLS[one.style]), f"  {printable(one.head)}".rstrip()))
+    for line in one.lines:
+        say(console, line, indent)
+    if one.next_step:
+        say(console, f"→ {one.next_step}", indent)
 
 
-def _table(columns: Columns) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for number, head in enumerate(columns.heads):
-        table.add_column(Text(head, style="dim"), justify="left" if number < columns.words else "right")
-    for row in columns.rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
+def _is_printed(one: Element | str) -> bool:
+    """Whether a terminal shows anything of it under the heading that it stands under."""
+    match one:
+        case Note():
+            return not one.reading
+        case Columns():
+            return bool(one.rows)
+        case Fold():
+            return one.printed and any(map(_is_printed, one.body))
+    return isinstance(one, str | Plot | Footnotes)
+
+
+def _print_table(columns: Columns, console: Console, indent: int) -> None:
+    shown = columns.rows[: columns.most] if columns.most else columns.rows
+    cells = [[_cell(cell) for cell in row] for row in shown]
+    if columns.merged:
+        texts = [row[0].plain for row in cells]
+        for row, above, own in zip(cells[1:], texts, texts[1:], strict=False):
+            row[0] = Text() if own == above else row[0]
+    heads = [Text("\n".join(map(printable, head.split("\n")))) for head in columns.heads]
+    for number, part in enumerate(_parts(columns, heads, cells, console.width - indent)):
+        if number:
+            console.print()
+        console.print(Padding(part, (0, 0, 0, indent), expand=False), highlight=False)
+    if len(columns.rows) > len(shown):
+        say(console, f"and {len(columns.rows) - len(shown):,} more", indent)
+
+
+def _parts(columns: Columns, heads: Sequence[Text], cells: Sequence[Sequence[Text]], room: int) -> Iterator[Table]:
+    """One table, or several below each other where columns that are alike have no room beside each other."""
+    if not columns.alike:
+        yield _table(columns, heads, cells, range(len(heads)), room)
+        return
+    for text in heads[columns.words :]:
+        text.plain = shortened(text.plain, LONGEST_HEAD)
+    for text in (row[column] for row in [heads, *cells] for column in range(columns.words)):
+        text.plain = shortened(text.plain, room // 2)
+    widths = _widths(heads, cells)
+    names, free = range(columns.words), room - sum(widths[: columns.words])
+    block: list[int] = []
+    for column in range(columns.words, len(heads)):
+        if block and sum(widths[one] + GAP for one in [*block, column]) > free - GAP * (columns.words - 1):
+            yield _table(columns, heads, cells, [*names, *block], room)
+            block = []
+        block.append(column)
+    yield _table(columns, heads, cells, [*names, *block], room)
+
+
+def _table(
+    columns: Columns, heads: Sequence[Text], cells: Sequence[Sequence[Text]], chosen: Sequence[int], room: int
+) -> Table:
+    widths = _widths(heads, cells)
+    gap = GAP if sum(widths[i] + GAP for i in chosen) - GAP <= room else 1
+    table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim", show_header=any(heads))
+    for i in chosen:
+        justify: JustifyMethod = "right" if columns.is_figure(i) else "left"
+        table.add_column(heads[i], justify=justify, overflow="fold", no_wrap=columns.alike)
+    for row in cells:
+        table.add_row(*(row[i] for i in chosen))
     return table
 
 
-def _print_plot(plot: Plot, console: Console) -> None:
+def _widths(heads: Sequence[Text], cells: Sequence[Sequence[Text]]) -> list[int]:
+    """What each column takes whose texts are not wrapped."""
+    return [max(measure_text(row[i]) for row in [heads, *cells]) for i in range(len(heads))]
+
+
+def measure_text(text: Text) -> int:
+    """Columns of the longest of its lines."""
+    return max((cell_len(line) for line in text.plain.split("\n")), default=0)
+
+
+def _cell(cell: str | Cell) -> Text:
+    if isinstance(cell, str):
+        return Text(printable(cell))
+    note = str(cell.note or "")
+    return Text(printable(f"{cell.text}{note} {cell.brief}").rstrip(), style=STYLES.get(cell.style.split("-")[0], ""))
+
+
+def _print_plot(plot: Plot, console: Console, indent: int) -> None:
     series = [Marked(curve.mark, curve.x, curve.y) for curve in plot.curves]
-    width = min(console.width, 100) - 2
+    width = min(console.width, 100) - 2 - indent
     across = plot.x_ticks or ticks([c.x for c in plot.curves], plot.x_unit)
     lines = text_plot(series, across, ticks([c.y for c in plot.curves], plot.y_unit), width)
     for line in lines:
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(" " * indent + line), soft_wrap=True)
     marks = "  ".join(f"{curve.mark} {curve.name}" for curve in plot.curves)
-    say(console, Text(f"{plot.y_title} over {plot.x_title}:  {marks}", style="dim"))
+    say(console, Text(printable(f"{plot.y_title} over {plot.x_title}:  {marks}"), style="dim"), indent)
 
 
 def ticks(values: Sequence[Sequence[float]], unit: str, most: int = 7) -> list[tuple[float, str]]:
@@ -66,7 +198,7 @@ def ticks(values: Sequence[Sequence[float]], unit: str, most: int = 7) -> list[t
     flat = [v for some in values for v in some if v > 0]
     if unit == "B" and flat:
         return [(value, show(value, unit)) for value in _powers(min(flat), max(flat), most)]
-    return [(value, show(value, unit)) for value in _round_values(min(flat), max(flat), most)] if flat else []
+    return [(value, show(value, unit)) for value in round_values(min(flat), max(flat), most)] if flat else []
 
 
 def _powers(low: float, high: float, most: int) -> list[float]:

@@ -1,20 +1,107 @@
-"""What a model's report shows, the same in a terminal and on a page: sections of sentences, tables and charts."""
+"""What a report shows, the same in a terminal and on a page: sections of sentences, tables, charts, and sections.
+
+A feature builds these; `terminal` and `page` render them. Texts are taken as they are: both make them printable.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from wulf.stats.curves.piecewise import Interval
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Element:
+    """What a section is made of, besides sentences.
+
+    Attributes
+    ----------
+    kind
+        Says how terminal.py and elements.html.j2 lay it out; one without a kind prints itself, and is on no page.
+    scripts
+        What a page needs that has it, of templates/, in order.
+    """
+
+    kind: ClassVar[str] = ""
+    scripts: Sequence[str] = ()
+
+    def print(self, console: Console, indent: int) -> None:
+        """In a terminal, where it is of no kind."""
+
 
 @dataclass(frozen=True)
-class Columns:
-    """A table: heads, rows of texts, and how many of the first columns are words."""
+class Cell:
+    """A cell of a table that is more than its text.
 
+    Attributes
+    ----------
+    style
+        A class of report.css, and a name in `terminal.STYLES`: a verdict, an answer, how far off a figure is.
+    title
+        What a page shows beside the pointer.
+    small
+        Lines below the text, on a page.
+    brief
+        What a terminal says in their place, behind the text.
+    note
+        Number of the footnote that says why.
+    """
+
+    text: str
+    style: str = ""
+    title: str = ""
+    small: Sequence[str] = ()
+    brief: str = ""
+    warning: str = ""
+    note: int = 0
+
+
+Row = Sequence[str | Cell]
+"""Of a table."""
+
+
+@dataclass(frozen=True)
+class Columns(Element):
+    """A table.
+
+    Attributes
+    ----------
+    words, tail
+        How many of the first and last columns are words; those between are figures.
+    merged
+        Rows whose first cell is alike show it once.
+    alike
+        Columns of figures are of one kind, as a node each: what a terminal has no room for stands below.
+    most
+        Rows that a terminal shows; 0: all.
+    key
+        What scripts and styles know it by.
+    """
+
+    kind: ClassVar[str] = "table"
     heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Row]
     words: int = 1
+    tail: int = 0
+    merged: bool = False
+    alike: bool = False
+    most: int = 0
+    key: str = ""
+
+    @property
+    def groups(self) -> list[list[Row]]:
+        """The rows; those whose first cell is alike by themselves, where it is shown once."""
+        return [list(own) for _, own in groupby(self.rows, key=lambda row: row[0])] if self.merged else [[*self.rows]]
+
+    def is_figure(self, column: int) -> bool:
+        """Whether a column holds figures, which are aligned to the right."""
+        return self.words <= column < len(self.heads) - self.tail
 
 
 @dataclass(frozen=True)
@@ -42,7 +129,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Plot:
+class Plot(Element):
     """Curves over two logarithmic axes, with the units of both.
 
     Attributes
@@ -51,6 +138,8 @@ class Plot:
         Where the horizontal axis holds what has names rather than round values: its ticks, and each value's name.
     """
 
+    kind: ClassVar[str] = "plot"
+    scripts = ("model.js",)
     key: str
     curves: Sequence[Curve]
     x_title: str
@@ -62,29 +151,179 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Section:
-    """One part of a report."""
+class Drawing(Element):
+    """A chart that pages alone have; what it shows stands in tables, too.
 
+    Attributes
+    ----------
+    key
+        Its place on the page.
+    make
+        Makes what the scripts draw: a terminal never asks.
+    about
+        What it shows, for those who can't see it.
+    scripts
+        Of templates/, in the order in which they are needed.
+    low
+        Whether it may be less high than others.
+    """
+
+    kind: ClassVar[str] = "drawing"
+    key: str
+    make: Callable[[], Mapping[str, Any]]
+    about: str
+    scripts: Sequence[str] = ("report.js",)
+    low: bool = False
+
+
+@dataclass(frozen=True)
+class Note(Element):
+    """Small print; `reading`: how to read a drawing, on pages alone."""
+
+    kind: ClassVar[str] = "note"
+    text: str
+    reading: bool = False
+
+
+class Item(NamedTuple):
+    """A heading and what is to say under it."""
+
+    head: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Items(Element):
+    """Headings with a sentence each; `numbered` where others quote their numbers."""
+
+    kind: ClassVar[str] = "items"
+    items: Sequence[Item]
+    numbered: bool = False
+
+
+@dataclass(frozen=True)
+class Footnotes(Element):
+    """Why figures are missing: what the numbers in cells stand for."""
+
+    kind: ClassVar[str] = "footnotes"
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Fold(Element):
+    """What a page shows to those who ask; a terminal prints it as it stands, or has no room for it.
+
+    Attributes
+    ----------
+    paper
+        Whether it stands on paper, too.
+    """
+
+    kind: ClassVar[str] = "fold"
+    summary: str
+    body: Sequence[Element | str]
+    printed: bool = True
+    open: bool = False
+    paper: bool = False
+
+
+@dataclass(frozen=True)
+class Callout(Element):
+    """What stands out: a word, of whom or what it is, sentences, and on a page what shows it.
+
+    Attributes
+    ----------
+    style
+        `bad`, `warn`, `info` or `good`.
+    sign
+        Of the word, read without colour.
+    """
+
+    kind: ClassVar[str] = "callout"
+    style: str
+    sign: str
+    word: str
+    head: str
+    lines: Sequence[str] = ()
+    next_step: str = ""
+    body: Sequence[Element | str] = ()
+
+
+@dataclass(frozen=True)
+class Beside(Element):
+    """Sections side by side on a page: as many as there is room for, `two` at most, or each `large`."""
+
+    kind: ClassVar[str] = "beside"
+    sections: Sequence[Section]
+    width: str = ""
+
+
+@dataclass(frozen=True)
+class Section(Element):
+    """One part of a report: sentences, a table, a plot and small print, then what else it shows.
+
+    Attributes
+    ----------
+    key, link
+        Its anchor on a page, and a word for the page's head that leads there.
+    """
+
+    kind: ClassVar[str] = "section"
     heading: str
     lines: Sequence[str] = ()
     table: Columns | None = None
     plot: Plot | None = None
     small: Sequence[str] = ()
+    body: Sequence[Element | str] = ()
+    key: str = ""
+    link: str = ""
+
+    @property
+    def elements(self) -> list[Element | str]:
+        """All that it shows, in order."""
+        own: list[Element | None] = [self.table, self.plot]
+        return [*self.lines, *(one for one in own if one is not None), *map(Note, self.small), *self.body]
 
 
 @dataclass(frozen=True)
 class View:
-    """A whole report of a model."""
+    """A whole report.
+
+    Attributes
+    ----------
+    header
+        Names and texts below the headline, on a page.
+    brief
+        The same in a line, in a terminal.
+    warning
+        What makes all of it doubtful.
+    notes
+        What to beware of.
+    """
 
     title: str
     headline: str
     sections: Sequence[Section]
     notes: Sequence[str] = field(default=())
     method: str = ""
+    header: Sequence[tuple[str, str]] = ()
+    brief: str = ""
+    warning: str = ""
+
+
+def walk(elements: Sequence[Element | str]) -> Iterator[Element | str]:
+    """These elements and all within them, in order."""
+    for one in elements:
+        yield one
+        match one:
+            case Section():
+                yield from walk(one.elements)
+            case Beside():
+                yield from walk(one.sections)
+            case Fold() | Callout():
+                yield from walk(one.body)
 
 
 def interval_object(one: Interval) -> dict[str, float | None]:
     """As JSON holds it: what is unbounded is null."""
-    from math import isfinite
-
     return {name: v if isfinite(v := getattr(one, name)) else None for name in ("value", "low", "high")}

@@ -1,4 +1,4 @@
-"""The farm's tables beside those of 2007, and what the models make of them: for the terminal, the finding, the page."""
+"""The farm's tables beside those of 2007, and what the models make of them: for the report, and the finding."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite
 
-from rich.console import Console
-from rich.text import Text
-
+from wulf.core.records import Record
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.measure.mpi.farm import FARM, METG, points_of
 from wulf.model.draws import Uncertain
 from wulf.model.farm.costs import MasterCost, Tables, refuted
 from wulf.model.farm.pelikan import published
 from wulf.model.farm.study import FarmStudy, farm_study
-from wulf.report.kit.printing import new_table, print_titled
+from wulf.report.kit.view import Beside, Cell, Columns, Element, Fold, Note, Section
+from wulf.report.mpi.farm_charts import farm_charts
+from wulf.report.mpi.operations import figure_table
 from wulf.stats.curves.piecewise import Interval
 from wulf.store.run import Run
 
@@ -41,52 +41,57 @@ KINDS = (
 )
 
 PHASES = (FARM, METG)
+METRICS = ("seconds", "message_time", "efficiency")
+"""Of the table of all figures."""
+
+STUDY = "farm"
+"""What a run's `derived` calls it."""
 
 
 def study_of(run: Run) -> FarmStudy | None:
-    """The run's farm; None where it has none."""
-    return farm_study(points_of(run.plan, run.replicates), int(run.plan.get("seed") or 0))
+    """The run's farm, studied once; None where it has none."""
+    if STUDY not in run.derived:
+        run.derived[STUDY] = farm_study(points_of(run.plan, run.replicates), int(run.plan.get("seed") or 0))
+    found: FarmStudy | None = run.derived[STUDY]
+    return found
 
 
-def print_farm(run: Run, console: Console) -> None:
-    """Print the tables, those of 2007 below ours where they have the same number of workers."""
-    study = study_of(run)
+def farm_section(run: Run) -> list[Section]:
+    """Charts, and the tables with those of 2007 below ours where they have the same number of workers."""
+    study, drawn = study_of(run), farm_charts(run)
     if study is None:
-        return
-    tables = study.tables
-    for kind in KINDS:
-        _print_table(kind, tables, console)
+        return []
     theirs = published()
-    console.print()
-    console.print(
-        Text(
-            f"2007: {theirs.source}; single runs. Here: {tables.units:,} units, {study.style}.", style="dim"
-        ),
-        highlight=False,
-    )  # fmt: skip
-    console.print()
-    for line in sentences(study):
-        console.print(Text(line), highlight=False)
+    told = any(finding.kind == "farm" for finding in run.findings)
+    body: list[Element | str] = [Beside([chart.section() for chart in drawn], "two")] if drawn else []
+    body += [Note(f"2007: {theirs.source}; single runs. Here: {study.tables.units:,} units, {study.style}.")]
+    body += [table for kind in KINDS for table in _table(kind, study.tables)]
+    figures = [(_name(r), r) for r in run.records if r.phase in PHASES and r.metric in METRICS]
+    body += [Fold("All figures with their intervals", [figure_table(figures)], printed=False)] if figures else []
+    return [Section("Farm", () if told else sentences(study), key="farm", link="Farm", body=body)]
 
 
-def _print_table(kind: Kind, tables: Tables, console: Console) -> None:
+def _name(record: Record) -> str:
+    spin = f", units of {show(float(record.params['spin_seconds'] or 0), 's')}" if record.phase == METG else ""
+    return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}"
+
+
+def _table(kind: Kind, tables: Tables) -> list[Section]:
     theirs = published().tables
     ours = _values(kind, tables)
     if not any(value for row in ours.values() for value in row.values()):
-        return
+        return []
     divisor, unit = _scale(kind, ours)
     other_divisor, other_unit = _scale(kind, _values(kind, theirs))
-    table = new_table()
-    table.add_column("workers")
-    for batch in tables.batches:
-        table.add_column(Text(f"batch {batch}"), justify="right", min_width=8)
+    rows: list[tuple[str | Cell, ...]] = []
     for workers, row in ours.items():
-        table.add_row(str(workers), *(show_in(row.get(batch), divisor) for batch in tables.batches))
+        rows.append((str(workers), *(show_in(row.get(batch), divisor) for batch in tables.batches)))
         if workers in theirs.seconds:
             known = _values(kind, theirs)[workers]
-            cells = [show_in(known.get(batch), other_divisor) for batch in tables.batches]
-            table.add_row(f"  2007 {other_unit}".rstrip(), *cells, style="dim")
-    print_titled(f"{kind.title}{f' ({unit})' if unit else ''}", table, console)
+            cells = [f"2007 {other_unit}".rstrip(), *(show_in(known.get(b), other_divisor) for b in tables.batches)]
+            rows.append(tuple(Cell(cell, "dim") for cell in cells))
+    table = Columns(["workers", *(f"batch {batch}" for batch in tables.batches)], rows, alike=True)
+    return [Section(f"{kind.title}{f' ({unit})' if unit else ''}", table=table)]
 
 
 def _values(kind: Kind, tables: Tables) -> dict[int, dict[int, float | None]]:
@@ -105,11 +110,15 @@ def _scale(kind: Kind, values: dict[int, dict[int, float | None]]) -> tuple[floa
 def study_lines(run: Run) -> list[str]:
     """What the models say, in sentences; empty for a run without a farm."""
     study = study_of(run)
-    return list(sentences(study)) if study else []
+    return sentences(study) if study else []
 
 
-def sentences(study: FarmStudy) -> Iterator[str]:
+def sentences(study: FarmStudy) -> list[str]:
     """What the models say, each with its interval, and what could not be had, and why."""
+    return list(_sentences(study))
+
+
+def _sentences(study: FarmStudy) -> Iterator[str]:
     if study.cost is not None:
         yield _cost_sentence(study.cost, study.workers)
     if study.rtt is not None and study.overhead is not None:

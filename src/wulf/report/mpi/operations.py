@@ -5,22 +5,17 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
-from typing import Any
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
-
-from wulf.core.names import printable, subject_text
+from wulf.core.names import plural, subject_text
 from wulf.core.records import Record
 from wulf.core.units import scale_for, show, show_in
 from wulf.measure.mpi.probes import is_mpi
 from wulf.measure.mpi.tuning import THROUGH, TRIED
 from wulf.report.kit.charts import Chart, interval_series, size_chart
-from wulf.report.kit.figures import MARKS, interval_text, metric_name, usable, verdict_text
-from wulf.report.kit.printing import new_table, print_titled
-from wulf.report.mpi.farm_page import farm_charts, farm_rows
+from wulf.report.kit.figures import MARKS, interval_text, metric_name, usable, value_text, verdict_text
+from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Element, Fold, Note, Row, Section
 from wulf.store.run import Run
 
 OVER_SIZES = {
@@ -37,6 +32,8 @@ ROOTED = ("bcast", "reduce", "gather", "scatter")
 
 MOST_NODES = 64
 """Rows of the table of ranks."""
+
+CURVES = "Points are medians over replicates, bands their intervals, hollow points noisy. Both axes are logarithmic."
 
 
 @dataclass(frozen=True)
@@ -104,60 +101,55 @@ def main_grids(run: Run) -> list[Grid]:
     return [grid for grid in grids(run) if _decides(grid.rows) or grid.metric in ("latency", "throughput")]
 
 
-def print_mpi_tables(run: Run, console: Console) -> None:
-    """Print each grid: operations down, sizes across, as many as there is room for."""
-    for grid in main_grids(run):
-        divisor, unit = grid.scale
-        sizes = grid.sizes or [0]
-        room = max(1, (console.width - 4 - max(map(len, grid.rows))) // 11)
-        for start in range(0, len(sizes), room):
-            table = new_table()
-            table.add_column("")
-            for size in sizes[start : start + room]:
-                table.add_column(Text(show(size, "B")), justify="right", min_width=9)
-            for name, row in grid.rows.items():
-                cells = [_cell(row.get(size) or row.get(0), divisor) for size in sizes[start : start + room]]
-                table.add_row(Text(printable(name)), *cells)
-            print_titled(f"{grid.title}{f' ({unit})' if unit else ''}", table, console)
-        _print_doubtful(grid, console)
+def mpi_section(run: Run) -> list[Section]:
+    """Where the ranks ran, curves, and tables; nothing where no ranks were launched."""
+    launch = next((finding for finding in run.findings if finding.kind == "launch"), None)
+    shown = main_grids(run)
+    if launch is None and not shown:
+        return []
+    nodes = _nodes(launch.about.get("places", ()) if launch else ())
+    ranks: list[Element | str] = [
+        *([Columns(["Node", "Ranks"], nodes[:MOST_NODES], words=2)] if nodes else []),
+        *_more_nodes(nodes),
+    ]
+    drawn = [chart for grid in shown for chart in _charts(grid)]
+    records = [(name, record) for grid in shown for name, row in grid.rows.items() for record in row.values()]
+    body: list[Element | str] = [Fold("Ranks and their nodes", ranks, printed=False)] if ranks else []
+    body += [Note(CURVES, reading=True), Beside(drawn, "two")] if drawn else []
+    body += [_table(grid) for grid in shown]
+    body += [Fold("All figures with their intervals", [figure_table(records)], printed=False)] if records else []
+    return [Section("MPI", key="mpi", link="MPI", body=body)]
 
 
-def _cell(record: Record | None, divisor: float) -> Text:
+def _table(grid: Grid) -> Section:
+    """Operations down, sizes across; then why there is no value, a line each reason."""
+    divisor, unit = grid.scale
+    sizes = grid.sizes or [0]
+    rows: list[Row] = [
+        (name, *(_cell(row.get(size) or row.get(0), divisor) for size in sizes)) for name, row in grid.rows.items()
+    ]
+    table = Columns(["", *(show(size, "B") for size in sizes)], rows, alike=True)
+    return Section(f"{grid.title}{f' ({unit})' if unit else ''}", body=[table, *_doubtful(grid)])
+
+
+def _cell(record: Record | None, divisor: float) -> Cell:
     if record is None:
-        return Text("–", style="dim")
-    return Text(f"{MARKS[record.verdict]}{show_in(record.value, divisor) if record.value is not None else ''}")
+        return Cell("–", "dim")
+    figure = show_in(record.value, divisor) if record.value is not None else ""
+    title = f"{interval_text(record)}, {verdict_text(record)}"
+    return Cell(f"{MARKS[record.verdict]}{figure}", str(record.verdict), title)
 
 
-def _print_doubtful(grid: Grid, console: Console) -> None:
-    """Why there is no value, a line each reason."""
+def _doubtful(grid: Grid) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for name, row in grid.rows.items():
         for size, record in row.items():
             if not usable(record):
                 reasons.setdefault(f"{MARKS[record.verdict]} {record.reason}", []).append(f"{name} {show(size, 'B')}")
-    for reason, places in reasons.items():
-        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-        line = Text(f"{printable(places[0])}{more}: {printable(reason)}")
-        console.print(Padding(line, (0, 0, 0, 2), expand=False), highlight=False)
-
-
-def mpi_section(run: Run) -> tuple[dict[str, Any] | None, list[Chart]]:
-    """What the page's section says, and its charts; None where no ranks were launched."""
-    launch = next((finding for finding in run.findings if finding.kind == "launch"), None)
-    shown = main_grids(run)
-    if launch is None and not shown:
-        return None, []
-    charts = [*(chart for grid in shown for chart in _charts(grid)), *farm_charts(run)]
-    records = [(grid, name, record) for grid in shown for name, row in grid.rows.items() for record in row.values()]
-    places = launch.about.get("places", ()) if launch else ()
-    nodes = _nodes(places)
-    return {
-        "words": printable(launch.text) if launch else "",
-        "nodes": nodes[:MOST_NODES],
-        "more_nodes": max(0, len(nodes) - MOST_NODES),
-        "charts": [{"id": chart["id"], "title": chart["title"]} for chart in charts],
-        "rows": [*(_row(*one) for one in records), *farm_rows(run)],
-    }, charts
+    return [
+        f"{places[0]}{f' and {len(places) - 1} more' if len(places) > 1 else ''}: {reason}"
+        for reason, places in reasons.items()
+    ]
 
 
 def _nodes(places: Sequence[str]) -> list[tuple[str, str]]:
@@ -165,7 +157,7 @@ def _nodes(places: Sequence[str]) -> list[tuple[str, str]]:
     found: dict[str, list[int]] = {}
     for rank, node in enumerate(places):
         found.setdefault(str(node), []).append(rank)
-    return [(printable(node), _ranges(ranks)) for node, ranks in found.items()]
+    return [(node, _ranges(ranks)) for node, ranks in found.items()]
 
 
 def _ranges(ranks: Sequence[int]) -> str:
@@ -177,20 +169,26 @@ def _ranges(ranks: Sequence[int]) -> str:
     return ", ".join(parts)
 
 
-def _row(grid: Grid, name: str, record: Record) -> dict[str, Any]:
+def _more_nodes(nodes: Sequence[tuple[str, str]]) -> list[str]:
+    more = len(nodes) - MOST_NODES
+    return [f"and {plural(more, 'more node')}"] if more > 0 else []
+
+
+def figure_table(figures: Sequence[tuple[str, Record]]) -> Columns:
+    """Every figure of an operation by its name, with its interval."""
+    heads = ["Operation", "Metric", "Size", "Value", "Interval", "Replicates", "Verdict"]
+    return Columns(heads, [_row(*one) for one in figures], words=2, tail=1)
+
+
+def _row(name: str, record: Record) -> tuple[str | Cell, ...]:
     size = int(record.params.get("bytes") or 0)
-    return {
-        "name": printable(name),
-        "size": show(size, "B") if size else "–",
-        "metric": printable(metric_name(grid.metric)),
-        "value": show(record.value, record.unit),
-        "interval": interval_text(record),
-        "replicates": record.replicates,
-        "verdict": printable(verdict_text(record)),
-    }
+    return (
+        name, metric_name(record.metric), show(size, "B") if size else "–", Cell(value_text(record), "strong"),
+        interval_text(record), str(record.replicates), Cell(verdict_text(record), str(record.verdict)),
+    )  # fmt: skip
 
 
-def _charts(grid: Grid) -> list[Chart]:
+def _charts(grid: Grid) -> list[Section]:
     """The rows with sizes as curves; operations with a root in a chart of their own."""
     curves = {name: row for name, row in grid.rows.items() if len([size for size in row if size > 0]) > 1}
     parts = {"": curves}
@@ -203,7 +201,14 @@ def _charts(grid: Grid) -> list[Chart]:
     for number, (words, rows) in enumerate(parts.items()):
         if not rows:
             continue
-        series = [interval_series(name, {size: r for size, r in row.items() if size > 0}) for name, row in rows.items()]
-        chart = size_chart(f"{grid.key}-{number}", metric_name(grid.metric), grid.unit, series)
-        charts.append({**chart, "title": f"{grid.title}{words}"})
+        title = f"{grid.title}{words}"
+        drawing = Drawing(
+            f"{grid.key}-{number}", partial(_chart, grid, rows), f"{title}; the figures are in the tables"
+        )
+        charts.append(Section(title, body=[drawing]))
     return charts
+
+
+def _chart(grid: Grid, rows: Mapping[str, Mapping[int, Record]]) -> Chart:
+    series = [interval_series(name, {size: r for size, r in row.items() if size > 0}) for name, row in rows.items()]
+    return size_chart(metric_name(grid.metric), grid.unit, series)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from rich.console import Console
+from collections.abc import Iterable, Sequence
 
 from wulf.core.records import Record
-from wulf.report.kit.parts import Block, Part
+from wulf.report.kit.parts import Part
+from wulf.report.kit.view import Section
 from wulf.report.mpi import farm, operations
 from wulf.store.run import Run
 
@@ -21,15 +20,9 @@ class Mpi(Part):
         """Those of the tables, and of the farm."""
         return (one for one in run.records if operations.is_tabled(one) or one.phase in farm.PHASES)
 
-    def print(self, run: Run, console: Console) -> None:
-        """The tables, then the farm's."""
-        operations.print_mpi_tables(run, console)
-        farm.print_farm(run, console)
-
-    def block(self, run: Run) -> Block | None:
-        """Curves, and one table of all."""
-        content, charts = operations.mpi_section(run)
-        return None if content is None else Block("mpi.html.j2", content, [("mpi", "MPI")], charts)
+    def view(self, run: Run) -> Sequence[Section]:
+        """Operations, then the farm."""
+        return [*operations.mpi_section(run), *farm.farm_section(run)]
 
 
 PARTS = (Mpi(),)

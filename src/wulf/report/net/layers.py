@@ -1,29 +1,32 @@
-"""The layers of a run: rows of their table, and their chart."""
+"""The layers of a run: what each adds to a round trip."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from rich.console import Console
-from rich.text import Text
-
-from wulf.core.names import plural, printable, subject_text
+from wulf.core.names import plural, subject_text
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.measure.net.layers import METRIC, PHASE, layers_of
 from wulf.report.kit.charts import Chart, hover, label
 from wulf.report.kit.figures import MARKS, record_lines, usable, value_text
-from wulf.report.kit.parts import Block, Part
-from wulf.report.kit.printing import VERDICT_STYLES, new_table, print_titled, say
+from wulf.report.kit.parts import Part
+from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Note, Section
 from wulf.store.run import Run
 
 MICRO = 1e-6
 """All layers stand in one unit, so that their figures can be compared down a column."""
 
+READING = (
+    "From the bare measuring loop up. Every block measures each layer once, in random order; what a layer adds to the "
+    "one below is the difference within blocks. Brackets: no difference seen."
+)
+
 
 @dataclass(frozen=True)
-class Row:
+class LayerRow:
     """One layer, its round trip, and what it adds to the one below; None for the lowest."""
 
     name: str
@@ -37,7 +40,7 @@ class LayerTable:
 
     subject: str
     bytes: float
-    rows: tuple[Row, ...]
+    rows: tuple[LayerRow, ...]
     others: tuple[Record, ...]
 
 
@@ -59,7 +62,7 @@ def layer_table(run: Run) -> LayerTable | None:
     return LayerTable(
         subject_text(top.subject),
         float(top.params["bytes"] or 0),
-        tuple(Row(layer.name, layer.record, below.get(layer.name)) for layer in layers),
+        tuple(LayerRow(layer.name, layer.record, below.get(layer.name)) for layer in layers),
         tuple(record for record in found if record is not below[str(record.params["layer"])]),
     )
 
@@ -118,15 +121,15 @@ def others(table: LayerTable) -> list[str]:
     ]
 
 
-def row_texts(row: Row) -> tuple[str, str, str, str, str]:
+def row_cells(row: LayerRow) -> tuple[str, Cell, str, Cell, str]:
     """Layer, round trip, its interval, what it adds, and the interval of that, in microseconds."""
     record, plus = row.record, row.added
-    mark = MARKS[record.verdict]
+    value = f"{MARKS[record.verdict]}{show_in(record.value, MICRO) if record.value is not None else ''}"
     return (
-        printable(row.name),
-        f"{mark}{show_in(record.value, MICRO) if record.value is not None else ''}",
+        row.name,
+        Cell(value, str(record.verdict)),
         interval(record.low, record.high) if record.value is not None else "–",
-        added_text(plus),
+        Cell(added_text(plus), "strong"),
         interval(plus.low, plus.high) if plus else "",
     )
 
@@ -155,10 +158,10 @@ def layer_chart(table: LayerTable) -> Chart:
             }
         )
         below = value
-    return {"kind": "layers", "id": "layers-chart", "bars": bars, "xTitle": f"round trip ({unit})"}
+    return {"kind": "layers", "bars": bars, "xTitle": f"round trip ({unit})"}
 
 
-def added_words(row: Row) -> str:
+def added_words(row: LayerRow) -> str:
     """At the end of a bar: the round trip, and what it adds."""
     if row.added is None or row.added.value is None:
         return value_text(row.record)
@@ -168,17 +171,6 @@ def added_words(row: Row) -> str:
 
 def _added_lines(record: Record) -> list[str]:
     return [f"over {record.params['over']}: {signed(record.value)} ({interval(record.low, record.high)}) µs"]
-
-
-def print_layers(table: LayerTable, console: Console) -> None:
-    """Print layers from the bottom up, in microseconds, with what each adds to the one below."""
-    body = new_table("layer", "round trip", "interval", "adds", "interval", right=range(1, 5))
-    for row in table.rows:
-        name, *figures = row_texts(row)
-        body.add_row(Text(name), Text(figures[0], style=VERDICT_STYLES[row.record.verdict]), *map(Text, figures[1:]))
-    print_titled(f"Layers, {table.subject}, {show(table.bytes, 'B')}, bottom up (µs)", body, console)
-    for line in [*others(table), *unseen(table), *doubtful(table)]:
-        say(console, line, indent=2)
 
 
 class Layers(Part):
@@ -195,22 +187,16 @@ class Layers(Part):
         """Those of the layers, where there is a table of them."""
         return layer_records(run.records) if layer_table(run) else ()
 
-    def print(self, run: Run, console: Console) -> None:
-        """The table."""
-        table = layer_table(run)
-        if table is not None:
-            print_layers(table, console)
-
-    def block(self, run: Run) -> Block | None:
-        """The table, and bars."""
+    def view(self, run: Run) -> Sequence[Section]:
+        """Bars, the table in microseconds, and what was not seen."""
         table = layer_table(run)
         if table is None:
-            return None
-        content = {
-            "label": printable(f"{table.subject}, {show(table.bytes, 'B')}"),
-            "rows": [(*row_texts(row), printable(row.record.reason or "")) for row in table.rows],
-            "others": [printable(line) for line in others(table)],
-            "unseen": [printable(line) for line in unseen(table)],
-            "bars": sum(usable(row.record) for row in table.rows),
-        }
-        return Block("layers.html.j2", content, [("layers", "Layers")], [layer_chart(table)], covers_records=True)
+            return []
+        about = f"round trips of the layers, {table.subject}; the figures are in the table below"
+        chart = Drawing("layers-chart", partial(layer_chart, table), about)
+        drawn = Beside([Section("Round trip, and what each layer adds", body=[chart])], "large")
+        rows = Columns(["layer", "round trip", "interval", "adds", "interval"], [row_cells(row) for row in table.rows])
+        body = [Note(READING, reading=True), *([drawn] if any(usable(row.record) for row in table.rows) else []), rows]
+        said = [*others(table), *unseen(table), *doubtful(table)]
+        heading = f"Layers, {table.subject}, {show(table.bytes, 'B')}, bottom up (µs)"
+        return [Section(heading, key="layers", link="Layers", body=[*body, *said])]

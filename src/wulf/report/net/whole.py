@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rich.console import Console
-
-from wulf.core.names import natural, printable
+from wulf.core.names import natural
 from wulf.core.records import Record
 from wulf.core.units import show
 from wulf.report.kit.figures import MARKS, interval_text
 from wulf.report.kit.parts import Part
-from wulf.report.kit.printing import new_table, print_rest, print_titled
+from wulf.report.kit.view import Columns, Section
 from wulf.store.run import Run
 
 MOST_RECEIVERS = 20
-"""Lines of the table: the receivers that reach least."""
+"""Rows that a terminal shows: the receivers that reach least."""
 
 HEADS = ("receiver", "together", "interval", "one alone", "share", "fairness", "resent")
 
@@ -45,7 +43,7 @@ def receiver_rows(records: Sequence[Record]) -> list[tuple[str, ...]]:
 
     return [
         (
-            printable(node), _figure(own.get("incast")), interval_text(own["incast"]) if "incast" in own else "–",
+            node, _figure(own.get("incast")), interval_text(own["incast"]) if "incast" in own else "–",
             _figure(own.get("single_sender")), _share(own.get("incast_ratio")), _figure(own.get("fairness")),
             _figure(own.get("retransmits")),
         )
@@ -71,13 +69,9 @@ class Whole(Part):
         """Single streams, and receivers."""
         return (r for r in run.records if r.phase.split(" ")[0] in PHASES or is_receivers(r))
 
-    def print(self, run: Run, console: Console) -> None:
+    def view(self, run: Run) -> Sequence[Section]:
         """The receivers, that which reaches least first."""
         rows = receiver_rows(run.records)
-        if not rows:
-            return
-        table = new_table(*HEADS, right=range(1, len(HEADS)))
-        for row in rows[:MOST_RECEIVERS]:
-            table.add_row(*row)
-        print_titled("Incast: from many senders to one node", table, console)
-        print_rest(len(rows) - MOST_RECEIVERS, "receiver", console)
+        table = Columns(HEADS, rows, most=MOST_RECEIVERS)
+        heading = "Incast: from many senders to one node"
+        return [Section(heading, table=table, key="incast", link="Incast")] if rows else []

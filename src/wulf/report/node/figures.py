@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 from wulf.core.findings import Finding
 from wulf.core.records import Record
-from wulf.core.units import scale_for, show_in
+from wulf.core.units import scale_for
 from wulf.measure.node.rows import Row
-from wulf.report.kit.figures import MARKS, usable
 
 WORSE, BETTER, ODD = "▲", "▽", "◆"
 """Marks of a deviating figure, which can be read without colour."""
@@ -72,14 +71,3 @@ class Reasons:
     def number(self, reason: str) -> int:
         """The reason's number."""
         return self.numbers.setdefault(reason, len(self.numbers) + 1)
-
-
-def cell_text(record: Record | None, divisor: float, marked: Marked | None, reasons: Reasons) -> str:
-    """One figure: `▲12.3 ±1.2%`, `~12.3 ±9.0%`, or `–2` where reason 2 says why there is none."""
-    if record is None:
-        return ""
-    if record.value is None:
-        return f"–{reasons.number(record.reason or 'no reason was given')}"
-    mark = marked.mark if marked else ""
-    doubt = MARKS[record.verdict] if not usable(record) or not mark else ""
-    return f"{mark}{doubt}{show_in(record.value, divisor)} {margin(record)}".rstrip()

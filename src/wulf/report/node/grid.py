@@ -1,4 +1,4 @@
-"""The rows of the node probe over the nodes, in the order of lmbench's summary, as the HTML report shows them.
+"""The rows of the node probe over the nodes, in the order of lmbench's summary.
 
 A cell is shaded where the run's findings say that the node deviates from its like; the shade says by how much. Mark,
 sign, number and word say the same without colour.
@@ -6,24 +6,23 @@ sign, number and word say the same without colour.
 
 from __future__ import annotations
 
-from collections import defaultdict
+import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from wulf.core.names import natural, printable
+from wulf.core.names import natural
 from wulf.core.records import Record
 from wulf.core.units import show_in
 from wulf.measure.engine.probes import NODE
 from wulf.measure.node.rows import Row
-from wulf.report.kit.figures import MARKS, cell_name, record_lines
-from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, Reasons, scale_of
+from wulf.report.kit.figures import MARKS, cell_name, record_lines, usable
+from wulf.report.kit.view import Cell, Columns
+from wulf.report.kit.view import Row as TableRow
+from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, Reasons, margin, scale_of
 
 Rows = Mapping[str, Mapping[str, Record]]
 """Node → row name → record."""
-
-MOST_NODES = 24
-"""Columns of the table; of more nodes, those that deviate most stand in it, and the first ones."""
 
 SHADES = (0.1, 0.5)
 """Where the lighter shades end, as a share of the median of the like: beyond the last is the darkest."""
@@ -73,65 +72,70 @@ def most_odd(nodes: Sequence[str], marks: Marks, most: int) -> list[str]:
     return sorted(sorted(nodes, key=lambda node: (-count[node], natural(node)))[:most], key=natural)
 
 
-def grid(
+def blocks(
     rows: Rows, catalogue: Sequence[Row], nodes: Sequence[str], marks: Marks
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """The table's blocks, for the template, and the reasons that its numbers stand for.
+) -> tuple[dict[str, Columns], Reasons]:
+    """The title of a block → its rows over these nodes; and the reasons that numbers in their cells stand for.
 
     Rows that nobody measured are left out.
     """
-    blocks: dict[str, list[Row]] = defaultdict(list)
+    reasons = Reasons()
+    found: dict[str, list[TableRow]] = {}
     for row in catalogue:
         if any(row.name in rows[node] for node in nodes):
-            blocks[row.block].append(row)
-    reasons = Reasons()
-    content = [
-        {"name": printable(name), "rows": [_line(row, rows, nodes, marks, reasons) for row in own]}
-        for name, own in blocks.items()
-    ]
-    return content, [printable(reason) for reason in reasons.numbers]
+            found.setdefault(row.block, []).append(_line(row, rows, nodes, marks, reasons))
+    heads = ["", "", *nodes]
+    return {name: Columns(heads, own, words=2, alike=True) for name, own in found.items()}, reasons
 
 
-def _line(row: Row, rows: Rows, nodes: Sequence[str], marks: Marks, reasons: Reasons) -> dict[str, Any]:
+def _line(row: Row, rows: Rows, nodes: Sequence[str], marks: Marks, reasons: Reasons) -> TableRow:
     records = [rows[node].get(row.name) for node in nodes]
     values = [abs(record.value) for record in records if record is not None and record.value]
     one = next(record for record in records if record is not None)
     divisor, unit = scale_of(replace(row, unit=one.unit), values)  # the probe knows better than the table
-    return {
-        "id": printable(row.name),
-        "title": printable(row.title),
-        "unit": unit if values else "",
-        "what": printable(cell_name(one)),
-        "beside": printable(row.beside),
-        "cells": [
-            _cell(record, divisor, marks.get((node, row.name)), reasons)
-            for node, record in zip(nodes, records, strict=True)
-        ],
-    }
+    about = "; ".join(filter(None, [f"{row.name}: {cell_name(one)}", row.beside]))
+    cells = [
+        _cell(record, divisor, marks.get((node, row.name)), reasons)
+        for node, record in zip(nodes, records, strict=True)
+    ]
+    return Cell(row.title, title=about), Cell(unit if values else "", "dim"), *cells
 
 
-def _cell(record: Record | None, divisor: float, marked: Marked | None, reasons: Reasons) -> dict[str, Any]:
+def _cell(record: Record | None, divisor: float, marked: Marked | None, reasons: Reasons) -> Cell:
+    """`▲12.3`, its interval and how it deviates; or the number of the reason why there is none."""
     if record is None:
-        return {"text": "", "interval": "", "title": "not measured", "shade": "", "ratio": "", "note": 0}
-    why = "" if record.value is not None else record.reason or "no reason was given"
-    return {
-        "text": _text(record, divisor),
-        "interval": _interval(record, divisor),
-        "title": printable("; ".join(record_lines(record))),
-        "shade": shade(marked) if marked else "",
-        "ratio": ratio_text(marked) if marked else "",
-        "note": reasons.number(why) if why else 0,
-    }
-
-
-def _text(record: Record, divisor: float) -> str:
-    """A figure with its verdict's mark; a dash where the host has nothing to measure."""
-    if record.value is not None:
-        return f"{MARKS[record.verdict]}{show_in(record.value, divisor)}"
-    return (MARKS[record.verdict] if record.supported else "") or "–"
+        return Cell("", title="not measured")
+    title = "; ".join(record_lines(record))
+    if record.value is None:
+        dash = (MARKS[record.verdict] if record.supported else "") or "–"
+        return Cell(dash, "dim", title, note=reasons.number(record.reason or "no reason was given"))
+    mark = marked.mark if marked else ""
+    doubt = MARKS[record.verdict] if not usable(record) or not mark else ""
+    small = [_interval(record, divisor), ratio_text(marked) if marked else ""]
+    style = shade(marked) if marked else str(record.verdict)
+    return Cell(f"{mark}{doubt}{show_in(record.value, divisor)}", style, title, [*filter(None, small)], margin(record))
 
 
 def _interval(record: Record, divisor: float) -> str:
-    if record.value is None or record.low is None or record.high is None:
+    if record.low is None or record.high is None:
         return ""
     return f"{show_in(record.low, divisor)}–{show_in(record.high, divisor)}"
+
+
+def ends(rows: Rows, catalogue: Sequence[Row], marks: Marks) -> dict[str, Columns]:
+    """Of many nodes: the title of a block → the median of each row, its ends, and how many nodes deviate."""
+    found: dict[str, list[TableRow]] = {}
+    odd = Counter(name for _, name in marks)
+    for row in catalogue:
+        records = [own[row.name] for own in rows.values() if row.name in own]
+        values = [record.value for record in records if record.value is not None and usable(record)]
+        if not records:
+            continue
+        divisor, unit = scale_of(replace(row, unit=records[0].unit), values)
+        three = (statistics.median(values), min(values), max(values)) if values else (None, None, None)
+        found.setdefault(row.block, []).append((
+            row.title, Cell(unit, "dim"), *(show_in(value, divisor) for value in three), f"{len(values):,}",
+            Cell(f"{odd[row.name]:,}" if odd[row.name] else "", "off"),
+        ))  # fmt: skip
+    heads = ["", "", "median", "least", "most", "nodes", "deviate"]
+    return {name: Columns(heads, own, words=2) for name, own in found.items()}

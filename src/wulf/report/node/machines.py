@@ -1,4 +1,4 @@
-"""Machines side by side: one figure and one table of time, clock x time and cost; in the terminal, and as HTML."""
+"""Machines side by side: charts and one table of time, clock x time and cost."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from wulf.core.names import printable
 from wulf.core.records import Verdict
 from wulf.core.units import scale_for, show, show_in
 from wulf.measure.node.machines import WORK, Machine, MachineFigure, common_rows
 from wulf.report.kit.charts import Chart, hover, label
+from wulf.report.kit.view import Cell
 
 CHOSEN = (
     "cpu.int.add", "cpu.int.div", "cpu.double.add", "cpu.double.mul", "cpu.double.div", "cpu.fma.double",
@@ -110,31 +106,28 @@ def beside(machines: Sequence[Machine], titles: Mapping[str, str], wanted: Seque
     return Beside(machines, common_rows(machines, wanted or CHOSEN), titles)
 
 
-def machine_rows(these: Beside) -> list[dict[str, Any]]:
+def machine_rows(these: Beside) -> list[tuple[str | Cell, ...]]:
     """The table: for each row and view a line, a cell a machine; the best of a line is marked."""
     return [
-        {
-            "row": row,
-            "title": printable(these.title(row)),
-            "key": view.key,
-            "what": view.named(these.unit(row)),
-            "cells": [_cell(these, view, row, machine, best) for machine in these.machines],
-        }
+        (
+            Cell(these.title(row), title=row),
+            Cell(view.named(these.unit(row)), "dim"),
+            *(_cell(these, view, row, machine, best) for machine in these.machines),
+        )
         for row in these.rows
         for view in these.views
         if (best := these.best(view, row)) is not None
     ]
 
 
-def _cell(these: Beside, view: View, row: str, machine: Machine, best: float) -> dict[str, Any]:
+def _cell(these: Beside, view: View, row: str, machine: Machine, best: float) -> Cell:
     figure = view.ask(machine, row)
+    if figure is None:
+        return Cell("–", "dim", small=[_why(machine, row, view)])
     divisor, unit = view.scale(best, these.unit(row))
-    return {
-        "text": figure_text(figure, divisor, unit),
-        "interval": figure_interval(figure, divisor),
-        "best": len(these.machines) > 1 and figure is not None and figure.value == best,
-        "reason": printable(_why(machine, row, view)) if figure is None else "",
-    }
+    text, interval = figure_text(figure, divisor, unit), figure_interval(figure, divisor)
+    is_best = len(these.machines) > 1 and figure.value == best
+    return Cell(f"{text} ★" if is_best else text, "strong" if is_best else "", small=[interval] if interval else [])
 
 
 def _why(machine: Machine, row: str, view: View) -> str:
@@ -147,37 +140,32 @@ def _why(machine: Machine, row: str, view: View) -> str:
     return "clock rate not known" if view.key == "cycles" else "no price given"
 
 
-def machine_heads(machines: Sequence[Machine]) -> list[dict[str, str]]:
+def machine_lines(machines: Sequence[Machine]) -> list[str]:
     """Each machine in a few words: its CPU, clock rate and price."""
-    return [
-        {
-            "name": printable(machine.name),
-            "kind": printable(machine.kind),
-            "clock": show(machine.clock, "Hz"),
-            "price": "" if machine.price is None else f"{machine.price:,.6g}",
-        }
-        for machine in machines
-    ]
+    lines = []
+    for machine in machines:
+        clock = "clock rate not known" if machine.clock is None else f"clock {show(machine.clock, 'Hz')}"
+        price = "" if machine.price is None else f"price {machine.price:,.6g}"
+        lines.append(f"{machine.name}: {', '.join(filter(None, [machine.kind, clock, price]))}")
+    return lines
 
 
-def machine_charts(prefix: str, these: Beside) -> list[Chart]:
-    """For each view a chart: a line a row, a point a machine, relative to the best of the line on a log scale.
+def drawn_views(these: Beside) -> list[View]:
+    """Those that a chart compares: not one of which one machine alone has figures, say the only one with a price."""
+    return [v for v in these.views if sum(any(v.ask(m, r) for r in these.rows) for m in these.machines) > 1]
+
+
+def machine_chart(these: Beside, view: View) -> Chart:
+    """A line a row, a point a machine, relative to the best of the line on a log scale.
 
     Times of an addition and of a fork stand nine decades apart: only what a machine takes by what the best one takes
-    can share one axis. The figures themselves are in the hover and in the table. A view of which one machine alone has
-    figures, say the only one with a price, has no chart.
+    can share one axis. The figures themselves are in the hover and in the table.
     """
-    several = [v for v in these.views if sum(any(v.ask(m, r) for r in these.rows) for m in these.machines) > 1]
-    return [_chart(f"{prefix}-{view.key}", these, view) for view in several]
-
-
-def _chart(chart_id: str, these: Beside, view: View) -> Chart:
     rows = [row for row in these.rows if these.best(view, row)]
     series = [_series(these, view, machine, rows) for machine in these.machines]
     top = max((float(x) for one in series for x in (*one["x"], *one["high"]) if x), default=1.0)
     return {
         "kind": "dots",
-        "id": chart_id,
         "names": [label(these.title(row)) for row in rows],
         "short": [label(row, 20) for row in rows],
         "log": True,
@@ -243,26 +231,6 @@ def json_rows(these: Beside) -> list[dict[str, Any]]:
 
 def _plain(figure: MachineFigure | None) -> dict[str, float | None] | None:
     return None if figure is None else {"value": figure.value, "low": figure.low, "high": figure.high}
-
-
-def print_machines(these: Beside, console: Console) -> None:
-    """The comparison in the terminal: a line a row and view, a column a machine."""
-    for head in machine_heads(these.machines):
-        parts = [head["kind"], f"clock {head['clock']}" if head["clock"] != "–" else "clock rate not known"]
-        parts += [f"price {head['price']}"] if head["price"] else []
-        console.print(Text(f"{head['name']}: {', '.join(filter(None, parts))}", style="dim"), soft_wrap=True)
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("row", overflow="fold")
-    table.add_column("")
-    for machine in these.machines:
-        table.add_column(printable(machine.name), justify="right", no_wrap=True)
-    last = ""
-    for line in machine_rows(these):
-        cells = [Text(f"{c['text']}{'*' if c['best'] else ' '}", style="bold" * c["best"]) for c in line["cells"]]
-        table.add_row(line["title"] if line["row"] != last else "", Text(line["what"], style="dim"), *cells)
-        last = line["row"]
-    console.print(table)
-    console.print(Text(footnote(these.machines), style="dim"))
 
 
 def footnote(machines: Sequence[Machine]) -> str:

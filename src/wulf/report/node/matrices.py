@@ -6,15 +6,17 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from wulf.agent.cpulist import parse
-from wulf.core.names import natural, plural, printable
+from wulf.core.names import natural, plural
 from wulf.core.records import Record
 from wulf.core.units import show, show_in
 from wulf.report.kit.charts import MAX_HEAT_NODES, Chart, heat_map, hover, label
 from wulf.report.kit.figures import MARKS, interval_text, record_lines, verdict_text
 from wulf.report.kit.matrices import Matrix
+from wulf.report.kit.view import Cell, Columns, Drawing, Element, Fold, Note, Row, Section
 
 MOST_PRINTED = 16
 """The largest matrix whose figures are printed, too, in its cells where there is room and as a table."""
@@ -100,10 +102,8 @@ def matrices(
     return found
 
 
-def matrix_chart(kind: Kind, matrix: Matrix) -> Chart | None:
-    """A heat map of the matrix; None where it has too many cells to draw."""
-    if len(matrix.nodes) > MAX_HEAT_NODES:
-        return None
+def matrix_chart(kind: Kind, matrix: Matrix) -> Chart:
+    """A heat map of the matrix."""
     chart = heat_map(matrix, "not measured")
     chart["hover"] = [[_hover(kind, matrix, a, b) for b in matrix.nodes] for a in matrix.nodes]
     return chart | {"nodes": [label(name, 18) for name in matrix.nodes]}
@@ -124,36 +124,31 @@ def pair_text(kind: Kind, a: str, b: str) -> str:
     return f"{kind.rows} {a}, {kind.columns} {b}"
 
 
-def matrix_text(kind: Kind, matrix: Matrix, chart: Chart | None) -> dict[str, Any]:
-    """What the page says of a matrix: its range in words, and its figures as a table where they are few."""
+def matrix_section(kind: Kind, matrix: Matrix) -> Section:
+    """A map, and its figures as a table where they are few."""
     values = matrix.values
-    divisor, unit = matrix.scale
+    unit = matrix.scale[1]
     span = f"{show(min(values), matrix.unit)} to {show(max(values), matrix.unit)}" if values else "no value"
-    small = len(matrix.nodes) <= MOST_PRINTED
-    names = [printable(name) for name in matrix.nodes]
-    return {
-        "id": matrix.key,
-        "title": printable(matrix.title),
-        "summary": f"{plural(len(matrix.cells), 'pair')} measured, {span}",
-        "drawn": chart is not None and len(values) > 0,
-        "wide": len(matrix.nodes) > 8,
-        "limit": MAX_HEAT_NODES,
-        "unit": unit,
-        "corner": f"{kind.rows} ↓, {kind.columns} →",
-        "names": names,
-        "rows": [(printable(a), [_cell(matrix, a, b, divisor) for b in matrix.nodes]) for a in matrix.nodes]
-        if small and values
-        else [],
-        "missing": _missing(kind, matrix),
-    }
+    corner = f"{kind.rows} ↓, {kind.columns} →"
+    summary = f"{plural(len(matrix.cells), 'pair')} measured, {span}"
+    body: list[Element | str] = [Note(f"{summary}; {corner}", reading=True)]
+    if values and len(matrix.nodes) <= MAX_HEAT_NODES:
+        body.append(Drawing(matrix.key, partial(matrix_chart, kind, matrix), f"{matrix.title}: {summary}"))
+    body += [Note(f"Without a value: {line}.", reading=True) for line in _missing(kind, matrix)]
+    if values and len(matrix.nodes) <= MOST_PRINTED:
+        rows: list[Row] = [(a, *(_cell(matrix, a, b) for b in matrix.nodes)) for a in matrix.nodes]
+        table = Columns([corner, *matrix.nodes], rows)
+        body.append(Fold(f"As a table{f' ({unit})' if unit else ''}", [table], printed=False))
+    return Section(matrix.title, body=body)
 
 
-def _cell(matrix: Matrix, a: str, b: str, divisor: float) -> tuple[str, str]:
+def _cell(matrix: Matrix, a: str, b: str) -> Cell:
     record = matrix.get(a, b)
     if record is None:
-        return "", "" if a == b else "not measured"
-    figure = show_in(record.value, divisor) if record.value is not None else ""
-    return f"{MARKS[record.verdict]}{figure}", f"{interval_text(record)}, {verdict_text(record)}"
+        return Cell("", title="" if a == b else "not measured")
+    figure = show_in(record.value, matrix.scale[0]) if record.value is not None else ""
+    title = f"{interval_text(record)}, {verdict_text(record)}"
+    return Cell(f"{MARKS[record.verdict]}{figure}", str(record.verdict), title)
 
 
 def _missing(kind: Kind, matrix: Matrix) -> list[str]:
@@ -163,6 +158,6 @@ def _missing(kind: Kind, matrix: Matrix) -> list[str]:
         if record.value is None:
             reasons[record.reason or ""].append(pair_text(kind, a, b))
     return [
-        printable(f"{', '.join(pairs) if len(pairs) <= 3 else plural(len(pairs), 'pair')}: {reason}")
+        f"{', '.join(pairs) if len(pairs) <= 3 else plural(len(pairs), 'pair')}: {reason}"
         for reason, pairs in reasons.items()
     ]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
 
-from wulf.core.names import natural, plural, printable
+from wulf.core.names import natural, plural
 from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
 from wulf.report.kit.charts import LOG_SPAN, Chart, decade_ticks, hover, label
-from wulf.report.kit.figures import record_lines, usable
+from wulf.report.kit.figures import record_lines, usable, verdict_text
+from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Fold, Note, Section
+from wulf.report.node.sweeps import SCRIPTS
 
 PROBES = {"detour": "selfish detour", "ftq": "fixed time quanta", "kernel-noise": "the kernel's account"}
 METRICS = {"detours": "interruptions a second", "worst": "longest interruption", "lost": "share of time lost"}
@@ -21,6 +23,11 @@ MOST_NODES = 40
 
 MOST_ROWS = 200
 """Rows of the table below the panels."""
+
+READING = (
+    "What a program on its own CPU loses to the operating system. Points are medians, bars their intervals, hollow "
+    "points noisy."
+)
 
 
 def panels(records: Sequence[Record]) -> dict[tuple[str, str], dict[str, Record]]:
@@ -46,18 +53,15 @@ def shown_nodes(nodes: Mapping[str, Record]) -> list[str]:
     return sorted(noisiest, key=natural)
 
 
-def panel_chart(key: str, metric: str, probe: str, nodes: Mapping[str, Record]) -> Chart | None:
-    """A point a node with its interval; None where no node has a value."""
+def panel_chart(metric: str, probe: str, nodes: Mapping[str, Record]) -> Chart:
+    """A point a node with its interval; at least one has a value."""
     names = shown_nodes(nodes)
     records = [nodes[name] for name in names]
     values = [record.value or 0.0 for record in records]
-    if not values:
-        return None
     logarithmic = min(values) > 0 and max(values) / min(values) > LOG_SPAN
     divisor, unit = share_scale(max(values), records[0].unit)
     return {
         "kind": "dots",
-        "id": key,
         "names": [label(name, 18) for name in names],
         "short": [label(name, 12) for name in names],
         "log": logarithmic,
@@ -104,30 +108,31 @@ def share_text(record: Record) -> str:
     return f"{record.value / divisor:.3g} {unit}"
 
 
-def noise_section(records: Sequence[Record]) -> tuple[dict[str, Any], list[Chart]]:
-    """What the section says, and its charts; without records an empty one."""
-    charts, rows, figures = [], [], []
+def noise_section(records: Sequence[Record]) -> list[Section]:
+    """A panel for each figure, and a table of all; nothing without records."""
+    drawn, rows = [], []
     for number, ((metric, probe), nodes) in enumerate(panels(records).items()):
-        chart = panel_chart(f"noise-{number}", metric, probe, nodes)
         words = title(metric, probe)
-        if chart is not None:
-            charts.append(chart)
-            more = len([r for r in nodes.values() if usable(r)]) - len(chart["names"])
-            note = f"The {MOST_NODES} noisiest; {plural(more, 'more node')} in the records." if more else ""
-            figures.append({"id": chart["id"], "title": words, "note": note})
+        if shown := shown_nodes(nodes):
+            more = sum(map(usable, nodes.values())) - len(shown)
+            note = f"The {MOST_NODES} noisiest; {plural(more, 'more node')} in the records."
+            about = f"{words}, by node; the figures are in the table below"
+            chart = Drawing(f"noise-{number}", partial(panel_chart, metric, probe, nodes), about, SCRIPTS, low=True)
+            drawn.append(Section(words, body=[*([Note(note, reading=True)] if more else []), chart]))
         rows += [_row(words, node, nodes[node]) for node in sorted(nodes, key=natural)]
-    return {"figures": figures, "rows": rows[:MOST_ROWS], "more": max(0, len(rows) - MOST_ROWS)}, charts
+    if not rows:
+        return []
+    table = Columns(["What", "Node", "Value", "Interval", "Verdict"], rows[:MOST_ROWS], words=2, tail=1)
+    rest = [f"{len(rows) - MOST_ROWS} more are in records.jsonl."] if len(rows) > MOST_ROWS else []
+    fold = Fold("As a table", [table, *rest], printed=False)
+    body = [Note(READING, reading=True), *([Beside(drawn)] if drawn else []), fold]
+    return [Section("Noise of the system", key="node-noise", link="Noise", body=body)]
 
 
-def _row(words: str, node: str, record: Record) -> dict[str, str]:
+def _row(words: str, node: str, record: Record) -> tuple[str | Cell, ...]:
     divisor, unit = share_scale(record.value or 0.0, record.unit)
     interval = "–"
     if record.low is not None and record.high is not None:
         interval = f"{record.low / divisor:.3g}–{record.high / divisor:.3g} {unit}"
-    return {
-        "what": words,
-        "node": printable(node),
-        "value": share_text(record),
-        "interval": interval,
-        "verdict": printable(f"{record.verdict}: {record.reason}" if record.reason else str(record.verdict)),
-    }
+    value, verdict = Cell(share_text(record), "strong"), Cell(verdict_text(record), str(record.verdict))
+    return words, node, value, interval, verdict

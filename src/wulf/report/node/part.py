@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from rich.console import Console
+from collections.abc import Iterable, Sequence
 
 from wulf.core.names import plural
 from wulf.core.records import Record
+from wulf.measure.node.rows import CURVE, MATRIX, ROW
 from wulf.report.kit.matrices import run_nodes
-from wulf.report.kit.parts import Block, Part
-from wulf.report.node.page import node_section
-from wulf.report.node.table import is_tabled, print_node_tables
+from wulf.report.kit.parts import Part
+from wulf.report.kit.view import Section
+from wulf.report.node.sections import node_sections
 from wulf.store.run import Run
 
 
@@ -29,20 +28,11 @@ class Nodes(Part):
 
     def shown(self, run: Run) -> Iterable[Record]:
         """Those of rows, curves and matrices."""
-        return filter(is_tabled, run.records)
+        return (record for record in run.records if record.phase in (ROW, CURVE, MATRIX))
 
-    def print(self, run: Run, console: Console) -> None:
-        """The tables."""
-        print_node_tables(run, console)
-
-    def block(self, run: Run) -> Block | None:
-        """The sections on rows, working sets, cores, noise and machines."""
-        content, charts = node_section(run)
-        if content is None:
-            return None
-        return Block(
-            "node.html.j2", content, content["links"], charts, style="node.css", script="node.js", covers_records=True
-        )
+    def view(self, run: Run) -> Sequence[Section]:
+        """Rows, working sets, cores, noise and machines."""
+        return node_sections(run)
 
 
 PARTS = (Nodes(),)

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wulf.core.names import printable
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.measure.node.rows import CURVE
 from wulf.report.kit.charts import Chart, decade_ticks, hover, label
-from wulf.report.kit.figures import record_lines, usable
+from wulf.report.kit.figures import interval_text, record_lines, usable, value_text, verdict_text
+from wulf.report.kit.view import Cell, Columns
+
+SCRIPTS = ("report.js", "node.js")
+"""What draws the charts of nodes."""
 
 PAGES = {"small": "small pages", "huge": "huge pages", "default": "pages as the system gives them"}
 KERNELS = ("read", "write", "copy", "scale", "add", "triad", "memcpy")
@@ -119,9 +122,9 @@ def marks(records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]) -> 
         if said is not None and said > 0:
             reported[name] = said
         if record.value:
-            found.append(Mark(name, record.value, record.low, record.high, True, printable(_edge_text(name, record))))
+            found.append(Mark(name, record.value, record.low, record.high, True, _edge_text(name, record)))
     told = [
-        Mark(name, size, None, None, False, printable(f"{name}: the system reports {show(size, 'B')}"))
+        Mark(name, size, None, None, False, f"{name}: the system reports {show(size, 'B')}")
         for name, size in reported.items()
     ]
     return sorted([*found, *told], key=lambda mark: (mark.name == OTHER, mark.name, not mark.found, mark.bytes))
@@ -161,7 +164,7 @@ def edge_name(record: Record) -> str:
 def unresolved_edges(records: Sequence[Record]) -> list[str]:
     """Caches whose end was not found, with the reason, a line each."""
     return [
-        printable(f"{edge_name(record)}: {record.reason}")
+        f"{edge_name(record)}: {record.reason}"
         for record in records
         if record.metric == "edge" and record.value is None
     ]
@@ -201,12 +204,11 @@ def size_ticks(sizes: Iterable[float]) -> list[list[float | str]]:
     return [[2**e, show(2**e, "B")] for e in range(first, last + 1) if (e - last) % step == 0]
 
 
-def _chart(key: str, panels: Sequence[Chart], found: Sequence[Mark]) -> Chart:
+def _chart(panels: Sequence[Chart], found: Sequence[Mark]) -> Chart:
     sizes = [size for panel in panels for one in panel["series"] for size in one["x"]]
     inside = [mark for mark in found if min(sizes) <= mark.bytes <= max(sizes)]
     return {
         "kind": "panels",
-        "id": key,
         "panels": list(panels),
         "xTicks": size_ticks(sizes),
         "xTitle": "working set",
@@ -220,7 +222,12 @@ def _chart(key: str, panels: Sequence[Chart], found: Sequence[Mark]) -> Chart:
     }  # fmt: skip
 
 
-def latency_chart(key: str, records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]) -> Chart | None:
+def is_drawn(curves: Iterable[Curve]) -> bool:
+    """Whether any of their points has a value."""
+    return any(usable(record) and bool(record.value) for curve in curves for _, record in curve.points)
+
+
+def latency_chart(records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]) -> Chart | None:
     """Latency over the working set; below it, on the same axis, sigma of cpu-rate and cpu-rate itself."""
     parts: list[tuple[str, str, list[Curve], str, float]] = [
         ("latency of a load", "s", latency_curves(records), "band", 1.6),
@@ -233,10 +240,10 @@ def latency_chart(key: str, records: Sequence[Record], facts: Mapping[str, Mappi
         series = [_series(c, style, colour=colour + i) for i, c in enumerate(curves)]
         panels += _panels(title, unit, series, share)
         colour = len(PAGES)  # cpu-rate and its deviation are one thing
-    return _chart(key, panels, marks(records, facts)) if panels else None
+    return _chart(panels, marks(records, facts)) if panels else None
 
 
-def bandwidth_chart(key: str, records: Sequence[Record]) -> Chart | None:
+def bandwidth_chart(records: Sequence[Record]) -> Chart | None:
     """Bandwidth over the size of each array: a panel for each number of threads, non-temporal stores dashed."""
     panels: list[Chart] = []
     for words, curves in bandwidth_curves(records).items():
@@ -246,27 +253,23 @@ def bandwidth_chart(key: str, records: Sequence[Record]) -> Chart | None:
             colour = KERNELS.index(kernel) if kernel in KERNELS else len(KERNELS)
             series.append(_series(curve, "line", dashed="," in curve.name, colour=colour))
         panels += _panels(f"bandwidth, {words}", "byte/s", series)
-    chart = _chart(key, panels, ()) if panels else None
+    chart = _chart(panels, ()) if panels else None
     return chart | {"xTitle": "size of each array"} if chart else None
 
 
-def sweep_table(records: Sequence[Record]) -> list[dict[str, Any]]:
+def sweep_table(records: Sequence[Record]) -> Columns:
     """All points of the charts, for the table below them."""
     named: list[tuple[str, Curve]] = [("latency", curve) for curve in latency_curves(records)]
     named += [("σ per operation", curve) for curve in rate_curve(records, "deviation")]
     named += [("rate", curve) for curve in rate_curve(records, "rate")]
     named += [(f"bandwidth, {words}", c) for words, own in bandwidth_curves(records).items() for c in own]
-    return [
-        {
-            "what": printable(f"{what}, {curve.name}"),
-            "size": show(size, "B"),
-            "value": show(record.value, record.unit),
-            "interval": show_interval(record.low, record.high, record.unit),
-            "verdict": printable(f"{record.verdict}: {record.reason}" if record.reason else str(record.verdict)),
-        }
+    rows = [
+        (f"{what}, {curve.name}", show(size, "B"), Cell(value_text(record), "strong"), interval_text(record),
+         Cell(verdict_text(record), str(record.verdict)))
         for what, curve in named
         for size, record in curve.points
-    ]
+    ]  # fmt: skip
+    return Columns(["What", "Size", "Value", "Interval", "Verdict"], rows, tail=1)
 
 
 def of_node(records: Sequence[Record]) -> Mapping[str, list[Record]]:

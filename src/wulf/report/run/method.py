@@ -11,7 +11,7 @@ from wulf.measure.engine.probes import NODE
 from wulf.measure.net.layers import METRIC as DIFFERENCE
 from wulf.report.kit.figures import MARKS, MEANINGS, main_records
 from wulf.report.kit.matrices import Matrix, Sweep, pair_matrices, run_nodes, sweeps, verdict_counts
-from wulf.report.kit.parts import Item
+from wulf.report.kit.view import Item
 from wulf.report.run.facts import reported_link_speeds
 from wulf.stats.cluster.outliers import LEAST_RATIO, LEAST_SIGMAS
 from wulf.store.run import Run

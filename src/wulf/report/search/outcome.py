@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wulf.report.kit.charts import Chart, hover, label
-from wulf.report.kit.outcomes import CHART, Outcome
+from wulf.report.kit.outcomes import Outcome
 from wulf.report.search.found import search_view, steps_of
 from wulf.search.space import configuration_text
 
@@ -25,7 +25,7 @@ def path_chart(result: Mapping[str, Any]) -> Chart:
         "hover": [hover(name, [f"{_gain(one['speedup'])} %"]) for name, one in zip(names, totals, strict=True)],
     }
     return {
-        "id": CHART, "names": [label(name, 34) for name in names], "series": [series] if steps else [],
+        "names": [label(name, 34) for name in names], "series": [series] if steps else [],
         "xTitle": "gain on the first baseline [%]",
     }  # fmt: skip
 

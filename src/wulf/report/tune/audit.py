@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
+from collections.abc import Mapping, Sequence
 
 from wulf.core.findings import Severity
-from wulf.core.names import fold, fold_places, natural, plural, printable
-from wulf.report.kit.printing import new_table, say
+from wulf.core.names import fold, fold_places, natural, plural
+from wulf.report.kit.view import Cell, Columns, Element, Fold, Item, Note, Row, Section
 from wulf.store.run import Run
 from wulf.tune.audit.answers import Answer, Said, is_on
 from wulf.tune.audit.audited import Audited, advised, audited, remarks
@@ -28,7 +23,6 @@ MOST_REASONS = 6
 MOST_ROWS = 30
 
 SIGNS = {Answer.YES: "yes", Answer.NO: "NO", Answer.UNKNOWN: "?"}
-_STYLES = {Answer.YES: "green", Answer.NO: "bold red", Answer.UNKNOWN: "yellow"}
 
 AUDIT = "audit"
 """What a run's `derived` calls it."""
@@ -38,23 +32,23 @@ TELLING = frozenset({Mark.RANGE, Mark.ODD, Mark.SPLIT, Mark.STARTUP, Mark.ADVICE
 
 
 METHOD = (
-    ("Read", "Every setting that an agent can read, on all nodes at the same time; nothing was changed."),
-    (
+    Item("Read", "Every setting that an agent can read, on all nodes at the same time; nothing was changed."),
+    Item(
         "Alike",
         "Nodes of a role vote with their value, or with having no such thing; unreadable nodes are excluded. What more "
         "than half have is what the others are held against.",
     ),
-    (
+    Item(
         "Start-up",
         "What a reboot would give is taken from the files that start-up reads. Where none of them speaks of a setting, "
         "the kernel's or the driver's default would come, which is not known beforehand, and nothing is claimed.",
     ),
-    (
+    Item(
         "Advice",
         "Stands in the catalogue with its evidence, which is of other machines. What weakens security is shown, and "
         "never advised.",
     ),
-    ("Missing values", "What could not be read is shown as a dash with the reason, never as 0."),
+    Item("Missing values", "What could not be read is shown as a dash with the reason, never as 0."),
 )
 """How an audit came about: heading and text."""
 
@@ -107,25 +101,32 @@ def grouped(said: Mapping[str, Said]) -> list[tuple[Said, list[str]]]:
     return sorted(groups.items(), key=lambda item: (order.index(item[0].answer), -len(item[1])))
 
 
-def rows(states: Sequence[State], found: Audited) -> Iterator[dict[str, Any]]:
-    """One row a state, as terminal and page show it."""
-    for state in states:
-        setting = state.setting
-        known = state.value is not None
-        yield {
-            "name": setting.name,
-            "title": printable(setting.title),
-            "role": printable(state.role),
-            "value": printable(shown(state.value, setting.unit)) if known else "–",
-            "known": known,
-            "startup": printable(_startup(state)),
-            "advised": printable(advised(setting, found.aim)) or "–",
-            "where": printable(fold_places(state.places)),
-            "nodes": printable(fold(state.nodes)),
-            "remarks": printable("; ".join(remarks(state, found.aim))),
-            "bad": state.deviates,
-            "marked": Mark.ADVICE in state.marks,
-        }
+def setting_rows(states: Sequence[State], found: Audited) -> list[tuple[Cell, Cell, Cell, str]]:
+    """A row a state: setting, value, nodes, remarks."""
+    return [
+        (
+            Cell(state.setting.name, small=[state.setting.title]),
+            Cell(_value(state), _style(state), small=_beside(state, found)),
+            Cell(fold(state.nodes), small=[where] if (where := fold_places(state.places)) else [], brief=where),
+            (f"{state.role}: " if state.role else "") + "; ".join(remarks(state, found.aim)),
+        )
+        for state in states
+    ]
+
+
+def _value(state: State) -> str:
+    return shown(state.value, state.setting.unit) if state.value is not None else "–"
+
+
+def _style(state: State) -> str:
+    return "dim" if state.value is None else "off" if state.deviates else "strong"
+
+
+def _beside(state: State, found: Audited) -> list[str]:
+    """What it would be after a reboot, where that is not what it is, and what is advised."""
+    startup, wanted = _startup(state), advised(state.setting, found.aim)
+    said = [] if startup in ("–", "?", _value(state)) else [f"{startup} at start-up"]
+    return [*said, *([f"advised: {wanted}"] if wanted else [])]
 
 
 def _startup(state: State) -> str:
@@ -135,9 +136,12 @@ def _startup(state: State) -> str:
 
 
 def telling(found: Audited) -> list[State]:
-    """States that deviate, or are not as advised; those that deviate first."""
-    chosen = [state for state in found.states if state.marks & TELLING]
-    return sorted(chosen, key=lambda state: not state.deviates)
+    """States that deviate, or are not as advised, by setting; those that deviate first."""
+    by_name: dict[str, list[State]] = {}
+    for state in sorted(found.states, key=lambda state: not state.deviates):
+        if state.marks & TELLING:
+            by_name.setdefault(state.setting.name, []).append(state)
+    return [state for states in by_name.values() for state in states]
 
 
 def without_effect(found: Audited) -> list[str]:
@@ -183,116 +187,59 @@ def counts(found: Audited) -> str:
 def value_lines(found: Audited) -> list[tuple[str, str]]:
     """What one setting is on nodes: who, and value, start-up value and remarks."""
     lines = []
-    for row in rows(found.states, found):
-        startup = f", {row['startup']} at start-up" if row["startup"] not in ("–", "?", row["value"]) else ""
-        said = f"{row['value']}{startup}" if row["known"] else ""
-        where = f" {row['where']}" if row["where"] else ""
-        lines.append((f"on {row['nodes']}{where}", "; ".join(part for part in (said, row["remarks"]) if part)))
+    for state in found.states:
+        startup = _startup(state)
+        told = f", {startup} at start-up" if startup not in ("–", "?", _value(state)) else ""
+        said = f"{_value(state)}{told}" if state.value is not None else ""
+        where = f" {fold_places(state.places)}".rstrip()
+        marked = "; ".join(remarks(state, found.aim))
+        lines.append((f"on {fold(state.nodes)}{where}", "; ".join(part for part in (said, marked) if part)))
     return lines
 
 
-def print_audit(run: Run, console: Console) -> None:
-    """Print what a run has of an audit; nothing where it has none."""
+def audit_sections(run: Run) -> list[Section]:
+    """What a run has of an audit; nothing where it has none."""
     found = audit_of(run)
-    if found is None:
-        return
-    _print_checklist(found, console)
-    _print_settings(found, console)
-    for title, lines in (("Without effect", without_effect(found)), ("Not read", unread(found))):
-        if lines:
-            _title(title, console)
-            for line in lines[:MOST_REASONS]:
-                say(console, Text(printable(line)), indent=2)
-            _rest(len(lines) - MOST_REASONS, console)
-    console.print()
-    say(console, Text(counts(found), style="dim"))
+    return [] if found is None else [_checklist(found), _settings(found)]
 
 
-def _title(text: str, console: Console) -> None:
-    console.print()
-    say(console, Text(text, style="bold"))
-
-
-def _rest(count: int, console: Console) -> None:
-    if count > 0:
-        say(console, Text(f"and {count} more; report.html has all", style="dim"), indent=2)
-
-
-def _print_checklist(found: Audited, console: Console) -> None:
+def _checklist(found: Audited) -> Section:
     nodes = sorted(next(iter(found.checks.values()), {}), key=natural)
-    if not nodes:
-        return
-    _title("Checklist", console)
-    names = [printable(node) for node in nodes]
-    if len(nodes) <= MOST_COLUMNS and sum(map(len, names)) <= console.width // 3:
-        _print_matrix(found, nodes, console)
-        console.print()
-    for question in QUESTIONS:
-        for said, who in grouped(found.checks[question.key]):
-            head = Text(f"{question.key} {SIGNS[said.answer]}", style=_STYLES[said.answer])
-            say(console, Text.assemble(head, f"  {printable(fold(who))}: {printable(said.evidence)}"), indent=2)
+    body: list[Element | str] = []
+    if 0 < len(nodes) <= MOST_PAGE_COLUMNS:
+        rows: list[Row] = [
+            (f"{q.key} {q.text}", *(_answer(found.checks[q.key][node]) for node in nodes)) for q in QUESTIONS
+        ]
+        table = Columns(["Question", *nodes], rows, words=1 + len(nodes), key="checklist")
+        body.append(table if len(nodes) <= MOST_COLUMNS else Fold("Node by node", [table], printed=False, open=True))
+    evidence = [
+        (Cell(question.key, small=[question.text]), _answer(said), fold(who), said.evidence)
+        for question in QUESTIONS
+        for said, who in grouped(found.checks[question.key])
+    ]
+    heads = ["Question", "Answer", "Nodes", "Because"]
+    table = Columns(heads, evidence, words=len(heads), merged=True, key="checklist-evidence")
+    body.append(Fold("Evidence", [table], open=not body))
+    return Section("Checklist", key="audit", link="Checklist", body=body)
 
 
-def _print_matrix(found: Audited, nodes: Sequence[str], console: Console) -> None:
-    table = new_table()
-    table.add_column("", no_wrap=True)
-    table.add_column("")
-    for node in nodes:
-        table.add_column(Text(printable(node)), no_wrap=True)
-    for question in QUESTIONS:
-        answers = [found.checks[question.key][node].answer for node in nodes]
-        cells = [Text(SIGNS[answer], style=_STYLES[answer]) for answer in answers]
-        table.add_row(question.key, Text(question.text), *cells)
-    console.print(Padding(table, (0, 0, 0, 2), expand=False), highlight=False)
+def _answer(said: Said) -> Cell:
+    return Cell(SIGNS[said.answer], str(said.answer), title=said.evidence)
 
 
-def _print_settings(found: Audited, console: Console) -> None:
+def _settings(found: Audited) -> Section:
     chosen = telling(found)
-    if not chosen:
-        return
-    _title(f"Settings that deviate, or are not as advised for {found.aim}", console)
-    for row in rows(chosen[:MOST_ROWS], found):
-        place = f" {row['where']}" if row["where"] else ""
-        head = Text.assemble((row["name"], "bold red" if row["bad"] else "bold"), f"{place}  {row['value']}")
-        say(console, Text.assemble(head, (f"  {row['nodes']}", "dim"), f"  {row['remarks']}"), indent=2)
-    _rest(len(chosen) - MOST_ROWS, console)
+    aim = f"as advised for {found.aim}"
+    body: list[Element | str] = [Note(f"{counts(found)} What advice is worth here is not known until it is measured.")]
+    body.append(_setting_table(chosen, found) if chosen else f"No setting deviates, and all are {aim}.")
+    for title, lines in (("Without effect", without_effect(found)), ("Not read", unread(found))):
+        more = [f"and {len(lines) - MOST_REASONS} more"] if len(lines) > MOST_REASONS else []
+        body += [Section(title, [*lines[:MOST_REASONS], *more])] if lines else []
+    body.append(Fold("All settings", [_setting_table(found.states, found)], printed=False))
+    heading = f"Settings that deviate, or are not {aim}" if chosen else "Settings"
+    return Section(heading, key="settings", link="Settings", body=body)
 
 
-def audit_section(run: Run) -> dict[str, Any] | None:
-    """The page's section; None where the run holds no audit."""
-    found = audit_of(run)
-    if found is None:
-        return None
-    nodes = sorted(next(iter(found.checks.values()), {}), key=natural)
-    return {
-        "aim": str(found.aim),
-        "nodes": [printable(node) for node in nodes] if len(nodes) <= MOST_PAGE_COLUMNS else [],
-        "questions": [_question(found, key, text, nodes) for key, text in ((q.key, q.text) for q in QUESTIONS)],
-        "telling": _tabled(telling(found), found),
-        "all": _tabled(found.states, found),
-        "counts": counts(found),
-        "without_effect": [printable(line) for line in without_effect(found)],
-        "unread": [printable(line) for line in unread(found)],
-    }
-
-
-def _question(found: Audited, key: str, text: str, nodes: Sequence[str]) -> dict[str, Any]:
-    said = found.checks[key]
-    few = nodes if len(nodes) <= MOST_PAGE_COLUMNS else ()
-    return {
-        "key": key,
-        "text": text,
-        "cells": [{"answer": str(said[node].answer), "title": printable(said[node].evidence)} for node in few],
-        "groups": [
-            {"answer": str(each.answer), "evidence": printable(each.evidence), "nodes": printable(fold(who))}
-            for each, who in grouped(said)
-        ],
-    }
-
-
-def _tabled(states: Sequence[State], found: Audited) -> list[dict[str, Any]]:
-    """Rows by setting, so that its name stands once."""
-    by_name: dict[str, list[dict[str, Any]]] = {}
-    for row in rows(states, found):
-        by_name.setdefault(row["name"], []).append(row)
-    return [{"name": name, "title": own[0]["title"], "rows": own} for name, own in by_name.items()]
+def _setting_table(states: Sequence[State], found: Audited) -> Columns:
+    heads = ["Setting", "Value", "Nodes", "Remarks"]
+    return Columns(heads, setting_rows(states, found), words=len(heads), merged=True, most=MOST_ROWS)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wulf.report.kit.charts import Chart, hover, label
-from wulf.report.kit.outcomes import CHART, Outcome, percentage
+from wulf.report.kit.outcomes import Outcome, percentage
 from wulf.report.tune.campaign import interval, percent, result_view
 
 SERIES = (("confirmed", "confirmed"), ("effect", "screened"), ("alone", "alone"), ("in_company", "with the others"))
@@ -22,7 +22,7 @@ def effects_chart(result: Mapping[str, Any]) -> Chart:
         rows.append(("A/A: nothing changed", {"effect": control}))
     series = [_series(name, key, rows) for key, name in SERIES]
     return {
-        "id": CHART, "names": [label(name, 34) for name, _ in rows], "series": [one for one in series if one["x"]],
+        "names": [label(name, 34) for name, _ in rows], "series": [one for one in series if one["x"]],
         "xTitle": "improvement on the default [%]",
     }  # fmt: skip
 

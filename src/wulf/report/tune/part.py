@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
-
-from wulf.report.kit.parts import Block, Item, Part
-from wulf.report.tune.audit import METHOD, audit_section, headline, is_audit, print_audit
+from wulf.report.kit.parts import Part
+from wulf.report.kit.view import Item, Section
+from wulf.report.tune.audit import METHOD, audit_sections, headline, is_audit
 from wulf.store.run import Run
 
 
@@ -28,17 +27,11 @@ class Audit(Part):
 
     def method(self, run: Run) -> Sequence[Item]:
         """How an audit comes about."""
-        return [Item(head, text) for head, text in METHOD]
+        return METHOD
 
-    def print(self, run: Run, console: Console) -> None:
+    def view(self, run: Run) -> Sequence[Section]:
         """Checklist and settings."""
-        print_audit(run, console)
-
-    def block(self, run: Run) -> Block | None:
-        """Checklist and settings."""
-        found = audit_section(run)
-        links = [("audit", "Checklist"), ("settings", "Settings")]
-        return None if found is None else Block("audit.html.j2", found, links)
+        return audit_sections(run)
 
 
 PARTS = (Audit(),)

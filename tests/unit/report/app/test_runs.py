@@ -10,7 +10,8 @@ from rich.console import Console
 from tests.unit.report.make_run import AT, record
 from tests.wording import Wording, lacking
 from wulf.core.records import Verdict
-from wulf.report.app.runs import app_section, applications
+from wulf.report.app.runs import app_sections, applications
+from wulf.report.kit.view import Columns, Fold, walk
 from wulf.report.run.html import render
 from wulf.report.run.terminal import print_report
 from wulf.store.run import Run
@@ -67,7 +68,7 @@ def test_the_terminal_has_figure_interval_runs_and_what_was_checked() -> None:
     text = "\n".join(lines)
     assert max(map(len, lines)) <= 80
     assert "phyml: taxa 8" in lines
-    assert "2 ranks, openmpi 4.1.4, /usr/bin/phyml-mpi" in lines
+    assert "  2 ranks, openmpi 4.1.4, /usr/bin/phyml-mpi" in lines
     assert "29.3 s" in text
     assert "n1: checked: the tree has 8 taxa of 8" in text
     assert "n1: log-likelihood -796" in text
@@ -76,10 +77,13 @@ def test_the_terminal_has_figure_interval_runs_and_what_was_checked() -> None:
 
 
 def test_the_page_has_a_section_for_them() -> None:
-    first, second = app_section(made())
-    assert (first["subject"], first["rows"][0]["value"]) == ("n1", "29.3 s")
-    assert first["samples"] == ["29 s", "29.3 s", "29.6 s"]
-    assert second["reasons"] == ["n2: status 3"]
+    (section,) = app_sections(made())
+    elements = list(walk([section]))
+    (table,) = (one for one in elements if isinstance(one, Columns))
+    assert [(row[0], row[2].text) for row in table.rows] == [("n1", "29.3 s"), ("n2", "–")]
+    folds = {one.summary: one.body for one in elements if isinstance(one, Fold)}
+    assert folds["Every run, in order"] == ["n1: 29 s, 29.3 s, 29.6 s"]
+    assert "n2: status 3" in folds["Why runs had no figure"]
     page = render(made())
     assert '<section id="apps"' in page
     assert "the tree has 8 taxa of 8" in page

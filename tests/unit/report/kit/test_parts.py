@@ -11,8 +11,8 @@ from tests.unit.report.make_audit import AUDIT_SHAPES
 from tests.unit.report.make_layers import layered
 from tests.unit.report.make_node import NODE_SHAPES
 from tests.unit.report.make_run import SHAPES
-from wulf.report.kit.html import template
 from wulf.report.kit.parts import parts, whole_part
+from wulf.report.kit.terminal import print_all
 from wulf.store.run import Run
 
 RUNS = {**SHAPES, **NODE_SHAPES, **AUDIT_SHAPES, "layered": layered}
@@ -26,16 +26,13 @@ def test_every_part_has_a_place_of_its_own() -> None:
 @pytest.mark.parametrize("shape", ["two-nodes", "node-five", "layered", "audit"])
 def test_what_is_shown_on_the_page_is_printed_too(shape: str) -> None:
     run = RUNS[shape]()
-    told = 0
-    for part in parts():
-        block, out = part.block(run), io.StringIO()
-        part.print(run, Console(file=out, width=80))
-        assert (block is not None) == bool(out.getvalue()), type(part).__name__
-        told += block is not None
-        if block is not None:
-            anchors = template(block.template)
-            assert [key for key, _ in block.links if f'id="{key}"' not in anchors] == []
+    told = [sections for part in parts() if (sections := part.view(run))]
     assert told
+    for sections in told:
+        out = io.StringIO()
+        print_all(sections, Console(file=out, width=80))
+        assert out.getvalue(), sections
+        assert all(section.key and section.link for section in sections)
 
 
 def test_no_record_is_shown_by_two_parts() -> None:

@@ -11,8 +11,9 @@ from rich.console import Console
 from tests.unit.measure.make_farm import DESIGN, farm_run
 from tests.wording import lacking
 from wulf.measure.mpi.farm import Design
-from wulf.report.mpi.farm import print_farm, study_lines
-from wulf.report.mpi.farm_page import farm_charts
+from wulf.report.kit.terminal import print_all
+from wulf.report.mpi.farm import farm_section, study_lines
+from wulf.report.mpi.farm_charts import farm_charts
 from wulf.store.run import Run
 
 SPINS = (1e-6, 1e-5, 1.4e-5, 1.7e-5, 1e-4)
@@ -20,14 +21,14 @@ SPINS = (1e-6, 1e-5, 1.4e-5, 1.7e-5, 1e-4)
 
 def printed(run: Run) -> list[str]:
     console = Console(file=io.StringIO(), width=80, force_terminal=False)
-    print_farm(run, console)
+    print_all(farm_section(run), console)
     assert isinstance(console.file, io.StringIO)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 
 def table(lines: list[str], title: str) -> list[list[str]]:
     start = next(i for i, line in enumerate(lines) if line.startswith(title))
-    rows = lines[start + 1 : lines.index("", start)]
+    rows = lines[start + 1 : [*lines, ""].index("", start)]
     return [row.split() for row in rows]
 
 
@@ -86,7 +87,7 @@ def test_a_search_on_one_side_says_which() -> None:
 
 
 def test_charts_hold_every_cell_with_its_interval() -> None:
-    charts = {chart["id"]: chart for chart in farm_charts(farm_run(SPINS))}
+    charts = {chart.key: chart.chart() for chart in farm_charts(farm_run(SPINS))}
     assert list(charts) == ["farm-speedup", "farm-message", "farm-metg"]
     speedup = charts["farm-speedup"]["series"]
     assert [one["name"] for one in speedup] == ["batch 1", "batch 10", "batch 100"]

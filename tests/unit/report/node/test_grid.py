@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.unit.report.make_node import NOT_HERE, deviation, measured, node_run
@@ -9,7 +11,7 @@ from wulf.core.records import Verdict
 from wulf.core.units import show_in
 from wulf.measure.node.rows import rows_of, table
 from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, marks_of
-from wulf.report.node.grid import grid, most_odd, node_names, ratio_text, readable, shade
+from wulf.report.node.grid import blocks, most_odd, node_names, ratio_text, readable, shade
 
 
 @pytest.mark.parametrize(
@@ -44,20 +46,26 @@ def test_the_nodes_that_deviate_most_are_shown_in_natural_order() -> None:
     assert most_odd(nodes, {}, 9) == nodes
 
 
+def lines_of(rows: Any, nodes: list[str], marks: Any) -> tuple[dict[str, Any], list[str]]:
+    """Name of a row → its cells; and the reasons."""
+    found, reasons = blocks(rows, table().rows, nodes, marks)
+    lines = {line[0].title.partition(":")[0]: line for columns in found.values() for line in columns.rows}
+    return lines, list(reasons.numbers)
+
+
 def test_every_row_that_anybody_has_stands_in_its_block_scaled_by_its_median() -> None:
     run = node_run(("n1", "n2"))
     rows = rows_of(run.records)
-    blocks, reasons = grid(rows, table().rows, node_names(rows), {})
-    lines = {line["id"]: line for block in blocks for line in block["rows"]}
+    lines, reasons = lines_of(rows, node_names(rows), {})
     assert set(lines) == {row.name for row in table().rows if row.name in rows["n1"]}
-    assert lines["mem.l1.latency"]["unit"] == "ns"
-    assert lines["cpu.int.add.rate"]["unit"] == "GHz"
-    assert lines["mem.triad"]["unit"] == "GB/s"
-    assert lines["net.pipe.rate"]["unit"] == "Gbit/s"
-    for node, cell in zip(("n1", "n2"), lines["mem.l1.latency"]["cells"], strict=True):
+    assert lines["mem.l1.latency"][1].text == "ns"
+    assert lines["cpu.int.add.rate"][1].text == "GHz"
+    assert lines["mem.triad"][1].text == "GB/s"
+    assert lines["net.pipe.rate"][1].text == "Gbit/s"
+    for node, cell in zip(("n1", "n2"), lines["mem.l1.latency"][2:], strict=True):
         record = rows[node]["mem.l1.latency"]
-        assert cell["text"] == show_in(record.value, 1e-9)
-        assert cell["interval"] == f"{show_in(record.low, 1e-9)}–{show_in(record.high, 1e-9)}"
+        assert cell.text == show_in(record.value, 1e-9)
+        assert cell.small == [f"{show_in(record.low, 1e-9)}–{show_in(record.high, 1e-9)}"]
     nulls = [rows["n1"][line].reason for line in lines if rows["n1"][line].value is None]
     assert reasons == list(dict.fromkeys(nulls))
     assert set(NOT_HERE.values()) < set(reasons), "and of L3, whose size is not resolved"
@@ -69,20 +77,21 @@ def test_a_null_has_a_dash_and_the_number_of_its_reason_a_failure_its_mark() -> 
     failed = rows["n1"]["cpu.int.add"]
     failed.value = failed.low = failed.high = None
     failed.verdict, failed.reason = Verdict.FAILED, "killed by SIGKILL"
-    blocks, reasons = grid(rows, table().rows, ["n1"], {})
-    cells = {line["id"]: line["cells"][0] for block in blocks for line in block["rows"]}
-    assert cells["cpu.int.add"]["text"] == "×"
-    assert reasons[cells["cpu.int.add"]["note"] - 1] == "killed by SIGKILL"
-    assert cells["os.io_uring"]["text"] == "–"
-    assert reasons[cells["os.io_uring"]["note"] - 1] == NOT_HERE["os.io_uring"]
-    assert cells["cpu.int.div"]["note"] == 0
+    lines, reasons = lines_of(rows, ["n1"], {})
+    cells = {name: line[2] for name, line in lines.items()}
+    assert cells["cpu.int.add"].text == "×"
+    assert reasons[cells["cpu.int.add"].note - 1] == "killed by SIGKILL"
+    assert cells["os.io_uring"].text == "–"
+    assert reasons[cells["os.io_uring"].note - 1] == NOT_HERE["os.io_uring"]
+    assert cells["cpu.int.div"].note == 0
 
 
 def test_cells_are_shaded_where_a_finding_says_so_and_nowhere_else() -> None:
     run = node_run(("n1", "n2"))
     rows = rows_of(run.records)
     marks = marks_of([deviation("n2", {"mem.triad": 0.4})], table().by_name)
-    blocks, _ = grid(rows, table().rows, ["n1", "n2"], marks)
-    shaded = [(line["id"], [c["shade"] for c in line["cells"]]) for b in blocks for line in b["rows"]
-              if any(c["shade"] for c in line["cells"])]  # fmt: skip
-    assert shaded == [("mem.triad", ["", "worse-3"])]
+    lines, _ = lines_of(rows, ["n1", "n2"], marks)
+    styles = {name: [cell.style for cell in line[2:]] for name, line in lines.items()}
+    assert [(name, own) for name, own in styles.items() if any("-" in one for one in own)] == [
+        ("mem.triad", ["ok", "worse-3"])
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from tests.unit.report.make_node import NODE_SHAPES, measured, node_run
 from tests.unit.report.make_run import EVIL, SHAPES, make_run
 from tests.unit.report.run.test_html import PLOTLY, Checker, chart_data, parsed
 from wulf.measure.node.machines import machines_of
-from wulf.report.kit.html import template
-from wulf.report.node.machines import beside, json_rows, machine_charts, machine_rows, print_machines, ratio_ticks
-from wulf.report.node.machines_page import render_machines, write_machines
-from wulf.report.node.page import MOST_NODES, MOST_SWEEPS, machines_of_run, node_section, titles
+from wulf.report.kit.page import render_view, write_view
+from wulf.report.kit.terminal import print_all
+from wulf.report.kit.view import Cell, Columns, Items, Note, Section, walk
+from wulf.report.node.comparison import machines_of_run, machines_section, machines_view, titles
+from wulf.report.node.machines import VIEWS, beside, drawn_views, json_rows, machine_chart, machine_rows, ratio_ticks
+from wulf.report.node.sections import MOST_NODES, MOST_SWEEPS, node_sections
 from wulf.report.run.html import render
-from wulf.report.run.page import page
+from wulf.report.run.view import RecordTable, run_view
 
 SECTIONS = ["node-rows", "node-sweeps", "node-matrices", "node-noise", "node-machines"]
 
@@ -39,27 +42,24 @@ def test_every_shape_is_sound_html(shape: str) -> None:
 
 def test_all_sections_stand_between_findings_and_facts() -> None:
     _, checker = parsed(node_run(("n1", "n2")))
-    assert sections(checker) == ["findings", *SECTIONS, "facts", "records", "method"]
+    assert sections(checker) == ["findings", *SECTIONS, "records", "facts", "method"]
 
 
 def test_a_mixed_run_has_both_parts() -> None:
     _, checker = parsed(NODE_SHAPES["node-mixed"]())
-    assert sections(checker) == ["findings", "pairs", "sweep", *SECTIONS, "facts", "records", "method"]
+    assert sections(checker) == ["findings", "pairs", "sweep", *SECTIONS, "records", "facts", "method"]
 
 
 @pytest.mark.parametrize("shape", ["survey", "troubled", "empty", "layers"])
 def test_pages_without_records_of_nodes_have_nothing_of_it(shape: str) -> None:
     run = SHAPES[shape]()
-    text = render(run)
-    assert node_section(run) == (None, [])
-    assert "node-rows" not in text
-    assert template("node.css") not in text
-    assert template("node.js") not in text
+    assert node_sections(run) == []
+    assert "wulf-node's sections" not in render(run), "nor the script"
 
 
 def test_a_single_probe_is_a_record_and_no_section() -> None:
     _, checker = parsed(NODE_SHAPES["node-probe"]())
-    assert sections(checker) == ["findings", "facts", "records", "method"]
+    assert sections(checker) == ["findings", "records", "facts", "method"]
 
 
 def test_charts_have_a_place_each() -> None:
@@ -72,24 +72,25 @@ def test_charts_have_a_place_each() -> None:
 
 def test_many_nodes_are_bounded_and_the_odd_one_is_among_them() -> None:
     run = NODE_SHAPES["node-forty"]()
-    context, charts = node_section(run)
-    assert context is not None
-    assert len(context["table"]["nodes"]) == MOST_NODES
-    assert "node33" in context["table"]["nodes"]
-    assert context["table"]["left_out"] == 40 - MOST_NODES
-    assert [part["node"] for part in context["sweeps"]["nodes"]][-1] == "node33"
-    assert len(context["sweeps"]["nodes"]) == MOST_SWEEPS
-    assert context["sweeps"]["left_out"] == 40 - MOST_SWEEPS
-    assert len(context["machines"]["heads"]) == 1  # all of one kind
-    assert len(str(charts)) < 2_000_000
+    elements = list(walk(node_sections(run)))
+    grid = next(one for one in elements if isinstance(one, Columns) and one.alike)
+    assert len(grid.heads) == 2 + MOST_NODES
+    assert "node33" in grid.heads
+    latencies = [one.heading for one in elements if isinstance(one, Section) and one.heading.startswith("Latency, ")]
+    assert len(latencies) == MOST_SWEEPS
+    assert latencies[-1] == "Latency, node33"
+    assert any(f"sweeps of {40 - MOST_SWEEPS} more nodes" in one.text for one in elements if isinstance(one, Note))
+    (machines,) = (one for one in elements if isinstance(one, Columns) and one.key == "machine-table")
+    assert len(machines.heads) == 3  # all of one kind
+    assert len(render(run)) - len(PLOTLY) < 2_000_000
 
 
 def test_a_deviation_is_said_in_its_cell() -> None:
     text, checker = parsed(NODE_SHAPES["node-five"]())
-    said = [words for words in checker.text if re.match("[▲▽◆] ", words)]
+    said = [words for words in checker.text if re.fullmatch("[▲▽◆] [^;]*", words)]
     assert said == ["▽ −6 % better", "▲ +31 % worse", "◆ ×2", "▲ ÷2.3 worse", "▲ ÷2.3 worse", "▲ +31 % worse"]
-    assert 'class="legend"' in text
-    assert 'class="legend"' not in render(node_run(("n1", "n2")))
+    assert "worse than its like" in text
+    assert "worse than its like" not in render(node_run(("n1", "n2")))
 
 
 def test_few_nodes_are_not_judged_and_the_page_says_so() -> None:
@@ -107,11 +108,16 @@ def test_reasons_stand_below_with_the_numbers_of_their_cells() -> None:
 
 
 def test_the_records_of_nodes_count_in_bytes_and_the_method_is_theirs() -> None:
-    context = page(node_run(("n1",)))
-    triad = next(row for row in context["records"]["rows"] if "bandwidth" in row["cell"])
-    assert "GB/s" in triad["value"]
-    assert "fresh memory, files, processes and sockets" in context["method"][0].text
-    assert "fresh sockets and buffers" in page(SHAPES["survey"]())["method"][0].text
+    elements = list(walk(run_view(node_run(("n1",))).sections))
+    records = next(one for one in elements if isinstance(one, RecordTable))
+    triad = next(row for row in records.rows if "bandwidth" in row[2])
+    assert "GB/s" in triad[4].text
+    assert "fresh memory, files, processes and sockets" in method_of(elements)
+    assert "fresh sockets and buffers" in method_of(walk(run_view(SHAPES["survey"]()).sections))
+
+
+def method_of(elements: Iterable[Any]) -> str:
+    return next(one for one in elements if isinstance(one, Items)).items[0].text
 
 
 def two_machines() -> Any:
@@ -123,22 +129,22 @@ def two_machines() -> Any:
 
 
 def test_machines_have_a_line_for_time_cycles_and_cost_and_the_best_is_marked() -> None:
-    lines = [line for line in machine_rows(two_machines()) if line["row"] == "mem.l2.latency"]
-    assert [line["what"] for line in lines] == ["time per operation", "cycles per operation", "price per Mop/s"]
-    assert [cell["best"] for cell in lines[0]["cells"]] == [False, True]
-    assert lines[2]["cells"][1] == {"text": "–", "interval": "", "best": False, "reason": "no price given"}
-    assert lines[0]["title"] == "L2, memory latency"
+    lines = [line for line in machine_rows(two_machines()) if line[0].title == "mem.l2.latency"]
+    assert [line[1].text for line in lines] == ["time per operation", "cycles per operation", "price per Mop/s"]
+    assert [cell.text.endswith(" ★") for cell in lines[0][2:]] == [False, True]
+    assert lines[2][3] == Cell("–", "dim", small=["no price given"])
+    assert lines[0][0].text == "L2, memory latency"
 
 
 def test_a_chart_of_machines_is_relative_to_the_best_of_each_line() -> None:
     these = two_machines()
-    time = machine_charts("x", these)[0]
+    time = machine_chart(these, VIEWS[0])
     place = time["names"].index("L2, memory latency")
     assert time["series"][1]["x"][place] == 1
     assert time["series"][0]["x"][place] == pytest.approx(2, rel=0.05)
     assert time["short"][place] == "mem.l2.latency"
-    assert [chart["id"] for chart in machine_charts("x", these)] == ["x-time", "x-cycles"]  # one price is no comparison
-    assert machine_charts("x", beside(these.machines[:1], titles())) == []
+    assert [view.key for view in drawn_views(these)] == ["time", "cycles"], "one price is no comparison"
+    assert drawn_views(beside(these.machines[:1], titles())) == []
 
 
 def test_the_json_is_in_si_units() -> None:
@@ -158,16 +164,16 @@ def test_ticks_of_ratios_reach_the_top_and_begin_at_the_best(top: float) -> None
 
 def test_the_page_of_machines_is_sound_and_needs_no_network(tmp_path: Path) -> None:
     these = two_machines()
-    write_machines(these, tmp_path / "m.html")
+    write_view(machines_view(these), tmp_path / "m.html")
     text = (tmp_path / "m.html").read_text(encoding="utf-8")
     checker = Checker()
     checker.feed(text.replace(PLOTLY, ""))
     assert checker.open == []
     assert text.startswith("<!doctype html>")
     policy = next(str(a["content"]) for t, a in checker.tags if a.get("http-equiv") == "Content-Security-Policy")
-    assert policy.count("sha256-") == 3
+    assert policy.count("sha256-") == 2
     assert not any("src" in attrs for _, attrs in checker.tags)
-    one = render_machines(beside(these.machines[:1], titles()))
+    one = render_view(machines_view(beside(these.machines[:1], titles())))
     assert PLOTLY not in one
     assert "<script" not in one
 
@@ -178,7 +184,7 @@ def test_the_terminal_shows_them_in_eighty_columns() -> None:
     from rich.console import Console
 
     out = StringIO()
-    print_machines(two_machines(), Console(file=out, width=80))
+    print_all([machines_section(two_machines())], Console(file=out, width=80))
     text = out.getvalue()
     assert max(map(len, text.splitlines())) <= 80
     assert "old" not in text.splitlines()[0]  # nodes have names of their own here

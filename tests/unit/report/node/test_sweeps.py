@@ -20,8 +20,9 @@ from tests.unit.report.make_node import (
 )
 from tests.wording import Wording, lacking
 from wulf.core.records import Param, Record, Verdict
+from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Note, walk
 from wulf.report.node.grid import readable
-from wulf.report.node.matrices import CORES, matrices, matrix_chart, matrix_text, numa_places
+from wulf.report.node.matrices import CORES, matrices, matrix_chart, matrix_section, numa_places
 from wulf.report.node.noise import noise_section, panel_chart, share_scale, shown_nodes
 from wulf.report.node.sweeps import (
     bandwidth_chart,
@@ -64,7 +65,7 @@ def test_strides_and_several_chains_are_no_points_of_the_curve() -> None:
 
 
 def test_the_panels_share_an_axis_from_latency_to_rate() -> None:
-    chart = latency_chart("x", SWEEP, {})
+    chart = latency_chart(SWEEP, {})
     assert chart is not None
     assert [panel["title"].partition(",")[0] for panel in chart["panels"]] == [
         "latency of a load", "σ of cpu-rate", "cpu-rate",
@@ -74,12 +75,12 @@ def test_the_panels_share_an_axis_from_latency_to_rate() -> None:
         for one in panel["series"]:
             assert len(one["x"]) == len(one["y"]) == len(one["low"]) == len(one["hover"])
             assert all(low < y < high for low, y, high in zip(one["low"], one["y"], one["high"], strict=True))
-    assert latency_chart("x", [], {}) is None
+    assert latency_chart([], {}) is None
 
 
 def test_a_size_without_a_value_is_a_gap_that_says_why() -> None:
     records = [chase(4096, 1e-9), chase(8192, None), chase(16384, 1e-9)]
-    chart = latency_chart("x", records, {})
+    chart = latency_chart(records, {})
     assert chart is not None
     (series,) = chart["panels"][0]["series"]
     assert series["y"] == [1e-9, None, 1e-9]
@@ -88,8 +89,8 @@ def test_a_size_without_a_value_is_a_gap_that_says_why() -> None:
 
 def test_a_sweep_without_any_value_has_no_chart_and_keeps_its_table() -> None:
     records = [chase(4096, None), chase(8192, None)]
-    assert latency_chart("x", records, {}) is None
-    assert sweep_table(records)[0]["verdict"] == "unresolved: no huge pages"
+    assert latency_chart(records, {}) is None
+    assert sweep_table(records).rows[0][4] == Cell("unresolved: no huge pages", "unresolved")
 
 
 def test_edges_are_marked_beside_what_the_system_reports(wording: Wording) -> None:
@@ -110,7 +111,7 @@ def test_edges_are_marked_beside_what_the_system_reports(wording: Wording) -> No
 
 def test_a_chart_has_the_marks_within_its_axis_alone() -> None:
     records = [chase(size, 1e-9) for size in (1 << 20, 2 << 20, 4 << 20)]
-    chart = latency_chart("x", records + edge_records("n1"), {})
+    chart = latency_chart(records + edge_records("n1"), {})
     assert chart is not None
     assert [mark["name"] for mark in chart["marks"]] == ["L2", "L2"]
 
@@ -120,12 +121,12 @@ def test_bandwidth_has_a_panel_for_each_number_of_threads_and_dashes_for_nontemp
     curves = bandwidth_curves(records)
     assert list(curves) == ["one CPU", "all CPUs"]
     assert [curve.name for curve in curves["one CPU"]][:3] == ["read", "write", "write, non-temporal"]
-    chart = bandwidth_chart("x", records)
+    chart = bandwidth_chart(records)
     assert chart is not None
     series = chart["panels"][0]["series"]
     assert [one["dashed"] for one in series[:3]] == [False, False, True]
     assert series[1]["colour"] == series[2]["colour"]
-    assert bandwidth_chart("x", SWEEP) is None
+    assert bandwidth_chart(SWEEP) is None
     assert [threads_text(threads) for threads in (0, 1, None, 4)] == ["all CPUs", "one CPU", "one CPU", "4 CPUs"]
 
 
@@ -137,9 +138,9 @@ def test_ticks_of_sizes_are_powers_of_two_and_few() -> None:
 
 
 def test_the_table_holds_every_point_that_is_drawn() -> None:
-    rows = sweep_table(SWEEP)
+    rows = sweep_table(SWEEP).rows
     assert len(rows) == len(SWEEP)
-    assert {row["what"] for row in rows} == {
+    assert {row[0] for row in rows} == {
         "latency, small pages", "latency, huge pages", "σ per operation, cpu-rate", "rate, cpu-rate",
     }  # fmt: skip
 
@@ -149,28 +150,27 @@ def test_a_matrix_of_cores_has_every_pair_and_prints_them_all(cpus: int) -> None
     ((kind, matrix),) = matrices("n1", 0, core_records("n1", cpus, random.Random(1)), {})
     chart = matrix_chart(kind, matrix)
     assert kind is CORES
-    assert chart is not None
     assert chart["nodes"] == [str(cpu) for cpu in range(cpus)]
     assert all(chart["z"][i][i] is None for i in range(cpus))
     assert chart["z"][0][1] is not None
     assert chart["z"][1][0] == chart["z"][0][1]
     assert chart["yellowHigh"] is True
-    text = matrix_text(kind, matrix, chart)
-    assert [len(cells) for _, cells in text["rows"]] == [cpus] * cpus
+    elements = list(walk(matrix_section(kind, matrix).elements))
+    (table,) = (one for one in elements if isinstance(one, Columns))
+    assert [len(row) for row in table.rows] == [1 + cpus] * cpus
     if cpus > 3:
         assert "CPU 0 and CPU 3" in chart["hover"][0][3]
         assert "not in this process" in chart["hover"][3][0]
-        (missing,) = text["missing"]
+        _, missing = (one.text for one in elements if isinstance(one, Note))
         assert lacking(missing, "CPU 0 and CPU 3: ", "CPU 3 is not in this process") == []
 
 
 def test_more_cores_are_drawn_and_not_printed_and_too_many_are_said() -> None:
     rng = random.Random(1)
     ((kind, matrix),) = matrices("n1", 0, core_records("n1", 24, rng), {})
-    assert matrix_text(kind, matrix, matrix_chart(kind, matrix))["rows"] == []
+    assert [type(one) for one in matrix_section(kind, matrix).body] == [Note, Drawing, Note]
     ((kind, matrix),) = matrices("n1", 0, core_records("n1", 130, rng), {})
-    assert matrix_chart(kind, matrix) is None
-    assert not matrix_text(kind, matrix, None)["drawn"]
+    assert [type(one) for one in matrix_section(kind, matrix).body] == [Note, Note]
 
 
 def test_numa_has_rows_by_the_cpus_node_and_columns_by_the_memorys() -> None:
@@ -180,8 +180,6 @@ def test_numa_has_rows_by_the_cpus_node_and_columns_by_the_memorys() -> None:
     found = matrices("n1", 0, [*numa_records("n1"), by_name], node_facts("n1"))
     assert [matrix.metric for _, matrix in found] == ["latency", "throughput"]
     latency, bandwidth = (matrix_chart(kind, matrix) for kind, matrix in found)
-    assert latency is not None
-    assert bandwidth is not None
     assert latency["text"] == [["88.0", "141"], ["141", "88.0"]]
     assert bandwidth["yellowHigh"] is False
     assert "CPUs of node 0, memory of node 1" in latency["hover"][0][1]
@@ -193,32 +191,41 @@ def noise(node: str, value: float | None, **fields: Any) -> Record:
 
 
 def test_noise_has_a_panel_a_figure_and_a_point_a_node() -> None:
-    section, charts = noise_section(node_run(("n1", "n2", "n3")).records)
-    assert [figure["title"] for figure in section["figures"]][:2] == [
+    elements, charts = parts(node_run(("n1", "n2", "n3")).records)
+    (panels,) = (one for one in elements if isinstance(one, Beside))
+    assert [one.heading for one in panels.sections][:2] == [
         "interruptions a second (selfish detour)", "longest interruption (selfish detour)",
     ]  # fmt: skip
     assert all(chart["names"] == ["n1", "n2", "n3"] for chart in charts)
-    assert len(section["rows"]) == 3 * len(charts)
-    assert noise_section([]) == ({"figures": [], "rows": [], "more": 0}, [])
+    assert len(rows_in(elements)) == 3 * len(charts)
+    assert noise_section([]) == []
+
+
+def parts(records: list[Record]) -> tuple[list[Any], list[Any]]:
+    """The elements of the section on noise, and its charts."""
+    elements = list(walk(noise_section(records)))
+    return elements, [one.make() for one in elements if isinstance(one, Drawing)]
+
+
+def rows_in(elements: list[Any]) -> Any:
+    return next(one.rows for one in elements if isinstance(one, Columns))
 
 
 def test_noise_that_was_not_measured_is_a_row_with_its_reason_and_no_point() -> None:
-    section, charts = noise_section([noise("n1", None, reason="no tracefs"), noise("n2", 1e-3)])
+    elements, charts = parts([noise("n1", None, reason="no tracefs"), noise("n2", 1e-3)])
     assert charts[0]["names"] == ["n2"]
-    assert section["rows"][0]["verdict"] == "unresolved: no tracefs"
+    assert rows_in(elements)[0][4].text == "unresolved: no tracefs"
 
 
 def test_of_many_nodes_the_noisiest_are_shown() -> None:
     nodes = {f"n{i}": noise(f"n{i}", i * 1e-5 + 1e-6) for i in range(1, 61)}
     assert shown_nodes(nodes) == [f"n{i}" for i in range(21, 61)]
-    assert panel_chart("x", "lost", "detour", {"n1": noise("n1", None, reason="?")}) is None
+    assert parts([noise("n1", None, reason="?")])[1] == []
 
 
 def test_a_span_of_decades_is_logarithmic_and_a_zero_has_no_place_on_it() -> None:
-    wide = panel_chart("x", "lost", "detour", {"a": noise("a", 1e-5), "b": noise("b", 1e-2)})
-    zero = panel_chart("x", "lost", "detour", {"a": noise("a", 0.0), "b": noise("b", 1e-2)})
-    assert wide is not None
-    assert zero is not None
+    wide = panel_chart("lost", "detour", {"a": noise("a", 1e-5), "b": noise("b", 1e-2)})
+    zero = panel_chart("lost", "detour", {"a": noise("a", 0.0), "b": noise("b", 1e-2)})
     assert (wide["log"], zero["log"]) == (True, False)
     assert wide["series"][0]["x"] == pytest.approx([0.001, 1.0])
     assert zero["series"][0]["x"] == [0.0, 1.0]
@@ -231,6 +238,5 @@ def test_shares_are_read_in_per_cent_or_millionths() -> None:
 
 
 def test_noisy_points_are_told_apart() -> None:
-    chart = panel_chart("x", "lost", "detour", {"a": noise("a", 1e-3, verdict=Verdict.NOISY, reason="drift")})
-    assert chart is not None
+    chart = panel_chart("lost", "detour", {"a": noise("a", 1e-3, verdict=Verdict.NOISY, reason="drift")})
     assert chart["series"][0]["noisy"] == [True]

@@ -14,8 +14,9 @@ from tests.wording import lacking
 from wulf.core.findings import Evidence, Finding, Severity
 from wulf.core.records import Record, Verdict
 from wulf.measure.node.rows import table
-from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, Reasons, cell_text, margin, marks_of, scale_of
-from wulf.report.node.table import print_node_tables
+from wulf.report.kit.terminal import print_all
+from wulf.report.node.figures import BETTER, ODD, WORSE, Marked, margin, marks_of, scale_of
+from wulf.report.node.sections import node_sections
 from wulf.store.run import Run
 
 ROWS = table().by_name
@@ -24,7 +25,7 @@ ROWS = table().by_name
 def shown(records: list[Record], findings: list[Finding] | None = None, width: int = 80, **console: Any) -> str:
     text = io.StringIO()
     run = Run(Path("x"), {"id": "r"}, records=records, findings=findings or [])
-    print_node_tables(run, Console(file=text, width=width, **console))
+    print_all(node_sections(run), Console(file=text, width=width, **console))
     return text.getvalue()
 
 
@@ -88,13 +89,13 @@ def test_reasons_are_footnotes_each_once() -> None:
 
 
 def test_noisy_and_failed_figures_say_so() -> None:
-    reasons = Reasons()
-    noisy = record("n1", "os.syscall.null", 1e-7, verdict=Verdict.NOISY, reason="interval 12 % wide")
-    failed = record("n1", "os.syscall.null", None, verdict=Verdict.FAILED, reason="lost")
-    assert cell_text(noisy, 1e-9, None, reasons) == "~100 ±1.0%"
-    assert cell_text(failed, 1e-9, None, reasons) == "–1"
-    assert cell_text(None, 1.0, None, reasons) == ""
-    assert reasons.numbers == {"lost": 1}
+    text = shown([
+        record("n1", "os.syscall.null", 1e-7, verdict=Verdict.NOISY, reason="interval 12 % wide"),
+        record("n2", "os.syscall.null", None, verdict=Verdict.FAILED, reason="lost", supported=True),
+    ])  # fmt: skip
+    assert "~100 ±1.0%" in text
+    assert "×1" in text
+    assert "–1 lost" in text
 
 
 def test_units_memory_in_bytes_network_in_bits_noise_in_percent() -> None:

@@ -19,8 +19,9 @@ from wulf.report.kit import html as html_kit
 from wulf.report.kit.charts import MAX_HEAT_NODES, decade_ticks, heat_map, label, pair_chart, sweep_charts
 from wulf.report.kit.html import json_for_script, plotly
 from wulf.report.kit.matrices import pair_matrices, sweeps
+from wulf.report.kit.view import walk
 from wulf.report.run.html import render, write_report
-from wulf.report.run.page import MAX_RECORDS, page
+from wulf.report.run.view import MAX_RECORDS, RecordTable, run_view
 from wulf.store.reading import StoreError
 from wulf.store.run import Run
 
@@ -143,11 +144,11 @@ def test_without_charts_there_is_no_plotly() -> None:
 def test_sections_in_order_with_findings_first() -> None:
     _, checker = parsed(survey())
     sections = [attrs["id"] for tag, attrs in checker.tags if tag == "section"]
-    assert sections == ["findings", "pairs", "sweep", "facts", "records", "method"]
+    assert sections == ["findings", "pairs", "sweep", "records", "facts", "method"]
 
 
 def test_a_run_cut_short_says_so() -> None:
-    assert page(survey())["warning"] == ""
+    assert run_view(survey()).warning == ""
     _, checker = parsed(troubled())
     assert any("This run was interrupted" in text for text in checker.text)
 
@@ -174,16 +175,12 @@ def test_a_node_against_itself_has_its_cell() -> None:
     chart = heat_map(pair_matrices(SHAPES["loopback"]())[0], "")
     assert chart["text"] == [["9.00"]]
     assert "n1, loopback" in chart["hover"][0][0]
-    (pairs,) = (block for block in page(SHAPES["loopback"]())["blocks"] if block.template == "pairs.html.j2")
-    assert pairs.content["pairs"][0]["summary"].startswith("1 of 1 pair, 9 µs")
+    assert "1 of 1 pair, 9 µs" in render(SHAPES["loopback"]())
 
 
 def test_the_evidence_of_a_fact_shows_both_sides() -> None:
-    finding = page(survey())["findings"][1]
-    assert finding["evidence"] == [
-        {"value": "5.15.0-91-generic", "nodes": "n4"},
-        {"value": "6.1.0-28-amd64", "nodes": "the others"},
-    ]
+    (table,) = run_view(survey()).sections[0].body[1].body
+    assert table.rows == [("5.15.0-91-generic", "n4"), ("6.1.0-28-amd64", "the others")]
 
 
 def test_values_that_span_little_are_coloured_linearly_and_look_alike() -> None:
@@ -216,7 +213,7 @@ def test_what_has_no_value_is_hatched_with_its_reason_and_never_zero() -> None:
 
 
 def test_sweep_charts_carry_intervals_and_gaps() -> None:
-    rtt, rate = sweep_charts(sweeps(troubled()))
+    rtt, rate = (make() for _, make in sweep_charts(sweeps(troubled())))
     series = rtt["series"][0]
     assert series["x"] == [4**i for i in range(7)]
     assert series["y"][3] is None
@@ -255,8 +252,8 @@ def test_a_thousand_nodes_are_summarised() -> None:
 
 
 def test_the_records_table_begins_with_what_is_not_ok() -> None:
-    rows = page(troubled())["records"]["rows"]
-    assert [row["verdict"] == "ok" for row in rows] == [False] * 6 + [True] * 26
+    rows = next(one for one in walk(run_view(troubled()).sections) if isinstance(one, RecordTable)).rows
+    assert [row[9].style == "ok" for row in rows] == [False] * 6 + [True] * 26
 
 
 def test_backquotes_are_code() -> None:

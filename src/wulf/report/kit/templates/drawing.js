@@ -17,18 +17,20 @@ globalThis.wulfDrawing = (themes, printWidth) => {
     };
   }
 
-  // Draws every chart, now and whenever theme, width or paper change. `series` makes a chart's traces and layout;
-  // `columns` says how many times the printed width its element has.
-  function start(series, columns = () => 1) {
+  // Draws every chart of these kinds, now and whenever theme, width or paper change. A kind makes a chart's traces and
+  // layout; `columns` says how many times the printed width its element has.
+  function start(kinds, columns = () => 1) {
+    const own = charts.filter((chart) => chart.kind in kinds);
+
     function draw(chart) {
       const element = document.getElementById(chart.id);
       const width = printing ? printWidth * columns(element) : Math.floor(element.clientWidth);
       if (width < 50) return;
-      const { traces, layout } = series(chart, themes[themeName()], width);
+      const { traces, layout } = kinds[chart.kind](chart, themes[themeName()], width);
       Plotly.react(element, traces, layout, { displayModeBar: false, responsive: false, scrollZoom: false });
     }
 
-    const drawAll = () => charts.forEach(draw);
+    const drawAll = () => own.forEach(draw);
     drawAll();
     darkMode.addEventListener("change", drawAll);
     let pending = 0;
@@ -52,8 +54,9 @@ globalThis.wulfDrawing = (themes, printWidth) => {
       opened.forEach((details) => { details.open = false; });
       drawAll();
     });
-    document.documentElement.dataset.drawn = String(charts.length);
+    const { dataset } = document.documentElement;
+    dataset.drawn = String(Number(dataset.drawn ?? 0) + own.length);
   }
 
-  return { charts, baseLayout, themeName, isPrinting: () => printing, start };
+  return { baseLayout, themeName, isPrinting: () => printing, start };
 };

@@ -78,5 +78,5 @@
     return { traces, layout };
   }
 
-  start(series);
+  start({ series });
 })();

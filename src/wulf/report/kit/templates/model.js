@@ -86,7 +86,6 @@
     return { traces: traces(chart, theme), layout };
   }
 
-  // A page with charts of another kind has a script before this one that says how they are drawn.
-  const kinds = globalThis.wulfKinds ?? {};
-  start((chart, theme, width) => (kinds[chart.kind] ?? series)(chart, theme, width, baseLayout));
+  start({ plot: series });
+  globalThis.wulfModel = { baseLayout, start };
 })();

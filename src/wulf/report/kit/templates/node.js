@@ -1,6 +1,7 @@
-// The charts of wulf-node's sections, drawn with the tools of report.js, which calls this with them.
-"use strict";
-globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
+// The charts of wulf-node's sections, drawn with the tools of report.js. No network.
+(() => {
+  "use strict";
+  const { baseLayout, logAxis, band, themeName, SERIES, start } = wulfReport;
   const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "x", "star"];
   const GAP = 0.05; // between two panels, of the height of all
   const LEGEND = {
@@ -144,5 +145,5 @@ globalThis.wulfCharts = ({ baseLayout, logAxis, band, themeName, SERIES }) => {
     return { traces, layout };
   }
 
-  return { panels, dots };
-};
+  start({ panels, dots });
+})();

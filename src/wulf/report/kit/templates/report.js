@@ -214,26 +214,8 @@
     return { traces, layout };
   }
 
-  const tools = { baseLayout, logAxis, band, themeName, SERIES };
-  const DRAW = { heat, sweep, strip, layers, ...globalThis.wulfCharts?.(tools) };
-
   const columns = (element) => (element.closest(".large") !== null ? 2 : 1);
-  drawing.start((chart, theme, width) => DRAW[chart.kind](chart, theme, width), columns);
-
-  const filter = document.getElementById("filter");
-  if (filter) {
-    const rows = [...document.querySelectorAll("#record-table tbody tr")];
-    const count = document.getElementById("filter-count");
-    filter.closest("p").hidden = false;
-    filter.addEventListener("input", () => {
-      const words = filter.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
-      let shown = 0;
-      for (const row of rows) {
-        const text = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => text.includes(word));
-        shown += row.hidden ? 0 : 1;
-      }
-      count.textContent = words.length ? `${shown} of ${rows.length}` : "";
-    });
-  }
+  const start = (kinds) => drawing.start(kinds, columns);
+  start({ heat, sweep, strip, layers });
+  globalThis.wulfReport = { baseLayout, logAxis, band, themeName, SERIES, start };
 })();

@@ -1,6 +1,7 @@
 // What ranks do over time: aggregated first; a stretch that is dragged over is drawn from the finer level. No network.
-"use strict";
-globalThis.wulfKinds = (() => {
+(() => {
+  "use strict";
+  const { baseLayout, start } = wulfModel;
   const MOST_COLUMNS = 600; // of what is drawn at once
   const FULL = 200; // a byte that stands for all of a bucket
   const shown = new Map(); // chart → the stretch that is zoomed to
@@ -63,7 +64,7 @@ globalThis.wulfKinds = (() => {
     });
   }
 
-  function timeline(chart, theme, width, baseLayout) {
+  function timeline(chart, theme, width) {
     const stretch = shown.get(chart.id) ?? [0, chart.end];
     const { x, z, text } = columns(chart, ...stretch);
     setTimeout(() => watch(chart), 0); // once Plotly has made the element its own
@@ -93,5 +94,5 @@ globalThis.wulfKinds = (() => {
     return { traces: [heat, path], layout };
   }
 
-  return { timeline };
+  start({ timeline });
 })();

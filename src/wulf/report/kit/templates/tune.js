@@ -52,5 +52,5 @@
     return { traces: chart.series.map((one, i) => trace(one, i, chart.series.length, theme)), layout };
   }
 
-  start(series);
+  start({ effects: series });
 })();
