@@ -146,7 +146,7 @@ class Replay:
             int(answer.get("live", 0)), bool(answer.get("graph", False)), connect, int(answer.get("connecting", 0)),
         )  # fmt: skip
 
-    def write(self, program: Program, target: str, place: Path) -> None:
+    def write(self, program: ReplayProgram, target: str, place: Path) -> None:
         """Write a program for another simulator, into a file or a folder that is there."""
         self._ask("write", program=program.number, **{target: str(place.absolute())})
 

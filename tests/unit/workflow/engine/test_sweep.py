@@ -60,7 +60,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     )
 
 
-def lines_of(outcome: Outcome) -> list[Record]:
+def lines_of(outcome: RunOutcome) -> list[Record]:
     """Of a sweep that found both."""
     assert outcome.exit_code == 0
     (finding,) = [f for f in outcome.run.findings if f.kind == "curve"]
