@@ -299,7 +299,7 @@ def test_no_change_stays_for_want_of_a_disk(tmp_path: Path, kind: str, who: str)
 
 
 @pytest.mark.parametrize(
-    "who", [pytest.param("watchdog", marks=pytest.mark.full), "twin", pytest.param("person", marks=pytest.mark.full)]
+    "who", ["twin", "agent", "stuck", *(pytest.param(who, marks=pytest.mark.full) for who in ("watchdog", "person"))]
 )
 def test_no_change_stays_for_a_disk_that_is_silent(tmp_path: Path, who: str) -> None:
     """Frozen, so that whoever writes to it waits in the kernel, and can't be killed."""
