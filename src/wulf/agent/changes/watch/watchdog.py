@@ -151,6 +151,7 @@ def settle() -> None:
     os.chdir("/")
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(1))  # which systemd would else take for a service well done
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
         file.write("-900")
     with contextlib.suppress(ImportError):  # a node without pyroute2

@@ -255,7 +255,7 @@ class TestStarting:
         assert f"--setenv=WULF_STATE={node.folder.parent}" in command
         assert "--property=Restart=on-failure" in command
         assert "--property=StartLimitIntervalSec=0" in command
-        assert command[-4:] == [sys.executable, "-m", "wulf.agent", "--watchdog"]
+        assert command[-5:] == [sys.executable, "-m", "wulf.agent", "--watchdog", "--twin"]
 
     def test_else_as_a_session_of_its_own(
         self, node: FakeNode, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch
@@ -329,6 +329,16 @@ def test_what_it_comes_to_know_is_in_locked_memory_too() -> None:
     before, after = map(int, subprocess.check_output([sys.executable, "-c", program], text=True).split())
     assert before > 0
     assert after - before >= 64 << 10
+
+
+def test_one_that_is_asked_to_end_has_failed() -> None:
+    """Else systemd does not start it anew."""
+    program = "from wulf.agent.changes.watch.watchdog import settle; import time; settle(); print(flush=True); "
+    with subprocess.Popen([sys.executable, "-c", f"{program}time.sleep(600)"], stdout=subprocess.PIPE) as one:
+        assert one.stdout is not None
+        one.stdout.readline()
+        one.terminate()
+        assert one.wait(HANGS) == 1
 
 
 def test_a_number_that_another_process_has_got_is_nobodys(node: FakeNode) -> None:
