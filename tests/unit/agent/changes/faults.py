@@ -30,7 +30,8 @@ from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.host import Host
 from wulf.agent.changes.operations import take_back
 from wulf.agent.changes.state import deadlines, lock
-from wulf.agent.changes.state.journal import NAME, Damaged
+from wulf.agent.changes.state.journal import NAME
+from wulf.agent.changes.state.lines import Damaged
 from wulf.agent.changes.status import status
 from wulf.agent.files.disk import Disk
 

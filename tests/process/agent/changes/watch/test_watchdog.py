@@ -90,21 +90,56 @@ def test_an_agent_that_hangs_is_ended(forked: ForkedNode, monkeypatch: pytest.Mo
     assert forked.settings.load() == START
 
 
-def test_a_damaged_journal_ends_it_and_a_status_says_so(forked: ForkedNode) -> None:
+def test_where_journal_and_copy_are_damaged_it_goes_by_its_memory(forked: ForkedNode) -> None:
     change(forked)
-    path = forked.folder / "journal.jsonl"
-    (forked.run / "journal.jsonl").write_text("not a line\n")
-    path.write_bytes(path.read_bytes().replace(b"9000", b"8000", 1))
-    known = deadlines.load(forked.host)
-    assert known is not None
-    known.lease_until = 0.0  # over only now, however long it took to damage the journal
-    deadlines.save(forked.host, known)
-    arming.ask(forked.host)  # wakes it
+    arming.ask(forked.host)
+    damage(forked)
+    over(forked)
     assert ended(forked)
+    assert forked.settings.load() == START
+    found = status(forked.host)
+    assert (found["open"], found["problems"]) == ([], [])
+    assert [each["name"] for each in found["taken_back"]] == ["nic.mtu", "nic.rings"]
+
+
+def test_where_nothing_of_a_journal_can_be_trusted_it_waits(forked: ForkedNode) -> None:
+    """Nothing is guessed; and nobody but it knows when that was put right."""
+    forked.paired = False
+    change(forked)
+    kill(forked.watchdog_pid() or 0)
+    sound = [path.read_bytes() for path in journals(forked)]
+    damage(forked)
+    over(forked)
+    arming.arm(forked.host, deadlines.load(forked.host).serial, forked.start)  # type: ignore[union-attr]
     found = status(forked.host)
     assert "is damaged" in found["problems"][0]
     assert forked.value("mtu") == 9000
-    assert (forked.folder / arming.LOG).read_text().count("is damaged") == 1, "nor does its twin go on"
+    assert text_when_there(forked.folder / arming.LOG).count("is damaged") == 1
+    for path, content in zip(journals(forked), sound, strict=True):
+        path.write_bytes(content)
+    arming.ask(forked.host)  # wakes it
+    assert ended(forked)
+    assert forked.settings.load() == START
+
+
+def journals(node: ForkedNode) -> tuple[Path, Path]:
+    return node.folder / "journal.jsonl", node.run / "journal.jsonl"
+
+
+def damage(node: ForkedNode) -> None:
+    """Both."""
+    path, copy = journals(node)
+    path.write_bytes(path.read_bytes().replace(b"9000", b"8000", 1))
+    copy.write_text("not a line\n")
+
+
+def over(node: ForkedNode) -> None:
+    """The controller has been silent for too long, only now."""
+    known = deadlines.load(node.host)
+    assert known is not None
+    known.lease_until = 0.0
+    deadlines.save(node.host, known)
+    arming.ask(node.host)  # wakes it
 
 
 def test_only_one_watches(forked: ForkedNode) -> None:
@@ -128,9 +163,7 @@ class TestTwin:
             seen.append(forked.watchdog_pid())
             assert arming.ask(forked.host) == {"pid": seen[-1], "serial": known.serial, "until": known.next}
         assert status(forked.host)["problems"] == []
-        known.lease_until = 0.0
-        deadlines.save(forked.host, known)
-        arming.ask(forked.host)  # wakes it
+        over(forked)
         assert ended(forked)
         assert forked.settings.load() == START
 
