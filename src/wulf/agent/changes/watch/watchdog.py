@@ -126,7 +126,7 @@ class _Seen:
         return self._known
 
     def journal(self) -> Journal:
-        """The journal as it is, for whoever has the guard; as it was, where neither it nor its copy can be read or trusted."""
+        """The journal as it is, for whoever has the guard; or as it was, where it can be neither read nor trusted."""
         known = self._journal
         try:
             found = Journal(self._host)
