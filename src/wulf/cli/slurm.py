@@ -14,6 +14,7 @@ import click
 
 from wulf.cli.commands import where_option
 from wulf.core.errors import UsageError
+from wulf.core.files import folder, replace_file
 
 if TYPE_CHECKING:
     from wulf.cluster.slurm.jobs import Job
@@ -129,8 +130,8 @@ def _submit(nodes: str, options: Mapping[str, str], argv: Sequence[str], tasks: 
         raise UsageError(
             f"{run} already holds a run", f"`sbatch {run / 'job.sh'}` goes on with it, or choose another --out"
         )
-    run.mkdir(parents=True, exist_ok=True)
-    (run / "job.sh").write_text(script)
+    with folder(run, make=True) as below:
+        replace_file(Path("job.sh"), script, below=below)
     what = f"{tasks} runs, one after the other, in" if tasks else "its run:"
     where = shlex.quote(str(run))
     click.echo(f"job {_sbatch(run / 'job.sh')} has been submitted; {what} {run}")

@@ -9,6 +9,7 @@ import click
 from wulf.cli.options import echo_records
 from wulf.cli.studying import studied, tell_change, tell_findings
 from wulf.core.errors import UsageError
+from wulf.core.files import replace_file
 from wulf.measure import tools
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def run_like(
     elif found.cells:
         click.echo(loop.text(found))
     for name, text in (loop.files(found) if loop.files and found.cells else {}).items():
-        (outcome.run.path / name).write_text(text)
+        replace_file(outcome.run.path / name, text)
     _explain(loop, found, outcome, quick=quick)
     return outcome.exit_code
 

@@ -66,13 +66,12 @@ def _source(path: Path) -> Source:
 
 def _write(made: Exported, folder: Path) -> None:
     """All files; what begins with '#!' may be executed."""
-    from wulf.core.files import replace_file
+    from wulf.core import files
 
     try:
-        for name, text in made.files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, text, mode=0o755 if text.startswith("#!") else 0o644)
+        with files.folder(folder, make=True) as below:
+            for name, text in made.files.items():
+                files.replace_file(Path(name), text, 0o755 if text.startswith("#!") else 0o644, below)
     except OSError as error:
         raise UsageError(f"{folder} can't be written: {error.strerror}", "name another folder: --out DIR") from error
 

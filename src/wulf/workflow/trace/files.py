@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import FOUND, OK, UsageError
+from wulf.core.files import copy_file
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, find_run
 from wulf.trace.errors import TraceError
@@ -90,7 +90,7 @@ def export_trace(name: str, to: str, place: Path) -> list[str]:
 def _export_goal(folder: Path, to: str, place: Path) -> list[str]:
     if to != GOAL:
         raise UsageError(f"a GOAL schedule has no times: it can't be written as {to}", "export the trace it came from")
-    shutil.copyfile(folder / SCHEDULE, place)
+    copy_file(folder / SCHEDULE, place)
     return []
 
 
@@ -109,8 +109,7 @@ def import_trace(
     FormatError
         A file is not as its format wants it.
     """
-    folder = writer.path / FOLDER
-    folder.mkdir(exist_ok=True)
+    folder = writer.make_folder(FOLDER)
     for path in paths:
         if not path.exists():
             raise UsageError(f"{path} is not there", "name the files of the trace")
