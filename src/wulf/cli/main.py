@@ -16,8 +16,8 @@ import click
 
 from wulf import __version__
 from wulf.cli.commands import find
+from wulf.cli.showing import echo
 from wulf.core.errors import INTERRUPTED, UsageError, WulfError, sentence
-from wulf.core.foreign import clean
 
 GROUPS = {
     "Measure": {
@@ -129,10 +129,10 @@ def main() -> None:
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
         error.show(shown := io.StringIO())
-        click.echo(sentence(shown.getvalue()), err=True, nl=False)  # it repeats what was given, whole
+        echo(sentence(shown.getvalue()), err=True, nl=False)  # it repeats what was given, whole
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        echo("interrupted", err=True)
         sys.exit(INTERRUPTED)
     except WulfError as error:
         _show(error)
@@ -179,17 +179,14 @@ def too_long(error: Exception) -> UsageError | None:
 
 
 def _show(error: WulfError) -> None:
-    """An error for people on stderr, or one JSON object with --json, so that programs can read it too.
-
-    What it quotes of nodes and files drives no terminal.
-    """
+    """An error for people on stderr, or one JSON object with --json, so that programs can read it too."""
     if "--json" in sys.argv:
         content = {"error": error.what, "next_step": error.next_step, "exit_code": error.exit_code}
-        click.echo(json.dumps(content), err=True)
+        echo(json.dumps(content), err=True)
         return
-    click.echo(click.style("error: ", fg="red", bold=True) + clean(error.what), err=True)
+    echo(error.what, err=True, label="error: ")
     if error.next_step:
-        click.echo(f"  → {clean(error.next_step)}", err=True)
+        echo(f"  → {error.next_step}", err=True)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,40 @@
-"""What a command found as a view: on the terminal, as JSON, and as a page."""
+"""What commands say: lines, views on the terminal, as JSON, and as a page.
+
+What nodes and files have said is in much of it, so all of it goes one way, which leaves nothing that drives a terminal.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import colour_console
+from wulf.core.foreign import clean
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from wulf.report.kit.outcomes import Outcome
     from wulf.report.kit.view import View
+
+
+def echo(text: object = "", *, err: bool = False, nl: bool = True, label: str = "") -> None:
+    """A line, or several, on stdout or stderr; `label`, which is ours, stands before them, bold and red."""
+    shown = click.style(label, fg="red", bold=True) if label else ""
+    click.echo(shown + clean(str(text)), err=err, nl=nl)
+
+
+def colour_console() -> Console:
+    """A rich console on stdout: plain and 80 columns in a pipe, without colour under NO_COLOR; no text is markup."""
+    from wulf.report.kit.console import CleanConsole
+
+    wide = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return CleanConsole(highlight=False, markup=False, width=None if wide else 80)
 
 
 def show_outcome(outcome: Outcome, result: Mapping[str, Any], page: Path, *, as_json: bool = False) -> None:
