@@ -19,19 +19,15 @@ from pathlib import Path
 from wulf import __version__
 from wulf.core.errors import InternalError
 from wulf.core.files import replace_file
+from wulf.core.places import user_folder
 
 LONGEST = 300
 """Characters of an exception's own words that are told."""
 
 
 def places(environment: Mapping[str, str]) -> list[Path]:
-    """Where a report may lie: the user's folder for state, else the one for temporary files.
-
-    A relative XDG_STATE_HOME is ignored, as the XDG Base Directory specification asks; so is a HOME that is none.
-    """
-    state, home = Path(environment.get("XDG_STATE_HOME", "")), Path(environment.get("HOME", ""))
-    own = state if state.is_absolute() else home / ".local/state"
-    return [*([own / "wulf"] if own.is_absolute() else []), Path(tempfile.gettempdir())]
+    """Where a report may lie: the user's folder for state, else the one for temporary files."""
+    return [user_folder("state", environment), Path(tempfile.gettempdir())]
 
 
 def failed(error: Exception, command: Sequence[str], at: datetime, where: Sequence[Path]) -> InternalError:

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from wulf.core.errors import INCOMPLETE, OK
 from wulf.core.files import replace_file
+from wulf.core.places import user_folder
 from wulf.workflow.node.refresh import Account, Batch, Why
 
 WINDOW = 0.4
@@ -30,9 +31,7 @@ def state_path(environ: Mapping[str, str] = os.environ) -> Path:
     """Where the account is kept: systemd's $STATE_DIRECTORY, else $XDG_STATE_HOME or ~/.local/state, in wulf/."""
     if given := environ.get("STATE_DIRECTORY", "").partition(":")[0]:
         return Path(given) / "refresh.json"
-    state = environ.get("XDG_STATE_HOME", "")
-    home = Path(environ.get("HOME") or Path.home())
-    return (Path(state) if state.startswith("/") else home / ".local" / "state") / "wulf" / "refresh.json"
+    return user_folder("state", environ) / "refresh.json"
 
 
 def read_account(path: Path, now: float) -> Account:
