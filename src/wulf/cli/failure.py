@@ -13,6 +13,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -73,5 +74,6 @@ def _write(text: str, name: str, where: Sequence[Path]) -> Path | None:
         except OSError:
             continue  # a full or read-only disk: the next place, and stderr at the end
         return folder / name
-    sys.stderr.write(printable)
+    with suppress(OSError):
+        sys.stderr.write(printable)
     return None

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
 
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True, label: str = "") -> None:
-    """A line, or several, on stdout or stderr; `label`, which is ours, stands before them, bold and red."""
+    """A line, or several, on stdout or stderr; `label`, which is ours, stands before them, bold and red.
+
+    Raises OSError where stdout can't be written. Where stderr can't, nothing ends for it.
+    """
     shown = click.style(label, fg="red", bold=True) if label else ""
-    click.echo(shown + clean(str(text)), err=err, nl=nl)
+    with suppress(OSError) if err else nullcontext():
+        click.echo(shown + clean(str(text)), err=err, nl=nl)
 
 
 def colour_console() -> Console:

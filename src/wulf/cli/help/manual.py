@@ -42,7 +42,7 @@ def command(folder: Path) -> None:
             replace_file(folder / f"{name}.1", page)
             written += 1
     except OSError as error:
-        raise UsageError(f"{error.filename} can't be written: {error.strerror}", "name another folder") from error
+        raise UsageError(f"{folder} can't be written: {error.strerror}", "name another folder") from error
     echo(f"{folder}: {plural(written, 'page')}")
 
 
