@@ -133,5 +133,6 @@ def remove(runs: tuple[str, ...], directory: Path | None, *, yes: bool) -> None:
         try:
             shutil.rmtree(path)
         except OSError as error:
-            raise UsageError(f"{error.filename} can't be removed: {error.strerror}", "is it yours?") from error
+            why = error.strerror or str(error)
+            raise UsageError(f"{error.filename or path} can't be removed: {why}", "is it yours?") from error
         echo(f"removed {path}")

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from wulf.core.errors import INCOMPLETE, OK
 from wulf.core.files import replace_file
+from wulf.core.given import Unreadable, json_of
 from wulf.core.places import user_folder
 from wulf.workflow.node.refresh import Account, Batch, Why
 
@@ -38,12 +39,12 @@ def read_account(path: Path, now: float) -> Account:
     """The account as it was kept; an empty one, begun now, where there is none or it can't be read as one."""
     new = Account(at=now, since=now)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json_of(path)
         numbers = {name: float(content[name]) for name in ("at", "credit", "cost", "spent", "since")}
         return Account(**numbers, tried={str(name): float(at) for name, at in content["tried"].items()})
-    except FileNotFoundError:
-        return new
-    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        if isinstance(error, Unreadable) and error.absent:
+            return new
         print(f"wulf rates refresh: {path} is begun anew: {type(error).__name__}: {error}", file=sys.stderr)
         return new
 
