@@ -70,6 +70,8 @@ def _write(text: str, name: str, where: Sequence[Path]) -> Path | None:
     for folder in where:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder.stat().st_uid not in (0, os.geteuid()) or folder.is_symlink():
+                continue  # root was sent there, as by sudo -E, by whoever has it
             replace_file(folder / name, printable, mode=0o600)
         except OSError:
             continue  # a full or read-only disk: the next place, and stderr at the end

@@ -189,6 +189,8 @@ def circumstance(error: Exception) -> WulfError | None:
         return None
     if error.errno == errno.ENAMETOOLONG:
         return UsageError(f"{error.filename}: no file has so long a name", "is something quoted that is not one?")
+    if error.errno in _NOT_LET and error.filename:
+        return UsageError(f"{error.filename}: {error.strerror}", "is it yours, and is the path right?")
     if error.errno in _NO_ROOM:
         place = error.filename or "what this command says"
         return WulfError(f"{place} can't be written: {error.strerror}", "make room, or write it elsewhere")
@@ -200,6 +202,7 @@ def circumstance(error: Exception) -> WulfError | None:
 
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NOT_LET = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ELOOP)
 
 
 def _show(error: WulfError) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wulf.core.errors import UsageError
 from wulf.core.foreign import clean
 
 if TYPE_CHECKING:
@@ -48,25 +49,33 @@ def show_outcome(outcome: Outcome, result: Mapping[str, Any], page: Path, *, as_
 
     outcome.write(result, page)
     if as_json:
-        click.echo(json.dumps(result))
+        echo(json.dumps(result))
     else:
         print_view(outcome.view(result), colour_console())
-    click.echo(f"report: {page}", err=as_json)
+    echo(f"report: {page}", err=as_json)
 
 
 def show_view(
     view: View, content: Mapping[str, Any], *, as_json: bool, html: Path | None, page: View | None = None
 ) -> None:
-    """A model: `content` is its JSON, `page` the view of the page where that holds more than the terminal's."""
+    """A model: `content` is its JSON, `page` the view of the page where that holds more than the terminal's.
+
+    Raises UsageError where a figure of it is not finite.
+    """
     from wulf.report.kit.terminal import print_view
 
+    try:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        what = "what was given leads to figures beyond all bounds"
+        raise UsageError(what, "give figures of machines that there are") from error
     if html is not None:
         from wulf.report.kit.page import write_model
 
         write_model(page or view, html)
     if as_json:
-        click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+        echo(text)
         return
     print_view(view, colour_console())
     if html is not None:
-        click.echo(f"page: {html}")
+        echo(f"page: {html}")

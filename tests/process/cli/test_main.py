@@ -27,6 +27,12 @@ def ended(redirected: str, *words: str, folder: Path) -> subprocess.CompletedPro
     ("redirected", "words", "code", "said"),
     [
         ('exec "$@" 2>/dev/full', ("survey", "--nodes", "["), 2, ""),
+        (
+            'exec "$@"',
+            ("cost", "--price", "1e308", "--gflops", "1e-308", "--years", "1e308", "--json"),
+            2,
+            "beyond all",
+        ),
         ('exec "$@" 2>&-', ("survey", "--nodes", "["), 2, ""),
         ('exec "$@" >/dev/full', ("networks", "list"), 3, "what this command says can't be written: No space left"),
         ('exec "$@" >/dev/full', ("schema",), 3, "what this command says can't be written: No space left"),
