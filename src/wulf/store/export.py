@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from wulf.core.files import copy_file
 from wulf.core.foreign import clean
-from wulf.core.markdown import cell
+from wulf.core.names import markdown_cell as cell
 from wulf.core.records import Record
 from wulf.store.reading import StoreError
 

@@ -17,7 +17,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from errno import ENOSPC
@@ -196,30 +196,28 @@ class RunWriter:
         return below
 
     def _appending(self, name: str) -> FileIO:
-        try:
+        with self._written(name):
             return self._kept.enter_context(appending(Path(name), self._folder))
-        except OSError as error:
-            raise self._failed(self.path / name, error) from error
 
     def write_text(self, name: str, text: str) -> Path:
         """Replace one of the run's files atomically and durably; `name` may have folders. Returns its path."""
-        try:
+        with self._written(name):
             replace_file(Path(name), text, below=self._folder)
-        except OSError as error:
-            raise self._failed(self.path / name, error) from error
         return self.path / name
 
     def make_folder(self, name: str) -> Path:
         """A folder of the run's, made unless it is there. Returns its path."""
-        try:
-            with folder(Path(name), self._folder):
-                return self.path / name
-        except OSError as error:
-            raise self._failed(self.path / name, error) from error
+        with self._written(name), folder(Path(name), self._folder):
+            return self.path / name
 
-    @staticmethod
-    def _failed(path: Path, error: OSError) -> StoreError:
-        return StoreError(f"can't write {path}: {error.strerror}", "free some space; what was measured before is kept")
+    @contextmanager
+    def _written(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"can't write {self.path / name}: {error.strerror}", "free some space; what was measured before is kept"
+            ) from error
 
     def write_json(self, name: str, content: Any, *, compact: bool = False) -> None:
         """Replace one of the run's JSON files atomically and durably; a large one `compact`, on one line."""
@@ -228,11 +226,9 @@ class RunWriter:
 
     def _append(self, out: FileIO, line: bytes) -> None:
         """Append one line. A write that fails half-way leaves at most one torn line, which readers skip."""
-        try:
+        with self._written(str(out.name)):
             if out.write(line) != len(line):
                 raise OSError(ENOSPC, os.strerror(ENOSPC))
-        except OSError as error:
-            raise self._failed(self.path / str(out.name), error) from error
 
     def append(self, record: Record) -> None:
         """Append one complete record; the first one of a resumed run takes the place of all that there were."""
