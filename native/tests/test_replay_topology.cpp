@@ -256,6 +256,19 @@ TEST_CASE("replay topology: a description may stand in a file") {
   std::filesystem::remove(path);
 }
 
+TEST_CASE("replay topology: nobody waits for a file that is none, and none fills the memory") {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("wulf-topology-" + std::to_string(getpid()) + ".json");
+  std::ofstream(path) << kGraph;
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
+  for (const std::string& name : {path.string(), std::string("/dev/zero"), std::string("/")}) {
+    INFO(name);
+    CHECK_THROWS_WITH(make_topology({{"kind", "file"}, {"path", name}}, 3),
+                      Catch::Matchers::ContainsSubstring("is no regular file of 64 MiB at most"));
+  }
+  std::filesystem::remove(path);
+}
+
 TEST_CASE("replay topology: what can't be is refused by name") {
   for (const auto& [text, field] : std::initializer_list<std::pair<const char*, const char*>>{
            {R"({"kind": "fat-tree", "ports": 4, "levels": 2, "bytes_per_second": 1})", "topology"},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -16,6 +18,7 @@ namespace wulf::replay {
 namespace {
 
 constexpr double kMostBytesPerSecond = 1e14;
+constexpr std::uintmax_t kLargestFile = 64UL << 20;
 
 using Maker = std::unique_ptr<Topology> (*)(const Json&, std::uint32_t);
 
@@ -30,6 +33,13 @@ const std::map<std::string, Maker>& makers() {
 
 /// The description in a file, for those that are too long for a request.
 Json read_description(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::exists(path, unknown) &&
+      (!std::filesystem::is_regular_file(path, unknown) ||
+       std::filesystem::file_size(path, unknown) > kLargestFile)) {
+    throw bad_parameter("topology.path", "The topology's file " + path +  // a pipe would be waited for
+                                             " is no regular file of 64 MiB at most");
+  }
   std::ifstream file(path);
   if (!file) {
     throw bad_parameter("topology.path", "The topology's file " + path +

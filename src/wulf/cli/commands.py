@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from wulf.cli.showing import echo
+
 
 def find(where: str) -> click.Command:
     """The command at "module:attribute", imported when it is asked for."""
@@ -43,7 +45,7 @@ _WHOLE = "wulf.help_all"
 def _tell_all(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
         ctx.meta[_WHOLE] = True
-        click.echo(ctx.get_help(), color=ctx.color)
+        echo(ctx.get_help())
         ctx.exit()
 
 

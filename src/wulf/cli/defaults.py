@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import click
 from click.core import ParameterSource
 
+from wulf.cli.showing import echo
 from wulf.core.configuration import ConfiguredValue, Scalar, configuration
 from wulf.core.errors import UsageError
 
@@ -146,7 +147,7 @@ def settle(context: click.Context, known: Known) -> None:
     context.meta[_WORDS] = [word for default in counting.values() for word in default.words]
     for name in sorted(SOURCES & set(counting)):
         setting = counting[name].setting
-        click.echo(f"nodes: {setting.value}, by {setting.key} in {setting.file}", err=True)
+        echo(f"nodes: {setting.value}, by {setting.key} in {setting.file}", err=True)
 
 
 def added_words() -> list[str]:

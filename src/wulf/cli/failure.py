@@ -13,25 +13,22 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from wulf import __version__
 from wulf.core.errors import InternalError
 from wulf.core.files import replace_file
+from wulf.core.places import user_folder
 
 LONGEST = 300
 """Characters of an exception's own words that are told."""
 
 
 def places(environment: Mapping[str, str]) -> list[Path]:
-    """Where a report may lie: the user's folder for state, else the one for temporary files.
-
-    A relative XDG_STATE_HOME is ignored, as the XDG Base Directory specification asks; so is a HOME that is none.
-    """
-    state, home = Path(environment.get("XDG_STATE_HOME", "")), Path(environment.get("HOME", ""))
-    own = state if state.is_absolute() else home / ".local/state"
-    return [*([own / "wulf"] if own.is_absolute() else []), Path(tempfile.gettempdir())]
+    """Where a report may lie: the user's folder for state, else the one for temporary files."""
+    return [user_folder("state", environment), Path(tempfile.gettempdir())]
 
 
 def failed(error: Exception, command: Sequence[str], at: datetime, where: Sequence[Path]) -> InternalError:
@@ -73,9 +70,12 @@ def _write(text: str, name: str, where: Sequence[Path]) -> Path | None:
     for folder in where:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder.stat().st_uid not in (0, os.geteuid()) or folder.is_symlink():
+                continue  # root was sent there, as by sudo -E, by whoever has it
             replace_file(folder / name, printable, mode=0o600)
         except OSError:
             continue  # a full or read-only disk: the next place, and stderr at the end
         return folder / name
-    sys.stderr.write(printable)
+    with suppress(OSError):
+        sys.stderr.write(printable)
     return None

@@ -11,6 +11,7 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command, Group
+from wulf.cli.showing import colour_console, echo
 
 if TYPE_CHECKING:
     from wulf.lab import Lab
@@ -101,7 +102,7 @@ def up(
 
 def _say(line: str) -> None:
     """What goes on, for whoever waits."""
-    click.echo(line, err=True)
+    echo(line, err=True)
 
 
 @command.command("set")
@@ -204,9 +205,9 @@ def status(as_json: bool, name: str | None) -> None:
 
     labs = [_find(name)] if name else lab.all_labs()
     if as_json:
-        click.echo(json.dumps([_as_json(one) for one in labs], indent=2))
+        echo(json.dumps([_as_json(one) for one in labs], indent=2))
     elif not labs:
-        click.echo("No lab is up; `wulf lab up --nodes 4` makes one.")
+        echo("No lab is up; `wulf lab up --nodes 4` makes one.")
     else:
         for one in labs:
             _show(one)
@@ -227,11 +228,11 @@ def down(everything: bool, name: str | None) -> None:
 
     if everything:
         names = lab.down_all()
-        click.echo(f"Down: {', '.join(names)}." if names else "No lab is up.")
+        echo(f"Down: {', '.join(names)}." if names else "No lab is up.")
     elif lab.down(name):
-        click.echo("The lab is down.")
+        echo("The lab is down.")
     else:
-        click.echo(f"The lab {name!r} is not up." if name else "No lab is up.")
+        echo(f"The lab {name!r} is not up." if name else "No lab is up.")
 
 
 def _find(name: str | None) -> Lab:
@@ -246,7 +247,6 @@ def _find(name: str | None) -> Lab:
 
 
 def _show(lab: Lab) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     until = f", until process {lab.owner} ends" if lab.owner else ""
@@ -258,7 +258,7 @@ def _show(lab: Lab) -> None:
         addresses = ", ".join(filter(None, (node.address, node.address6)))
         state = ("up" if node.link_alive else "link dead") if lab.is_up(node.name) else "down"
         table.add_row(node.name, addresses, node.rate or "none", *([node.emulation] if emulated else []), state)
-    console = Console(markup=False)
+    console = colour_console()
     console.print(table)
     if lab.note:
         console.print(lab.note, highlight=False, soft_wrap=True)

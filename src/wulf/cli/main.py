@@ -11,13 +11,14 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 
 import click
 
 from wulf import __version__
 from wulf.cli.commands import find
+from wulf.cli.showing import echo
 from wulf.core.errors import INTERRUPTED, UsageError, WulfError, sentence
-from wulf.core.foreign import clean
 
 GROUPS = {
     "Measure": {
@@ -122,31 +123,42 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Entry point: run, and map errors to exit codes. Only here are errors turned into text."""
+    """Entry point: run, and end with an exit code that says so, whatever can still be written."""
+    code = run()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, AttributeError):  # full, or closed before we began: at the interpreter's end it would be 120
+            if stream is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(code)
+
+
+def run() -> int:
+    """Run the command, and map errors to exit codes. Only here are errors turned into text."""
     try:
         refuse_unusable(sys.argv[1:])
         code = cli.main(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
+        return code if isinstance(code, int) else 0
     except click.ClickException as error:
         error.show(shown := io.StringIO())
-        click.echo(sentence(shown.getvalue()), err=True, nl=False)  # it repeats what was given, whole
-        sys.exit(error.exit_code)
+        echo(sentence(shown.getvalue()), err=True, nl=False)  # it repeats what was given, whole
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
+        echo("interrupted", err=True)
+        return INTERRUPTED
     except WulfError as error:
         _show(error)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except BrokenPipeError:
-        # the reader of our output went away (`wulf runs | head`): not an error; keep the interpreter from flushing
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        # the reader of our output went away (`wulf runs | head`): not an error
+        return 0
     except Exception as error:  # noqa: BLE001 - the one place where a defect is told, never as 1: "something stands out"
         from wulf.cli.failure import failed, places
 
-        told = too_long(error) or failed(error, sys.argv, datetime.now().astimezone(), places(os.environ))
+        told = circumstance(error) or failed(error, sys.argv, datetime.now().astimezone(), places(os.environ))
         _show(told)
-        sys.exit(told.exit_code)
+        return told.exit_code
 
 
 def refuse_unusable(arguments: Sequence[str]) -> None:
@@ -171,25 +183,37 @@ def refuse_unusable(arguments: Sequence[str]) -> None:
         before = word
 
 
-def too_long(error: Exception) -> UsageError | None:
-    """What is told where a name is longer than the file system allows; None: it is another error."""
-    if not isinstance(error, OSError) or error.errno != errno.ENAMETOOLONG:
+def circumstance(error: Exception) -> WulfError | None:
+    """What is told of an error that anything may meet, and that is no defect; None: it is another one."""
+    if not isinstance(error, OSError):
         return None
-    return UsageError(f"{error.filename}: no file has so long a name", "is something quoted that is not one?")
+    if error.errno == errno.ENAMETOOLONG:
+        return UsageError(f"{error.filename}: no file has so long a name", "is something quoted that is not one?")
+    if error.errno in _NOT_LET and error.filename:
+        return UsageError(f"{error.filename}: {error.strerror}", "is it yours, and is the path right?")
+    if error.errno in _NO_ROOM:
+        place = error.filename or "what this command says"
+        return WulfError(f"{place} can't be written: {error.strerror}", "make room, or write it elsewhere")
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return UsageError("the folder that wulf was started in is gone", "change into one that is there")
+    return None
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NOT_LET = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ELOOP)
 
 
 def _show(error: WulfError) -> None:
-    """An error for people on stderr, or one JSON object with --json, so that programs can read it too.
-
-    What it quotes of nodes and files drives no terminal.
-    """
+    """An error for people on stderr, or one JSON object with --json, so that programs can read it too."""
     if "--json" in sys.argv:
         content = {"error": error.what, "next_step": error.next_step, "exit_code": error.exit_code}
-        click.echo(json.dumps(content), err=True)
+        echo(json.dumps(content), err=True)
         return
-    click.echo(click.style("error: ", fg="red", bold=True) + clean(error.what), err=True)
+    echo(error.what, err=True, label="error: ")
     if error.next_step:
-        click.echo(f"  → {clean(error.next_step)}", err=True)
+        echo(f"  → {error.next_step}", err=True)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import os
 import re
 import secrets
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +19,7 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Shared, where_option
 from wulf.cli.defaults import added_words
+from wulf.cli.showing import echo
 from wulf.cli.slurm import array_option, before_program, job_of, sbatch_option, slurm_option
 from wulf.cluster.launchers import offered_launchers
 from wulf.core.errors import UsageError
@@ -328,10 +328,10 @@ def _lab(wanted: str) -> Iterator[Any]:
         raise UsageError(
             f"--lab {wanted!r} is not a number of nodes", "write --lab 4, or put --lab after the command's arguments"
         )
-    click.echo(f"making a lab of {count} nodes", err=True)
+    echo(f"making a lab of {count} nodes", err=True)
     with labs.up(count, keep=False) as made:
         if made.note:
-            click.echo(f"note: {made.note}", err=True)
+            echo(f"note: {made.note}", err=True)
         yield made
 
 
@@ -384,11 +384,4 @@ def named_run(name: str, directory: Path | None) -> Run:
 def echo_records(records: Iterable[Record]) -> None:
     """What --json prints: one record a line on stdout."""
     for record in records:
-        click.echo(record.model_dump_json())
-
-
-def colour_console() -> Any:
-    """A rich console on stdout: plain and 80 columns in a pipe, without colour under NO_COLOR; no text is markup."""
-    from rich.console import Console
-
-    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 80)
+        echo(record.model_dump_json())

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from wulf.cli.showing import echo
 from wulf.measure.engine.watcher import Progress, Unwatched
 
 
@@ -45,7 +46,7 @@ class Plain(Unwatched):
     def say(self, what: str) -> None:
         """One line."""
         self._told = self._clock()
-        sys.stderr.write(f"{what}\n")
+        echo(what, err=True)
 
     def on_progress(self, progress: Progress) -> None:
         """One line, where the last one is long ago."""
@@ -61,9 +62,10 @@ def progress_line() -> Iterator[Bar | Plain]:
     if not sys.stderr.isatty():
         yield Plain()
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Display
+
+    from wulf.report.kit.console import CleanConsole
 
     columns = (
         SpinnerColumn(),
@@ -73,5 +75,5 @@ def progress_line() -> Iterator[Bar | Plain]:
         TextColumn("{task.fields[left]}", markup=False),
         TimeElapsedColumn(),
     )
-    with Display(*columns, console=Console(stderr=True), transient=True) as display:
+    with Display(*columns, console=CleanConsole(stderr=True), transient=True) as display:
         yield Bar(display, display.add_task("starting", total=None, left=""))

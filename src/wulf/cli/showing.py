@@ -1,19 +1,46 @@
-"""What a command found as a view: on the terminal, as JSON, and as a page."""
+"""What commands say: lines, views on the terminal, as JSON, and as a page.
+
+What nodes and files have said is in much of it, so all of it goes one way, which leaves nothing that drives a terminal.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wulf.cli.options import colour_console
+from wulf.core.errors import UsageError
+from wulf.core.foreign import clean
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from wulf.report.kit.outcomes import Outcome
     from wulf.report.kit.view import View
+
+
+def echo(text: object = "", *, err: bool = False, nl: bool = True, label: str = "") -> None:
+    """A line, or several, on stdout or stderr; `label`, which is ours, stands before them, bold and red.
+
+    Raises OSError where stdout can't be written. Where stderr can't, nothing ends for it.
+    """
+    shown = click.style(label, fg="red", bold=True) if label else ""
+    with suppress(OSError) if err else nullcontext():
+        click.echo(shown + clean(str(text)), err=err, nl=nl)
+
+
+def colour_console() -> Console:
+    """A rich console on stdout: plain and 80 columns in a pipe, without colour under NO_COLOR; no text is markup."""
+    from wulf.report.kit.console import CleanConsole
+
+    wide = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return CleanConsole(highlight=False, markup=False, width=None if wide else 80)
 
 
 def show_outcome(outcome: Outcome, result: Mapping[str, Any], page: Path, *, as_json: bool = False) -> None:
@@ -22,25 +49,33 @@ def show_outcome(outcome: Outcome, result: Mapping[str, Any], page: Path, *, as_
 
     outcome.write(result, page)
     if as_json:
-        click.echo(json.dumps(result))
+        echo(json.dumps(result))
     else:
         print_view(outcome.view(result), colour_console())
-    click.echo(f"report: {page}", err=as_json)
+    echo(f"report: {page}", err=as_json)
 
 
 def show_view(
     view: View, content: Mapping[str, Any], *, as_json: bool, html: Path | None, page: View | None = None
 ) -> None:
-    """A model: `content` is its JSON, `page` the view of the page where that holds more than the terminal's."""
+    """A model: `content` is its JSON, `page` the view of the page where that holds more than the terminal's.
+
+    Raises UsageError where a figure of it is not finite.
+    """
     from wulf.report.kit.terminal import print_view
 
+    try:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        what = "what was given leads to figures beyond all bounds"
+        raise UsageError(what, "give figures of machines that there are") from error
     if html is not None:
         from wulf.report.kit.page import write_view
 
         write_view(page or view, html)
     if as_json:
-        click.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+        echo(text)
         return
     print_view(view, colour_console())
     if html is not None:
-        click.echo(f"page: {html}")
+        echo(f"page: {html}")

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.commands import where_option
+from wulf.cli.showing import echo
 from wulf.core.errors import UsageError
+from wulf.core.files import folder, replace_file
 
 if TYPE_CHECKING:
     from wulf.cluster.slurm.jobs import SlurmJob
@@ -94,7 +96,7 @@ def job_of(nodes: str | None, configured: Mapping[str, str]) -> Iterator[SlurmJo
     elif _of_command(SUBMIT, False):
         _submit(nodes, options, sys.argv[1:], _of_command(ARRAY, None) or 0)
     else:
-        with allocation(nodes, options, lambda text: click.echo(text, err=True)) as job:
+        with allocation(nodes, options, lambda text: echo(text, err=True)) as job:
             yield job
 
 
@@ -129,12 +131,12 @@ def _submit(nodes: str, options: Mapping[str, str], argv: Sequence[str], tasks: 
         raise UsageError(
             f"{run} already holds a run", f"`sbatch {run / 'job.sh'}` goes on with it, or choose another --out"
         )
-    run.mkdir(parents=True, exist_ok=True)
-    (run / "job.sh").write_text(script)
+    with folder(run, make=True) as below:
+        replace_file(Path("job.sh"), script, below=below)
     what = f"{tasks} runs, one after the other, in" if tasks else "its run:"
     where = shlex.quote(str(run))
-    click.echo(f"job {_sbatch(run / 'job.sh')} has been submitted; {what} {run}")
-    click.echo(f"  squeue    wulf runs --in {where}" if tasks else f"  squeue    wulf report {where}")
+    echo(f"job {_sbatch(run / 'job.sh')} has been submitted; {what} {run}")
+    echo(f"  squeue    wulf runs --in {where}" if tasks else f"  squeue    wulf report {where}")
     ctx.exit(0)
 
 

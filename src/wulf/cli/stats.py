@@ -7,7 +7,7 @@ import json
 import click
 
 from wulf.cli.commands import Group
-from wulf.cli.options import colour_console
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import FOUND, OK, UsageError
 
 
@@ -49,13 +49,13 @@ def selftest(quick: bool, only: tuple[str, ...], seed: int | None, as_json: bool
         timed = speeds()
     if as_json:
         for claim in found:
-            click.echo(json.dumps(shown.as_json(claim)))
+            echo(json.dumps(shown.as_json(claim)))
     elif markdown:
-        click.echo(shown.markdown(found), nl=False)
+        echo(shown.markdown(found), nl=False)
     else:
         shown.print_claims(found, colour_console())
     for speed in timed:
         word = "" if speed.met else ": TOO SLOW"
-        click.echo(f"{speed.what}: {speed.seconds:.3g} s (limit {speed.limit:g} s){word}", err=as_json or markdown)
-    click.echo(shown.summary(found), err=as_json or markdown)
+        echo(f"{speed.what}: {speed.seconds:.3g} s (limit {speed.limit:g} s){word}", err=as_json or markdown)
+    echo(shown.summary(found), err=as_json or markdown)
     return FOUND if missed(found) else OK

@@ -6,9 +6,8 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from wulf.cli.options import colour_console, echo_records, inventory_of, measuring, named_run
+from wulf.cli.options import echo_records, inventory_of, measuring, named_run
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import INCOMPLETE, UsageError
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def _since(before: Run, outcome: RunOutcome) -> RunOutcome:
     try:
         change = compare_runs(before, outcome.run)
     except UsageError as error:  # what was measured is kept
-        click.echo(f"--baseline: {error.what}", err=True)
+        echo(f"--baseline: {error.what}", err=True)
         return replace(outcome, exit_code=outcome.exit_code or INCOMPLETE)
     return replace(outcome, exit_code=outcome.exit_code or change.exit_code, change=change)
 
@@ -140,7 +139,7 @@ def show_run(
         tell_findings(outcome, untold)
     tell_change(outcome, as_json=as_json)
     if page:
-        click.echo(f"report: {run.path / 'report.html'}", err=as_json or not whole)
+        echo(f"report: {run.path / 'report.html'}", err=as_json or not whole)
     return outcome.exit_code
 
 
@@ -154,15 +153,15 @@ def tell_change(outcome: RunOutcome, *, as_json: bool) -> None:
     page = outcome.run.path / "change.html"
     write_comparison(outcome.change, page)
     if as_json:
-        click.echo(f"since {outcome.change.a.id}: {headline(outcome.change)}", err=True)
+        echo(f"since {outcome.change.a.id}: {headline(outcome.change)}", err=True)
     else:
-        click.echo()
+        echo()
         print_comparison(outcome.change, colour_console())
-    click.echo(f"change: {page}", err=as_json)
+    echo(f"change: {page}", err=as_json)
 
 
 def tell_findings(outcome: RunOutcome, untold: Sequence[str] = ()) -> None:
     """The findings, on stderr, but for these kinds."""
     for finding in outcome.run.findings:
         if finding.kind not in untold:
-            click.echo(f"{finding.kind}: {finding.text}", err=True)
+            echo(f"{finding.kind}: {finding.text}", err=True)

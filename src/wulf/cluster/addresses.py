@@ -66,7 +66,7 @@ def _own_addresses(answer: Future[dict[str, Any]]) -> tuple[list[Address], str]:
     try:
         listed = [_parse(entry["address"]) for entry in answer.result(ANSWER_TIMEOUT)["addresses"]]
     except (NodeError, TimeoutError) as error:
-        return [], f"; asking its agent failed: {error or 'no answer'}"
+        return [], f"; asking its agent failed: {str(error) or 'no answer'}"
     usable = [a for a in listed if not (a.is_loopback or a.is_link_local or a.is_multicast)]
     return sorted(usable, key=lambda address: address.version), ""
 

@@ -221,9 +221,9 @@ class _Running:
             on_endless=self._end_endless,
         )
 
-    def _end_endless(self, sname: str) -> None:
+    def _end_endless(self, complaint: str) -> None:
         """No program of ours says so much in a line: it is broken, or would fill the memory here."""
-        self._listener.on_stderr(f"a line of its {sname} is longer than {LONGEST_LINE >> 20} MiB: it was ended")
+        self._listener.on_stderr(complaint)
         self.kill()
 
     def _on_read(self, sname: str, line: bytes, whole: bool = True) -> None:
@@ -288,10 +288,9 @@ class _Client(StreamClient):  # type: ignore[misc]
 
     def _readlines(self, sname: str) -> Iterator[bytes]:
         said = self._said[sname]
-        told = said.endless
         yield from (line.removesuffix(b"\r") for line in said.take(self._read(sname)))
-        if said.endless and not told:
-            self._on_endless(sname)
+        if complaint := said.complaint():
+            self._on_endless(complaint)
 
     def _flush_read(self, sname: str) -> None:
         if self.streams[sname].readable() and (rest := self._said[sname].rest()):

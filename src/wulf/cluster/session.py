@@ -68,6 +68,15 @@ class RequestError(NodeError):
         self.field = field
 
 
+LONGEST_ERROR = 4000
+"""Letters of an error's words that are kept: a compiler's last ones have a third of it."""
+
+
+def _words(said: Any) -> str:
+    words = str(said)
+    return words if len(words) <= LONGEST_ERROR else f"{words[:LONGEST_ERROR]}…"
+
+
 def explain_exit(program: str) -> Explain:
     """The explanation for a program that this machine started itself."""
 
@@ -286,7 +295,8 @@ class Session:
     def _refusal(self, op: str, error: Any) -> RequestError:
         error = error if isinstance(error, dict) else {}
         code, message = error.get("code", "internal"), error.get("message", "failed without a reason")
-        return RequestError(self.node.name, op, str(code), str(message), error.get("field"))
+        field = error.get("field")
+        return RequestError(self.node.name, op, _words(code), _words(message), None if field is None else _words(field))
 
     def _fail(self, what: str, next_step: str = "") -> None:
         self._lose(SessionLost(self.node.name, what, next_step))

@@ -25,6 +25,7 @@ from typing import Any
 
 from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, text_of, toml
+from wulf.core.places import user_folder
 
 SITE = Path("/etc/wulf/config.toml")
 VARIABLE = "WULF_CONFIG"
@@ -96,13 +97,8 @@ class Configuration:
 
 
 def user_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """The user's own file: $XDG_CONFIG_HOME/wulf/config.toml, else ~/.config/wulf/config.toml.
-
-    A relative XDG_CONFIG_HOME is ignored, as the XDG Base Directory specification asks.
-    """
-    config = environ.get("XDG_CONFIG_HOME", "")
-    home = environ.get("HOME") or str(Path.home())
-    return (Path(config) if config.startswith("/") else Path(home) / ".config") / "wulf/config.toml"
+    """The user's own file: $XDG_CONFIG_HOME/wulf/config.toml, else ~/.config/wulf/config.toml."""
+    return user_folder("config", environ) / "config.toml"
 
 
 def paths(environ: Mapping[str, str] = os.environ, site: Path = SITE) -> list[Path]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import stat
 import tomllib
@@ -24,6 +25,9 @@ MOST = 64 << 20
 
 PATIENCE = 10.0
 """Seconds without a byte after which a pipe is given up."""
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Of a surrogate pair: JSON can have it alone, and no program of ours takes it."""
 
 NOT_REGULAR = "it is no regular file"
 
@@ -165,11 +169,15 @@ def first_fault(error: ValidationError, whole: str = "the whole") -> str:
 
 def _check(value: Any) -> None:
     if isinstance(value, dict):
-        for one in value.values():
+        for name, one in value.items():
+            _check(name)
             _check(one)
     elif isinstance(value, list):
         for one in value:
             _check(one)
+    elif isinstance(value, str):
+        if not value.isascii() and _HALF.search(value):
+            raise Unreadable("a text has half of a character in it, which is no UTF-8")
     elif isinstance(value, float) and not isfinite(value):
         raise Unreadable(f"{value} is no figure")
     elif isinstance(value, int) and value.bit_length() > 1000:

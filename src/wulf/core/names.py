@@ -69,3 +69,13 @@ def subject_text(subject: str) -> str:
     """A record's or finding's subject for people: `n1>n3` as `n1 → n3`."""
     parts = subject.split(">")
     return printable(" → ".join(parts) if len(parts) == 2 and all(parts) else subject)
+
+
+def markdown(text: str) -> str:
+    """Text that Markdown leaves as it is: no tags, no emphasis."""
+    return re.sub(r"([\\*`])", r"\\\1", text).replace("<", "&lt;")
+
+
+def markdown_cell(text: str) -> str:
+    """The same in a cell of a table."""
+    return markdown(text).replace("|", "\\|")

@@ -56,5 +56,6 @@ def combine(function: Callable[..., Floats], *parts: Uncertain) -> Uncertain:
 
     Draws and result have shape (DRAWS,).
     """
-    value = float(function(*(np.asarray(part.value) for part in parts)))
-    return Uncertain(value, np.asarray(function(*(part.draws for part in parts)), dtype=float))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # whoever shows it refuses what is not finite
+        value = float(function(*(np.asarray(part.value) for part in parts)))
+        return Uncertain(value, np.asarray(function(*(part.draws for part in parts)), dtype=float))

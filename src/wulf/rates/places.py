@@ -11,18 +11,15 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from wulf.core.places import user_folder
+
 SYSTEM = Path("/run/wulf/rates.json")
 VARIABLE = "WULF_RATES"
 
 
 def user_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """The user's own file: $XDG_CACHE_HOME/wulf/rates.json, else ~/.cache/wulf/rates.json.
-
-    A relative XDG_CACHE_HOME is ignored, as the XDG Base Directory specification asks.
-    """
-    cache = environ.get("XDG_CACHE_HOME", "")
-    home = environ.get("HOME") or str(Path.home())
-    return (Path(cache) if cache.startswith("/") else Path(home) / ".cache") / "wulf" / "rates.json"
+    """The user's own file: $XDG_CACHE_HOME/wulf/rates.json, else ~/.cache/wulf/rates.json."""
+    return user_folder("cache", environ) / "rates.json"
 
 
 def read_path(environ: Mapping[str, str] = os.environ, system: Path = SYSTEM) -> Path:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from wulf import __version__
 from wulf.core.errors import USAGE
-from wulf.core.files import replace_file
+from wulf.core.files import appending, folder, replace_file
 from wulf.rates import places
 from wulf.rates.errors import RatesError, RatesMissingError
 from wulf.rates.machine import Identity, differences, digest
@@ -102,12 +102,12 @@ def publish(path: Path, new: Mapping[str, Rate], machine: Identity, at: str, hos
     name = host or socket.gethostname()
     try:
         _make_folder(path.parent)
-        with _one_writer(path):
+        with folder(path.parent) as below, _one_writer(path.name, below):
             old, notes = _older(path, name, machine)
             text = to_text(name, at, machine, merged(old, new))
             if len(text.encode()) > MAX_BYTES:
                 raise PublishError(f"the rates would take more than the {MAX_BYTES} bytes that readers take")
-            replace_file(path, text)
+            replace_file(Path(path.name), text, below=below)
     except OSError as error:
         raise PublishError(
             f"can't write {path}: {error.strerror}", "name a file that you may write in WULF_RATES"
@@ -143,18 +143,15 @@ def _make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _one_writer(path: Path) -> Iterator[None]:
+def _one_writer(name: str, below: int) -> Iterator[None]:
     """Hold the lock beside the file, so that two writers do not lose each other's rates.
 
-    Nobody but the folder's owner and root may open it: who can open a file can also lock it, for good.
+    Nobody but the folder's owner and root may open it: who can open a file can also lock it, for good. It becomes that
+    owner's only where it has no other name: elsewhere it would be another file.
     """
-    flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
-    lock = os.open(path.with_name(f".{path.name}.lock"), flags, 0o600)
-    try:
-        if os.geteuid() == 0:
-            owner = path.parent.stat()
-            os.fchown(lock, owner.st_uid, owner.st_gid)
+    with appending(Path(f".{name}.lock"), below, mode=0o600) as lock:
+        if os.geteuid() == 0 and os.fstat(lock.fileno()).st_nlink == 1:
+            owner = os.fstat(below)
+            os.fchown(lock.fileno(), owner.st_uid, owner.st_gid)
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(lock)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from wulf.core.errors import USAGE, UsageError, WulfError
+from wulf.core.files import appending
 from wulf.core.foreign import parse
 from wulf.core.given import Unreadable, contents
 from wulf.search.plan import SearchPlan, plan_object, plan_of
@@ -83,8 +84,11 @@ class Journal:
         except (KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{path} is no journal of a search: {error}", "name the folder of a search") from error
         if torn:
-            with path.open("rb+") as out:
-                out.truncate(len(whole) + 1)
+            try:
+                with appending(path) as out:
+                    out.truncate(len(whole) + 1)
+            except OSError as error:
+                raise JournalError(f"{path} can't be gone on with: {error.strerror}", "may you write there?") from error
         return cls(path, plan, head["about"], recorded)
 
     def append(self, trial: Trial, outcome: Outcome) -> None:
@@ -93,7 +97,7 @@ class Journal:
 
     def _append(self, line: Mapping[str, Any]) -> None:
         try:
-            self._out = self._out or self.path.open("ab", buffering=0)
+            self._out = self._out or appending(self.path)
             self._out.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
             os.fsync(self._out.fileno())
         except OSError as error:

@@ -9,8 +9,9 @@ from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from wulf.core.files import copy_file
 from wulf.core.foreign import clean
-from wulf.core.markdown import cell
+from wulf.core.names import markdown_cell as cell
 from wulf.core.records import Record
 from wulf.store.reading import StoreError
 
@@ -55,10 +56,8 @@ def write_parquet(records: Iterable[Record], target: Path) -> None:
     """By DuckDB. StoreError where it can't be written."""
     import duckdb
 
-    if target.exists() and not target.is_file():
-        raise StoreError(f"{target} is no regular file", "name another")
     with TemporaryDirectory() as folder, duckdb.connect(":memory:") as db:
-        text = Path(folder) / "records.csv"
+        text, made = Path(folder, "records.csv"), Path(folder, "records.parquet")
         text.write_text(as_csv(records), encoding="utf-8")
         db.execute(
             "CREATE TABLE records AS SELECT * FROM read_csv($text, header=true, delim=',', quote='\"', escape='\"', "
@@ -66,8 +65,9 @@ def write_parquet(records: Iterable[Record], target: Path) -> None:
             {"text": str(text), "columns": COLUMNS},
         )
         try:
-            db.table("records").write_parquet(str(target))
-        except duckdb.Error as error:
+            db.table("records").write_parquet(str(made))
+            copy_file(made, target)
+        except (duckdb.Error, OSError) as error:
             raise StoreError(
                 f"{target} can't be written: {error}", "is there room, and may you write there?"
             ) from error

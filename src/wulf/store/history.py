@@ -170,7 +170,7 @@ def _sources(directory: Path | None) -> tuple[list[Source], list[tuple[str, str]
     metas, unread = read_metas(directory)
     found = [Source(path, meta["id"], meta.get("started", ""), meta.get("version", "")) for path, meta in metas.items()]
     reasons = [(path.name, why.removeprefix(f"{path}/")) for path, why in unread.items()]
-    return sorted(found, key=lambda source: (source.started, source.id)), reasons
+    return found, reasons
 
 
 def _records(path: Path, metric: str) -> tuple[list[Record], int]:

@@ -53,6 +53,8 @@ def query(sql: str, directory: Path | None = None) -> Answer:
         db.execute("SET enable_external_access = false")
         try:
             result = db.execute(sql)
+            if result is None:  # DuckDB's word for no statement at all
+                raise UsageError("the query says nothing", "tables: records, runs")
             columns = [column[0] for column in result.description or []]
             return Answer(columns, result.fetchall(), unread, torn)
         except duckdb.Error as error:

@@ -17,7 +17,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from errno import ENOSPC
@@ -30,9 +30,9 @@ from pydantic import ValidationError
 from wulf import __version__
 from wulf.core.configuration import configuration
 from wulf.core.errors import UsageError
-from wulf.core.files import replace_file
+from wulf.core.files import appending, folder, replace_file
 from wulf.core.findings import Finding, Severity
-from wulf.core.given import first_fault
+from wulf.core.given import Unreadable, first_fault, opened
 from wulf.core.records import Record
 from wulf.store.reading import (
     LONGEST,
@@ -105,11 +105,11 @@ class Run:
     def being_written(self) -> bool:
         """True while the wulf that measures it is alive; a run 'running' that nobody writes was cut short."""
         try:
-            with (self.path / ".lock").open() as lock:
+            with opened(self.path / ".lock") as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
-        except OSError:
+        except (OSError, Unreadable):
             return False
         return False
 
@@ -142,7 +142,8 @@ class RunWriter:
     ) -> None:
         self.id = new_run_id(command)
         self.path = path if path is not None else runs_directory() / self.id
-        self._lock = self._claim(resume)
+        self._kept = ExitStack()
+        self._folder = self._claim(resume)
         self._meta = {
             "id": self.id, "command": command, "version": __version__, "state": "running",
             "started": utc_now(), "ended": None, **(meta or {}),
@@ -154,8 +155,9 @@ class RunWriter:
         if resume:
             self._take_over()
         self.write_json("run.json", self._meta)
-        self._records = (self.path / "records.jsonl").open("ab", buffering=0)
-        self._replicates = (self.path / "replicates.jsonl").open("ab", buffering=0)
+        self._records, self._replicates = self._appending("records.jsonl"), self._appending("replicates.jsonl")
+        if resume:
+            _mend(self._replicates)
 
     def _take_over(self) -> None:
         """Go on with what is there: as it was, but for a torn last line and the records, which follow from the rest."""
@@ -164,14 +166,16 @@ class RunWriter:
         self.seen = self.earlier.baseline
         again = [*self.earlier.meta.get("resumed", []), utc_now()]
         self._meta = {**self.earlier.meta, "state": "running", "ended": None, "resumed": again}
-        _mend(self.path / "replicates.jsonl")
         self._outdated = True
 
     def _claim(self, resume: bool) -> int:
-        """Make the directory and hold its lock, so that two commands never write into one run."""
+        """Make the directory and hold its lock, so that two commands never write into one run. Returns its descriptor.
+
+        Whatever is written goes by that: others may own the folder, or one above it.
+        """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = os.open(self.path / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+            below = self._kept.enter_context(folder(self.path, make=True))
+            lock = self._kept.enter_context(appending(Path(".lock"), below))
         except OSError as error:
             raise UsageError(
                 f"can't write a run into {self.path}: {error.strerror}", "choose another directory with --out"
@@ -179,38 +183,52 @@ class RunWriter:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            os.close(lock)
+            self._kept.close()
             raise UsageError(
                 f"another wulf is writing into {self.path}", "wait for it, or choose another --out"
             ) from error
         if (self.path / "run.json").exists() and not resume:
-            os.close(lock)
+            self._kept.close()
             raise UsageError(
                 f"{self.path} already holds a run; runs are never overwritten",
                 f"choose another directory with --out; `wulf resume {self.path}` goes on with that one",
             )
-        return lock
+        return below
+
+    def _appending(self, name: str) -> FileIO:
+        with self._written(name):
+            return self._kept.enter_context(appending(Path(name), self._folder))
+
+    def write_text(self, name: str, text: str) -> Path:
+        """Replace one of the run's files atomically and durably; `name` may have folders. Returns its path."""
+        with self._written(name):
+            replace_file(Path(name), text, below=self._folder)
+        return self.path / name
+
+    def make_folder(self, name: str) -> Path:
+        """A folder of the run's, made unless it is there. Returns its path."""
+        with self._written(name), folder(Path(name), self._folder):
+            return self.path / name
+
+    @contextmanager
+    def _written(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"can't write {self.path / name}: {error.strerror}", "free some space; what was measured before is kept"
+            ) from error
 
     def write_json(self, name: str, content: Any, *, compact: bool = False) -> None:
         """Replace one of the run's JSON files atomically and durably; a large one `compact`, on one line."""
-        target = self.path / name
         layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
-        try:
-            replace_file(target, json.dumps(content, ensure_ascii=False, **layout) + "\n")
-        except OSError as error:
-            raise StoreError(
-                f"can't write {target}: {error.strerror}", "free some space; what was measured before is kept"
-            ) from error
+        self.write_text(name, json.dumps(content, ensure_ascii=False, **layout) + "\n")
 
     def _append(self, out: FileIO, line: bytes) -> None:
         """Append one line. A write that fails half-way leaves at most one torn line, which readers skip."""
-        try:
+        with self._written(str(out.name)):
             if out.write(line) != len(line):
                 raise OSError(ENOSPC, os.strerror(ENOSPC))
-        except OSError as error:
-            raise StoreError(
-                f"can't write {out.name!s}: {error.strerror}", "free some space; what was measured before is kept"
-            ) from error
 
     def append(self, record: Record) -> None:
         """Append one complete record; the first one of a resumed run takes the place of all that there were."""
@@ -234,9 +252,7 @@ class RunWriter:
 
     def close(self) -> None:
         """Release the files and the lock."""
-        self._records.close()
-        self._replicates.close()
-        os.close(self._lock)
+        self._kept.close()
 
     def __enter__(self) -> Self:
         return self
@@ -250,14 +266,12 @@ class RunWriter:
             self.close()
 
 
-def _mend(path: Path) -> None:
+def _mend(lines: FileIO) -> None:
     """Take off a last line that was cut short, so that the next one begins at a line's beginning."""
-    if path.exists():
-        with path.open("rb+") as lines:
-            size = lines.seek(0, os.SEEK_END)
-            last = max(0, size - LONGEST)  # longer than that is no line
-            lines.seek(last)
-            lines.truncate(last + lines.read().rfind(b"\n") + 1)
+    size = lines.seek(0, os.SEEK_END)
+    last = max(0, size - LONGEST)  # longer than that is no line
+    lines.seek(last)
+    lines.truncate(last + lines.read().rfind(b"\n") + 1)
 
 
 T = TypeVar("T")

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+from wulf.core.files import emptied
 from wulf.trace.calls import BY_NAME
 from wulf.trace.errors import TraceError
 from wulf.trace.reader import CHUNK, DONE, FRONT, HEAD, MAGIC, TOTALS, VERSION
@@ -62,7 +63,7 @@ class RankWriter:
 
     def _open(self) -> BinaryIO:
         try:
-            return self._path.open("wb")
+            return emptied(self._path)
         except OSError as error:
             raise TraceError(f"can't write {self._path}: {error.strerror}", "choose another place") from error
 

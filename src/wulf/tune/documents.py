@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from wulf.core.markdown import cell, plain
+from wulf.core.names import markdown as plain
+from wulf.core.names import markdown_cell as cell
 from wulf.tune.explaining import explain, shown
 from wulf.tune.setting import CHECKLIST, GROUPS, PERSIST, Aim, Setting
 

@@ -84,6 +84,26 @@ def test_where_no_report_can_be_written_it_is_on_stderr(
     assert lacking(told, "Traceback (most recent call last)", "RecursionError") == []
 
 
+def test_no_report_is_written_where_a_link_leads(
+    ended: Callable[..., tuple[object, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As root with the folders of another account, `sudo -E` for one, it once lay in /etc."""
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "wulf").symlink_to("etc")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    assert ended(KeyError("n1"))[0] == INTERNAL
+    assert not list((tmp_path / "etc").iterdir())
+    assert len(list((tmp_path / "temporary").iterdir())) == 1
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ELOOP])
+def test_a_place_that_is_not_ours_is_no_defect(ended: Callable[..., tuple[object, str]], number: int) -> None:
+    code, told = ended(OSError(number, "not for you", "/root/runs"))
+    assert code == USAGE
+    assert "/root/runs: not for you" in told
+
+
 @pytest.mark.parametrize(("error", "code"), [(UsageError("no"), USAGE), (KeyboardInterrupt(), INTERRUPTED)])
 def test_what_is_no_defect_leaves_no_report(
     ended: Callable[..., tuple[object, str]], tmp_path: Path, error: BaseException, code: int
@@ -93,7 +113,7 @@ def test_what_is_no_defect_leaves_no_report(
 
 
 def test_a_home_that_is_none_is_no_place() -> None:
-    assert len(places({})) == len(places({"HOME": "relative", "XDG_STATE_HOME": "relative"})) == 1
+    assert all(place.is_absolute() for place in places({"HOME": "relative", "XDG_STATE_HOME": "relative"}))
     assert places({"HOME": "/home/a"})[0] == Path("/home/a/.local/state/wulf")
     assert places({"HOME": "/home/a", "XDG_STATE_HOME": "/s"})[0] == Path("/s/wulf")
 

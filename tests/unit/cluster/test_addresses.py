@@ -86,6 +86,11 @@ def test_an_agent_that_fails_matters_only_where_nothing_else_is_known():
         address(Node("unknown"), broken)
 
 
+def test_an_agent_that_says_nothing_is_told():
+    with pytest.raises(UsageError, match="asking its agent failed: no answer"):
+        address(Node("unknown"), Answering(TimeoutError()))
+
+
 def test_a_node_that_is_down_takes_nobody_with_it():
     inventory = Inventory((Node("n1"), Node("down"), Node("far", "10.0.0.9")))
     assert data_addresses(inventory, {"n1": AGENT}) == {"n1": "192.0.2.1", "far": "10.0.0.9"}

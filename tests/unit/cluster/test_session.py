@@ -7,7 +7,7 @@ import pytest
 
 from tests.wording import lacking
 from wulf.cluster.channel import Exit
-from wulf.cluster.session import MALFORMED, STDERR_KEPT, RequestError, SessionLost
+from wulf.cluster.session import LONGEST_ERROR, MALFORMED, STDERR_KEPT, RequestError, SessionLost
 from wulf.core.errors import NodeError
 
 from .fakes import GREETING, session
@@ -96,6 +96,15 @@ def test_a_refusal_is_a_request_error_with_its_code_and_field():
     assert (caught.value.code, caught.value.field, caught.value.op) == ("bad-parameter", "bytes", "run")
     assert lacking(caught.value.what, "n1: run: bytes = 0 is too small", "bad-parameter, bytes") == []
     assert made.alive
+
+
+def test_a_refusal_without_an_end_is_cut():
+    made, channel = session()
+    future = made.call("run")
+    channel.say({"id": 1, "ok": False, "error": {"code": "x" * 10**6, "message": "y" * 10**6, "field": ["z"] * 10**6}})
+    with pytest.raises(RequestError) as caught:
+        future.result(0)
+    assert len(caught.value.what) < 3 * LONGEST_ERROR + 100
 
 
 def test_a_refusal_without_a_reason():

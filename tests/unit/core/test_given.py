@@ -37,6 +37,8 @@ def test_files_are_read(tmp_path: Path) -> None:
         (b"[" * DEEP, json_of, "nested too deeply"),
         (b"[NaN]", json_of, "nan is no figure"),
         (b"[1e999]", json_of, "inf is no figure"),
+        (rb'[{"a": "\ud800"}]', json_of, "half of a character"),
+        (rb'{"\udfff": 1}', json_of, "half of a character"),
     ],
 )  # fmt: skip
 def test_what_they_hold_is_refused_with_a_reason(

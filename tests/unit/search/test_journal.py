@@ -62,6 +62,18 @@ def test_a_torn_last_line_is_run_again(tmp_path):
     assert path.read_bytes() == whole[: whole.rstrip(b"\n").rfind(b"\n") + 1]
 
 
+def test_no_link_in_its_place_is_written_through(tmp_path):
+    path, target = tmp_path / NAME, tmp_path / "passwd"
+    with Journal.begin(target, plan(), {}) as journal, pytest.raises(Killed):
+        conduct(journal, dying(fixed, 3))
+    target.write_bytes(target.read_bytes()[:-7])
+    before = target.read_bytes()
+    path.symlink_to(target)
+    with pytest.raises(JournalError, match="symbolic links"):
+        Journal.resume(path)
+    assert target.read_bytes() == before
+
+
 def test_a_journal_is_not_begun_over(tmp_path):
     Journal.begin(tmp_path / NAME, plan(), {})
     with pytest.raises(JournalError, match="there already"):

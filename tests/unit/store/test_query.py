@@ -37,6 +37,13 @@ def test_a_bad_statement_gets_duckdbs_own_words(tmp_path: Path) -> None:
         query("SELECT nosuch FROM records", tmp_path)
 
 
+@pytest.mark.parametrize("sql", [" ", ";;", "-- nothing"])
+def test_a_query_that_says_nothing_is_no_defect(tmp_path: Path, sql: str) -> None:
+    write(tmp_path / "a")
+    with pytest.raises(UsageError, match="says nothing"):
+        query(sql, tmp_path)
+
+
 def test_sql_can_not_reach_other_files(tmp_path: Path) -> None:
     write(tmp_path / "a")
     with pytest.raises(UsageError, match="disabled"):

@@ -324,6 +324,47 @@ def test_a_run_with_a_line_beyond_all_use_is_not_gone_on_with(tmp_path: Path) ->
     assert replicates.stat().st_size == 1 << 40
 
 
+@pytest.mark.parametrize("name", ["records.jsonl", "replicates.jsonl", ".lock"])
+def test_no_link_in_a_run_of_somebody_else_is_written_through(tmp_path: Path, name: str) -> None:
+    """Whoever owns the run puts it there: gone on with by root, /etc/passwd would be emptied."""
+    write(tmp_path / "run")
+    target, link = tmp_path / "passwd", tmp_path / "run" / name
+    target.write_text(link.read_text())
+    link.unlink()
+    link.symlink_to(target)
+    before = target.read_text()
+    with (
+        pytest.raises((StoreError, UsageError), match="symbolic links"),
+        RunWriter(tmp_path / "run", "survey", resume=True) as writer,
+    ):
+        writer.append(record(writer.id))
+    assert target.read_text() == before
+
+
+def test_a_run_is_written_where_it_was_begun(tmp_path: Path) -> None:
+    """Whoever owns the folder above puts another in its place."""
+    with RunWriter(tmp_path / "run", "survey") as writer:
+        (tmp_path / "run").rename(tmp_path / "moved")
+        (tmp_path / "run").symlink_to("other")
+        (tmp_path / "other").mkdir()
+        writer.append(record(writer.id))
+        writer.write_text("outputs/a.txt", "said")
+        writer.make_folder("trace")
+        writer.finish("complete")
+    assert not list((tmp_path / "other").iterdir())
+    assert read_run(tmp_path / "moved").meta["state"] == "complete"
+    assert {path.name for path in (tmp_path / "moved").iterdir()} >= {"outputs", "trace"}
+
+
+def test_a_pipe_in_place_of_the_lock_makes_nobody_wait(tmp_path: Path) -> None:
+    write(tmp_path / "run")
+    meta = json.loads((tmp_path / "run" / "run.json").read_text())
+    (tmp_path / "run" / "run.json").write_text(json.dumps({**meta, "state": "running"}))
+    (tmp_path / "run" / ".lock").unlink()
+    os.mkfifo(tmp_path / "run" / ".lock")
+    assert read_meta(tmp_path / "run")["state"] == "cut short"
+
+
 def test_only_a_run_can_be_gone_on_with_and_by_one_wulf_alone(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a run"):
         RunWriter(tmp_path / "absent", "survey", resume=True)

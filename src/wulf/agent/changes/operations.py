@@ -12,7 +12,8 @@ from wulf.agent.changes import keep, status
 from wulf.agent.changes.host import Host
 from wulf.agent.changes.live import live
 from wulf.agent.changes.revert import revert
-from wulf.agent.changes.state.journal import Damaged, Journal
+from wulf.agent.changes.state.journal import Journal
+from wulf.agent.changes.state.lines import Damaged
 from wulf.agent.changes.state.lock import Busy, guard
 from wulf.agent.session import Operation, Refused
 

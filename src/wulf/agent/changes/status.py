@@ -8,7 +8,8 @@ from wulf.agent.changes.host import same
 from wulf.agent.changes.revert import is_stale
 from wulf.agent.changes.state import deadlines, lock
 from wulf.agent.changes.state.entry import Entry
-from wulf.agent.changes.state.journal import Damaged, Journal, readable_lines
+from wulf.agent.changes.state.journal import Journal
+from wulf.agent.changes.state.lines import Damaged, readable_lines
 from wulf.agent.changes.watch import arming
 from wulf.agent.session import Refused
 
@@ -32,7 +33,7 @@ def status(host: Host) -> dict[str, Any]:
     try:
         journal = Journal(host)
     except Damaged as damaged:
-        told["journal"] = {"damaged": damaged.told, "lines": readable_lines(host)}
+        told["journal"] = {"damaged": damaged.told, "lines": readable_lines(host, damaged.path)}
         told["problems"].append(str(damaged))
         return told
     except OSError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import errno
 import os
 import threading
@@ -15,8 +17,14 @@ PATIENCE = 10.0
 """Seconds that a disk may take over a few lines, under load: beyond them it is as one that is gone."""
 
 
+_CLONE_FILES = 0x400  # linux/sched.h
+
+
 class Disk:
     """Work on files of one file system, each piece in a thread of its own: what waits in the kernel can't be ended.
+
+    Not even by a SIGKILL of this process, which then is not gone: what a thread has open stays open, and locked. So it
+    has a table of descriptors of its own, with nothing in it but the standard streams. Work opens what it needs.
 
     Parameters
     ----------
@@ -60,6 +68,18 @@ class Disk:
 
 def _into(done: Future[T], work: Callable[[], T]) -> None:
     try:
+        _let_go()
         done.set_result(work())
     except BaseException as error:  # noqa: BLE001 - raised where it is waited for
         done.set_exception(error)
+
+
+def _let_go() -> None:
+    """Have this thread hold none of the descriptors of its process: unshare(2)."""
+    if ctypes.CDLL(None).unshare(_CLONE_FILES) != 0:  # forbidden here: it shares them as ever
+        return
+    with contextlib.suppress(OSError):
+        for descriptor in map(int, os.listdir("/proc/thread-self/fd")):  # noqa: PTH208 - numbers, no paths
+            if descriptor > 2:
+                with contextlib.suppress(OSError):  # the listing's own
+                    os.close(descriptor)

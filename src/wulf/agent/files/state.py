@@ -14,6 +14,15 @@ Not in /run/wulf: where rates are measured by a timer, that belongs to an accoun
 """
 
 
+def own_cache() -> Path:
+    """For what can be had again: wulf's folder below $XDG_CACHE_HOME, unless that is relative, else ~/.cache.
+
+    As ssh's scripts have it, and `wulf.core.places`, which does not travel with the agent.
+    """
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (given if given.is_absolute() else Path(os.path.expanduser("~"), ".cache")) / "wulf"  # noqa: PTH111
+
+
 def state_folder() -> Path:
     """For what must survive a boot."""
     return Path(os.environ.get("WULF_STATE") or STATE)

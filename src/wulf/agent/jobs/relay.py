@@ -15,8 +15,10 @@ import subprocess
 import threading
 import time
 from collections import deque
+from pathlib import Path
 from typing import Any
 
+from wulf.agent.files.state import own_cache
 from wulf.agent.processes.lines import Lines
 from wulf.agent.session import Refused
 
@@ -66,11 +68,9 @@ class _Process:
     def lines(self, stream: str, part: bytes) -> list[list[Any]]:
         """The whole lines in what has been read so far; an empty part ends the last one, which is told to be cut."""
         said = self.said[stream]
-        if said.endless:
-            return []
         events = [[stream, self.number, line.decode("utf-8", "replace")] for line in said.take(part)]
-        if said.endless:
-            events.append(["stderr", self.number, f"a line is longer than {LONGEST_LINE >> 20} MiB: it was ended"])
+        if complaint := said.complaint():
+            events.append(["stderr", self.number, complaint])
             self.kill()
         elif not part and (rest := said.rest()):
             events.append([stream, self.number, rest.decode("utf-8", "replace"), False])
@@ -237,11 +237,10 @@ def _rest(descriptor: int) -> bytes:
 
 def _cached(name: str) -> str:
     """A program's file in this node's cache, where it was put to be handed on."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")  # noqa: PTH111, PTH118
-    for folder in (os.path.join(cache, "wulf", "bin"), f"/tmp/wulf-{os.getuid()}"):  # noqa: PTH118, S108
-        path = os.path.join(folder, os.path.basename(name))  # noqa: PTH118, PTH119
-        if os.path.isfile(path) and os.stat(path).st_uid == os.getuid():  # noqa: PTH113, PTH116
-            return path
+    for folder in (own_cache() / "bin", Path(f"/tmp/wulf-{os.getuid()}")):  # noqa: S108
+        path = folder / Path(name).name
+        if path.is_file() and path.stat().st_uid == os.getuid():
+            return str(path)
     raise FileNotFoundError(2, "is not in this node's cache", name)
 
 

@@ -7,11 +7,12 @@ import stat
 import tempfile
 from pathlib import Path
 
+from wulf.agent.files.state import own_cache
+
 
 def caches() -> list[Path]:
     """~/.cache/wulf/mpi, and a folder in /tmp where that can't be used."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return [Path(home, "wulf", "mpi"), Path(tempfile.gettempdir(), f"wulf-{os.getuid()}", "mpi")]
+    return [own_cache() / "mpi", Path(tempfile.gettempdir(), f"wulf-{os.getuid()}", "mpi")]
 
 
 def wheel_folders() -> list[Path]:

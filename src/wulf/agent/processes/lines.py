@@ -16,6 +16,7 @@ class Lines:
         self.longest = longest
         self.endless = False
         """True once a line was longer than that; what comes then is not kept."""
+        self._told = False
         self._begun: list[bytes] = []
         self._length = 0
 
@@ -32,6 +33,13 @@ class Lines:
             self.endless = True
             self.rest()
         return ended
+
+    def complaint(self) -> str | None:
+        """What is to be told of whoever says an endless line, and is to be ended: once."""
+        if self._told or not self.endless:
+            return None
+        self._told = True
+        return f"a line is longer than {self.longest >> 20} MiB: it was ended"
 
     def rest(self) -> bytes:
         """The line that has begun and not ended; asked for once, at the end of the stream."""

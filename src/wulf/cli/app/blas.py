@@ -8,7 +8,8 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import mpi_inventory
-from wulf.cli.options import colour_console, echo_records, measure_options, node_options, nodes_argument
+from wulf.cli.options import echo_records, measure_options, node_options, nodes_argument
+from wulf.cli.showing import colour_console, echo
 from wulf.cli.studying import studied, tell_change, tell_findings
 from wulf.core.errors import UsageError
 
@@ -58,7 +59,7 @@ def blas(rows: int, blocks: tuple[int, ...], libraries: tuple[str, ...], as_json
         show(table_of(outcome.run.records, found[0]))
         tell_findings(outcome)
     tell_change(outcome, as_json=as_json)
-    click.echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
+    echo(f"report: {outcome.run.path / 'report.html'}", err=as_json)
     return outcome.exit_code
 
 

@@ -9,7 +9,8 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import mpi_inventory
-from wulf.cli.options import colour_console, node_options, nodes_argument
+from wulf.cli.options import node_options, nodes_argument
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import INCOMPLETE, OK
 
 
@@ -28,11 +29,11 @@ def listing(as_json: bool, **options: Any) -> int:
         rows, failed = look(inventory)
     if as_json:
         for row in rows:
-            click.echo(json.dumps(row.to_json()))
+            echo(json.dumps(row.to_json()))
     else:
         _print(rows)
     for error in failed.values():
-        click.echo(str(error), err=True)
+        echo(str(error), err=True)
     return INCOMPLETE if failed else OK
 
 

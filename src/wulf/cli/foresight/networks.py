@@ -10,7 +10,7 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Group
 from wulf.cli.options import runs_option
-from wulf.cli.showing import show_view
+from wulf.cli.showing import echo, show_view
 from wulf.core.errors import OK
 
 
@@ -48,7 +48,7 @@ def show(name: str, directory: Path | None, as_toml: bool, as_json: bool) -> int
     network = find_network(name, None, directory)
     if as_toml:
         shipped = name in network_names()
-        click.echo(network_text(name) if shipped else written(network.base), nl=not shipped)
+        echo(network_text(name) if shipped else written(network.base), nl=not shipped)
         return OK
     show_view(network_view(network), network_details(network), as_json=as_json, html=None)
     return OK
@@ -59,5 +59,5 @@ def schema() -> int:
     """The JSON schema of a network's TOML."""
     from wulf.model.network.file import network_schema
 
-    click.echo(json.dumps(network_schema(), indent=2, ensure_ascii=False))
+    echo(json.dumps(network_schema(), indent=2, ensure_ascii=False))
     return OK

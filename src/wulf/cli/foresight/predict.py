@@ -10,7 +10,7 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.options import NumberIn, Percent, runs_option
-from wulf.cli.showing import show_view
+from wulf.cli.showing import echo, show_view
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def command(traces: tuple[str, ...], html: Path | None, as_json: bool, **options
         write_predict(found, html)
     show_view(predict_view(found), predict_object(found), as_json=as_json, html=None)
     if html is not None and not as_json:
-        click.echo(f"page: {html}")
+        echo(f"page: {html}")
     return OK
 
 
@@ -140,7 +140,7 @@ def _predicted(traces: Sequence[str], options: dict[str, Any], *, page: bool) ->
 
 
 def _say(text: str) -> None:
-    click.echo(text, err=True)
+    echo(text, err=True)
 
 
 def _wanted(candidates: Sequence[Network], origin: str, options: dict[str, Any], *, page: bool) -> Wanted:

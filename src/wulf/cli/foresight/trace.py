@@ -12,8 +12,9 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import PROGRAM, Command, TableGroup, WithProgram
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
-from wulf.cli.options import Number, Seconds, colour_console, measuring, node_options, nodes_argument
+from wulf.cli.options import Number, Seconds, measuring, node_options, nodes_argument
 from wulf.cli.progress import Plain, progress_line
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import UsageError
 from wulf.trace.exports import NAMES as EXPORTS
 from wulf.trace.imports import NAMES as IMPORTS
@@ -158,8 +159,8 @@ def export(trace: str, to: str, place: Path) -> int:
     from wulf.workflow.trace.files import export_trace
 
     for note in export_trace(trace, to, place):
-        click.echo(f"note: {note}", err=True)
-    click.echo(str(place))
+        echo(f"note: {note}", err=True)
+    echo(str(place))
     return 0
 
 
@@ -193,13 +194,13 @@ def bring(files: tuple[Path, ...], source: str, flops: float | None, out: Path |
 
 def _show(done: Done, *, as_json: bool) -> int:
     _print(done.result, as_json=as_json)
-    click.echo(f"run: {done.path}", err=as_json)
+    echo(f"run: {done.path}", err=as_json)
     return done.exit_code
 
 
 def _print(result: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(result, ensure_ascii=False))
+        echo(json.dumps(result, ensure_ascii=False))
         return
     from wulf.report.kit.terminal import print_view
     from wulf.report.trace import trace_view

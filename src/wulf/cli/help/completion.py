@@ -6,6 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from wulf.cli.commands import Command
+from wulf.cli.showing import echo
 
 
 @click.command(cls=Command, epilog='Example: eval "$(wulf completion bash)"')
@@ -17,4 +18,4 @@ def command(shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"no completion for {shell}")
-    click.echo(kind(cli, {}, "wulf", "_WULF_COMPLETE").source())
+    echo(kind(cli, {}, "wulf", "_WULF_COMPLETE").source())

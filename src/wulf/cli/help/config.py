@@ -9,6 +9,7 @@ import click
 
 from wulf.cli.commands import Command, TableGroup, inside
 from wulf.cli.defaults import ASKED_EACH_TIME, command_words, options_of
+from wulf.cli.showing import echo
 from wulf.core.configuration import RUNS, Configuration, ConfiguredValue, paths, read, user_path
 from wulf.core.errors import FOUND, OK, UsageError
 
@@ -82,7 +83,7 @@ def init() -> None:
         raise UsageError(f"{path} is there already", "`wulf config show` tells what it says") from error
     except OSError as error:
         raise UsageError(f"{path} can't be written: {error.strerror}", "make its folder writable") from error
-    click.echo(f"begun: {path}")
+    echo(f"begun: {path}")
 
 
 def unused(configuration: Configuration, cli: click.Group) -> Sequence[ConfiguredValue]:

@@ -11,6 +11,7 @@ import click
 
 from wulf import __version__
 from wulf.cli.commands import Command, inside, sections_of
+from wulf.cli.showing import echo
 from wulf.core.errors import FOUND, INCOMPLETE, INTERNAL, INTERRUPTED, OK, USAGE, UsageError
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def command(folder: Path) -> None:
             replace_file(folder / f"{name}.1", page)
             written += 1
     except OSError as error:
-        raise UsageError(f"{error.filename} can't be written: {error.strerror}", "name another folder") from error
-    click.echo(f"{folder}: {plural(written, 'page')}")
+        raise UsageError(f"{folder} can't be written: {error.strerror}", "name another folder") from error
+    echo(f"{folder}: {plural(written, 'page')}")
 
 
 def pages(cli: click.Group) -> Iterator[tuple[str, str]]:

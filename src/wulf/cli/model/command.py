@@ -12,7 +12,7 @@ from wulf.cli.commands import Group
 from wulf.cli.mpi.options import launch_options, mpi_inventory, over_ranks
 from wulf.cli.options import Number, from_option, measure_options, named_run, node_options, nodes_argument, runs_option
 from wulf.cli.runs.history import Setting
-from wulf.cli.showing import show_view
+from wulf.cli.showing import echo, show_view
 from wulf.cli.studying import studied, tell_change
 from wulf.core.errors import OK, UsageError
 
@@ -210,7 +210,7 @@ def _measured(seconds: float, options: dict[str, Any]) -> tuple[Run, int]:
     study = over_ranks(options, partial(LogGPStudy, seconds=seconds))
     outcome = studied("model-loggp", options, study, where=mpi_inventory)
     tell_change(outcome, as_json=as_json)
-    click.echo(f"run: {outcome.run.path}", err=True)
+    echo(f"run: {outcome.run.path}", err=True)
     return outcome.run, outcome.exit_code
 
 

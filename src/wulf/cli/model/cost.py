@@ -10,8 +10,8 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.model.command import Numbers
-from wulf.cli.options import NumberIn, Percent, Seconds, colour_console, named_run, runs_option
-from wulf.cli.showing import show_view
+from wulf.cli.options import NumberIn, Percent, Seconds, named_run, runs_option
+from wulf.cli.showing import colour_console, show_view
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:

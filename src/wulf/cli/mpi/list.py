@@ -9,7 +9,8 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import mpi_inventory
-from wulf.cli.options import colour_console, node_options, nodes_argument
+from wulf.cli.options import node_options, nodes_argument
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import FOUND, OK
 
 
@@ -29,11 +30,11 @@ def listing(mpi: str | None, as_json: bool, **options: Any) -> int:
         found = mpi_list.look(inventory, mpi)
     if as_json:
         for row in mpi_list.to_json(found):
-            click.echo(json.dumps(row))
+            echo(json.dumps(row))
     else:
         _print(found)
     for line in mpi_list.mismatches(found):
-        click.echo(line, err=as_json)
+        echo(line, err=as_json)
     return OK if mpi_list.common(found) else FOUND
 
 
@@ -67,5 +68,5 @@ def install(kind: str, **options: Any) -> int:
     with mpi_inventory(options) as inventory, access_to(inventory) as access, progress_line() as line:
         prefixes = install_wheel(access, kind, line.say)
     for node, prefix in prefixes.items():
-        click.echo(f"{node}: {prefix}")
+        echo(f"{node}: {prefix}")
     return OK

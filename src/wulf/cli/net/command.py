@@ -15,6 +15,7 @@ from wulf.cli.net.layers import layers
 from wulf.cli.net.like import as_option, given, run_like
 from wulf.cli.net.pairs import net_probe, pair_inventory
 from wulf.cli.options import PARAM_TYPES, Number, Percent, measure_options, node_options
+from wulf.cli.showing import echo
 from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
 
@@ -167,7 +168,7 @@ def _measure(
     if not as_json:
         for finding in outcome.run.findings:
             if finding.kind == "comparison":
-                click.echo(f"{finding.text}\n")
+                echo(f"{finding.text}\n")
     return show_run(outcome, as_json=as_json, whole=False, page=False, untold=("comparison", "bottleneck"))
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from wulf.cli.commands import Command
-from wulf.cli.options import colour_console, measuring
+from wulf.cli.options import measuring
+from wulf.cli.showing import colour_console, echo
 
 NODES, SLOW, RATE = 4, "n3", "200mbit"
 
@@ -29,6 +30,6 @@ def command(out: Path | None, quick: bool, seed: int | None, backend: str | None
         shown = demo(NODES, SLOW, RATE, writer, drawn, quick=quick, backend=backend, watch=line)
     print_report(shown.outcome.run, colour_console())
     code, text = verdict(shown, SLOW)
-    click.echo(text)
-    click.echo(f"report: {shown.outcome.run.path.resolve() / 'report.html'}")
+    echo(text)
+    echo(f"report: {shown.outcome.run.path.resolve() / 'report.html'}")
     return code

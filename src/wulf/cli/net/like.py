@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.options import echo_records
+from wulf.cli.showing import echo
 from wulf.cli.studying import studied, tell_change, tell_findings
 from wulf.core.errors import UsageError
+from wulf.core.files import replace_file
 from wulf.measure import tools
 
 if TYPE_CHECKING:
@@ -95,9 +97,9 @@ def run_like(
     if as_json:
         echo_records(outcome.run.records)
     elif found.cells:
-        click.echo(loop.text(found))
+        echo(loop.text(found))
     for name, text in (loop.files(found) if loop.files and found.cells else {}).items():
-        (outcome.run.path / name).write_text(text)
+        replace_file(outcome.run.path / name, text)
     _explain(loop, found, outcome, quick=quick)
     return outcome.exit_code
 
@@ -108,12 +110,12 @@ def _explain(loop: Loop, found: Measurement, outcome: RunOutcome, *, quick: bool
 
     if found.cells:
         shorter = "; --quick: a tenth of its time" if quick else ""
-        click.echo(f"as `{loop.command(found)}`, except: {loop.differs}{shorter}", err=True)
+        echo(f"as `{loop.command(found)}`, except: {loop.differs}{shorter}", err=True)
     for record in outcome.run.records if len(found.cells) == 1 else ():
         if record.metric in FIGURES and record.value is not None:
             name = f"{loop.tool}'s figure" if record.metric == "latency" else record.metric
             figure = f"{value_text(record)} ({interval_text(record)}, {confidence_text(record)})"
-            click.echo(f"{name}, median of {record.replicates}: {figure}, {verdict_text(record)}", err=True)
+            echo(f"{name}, median of {record.replicates}: {figure}, {verdict_text(record)}", err=True)
     tell_findings(outcome)
     tell_change(outcome, as_json=True)  # stdout is that tool's summary alone
-    click.echo(f"run: {outcome.run.path}", err=True)
+    echo(f"run: {outcome.run.path}", err=True)

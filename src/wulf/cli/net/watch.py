@@ -17,6 +17,7 @@ from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.net.pairs import net_probe, pair_inventory
 from wulf.cli.options import Number, Seconds, node_options, terminable
+from wulf.cli.showing import colour_console, echo
 
 if TYPE_CHECKING:
     from wulf.measure.net.watching import Moment, Watching
@@ -114,13 +115,13 @@ def _shown(as_json: bool) -> Iterator[tuple[Show, Say]]:
 
 
 def _to_stderr(what: str) -> None:
-    click.echo(what, err=True)
+    echo(what, err=True)
 
 
 def _json_line(watching: Watching, moment: Moment) -> None:
     from wulf.measure.net.watching import moment_json
 
-    click.echo(json.dumps(moment_json(watching, moment), separators=(",", ":")))  # click flushes
+    echo(json.dumps(moment_json(watching, moment), separators=(",", ":")))  # click flushes
 
 
 class Lines:
@@ -138,7 +139,7 @@ class Lines:
             return
         if usual:
             self._last = moment.seconds
-        click.echo(one_line(watching, moment))
+        echo(one_line(watching, moment))
 
 
 @contextmanager
@@ -147,7 +148,6 @@ def _live() -> Iterator[tuple[Show, Say]]:
     from rich.live import Live
     from rich.text import Text
 
-    from wulf.cli.options import colour_console
     from wulf.report.net.watch import view
 
     last: list[tuple[Watching, Moment]] = []
@@ -170,7 +170,7 @@ def _tell(run: Run) -> None:
     """Where it is kept, and what failed."""
     for finding in run.findings:
         if finding.kind == "failed":
-            click.echo(f"failed: {finding.text}", err=True)
+            echo(f"failed: {finding.text}", err=True)
             if finding.next_step:
-                click.echo(f"  → {finding.next_step}", err=True)
-    click.echo(f"run: {run.path}", err=True)
+                echo(f"  → {finding.next_step}", err=True)
+    echo(f"run: {run.path}", err=True)

@@ -12,6 +12,7 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.options import Seconds
+from wulf.cli.showing import echo
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -78,16 +79,16 @@ def _save(checks: list[Check], host: Host, where: Path | None) -> int:
         replace_file(path, json.dumps(content, indent=1) + "\n")
     except OSError as error:
         raise UsageError(f"can't write {path}: {error.strerror}", "name another file with --baseline") from error
-    click.echo(f"{path}: {len(content['facts'])} facts, {len(content['mounts'])} mounts, {len(content['rates'])} rates")
+    echo(f"{path}: {len(content['facts'])} facts, {len(content['mounts'])} mounts, {len(content['rates'])} rates")
     return OK
 
 
 def _tell(results: list[Result], as_json: bool, syslog: bool) -> None:
     for result in results:
         if as_json:
-            click.echo(json.dumps(vars(result)))
+            echo(json.dumps(vars(result)))
         elif result.state != "well":
-            click.echo(result.message, err=result.state != "ill")
+            echo(result.message, err=result.state != "ill")
     if syslog:
         import syslog as system_log
 

@@ -10,6 +10,7 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.options import PARAM_TYPES, margin_option, measure_options, node_options
+from wulf.cli.showing import echo
 from wulf.cli.studying import show_run, studied
 from wulf.core.errors import UsageError
 from wulf.measure.engine.probes import Probe
@@ -132,15 +133,15 @@ def _print_list() -> None:
 
     probe = node_probe()
     for pattern in probe.patterns.values():
-        click.echo(f"{pattern.name}: {pattern.help}")
+        echo(f"{pattern.name}: {pattern.help}")
         for spec in pattern.params:
-            click.echo(f"    {_param_text(spec)}")
-        click.echo(f"    gives {', '.join(f'{metric.name} [{metric.unit}]' for metric in pattern.metrics)}")
+            echo(f"    {_param_text(spec)}")
+        echo(f"    gives {', '.join(f'{metric.name} [{metric.unit}]' for metric in pattern.metrics)}")
     for title, rows in table().blocks.items():
-        click.echo(f"\n{title} ({rows[0].group})")
+        echo(f"\n{title} ({rows[0].group})")
         for row in rows:
             label = f"  {row.beside}" if row.beside else ""
-            click.echo(f"    {row.name:<28} {row.title}{label}")
+            echo(f"    {row.name:<28} {row.title}{label}")
 
 
 def _param_text(spec: ParamSpec) -> str:

@@ -13,8 +13,8 @@ import click
 
 from wulf.cli.commands import Group
 from wulf.cli.options import NumberIn, Percent, Seconds, from_option, named_run, runs_option
+from wulf.cli.showing import echo
 from wulf.core.errors import INCOMPLETE, OK, UsageError
-from wulf.core.foreign import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ INCLUDE = Path(__file__).parents[2] / "include"
 
 def _cflags(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        click.echo(f"-I{INCLUDE}")
+        echo(f"-I{INCLUDE}")
         ctx.exit(0)
 
 
@@ -89,7 +89,7 @@ def publish(
     workflow.check_is_here(found, os.environ)
     done = workflow.published(found, write_path())
     if done.rates.path != read_path():
-        click.echo(f"note: programs read {read_path()} first; set WULF_RATES to have them read this one", err=True)
+        echo(f"note: programs read {read_path()} first; set WULF_RATES to have them read this one", err=True)
     _say_published(done, found, as_json)
     return OK if done.measured else INCOMPLETE
 
@@ -107,7 +107,7 @@ def _measured(quick: bool, only: str | None, names: Sequence[str], out: Path | N
     from wulf.workflow.node.survey import NodeSurvey
 
     if note := workflow.busy_note(os.getloadavg()[0], os.cpu_count() or 1):
-        click.echo(f"note: {clean(note)}", err=True)
+        echo(f"note: {note}", err=True)
     with tempfile.TemporaryDirectory(prefix="wulf-rates-") as folder:
         kept = out or Path(folder) / "run"
         with measuring("rates", kept, seed, argv=sys.argv[1:]) as (writer, drawn, line):
@@ -117,15 +117,15 @@ def _measured(quick: bool, only: str | None, names: Sequence[str], out: Path | N
 
 def _say_published(done: Published, found: NodeRates, as_json: bool) -> None:
     for note in done.notes:
-        click.echo(f"note: {clean(note)}", err=True)
+        echo(f"note: {note}", err=True)
     if as_json:
-        click.echo(clean(done.rates.path.read_text(encoding="utf-8")), nl=False)
+        echo(done.rates.path.read_text(encoding="utf-8"), nl=False)
         return
     reported = sum(1 for rate in found.rates.values() if rate.value is not None) - done.measured
     lacking = len(found.rates) - reported - done.measured
-    click.echo(f"{done.rates.path}: {done.measured} rates measured, {reported} reported, {len(done.rates)} in all")
+    echo(f"{done.rates.path}: {done.measured} rates measured, {reported} reported, {len(done.rates)} in all")
     if lacking:
-        click.echo(f"{lacking} have no value: `wulf rates list` says why", err=True)
+        echo(f"{lacking} have no value: `wulf rates list` says why", err=True)
 
 
 @command.command(epilog="Example: wulf rates get mem.l2.size --max-age 7d")
@@ -143,9 +143,9 @@ def get(name: str, as_json: bool, max_age: float | None) -> None:
     value = read.get_value(name, max_age=max_age)
     rate = read[name]
     if as_json:
-        click.echo(clean(json.dumps({"name": name, **rate.to_json(), "age": rate.age()}, ensure_ascii=False)))
+        echo(json.dumps({"name": name, **rate.to_json(), "age": rate.age()}, ensure_ascii=False))
     else:
-        click.echo(clean(f"{value:.10g} {rate.unit}"))
+        echo(f"{value:.10g} {rate.unit}")
 
 
 @command.command("list", epilog="Example: wulf rates list | grep mem")
@@ -158,11 +158,11 @@ def list_(as_json: bool) -> None:
     if as_json:
         for rate in read.values():
             told = {"name": rate.name, **rate.to_json(), "age": rate.age()}
-            click.echo(clean(json.dumps(told, ensure_ascii=False)))
+            echo(json.dumps(told, ensure_ascii=False))
         return
-    click.echo(clean(f"{read.path}: {read.host}, fingerprint {read.fingerprint}"), err=True)
+    echo(f"{read.path}: {read.host}, fingerprint {read.fingerprint}", err=True)
     for line in _lines(list(read.values())):
-        click.echo(clean(line))
+        echo(line)
 
 
 def _lines(listed: Sequence[Rate]) -> list[str]:
@@ -198,7 +198,7 @@ def path() -> None:
     """  # noqa: D301
     from wulf.rates import read_path
 
-    click.echo(read_path())
+    echo(read_path())
 
 
 @command.command(epilog="Example: wulf rates serve --stay")
@@ -218,9 +218,9 @@ def serve(listen: str, stay: bool) -> None:
     address, port = serving.parse_listen(listen)
     server = serving.Server(address, port)
     if not serving.is_loopback(address):
-        click.echo(f"note: whoever reaches {address} may read this machine's rates: there is no key", err=True)
+        echo(f"note: whoever reaches {address} may read this machine's rates: there is no key", err=True)
     host = f"[{address}]" if ":" in address else address
-    click.echo(f"http://{host}:{server.server_port}/metrics", err=True)
+    echo(f"http://{host}:{server.server_port}/metrics", err=True)
     serving.serve(server, stay=stay or serving.under_systemd())
 
 
@@ -249,9 +249,9 @@ def refresh(max_load: float, share: float, max_age: float, seconds: float, as_js
     done = workflow.refresh(host, _wanted, _known, limits, refresh_host.read_account(state, time.time()))
     average = done.account.spent / max(1.0, done.account.at - done.account.since)
     if as_json:
-        click.echo(json.dumps({"why": done.why, "measured": done.measured, "share": average}))
+        echo(json.dumps({"why": done.why, "measured": done.measured, "share": average}))
     else:
-        click.echo(f"{len(done.measured)} rates measured; {done.why}; {average:.2%} of a core on average so far")
+        echo(f"{len(done.measured)} rates measured; {done.why}; {average:.2%} of a core on average so far")
     return INCOMPLETE if done.why in (workflow.Why.FAILED, workflow.Why.NEVER) else OK
 
 

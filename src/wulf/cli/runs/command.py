@@ -12,9 +12,9 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command, TableGroup
-from wulf.cli.options import colour_console, named_run, runs_option
+from wulf.cli.options import named_run, runs_option
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import UsageError
-from wulf.core.foreign import clean
 
 COMMANDS = {
     "list": "wulf.cli.runs.command:listing",
@@ -51,10 +51,10 @@ def listing(directory: Path | None, as_json: bool) -> None:
     metas = {path: {"name": path.name, **meta} for path, meta in (torn | found).items()}
     if as_json:
         for meta in metas.values():
-            click.echo(json.dumps(meta))
+            echo(json.dumps(meta))
         return
     if not metas:
-        click.echo(f"no runs under {directory or runs_directory()}; `wulf survey` makes one")
+        echo(f"no runs under {directory or runs_directory()}; `wulf survey` makes one")
         return
     rows = [("run", "state", "nodes", "exit"), *map(_row, metas.values())]
     grave = [None, *map(gravest_finding, metas)]
@@ -64,15 +64,15 @@ def listing(directory: Path | None, as_json: bool) -> None:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         console.print(Text(line, style="" if number else "bold"), soft_wrap=True)
         if finding is not None:
-            console.print(Text(f"  {clean(finding.text)}", style="dim"), no_wrap=True, overflow="ellipsis")
+            console.print(Text(f"  {finding.text}", style="dim"), no_wrap=True, overflow="ellipsis")
     for why in unread.values():
-        click.echo(f"can't be read: {clean(why)}", err=True)
+        echo(f"can't be read: {why}", err=True)
 
 
 def _row(meta: dict[str, Any]) -> tuple[str, str, str, str]:
     names = meta.get("nodes", [])
     shown = ",".join(names[:4]) + (f" +{len(names) - 4}" if len(names) > 4 else "")
-    return clean(meta["name"]), meta["state"], clean(shown), str(meta.get("exit_code", "–"))
+    return meta["name"], meta["state"], shown, str(meta.get("exit_code", "–"))
 
 
 @click.command(cls=Command, epilog="Example: wulf runs export last --format parquet --to last.parquet")
@@ -96,7 +96,7 @@ def export(run: str, directory: Path | None, form: str, target: Path | None) -> 
         return
     text = as_csv(records) if form == "csv" else as_markdown(records)
     if target is None:
-        click.echo(text, nl=False)
+        echo(text, nl=False)
         return
     try:
         replace_file(target, text)
@@ -126,11 +126,13 @@ def remove(runs: tuple[str, ...], directory: Path | None, *, yes: bool) -> None:
     if not yes:
         if not sys.stdin.isatty():
             raise UsageError("nobody is there to be asked", "--yes removes without asking")
-        listed = "".join(f"  {clean(str(path))}\n" for path in found)
-        click.confirm(f"{listed}Remove {plural(len(found), 'run')}?", abort=True)
+        for path in found:
+            echo(f"  {path}")
+        click.confirm(f"Remove {plural(len(found), 'run')}?", abort=True)
     for path in found:
         try:
             shutil.rmtree(path)
         except OSError as error:
-            raise UsageError(f"{error.filename} can't be removed: {error.strerror}", "is it yours?") from error
-        click.echo(f"removed {clean(str(path))}")
+            why = error.strerror or str(error)
+            raise UsageError(f"{error.filename or path} can't be removed: {why}", "is it yours?") from error
+        echo(f"removed {path}")

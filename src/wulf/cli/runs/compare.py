@@ -10,7 +10,8 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command
-from wulf.cli.options import Percent, colour_console, named_run, runs_option
+from wulf.cli.options import Percent, named_run, runs_option
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -59,14 +60,14 @@ def _cells(a: Run, b: Run, delta: float, page: Path | None, as_json: bool) -> in
     found = compare_runs(a, b, delta=delta)
     if as_json:
         for row in rows_of(found):
-            click.echo(json.dumps(row))
+            echo(json.dumps(row))
     else:
         print_comparison(found, colour_console())
     if page is not None:
         from wulf.report.compare.runs_page import write_comparison
 
         write_comparison(found, page)
-        click.echo(f"comparison: {page}", err=as_json)
+        echo(f"comparison: {page}", err=as_json)
     return found.exit_code
 
 
@@ -88,10 +89,10 @@ def _machines(
         )
     if as_json:
         for row in json_rows(these):
-            click.echo(json.dumps(row))
+            echo(json.dumps(row))
     else:
         print_view(machines_view(these), colour_console())
     if page is not None:
         write_view(machines_view(these), page, "the runs are kept, `wulf compare --machines` writes the page again")
-        click.echo(f"comparison: {page}", err=as_json)
+        echo(f"comparison: {page}", err=as_json)
     return OK

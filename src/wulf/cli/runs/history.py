@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from wulf.cli.commands import Command
-from wulf.cli.options import Percent, colour_console, runs_option
+from wulf.cli.options import Percent, runs_option
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import FOUND, OK
 
 
@@ -69,9 +70,9 @@ def command(
         write_history(found, html)
     if as_json:
         for item in as_objects(found):
-            click.echo(json.dumps(item, ensure_ascii=False))
+            echo(json.dumps(item, ensure_ascii=False))
     else:
         print_history(found, colour_console())
         if html is not None:
-            click.echo(f"page: {html}")
+            echo(f"page: {html}")
     return FOUND if found.worse_now else OK

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from wulf.cli.commands import Command
-from wulf.cli.options import colour_console, runs_option
-from wulf.core.foreign import clean
+from wulf.cli.options import runs_option
+from wulf.cli.showing import colour_console, echo
 
 
 @click.command(
@@ -27,14 +27,14 @@ def command(sql: str, directory: Path | None, as_json: bool) -> None:
 
     answer = query(sql, directory)
     for why in answer.unread.values():
-        click.echo(f"left out: {clean(why)}", err=True)
+        echo(f"left out: {why}", err=True)
     if answer.torn:
-        click.echo(f"left out: {plural(answer.torn, 'line')} of records.jsonl that could not be read", err=True)
+        echo(f"left out: {plural(answer.torn, 'line')} of records.jsonl that could not be read", err=True)
     if as_json:
         for item in answer.objects():
-            click.echo(json.dumps(item, default=str))
+            echo(json.dumps(item, default=str))
         return
-    table = Table(*map(clean, answer.columns), box=None, pad_edge=False)
+    table = Table(*answer.columns, box=None, pad_edge=False)
     for row in answer.rows:
-        table.add_row(*("–" if value is None else clean(str(value)) for value in row))
+        table.add_row(*("–" if value is None else str(value) for value in row))
     colour_console().print(table)

@@ -8,8 +8,8 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command
-from wulf.cli.options import colour_console, echo_records, named_run, runs_option
-from wulf.cli.showing import show_outcome
+from wulf.cli.options import echo_records, named_run, runs_option
+from wulf.cli.showing import colour_console, echo, show_outcome
 
 
 @click.command(cls=Command, epilog="Example: wulf report last")
@@ -36,4 +36,4 @@ def command(run: str, directory: Path | None, html: Path | None, as_json: bool) 
         return
     write_report(loaded, target)
     print_report(loaded, colour_console())
-    click.echo(f"report: {target}")
+    echo(f"report: {target}")

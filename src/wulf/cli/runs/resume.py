@@ -12,6 +12,7 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.options import runs_option
+from wulf.cli.showing import echo
 from wulf.cli.slurm import before_program, without
 from wulf.core.errors import UsageError
 
@@ -32,7 +33,7 @@ def command(run: str, directory: Path | None) -> Any:
     path = find_run(run, directory).absolute()
     found = read_run(path)
     if lacks_nothing(found):
-        click.echo(f"{path} is complete; `wulf report {path}` shows it")
+        echo(f"{path} is complete; `wulf report {path}` shows it")
         return found.meta.get("exit_code", 0)
     argv, cwd = found.meta.get("argv"), found.meta.get("cwd")
     if not argv or not cwd:

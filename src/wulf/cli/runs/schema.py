@@ -7,6 +7,7 @@ import json
 import click
 
 from wulf.cli.commands import Command
+from wulf.cli.showing import echo
 
 
 @click.command(cls=Command, epilog="Example: wulf schema > record.schema.json")
@@ -14,4 +15,4 @@ def command() -> None:
     """Print the JSON schema of a record, as `--json` prints them."""
     from wulf.core.records import record_schema
 
-    click.echo(json.dumps(record_schema(), indent=2, ensure_ascii=False))
+    echo(json.dumps(record_schema(), indent=2, ensure_ascii=False))

@@ -16,7 +16,7 @@ import click
 from wulf.cli.commands import Command, TableGroup
 from wulf.cli.mpi.options import mpi_inventory, rank_options, taken
 from wulf.cli.options import Percent, Seconds, keep_resumed, measuring, node_options, nodes_argument, terminable
-from wulf.cli.showing import show_outcome
+from wulf.cli.showing import echo, show_outcome
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -151,13 +151,13 @@ def _show_plan(changes: Changes, options: dict[str, Any]) -> int:
     with mpi_inventory(options) as inventory, progress_line() as line, terminable():
         plan = plan_of_settings(inventory, changes.settings, changes.command, watch=line)
     if as_json:
-        click.echo(json.dumps(plan))
+        echo(json.dumps(plan))
         return OK
     for one in plan["settings"]:
-        click.echo(f"{one['name']}: now {', '.join(one['now']) or 'not known'}; tried: {', '.join(one['tried'])}")
+        echo(f"{one['name']}: now {', '.join(one['now']) or 'not known'}; tried: {', '.join(one['tried'])}")
     for risk in plan["risks"]:
-        click.echo(risk)
-    click.echo("Nothing was changed: --apply searches.")
+        echo(risk)
+    echo("Nothing was changed: --apply searches.")
     return OK
 
 

@@ -13,7 +13,8 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command
-from wulf.cli.options import colour_console, inventory_of, node_options, terminable
+from wulf.cli.options import inventory_of, node_options, terminable
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def command(nodeset: str | None, aim: str | None, roles: tuple[str, ...], explai
 
         write_report(run, html)
     _tell(run, as_json)
-    click.echo(f"report: {html or run.path / 'report.html'}", err=as_json)
+    echo(f"report: {html or run.path / 'report.html'}", err=as_json)
     return code
 
 
@@ -122,9 +123,9 @@ def _tell(run: Run, as_json: bool) -> None:
 
     found = audit_of(run)
     for each in objects(found) if found else ():
-        click.echo(json.dumps(each))
+        echo(json.dumps(each))
     for finding in run.findings:
-        click.echo(json.dumps({"object": "finding", **finding.model_dump(mode="json")}))
+        echo(json.dumps({"object": "finding", **finding.model_dump(mode="json")}))
 
 
 def _explain(name: str, where: dict[str, Any], as_json: bool) -> int:
@@ -159,7 +160,7 @@ def _explain_json(setting: Setting, found: Audited | None) -> None:
     from wulf.tune.audit.audited import as_json as objects
 
     states = [each for each in objects(found) if each["object"] == "setting"] if found else []
-    click.echo(json.dumps({"object": "entry", **setting.model_dump(mode="json"), "states": states}))
+    echo(json.dumps({"object": "entry", **setting.model_dump(mode="json"), "states": states}))
 
 
 def _explain_text(setting: Setting, found: Audited | None) -> None:

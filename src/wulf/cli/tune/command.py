@@ -13,8 +13,8 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import PROGRAM, TableGroup, WithProgram
 from wulf.cli.mpi.options import launch_options, mpi_inventory, taken
-from wulf.cli.options import Percent, Seconds, colour_console, measuring, node_options, nodes_argument, terminable
-from wulf.cli.showing import show_outcome
+from wulf.cli.options import Percent, Seconds, measuring, node_options, nodes_argument, terminable
+from wulf.cli.showing import colour_console, echo, show_outcome
 from wulf.core.errors import OK, UsageError
 from wulf.tune.setting import Aim
 
@@ -169,7 +169,7 @@ def _plan(inventory: Any, request: Any, *, as_json: bool) -> int:
     with progress_line() as line, terminable():
         plan = plan_object(plan_only(inventory, request, watch=line))
     if as_json:
-        click.echo(json.dumps(plan))
+        echo(json.dumps(plan))
     else:
         print_view(plan_view(plan), colour_console())
     return OK

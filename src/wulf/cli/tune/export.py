@@ -10,9 +10,9 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command
-from wulf.cli.options import colour_console, inventory_of, node_options, runs_option
+from wulf.cli.options import inventory_of, node_options, runs_option
+from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import UsageError
-from wulf.core.foreign import clean
 from wulf.tune.export.formats import format_names
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def export(run: str, form: str, out: Path | None, directory: Path | None, as_jso
     _write(made, folder)
     if as_json:
         refused = [{"name": e.kept.name, "place": e.kept.place, "reason": reason} for e, reason in made.refused]
-        click.echo(json.dumps({"folder": str(folder), "files": sorted(made.files), "not_exported": refused}))
+        echo(json.dumps({"folder": str(folder), "files": sorted(made.files), "not_exported": refused}))
         return
     for name in sorted(made.files):
-        click.echo(str(folder / name))
+        echo(str(folder / name))
     for entry, reason in made.refused:
-        click.echo(f"not exported: {clean(entry.title)}: {clean(reason)}", err=True)
+        echo(f"not exported: {entry.title}: {reason}", err=True)
 
 
 def _source(path: Path) -> Source:
@@ -66,13 +66,12 @@ def _source(path: Path) -> Source:
 
 def _write(made: Exported, folder: Path) -> None:
     """All files; what begins with '#!' may be executed."""
-    from wulf.core.files import replace_file
+    from wulf.core import files
 
     try:
-        for name, text in made.files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, text, mode=0o755 if text.startswith("#!") else 0o644)
+        with files.folder(folder, make=True) as below:
+            for name, text in made.files.items():
+                files.replace_file(Path(name), text, 0o755 if text.startswith("#!") else 0o644, below)
     except OSError as error:
         raise UsageError(f"{folder} can't be written: {error.strerror}", "name another folder: --out DIR") from error
 
@@ -109,14 +108,14 @@ def _show(found: Verified, as_json: bool) -> None:
 
     if as_json:
         for each in found.checked:
-            click.echo(json.dumps(vars(each)))
+            echo(json.dumps(vars(each)))
     else:
         table = Table("node", "setting", "kept", "now", "", box=None, pad_edge=False)
         for each in found.checked:
             title = f"{each.name} on {each.place}" if each.place else each.name
             now = "–" if each.now is None else str(each.now)
             said = "; ".join(filter(None, (each.state, each.reason)))
-            table.add_row(*map(clean, (each.node, title, str(each.kept), now, said)))
+            table.add_row(each.node, title, str(each.kept), now, said)
         colour_console().print(table)
     for error in found.failed.values():
-        click.echo(clean(str(error)), err=True)
+        echo(str(error), err=True)

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from wulf.cli.commands import Command
-from wulf.cli.options import colour_console, inventory_of, node_options
+from wulf.cli.options import inventory_of, node_options
+from wulf.cli.showing import colour_console, echo
 from wulf.core.names import printable
 
 
@@ -28,7 +29,7 @@ def revert(campaign: str | None, as_json: bool, **where: Any) -> int:
         results = tune_undo.revert(inventory, campaign)
     if as_json:
         for one in results:
-            click.echo(json.dumps(one))
+            echo(json.dumps(one))
     else:
         _print_results(results)
     return tune_undo.revert_code(results)
@@ -44,7 +45,7 @@ def status(as_json: bool, **where: Any) -> int:
     with inventory_of(**where) as inventory:
         told = tune_undo.status(inventory)
     for one in told:
-        click.echo(json.dumps(one) if as_json else _status_line(one))
+        echo(json.dumps(one) if as_json else _status_line(one))
     return tune_undo.status_code(told)
 
 
@@ -52,7 +53,7 @@ def _print_results(results: list[dict[str, Any]]) -> None:
     from wulf.report.kit.printing import new_table
 
     if not results:
-        click.echo("Nothing is changed: there was nothing to take back.")
+        echo("Nothing is changed: there was nothing to take back.")
         return
     table = new_table("node", "setting", "place", "outcome", "now", "before", "why", overflow="fold")
     for one in results:

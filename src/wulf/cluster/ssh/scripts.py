@@ -23,7 +23,10 @@ HOME, FALLBACK = "home", "tmp"
 PLACE, ARCH = "wulf-place: ", "wulf-arch: "
 """What the lines on standard error begin with that are for wulf and not for people."""
 
-_PLACES = '"${XDG_CACHE_HOME:-$HOME/.cache}/wulf/bin" "/tmp/wulf-$(id -u)"'
+_CACHE = 'c=$XDG_CACHE_HOME; case "$c" in /*) ;; *) c=$HOME/.cache;; esac;'
+"""A relative one is ignored, as the XDG Base Directory specification asks, and as the agent does."""
+
+_PLACES = '"$c/wulf/bin" "/tmp/wulf-$(id -u)"'
 
 # A directory or file of somebody else's is passed over, as is what a link leads to: /tmp is everybody's.
 _START = " ".join(
@@ -31,6 +34,7 @@ _START = " ".join(
 name=$1 digest=$2 arch=$3 run=$4; shift 4;
 here=$(uname -m);
 if [ "$arch" != any ] && [ "$arch" != "$here" ]; then echo "{ARCH}$here" >&2; exit {WRONG_ARCH}; fi;
+{_CACHE}
 for d in {_PLACES}; do
   f=$d/$name-$digest;
   [ -O "$d" ] && [ ! -L "$d" ] && [ -f "$f" ] && [ -O "$f" ] || continue;
@@ -53,7 +57,8 @@ _COPY = " ".join(
 LC_ALL=C; export LC_ALL; umask 077;
 name=$1 digest=$2 run=$3 place=$4; t=;
 clean() {{ rm -f "$t"; }}; trap clean EXIT; trap "exit 129" HUP INT TERM;
-if [ "$place" = {HOME} ]; then d=${{XDG_CACHE_HOME:-$HOME/.cache}}/wulf/bin; else d=/tmp/wulf-$(id -u); fi;
+{_CACHE}
+if [ "$place" = {HOME} ]; then d=$c/wulf/bin; else d=/tmp/wulf-$(id -u); fi;
 echo "{PLACE}$d" >&2;
 command -v sha256sum >/dev/null || exit {NO_HASH};
 mkdir -p "$d" || exit {NO_PLACE};

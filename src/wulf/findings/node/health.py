@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 from wulf.agent.facts import read
 from wulf.agent.machine import Machine
 from wulf.agent.unknown import Unknown
+from wulf.core.places import user_folder
 
 NETWORKED = ("nfs", "nfs4", "lustre", "beegfs", "gpfs", "cifs", "ceph", "9p", "pvfs2", "orangefs", "panfs", "afs")
 """File systems whose source need neither be a device nor have a colon."""
@@ -236,5 +237,4 @@ KINDS: dict[str, tuple[Kind, type]] = {
 
 def default_places() -> tuple[Path, Path]:
     """Where a baseline is kept: the machine's, and the user's own."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path("/var/lib/wulf/check.json"), Path(cache) / "wulf" / "check.json"
+    return Path("/var/lib/wulf/check.json"), user_folder("cache") / "check.json"

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wulf.core.places import user_folder
+
 from . import archive
 
 HERE = Path(__file__).resolve().parent
@@ -49,8 +51,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Recipe:
 
 def cache(environment: Mapping[str, str] = os.environ) -> Path:
     """Where images and the nodes' disks lie: wulf's folder in XDG_CACHE_HOME, or ~/.cache."""
-    base = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "wulf" / "lab"
+    return user_folder("cache", environment) / "lab"
 
 
 APART = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")

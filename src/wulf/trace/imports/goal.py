@@ -8,13 +8,13 @@ order, -1 for any source or tag, `requires` and `irequires`, and both kinds of C
 from __future__ import annotations
 
 import re
-import shutil
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from wulf.core.files import copy_file
 from wulf.trace.errors import FormatError, TraceError
 from wulf.trace.imports import Imported
 from wulf.trace.imports.building import MOST_BYTES, MOST_NS, lines_of
@@ -209,7 +209,7 @@ def bring(paths: Sequence[Path], folder: Path) -> Imported:
         raise FormatError("a GOAL schedule is one file", "name one file")
     schedule = read_goal(paths[0])
     try:
-        shutil.copyfile(paths[0], folder / SCHEDULE)
+        copy_file(paths[0], folder / SCHEDULE)
     except OSError as error:
         raise TraceError(f"can't write {folder / SCHEDULE}: {error.strerror}", "free some space") from error
     notes = [f"{schedule.wildcards} receives from anybody: only a replay that matches live can resolve them"]

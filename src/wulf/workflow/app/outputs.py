@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wulf.apps.ran import Ran
 from wulf.core.errors import UsageError
+from wulf.core.files import folder, replace_file
 
 FOLDER = "outputs"
 
@@ -18,14 +19,14 @@ def keep_output(run: Path, subject: str, ran: Ran) -> Path:
     UsageError
         The disk is full, or there is no permission.
     """
-    folder = run / FOLDER
+    number = len(list((run / FOLDER).glob("*"))) + 1
+    name = Path(FOLDER, f"{number:04d}-{subject.replace('/', '_')}.txt")
     try:
-        folder.mkdir(exist_ok=True)
-        path = folder / f"{len(list(folder.iterdir())) + 1:04d}-{subject.replace('/', '_')}.txt"
-        path.write_text(text_of(ran), encoding="utf-8")
+        with folder(run) as below:
+            replace_file(name, text_of(ran), below=below)
     except OSError as error:
-        raise UsageError(f"{folder} can't be written: {error.strerror}", "free some space") from error
-    return path
+        raise UsageError(f"{run / name} can't be written: {error.strerror}", "free some space") from error
+    return run / name
 
 
 def text_of(ran: Ran) -> str:

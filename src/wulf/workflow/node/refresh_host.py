@@ -18,6 +18,8 @@ from typing import Any, TextIO
 
 from wulf.core.errors import INCOMPLETE, OK
 from wulf.core.files import replace_file
+from wulf.core.given import Unreadable, json_of
+from wulf.core.places import user_folder
 from wulf.workflow.node.refresh import Account, Batch, Why
 
 WINDOW = 0.4
@@ -30,21 +32,19 @@ def state_path(environ: Mapping[str, str] = os.environ) -> Path:
     """Where the account is kept: systemd's $STATE_DIRECTORY, else $XDG_STATE_HOME or ~/.local/state, in wulf/."""
     if given := environ.get("STATE_DIRECTORY", "").partition(":")[0]:
         return Path(given) / "refresh.json"
-    state = environ.get("XDG_STATE_HOME", "")
-    home = Path(environ.get("HOME") or Path.home())
-    return (Path(state) if state.startswith("/") else home / ".local" / "state") / "wulf" / "refresh.json"
+    return user_folder("state", environ) / "refresh.json"
 
 
 def read_account(path: Path, now: float) -> Account:
     """The account as it was kept; an empty one, begun now, where there is none or it can't be read as one."""
     new = Account(at=now, since=now)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json_of(path)
         numbers = {name: float(content[name]) for name in ("at", "credit", "cost", "spent", "since")}
         return Account(**numbers, tried={str(name): float(at) for name, at in content["tried"].items()})
-    except FileNotFoundError:
-        return new
-    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        if isinstance(error, Unreadable) and error.absent:
+            return new
         print(f"wulf rates refresh: {path} is begun anew: {type(error).__name__}: {error}", file=sys.stderr)
         return new
 

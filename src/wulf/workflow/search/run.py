@@ -226,8 +226,7 @@ def _finished(
         result["settings"] = knobs.about()
         result["notes"] = [*result["notes"], *result["settings"]["notes"]]
     for name, text in task.files(found).items():
-        (writer.path / name).write_text(text, encoding="utf-8")
-        result["files"].append(os.fspath(writer.path / name))
+        result["files"].append(os.fspath(writer.write_text(name, text)))
     writer.write_json(RESULT, result)
     code = FINE if found.winner is not None else INCOMPLETE
     if knobs is not None and not knobs.undone:

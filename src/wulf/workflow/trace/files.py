@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wulf.core.errors import FOUND, OK, UsageError
+from wulf.core.files import copy_file
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.store.run import RunWriter, find_run
 from wulf.trace.errors import TraceError
@@ -115,7 +115,7 @@ _WHOLE = "`wulf trace show` says what is wrong with it; Perfetto's format takes 
 def _export_goal(folder: Path, to: str, place: Path) -> list[str]:
     if to != GOAL:
         raise UsageError(f"a GOAL schedule has no times: it can't be written as {to}", "export the trace it came from")
-    shutil.copyfile(folder / SCHEDULE, place)
+    copy_file(folder / SCHEDULE, place)
     return []
 
 
@@ -134,8 +134,7 @@ def import_trace(
     FormatError
         A file is not as its format wants it.
     """
-    folder = writer.path / FOLDER
-    folder.mkdir(exist_ok=True)
+    folder = writer.make_folder(FOLDER)
     for path in paths:
         if not path.exists():
             raise UsageError(f"{path} is not there", "name the files of the trace")

@@ -18,6 +18,7 @@ from wulf.cluster.mpi.opening import machines_of
 from wulf.cluster.packed import decoded, unpacked
 from wulf.cluster.session import Session
 from wulf.core.errors import UsageError
+from wulf.core.files import emptied
 from wulf.core.units import show
 from wulf.measure.engine.watcher import Watcher
 from wulf.trace.errors import TraceError
@@ -101,7 +102,7 @@ class Tracer:
     def _bring(self, node: str, folder: str, name: str, target: Path, size: int) -> None:
         """A file of so many bytes, part by part: it may be larger than the memory here."""
         try:
-            with target.open("wb") as out:
+            with emptied(target) as out:
                 while out.tell() < size and (part := self._part(node, folder, name, out.tell())):
                     out.write(part)
         except OSError as error:

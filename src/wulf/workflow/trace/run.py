@@ -138,9 +138,7 @@ def trace_nodes(
 
 
 def _folder(writer: RunWriter) -> Path:
-    folder = (writer.path / FOLDER).resolve()
-    folder.mkdir(exist_ok=True)
-    return folder
+    return writer.make_folder(FOLDER).resolve()
 
 
 def why_none(words: Sequence[str]) -> str:

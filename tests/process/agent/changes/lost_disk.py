@@ -1,12 +1,15 @@
 """`python -m tests.process.agent.changes.lost_disk FOLDER KIND WHO`: a change is open, and its state's disk fails.
 
 In a mount namespace of its own, with the state on a disk of its own. WHO takes it back: the watchdog, its twin once
-that is killed, or a person. Prints whether all was taken back, what a person is told, and what is open in the end.
+that is killed, or a person; "agent", "stuck": the watchdog or its twin, where an agent or the watchdog is killed while
+it waits for a silent disk in the kernel. Prints whether all was taken back, what a person is told, and what is open in
+the end.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -76,10 +79,31 @@ def main(place: Path, kind: str, who: str) -> None:
             subprocess.run(["fsfreeze", "--unfreeze", str(node.folder)], stderr=subprocess.DEVNULL, check=False)
 
 
+def agent(node: ForkedNode) -> int:
+    """One that changes more, and waits for the disk while it has the guard."""
+    if (child := os.fork()) == 0:
+        node.disk = Disk(patience=600.0)
+        apply(node.host, Request("c1", "me@head", 600.0, LEASE), [setting("gro", False)])
+    return child
+
+
+def kill_when_stuck(pid: int) -> None:
+    """Once one of its threads can't be killed: what that has open stays so."""
+    stats = f"/proc/{pid}/task"
+    wait_until(lambda: any(state(pid, int(task.name)) == "D" for task in Path(stats).iterdir()), 60)
+    kill(pid)
+
+
+def state(pid: int, task: int) -> str:
+    return Path(f"/proc/{pid}/task/{task}/stat").read_text().rpartition(")")[2].split()[0]
+
+
 def goes_back(node: ForkedNode, kind: str, who: str, changed: bool) -> None:
     """Without its disk; then, with it again, there is nothing left to do."""
-    if who == "twin" and (pid := node.watchdog_pid()):
-        kill(pid)
+    if who == "agent":
+        kill_when_stuck(agent(node))
+    if who in ("twin", "stuck") and (pid := node.watchdog_pid()):
+        kill(pid) if who == "twin" else kill_when_stuck(pid)
     told = take_back(node.host)["results"] if who == "person" else []
     back = wait_until(lambda: node.settings.load() == START, 60)
     if kind == "read-only":

@@ -18,6 +18,7 @@ from tests.process.cli.bad_input.changes import changed
 from tests.process.cli.bad_input.options import NODES
 from tests.process.cli.bad_input.runs import READERS, write_runs
 from tests.process.cli.bad_input.trial import CONFIG, Input, Other
+from tests.unit.apps.linpack.test_dat import MANY
 from tests.unit.cli.tune.test_export import KEPT
 from tests.unit.rates.making import written
 from tests.unit.trace.test_imports_garbage import VALID
@@ -112,7 +113,7 @@ gflops = 400
 TIMES = b"workers,seconds\nserial,8\n1,8.1\n2,4.2\n4,2.3\n8,1.4\n"
 POWER = b"# watts\n1764000000,215.5\n1764000001,216\n1764000002,214\n"
 HOSTFILE = b"a.invalid slots=4\nb.invalid:4\n"
-TOPOLOGY = b"name = 'x'\n"
+TOPOLOGY = b'{"kind": "fat-tree", "ports": 4, "levels": 2, "bytes_per_second": 12.5e9, "positions": {"random": 7}}'
 
 
 def templates(folder: Path) -> tuple[Path, Path]:
@@ -158,6 +159,9 @@ def documents(folder: Path) -> Iterator[Document]:
     yield Document("power log", power, "f.csv", "text", POWER)
     yield Document("times", ("model", "speedup", "f.csv"), "f.csv", "text", TIMES)
     yield Document("network", ("networks", "show", "./f.toml"), "f.toml", "toml", THIS.encode())
+    switches = ("predict", "trace", "--topology", "f.json", "--engine", "b", "--draws", "39")
+    yield Document("topology", switches, "f.json", "json", TOPOLOGY, trace)
+    yield Document("HPL.dat", ("app", "hpl", "--dat", "f", *NODES), "f", "text", MANY.encode(), lenient=True)
     predicted = ("predict", "trace", "--network", "./f.toml", "--draws", "39")
     yield Document("predicted network", predicted, "f.toml", "toml", THIS.encode(), trace)
     written(folder / "rates.json")

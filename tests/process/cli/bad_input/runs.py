@@ -33,7 +33,7 @@ READERS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "audit": (("report", "audit"), ("audit", "--baseline", "runs/audit", "n[1-4]")),
     "layers": (("report", "layers"),),
     "hpcc": (("report", "hpcc"),),
-    "tune": (("report", "tune"), ("tune", "export", "tune", "--format", "shell")),
+    "tune": (("report", "tune"), ("tune", "export", "tune", "--format", "shell"), ("tune", "verify", "tune")),
     "impact": (("report", "impact"),),
     "search": (("report", "search"),),
 }  # fmt: skip

@@ -17,7 +17,7 @@ from unittest import mock
 from tests.unit.agent.changes.machine import LASTING, START, FakeNode
 from wulf.agent.changes.host import Host
 from wulf.agent.changes.state import lock
-from wulf.agent.changes.state.journal import Damaged
+from wulf.agent.changes.state.lines import Damaged
 from wulf.agent.changes.watch import arming, atboot, twin, watchdog
 from wulf.agent.changes.watch.twin import Twin
 from wulf.agent.session import Refused

@@ -103,8 +103,15 @@ def test_text_of_others_stays_in_its_cell(tmp_path: Path) -> None:
     assert duckdb.sql(f"SELECT subject, value, reason FROM '{tmp_path}/one.parquet'").fetchall() == [
         ("n|1", None, AWKWARD.reason)
     ]
-    with pytest.raises(StoreError, match="no regular file"):
+    with pytest.raises(StoreError, match="no file"):
         write_parquet([AWKWARD], tmp_path)
+
+
+def test_a_link_among_the_runs_is_not_removed(folder: Path, tmp_path: Path) -> None:
+    (folder / "link").symlink_to(write(tmp_path / "elsewhere").path)
+    with pytest.raises(UsageError, match=r"link can't be removed: .*symbolic link"):
+        run_of(folder, "rm", "link", "--yes")
+    assert (tmp_path / "elsewhere" / "run.json").exists()
 
 
 def test_a_run_is_removed_when_that_is_confirmed(folder: Path) -> None:

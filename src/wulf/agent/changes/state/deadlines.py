@@ -21,6 +21,8 @@ class Deadlines:
 
     Parameters
     ----------
+    campaign
+        None: of all that there are, where its name was lost.
     serial
         Counts up with every writing: the watchdog says which one it knows.
     lease, lease_until
@@ -29,7 +31,7 @@ class Deadlines:
         Changes that nobody has confirmed: number → {"until", "confirm" (seconds), "session"}.
     """
 
-    campaign: str
+    campaign: str | None
     boot: str
     lease: float
     lease_until: float

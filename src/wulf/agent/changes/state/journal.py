@@ -1,8 +1,6 @@
 """The write-ahead journal: what will be written stands here, on disk, before it is written.
 
-A line is `["crc32 in hex", bytes, {entry}]`: JSON, and a torn line can be told from a damaged one. Torn: the process or
-the machine ended while it was appended, so that what it announces never began. Damaged: anything else; nothing is
-guessed then.
+A line that is torn had not begun; where one is damaged nothing is guessed (`lines`).
 
 A copy lies in memory. It stands for a disk that is gone, silent or damaged, and has what a full or read-only one could
 not take: it is written after the disk, and removed before it, so that the one that has more lines is the newer one.
@@ -15,15 +13,13 @@ kept and shown, and hides no other one.
 from __future__ import annotations
 
 import errno
-import json
 import os
-import re
-import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wulf.agent.changes.state.entry import Entry, Key, key_of
+from wulf.agent.changes.state.lines import line_of, newest
 from wulf.agent.files.durable import make_folder, remove, replace, sync_folder
 
 if TYPE_CHECKING:
@@ -38,22 +34,6 @@ WATCHDOG = "watchdog: "
 """How the journal's reasons begin where the node took back by itself."""
 UNKNOWN = object()
 """Stands for a value that we may have left somewhere, and could not read back."""
-
-_LINE = re.compile(rb'\["([0-9a-f]{8})", ([1-9][0-9]*), (\{.*\})\]', re.DOTALL)
-_HEAD = re.compile(rb'\["[0-9a-f]{8}", ([1-9][0-9]*), (.*)', re.DOTALL)
-_BEGUN = re.compile(rb'\[?"?[0-9a-f]{0,8}"?,? ?[0-9]*,?')
-
-
-class Damaged(Exception):  # noqa: N818 - it says what is the matter
-    """The journal can't be trusted: where, why, and the line as it is."""
-
-    def __init__(self, path: Path, copy: Path, line: int, why: str, text: str) -> None:
-        self.what = f"{path}, line {line}, is damaged: {why}"
-        super().__init__(
-            f"{self.what}. Nothing is written and nothing guessed: see the lines with "
-            f"`wulf-agent --changes`, put back by hand what they name, move the file away, and remove its copy {copy}"
-        )
-        self.told = {"path": str(path), "line": line, "why": why, "text": text}
 
 
 class Journal:
@@ -78,7 +58,7 @@ class Journal:
         """Sound lines of another wulf."""
         self.newer: set[int] = set()
         """Changes of a wulf whose lines may mean something else."""
-        found, self._good = _newest(host, self.path, self.copy)
+        found, self._good = newest(host, self.path, self.copy)
         self._lines, self._whole = list(found.lines), bytearray(found.data)
         """All lines; the disk has the first `_good` bytes of them, and None is one that can't be read."""
         self.damage = found.damage
@@ -102,6 +82,12 @@ class Journal:
         """Writes that the node undid by itself: a controller that was away must not think that they still hold."""
         undone = [entry for entry in self.entries if entry.undone is not None and campaign in (None, entry.campaign)]
         return [entry for entry in undone if (entry.undone or {}).get("by", "").startswith(WATCHDOG)]
+
+    def outlive(self) -> None:
+        """What stands here is all that is left of it: the copy gets it, and the file with the next line."""
+        self._good = 0
+        with suppress(OSError):
+            replace(self.copy, bytes(self._whole))
 
     def append(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Put a line on disk for good; returns it. Raises OSError, and the journal is then as it was."""
@@ -133,13 +119,13 @@ class Journal:
         self._lines.append(line)
         self._fold(line)
         known = len(self._whole)
-        self._whole += _line_of(line)
+        self._whole += line_of(line)
         with suppress(OSError):  # of two places one is enough
             _extend(self.copy, known, self._whole)
 
     def _put(self, line: dict[str, Any]) -> None:
         self._host.step(f"journal {line['kind']}")
-        self._to_disk(_line_of(line), line["kind"])
+        self._to_disk(line_of(line), line["kind"])
 
     def _to_disk(self, data: bytes, kind: str) -> None:
         """Append bytes, and before them what the disk could not take until now."""
@@ -211,7 +197,7 @@ class Journal:
     def _take(self, line: dict[str, Any]) -> None:
         kind = line["kind"]
         if kind == "change":
-            if line.get("format", 1) > FORMAT:
+            if line.get("format", FORMAT) not in range(FORMAT + 1):
                 self.foreign.append(line)
                 self.newer.add(line["change"])
             self.changes[line["change"]] = line
@@ -267,54 +253,6 @@ def _number_of(path: Path) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
-def _line_of(line: dict[str, Any]) -> bytes:
-    body = json.dumps(line).encode()
-    return b'["%08x", %d, %s]\n' % (zlib.crc32(body), len(body), body)
-
-
-class _Found(NamedTuple):
-    """The lines of a file that are sound, down to the first that is not, and their bytes."""
-
-    lines: list[dict[str, Any]]
-    data: bytes
-    damage: Damaged | None
-    length: int
-    """Lines in all."""
-
-
-_NOTHING = _Found([], b"", None, 0)
-
-
-def _newest(host: Host, path: Path, copy: Path) -> tuple[_Found, int | None]:
-    """The disk's lines or the copy's, and how many of their bytes the disk has; None: it can't be read."""
-    copied = _NOTHING
-    with suppress(OSError):
-        copied = _read(copy, copy)
-    if copied.damage is not None:
-        copied = _NOTHING
-    try:
-        found = host.disk.do(lambda: _read(path, copy))
-    except OSError:
-        if not copied.lines:
-            raise
-        return copied, None
-    if copied.length < found.length:
-        if found.damage is not None:
-            raise found.damage
-        return found, len(found.data)
-    return copied._replace(damage=found.damage), _alike(copied.data, found.data)
-
-
-def _alike(one: bytes, other: bytes) -> int:
-    """Bytes of the lines that both begin with."""
-    length = 0
-    for line, its in zip(one.splitlines(keepends=True), other.splitlines(keepends=True)):
-        if line != its:
-            break
-        length += len(line)
-    return length
-
-
 def _extend(path: Path, known: int, whole: bytearray) -> None:
     """Bring a file to these bytes; it may have the first `known` of them, or any others."""
     with suppress(FileNotFoundError):
@@ -327,58 +265,3 @@ def _extend(path: Path, known: int, whole: bytearray) -> None:
             os.close(descriptor)
     make_folder(path.parent)
     replace(path, bytes(whole))
-
-
-def _read(path: Path, copy: Path) -> _Found:
-    """What a file has; bytes at its end that are torn are no line. Raises OSError."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return _NOTHING
-    *texts, rest = data.split(b"\n")
-    altered = bool(rest) and not _torn(rest)
-    checked = [_checked(text, number) for number, text in enumerate(texts, 1)]
-    if altered:
-        texts, checked = [*texts, rest], [*checked, (None, "its end was altered after it was written")]
-    lines: list[dict[str, Any]] = []
-    good = 0
-    for number, (text, (line, why)) in enumerate(zip(texts, checked), 1):
-        if line is None:
-            told = Damaged(path, copy, number, why, text.decode("utf-8", "replace"))
-            return _Found(lines, data[:good], told, len(texts))
-        lines.append(line)
-        good += len(text) + 1
-    return _Found(lines, data[:good], None, len(lines))
-
-
-def readable_lines(host: Host) -> list[dict[str, Any]]:
-    """Every line of a journal that can't be trusted, for a person: {"line", "sound", "text"}."""
-    texts = host.disk.do((host.folder / NAME).read_bytes).split(b"\n")
-    return [
-        {"line": number, "sound": _checked(text, number)[0] is not None, "text": text.decode("utf-8", "replace")}
-        for number, text in enumerate(texts, 1)
-        if text
-    ]
-
-
-def _checked(text: bytes, number: int) -> tuple[dict[str, Any] | None, str]:
-    """A line's entry; or None, and why."""
-    match = _LINE.fullmatch(text)
-    if match is None:
-        return None, "it is no line of a journal"
-    body = match[3]
-    if len(body) != int(match[2]) or zlib.crc32(body) != int(match[1], 16):
-        return None, "its checksum is wrong"
-    line: dict[str, Any] = json.loads(body)
-    if line["number"] != number:
-        return None, f"it is number {line['number']}: lines are missing, or were moved"
-    return line, ""
-
-
-def _torn(rest: bytes) -> bool:
-    """Whether bytes without a newline are the beginning of a line, perhaps with the NULs that a power cut leaves."""
-    begun = rest.rstrip(b"\0")
-    head = _HEAD.fullmatch(begun)
-    if head is None:
-        return _BEGUN.fullmatch(begun) is not None
-    return len(head[2]) <= int(head[1]) + len("]")  # one more: the newline became another byte

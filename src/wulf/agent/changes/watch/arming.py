@@ -91,7 +91,10 @@ def _start(host: Host, start: Callable[[Host], Started]) -> Started:
 
 
 def start_watchdog(host: Host) -> Started:
-    """Start it as a unit of systemd where that runs (it then outlives the login), else as a session of its own."""
+    """Start it as a unit of systemd where that runs (it then outlives the login), else as a session of its own.
+
+    With a twin in both: systemd does not see the end of one that is killed while it waits for a disk in the kernel.
+    """
     command, environment = agent_command(agent_in(host.run), host, OPTION)
     with contextlib.suppress(OSError):  # for people, who have the other one where the disk can't be written
         agent_in(host.folder)
@@ -102,7 +105,7 @@ def start_watchdog(host: Host) -> Started:
         words += ["--property=StartLimitIntervalSec=0"]  # else the sixth kill within ten seconds ends it for good
         words += [f"--setenv={name}={value}" for name, value in environment.items()]
         done = subprocess.run(
-            [*words, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
+            [*words, *command, PAIRED], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
         )
         if done.returncode == 0:
             return Started(f"systemd unit {unit}", _main_process(unit))

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from wulf.agent.changes.revert import revert
 from wulf.agent.changes.state import deadlines, lock
-from wulf.agent.changes.state.journal import NAME, WATCHDOG, Damaged, Journal
+from wulf.agent.changes.state.journal import NAME, WATCHDOG, Journal
+from wulf.agent.changes.state.lines import Damaged
 from wulf.agent.processes.process import started
 from wulf.agent.session import Refused
 
@@ -58,8 +59,8 @@ class Successor(Protocol):
 def watch(host: Host, twin: Successor | None = None) -> None:
     """Wait, and take back what is due, until nothing is waited for, or another one watches here.
 
-    Neither a disk that is full, read-only, silent or gone ends it, nor does it need one: see `_Seen`. A journal that
-    can't be trusted, nor its copy, does: the deadlines stay, and a status says so.
+    Neither a disk that is full, read-only, silent or gone ends it, nor does it need one: see `_Seen`. Where neither the
+    journal nor its copy nor its memory can be trusted, it waits until somebody has put that right; a status says so.
 
     Parameters
     ----------
@@ -73,18 +74,15 @@ def watch(host: Host, twin: Successor | None = None) -> None:
 
 def go_on(host: Host, twin: Successor | None) -> None:
     """As `watch`, for whoever has the lock ALONE."""
-    try:
-        _watch(host, twin)
-    except Damaged as damaged:
-        _say(host, str(damaged))
-    if twin is not None:  # which would find the same
+    _watch(host, twin)
+    if twin is not None:
         twin.end()
 
 
 def _watch(host: Host, twin: Successor | None) -> None:
     with _listening(host) as listener, lock.opened(host, lock.GUARD) as guard:
         host.step("watching")
-        seen, failed = _Seen(host), 0
+        seen, failed, said = _Seen(host), 0, ""
         while (known := seen.deadlines()) is not None:
             if twin is not None:
                 twin.live()
@@ -94,12 +92,14 @@ def _watch(host: Host, twin: Successor | None) -> None:
                 continue
             try:
                 at_work = not _act(host, seen, guard)
-            except OSError:
+            except (OSError, Damaged) as error:
                 failed += 1
-                _say(host, traceback.format_exc())
+                if said != str(error):
+                    _say(host, traceback.format_exc())
+                said = str(error)
                 _sleep(seen, listener, twin, min(PAUSE * failed, LONGEST_PAUSE))
             else:
-                failed = 0
+                failed, said = 0, ""
                 if at_work:
                     _sleep(seen, listener, twin, PAUSE / 10)
 
@@ -117,7 +117,7 @@ class _Seen:
     def deadlines(self) -> Deadlines | None:
         """What is waited for; None: nothing."""
         with contextlib.suppress(OSError):
-            self._known = _deadlines(self._host)
+            self._known = _deadlines(self._host, self._journal)
         with contextlib.suppress(OSError, Damaged):  # half a line, perhaps: whoever has the guard is writing
             status = self._host.disk.do((self._host.folder / NAME).stat)
             mark = (status.st_ino, status.st_size, status.st_mtime_ns)
@@ -126,16 +126,22 @@ class _Seen:
         return self._known
 
     def journal(self) -> Journal:
-        """The journal as it is, for whoever has the guard; as it was, where it and its copy can't be read."""
+        """The journal as it is, for whoever has the guard; or as it was, where it can be neither read nor trusted."""
+        known = self._journal
         try:
             found = Journal(self._host)
         except OSError:
-            if self._journal is None:
+            if known is None:
                 raise
-            return self._journal
-        if self._journal is None or self._now() == self._place or len(found) >= len(self._journal):
-            self._journal = found
-        return self._journal
+            return known
+        except Damaged as damaged:
+            if known is None or len(known) < damaged.lines:
+                raise
+            known.outlive()
+            return known
+        if known is None or len(found) >= len(known) or self._now() == self._place:
+            self._journal = known = found
+        return known
 
     def _now(self) -> tuple[int, int] | None:
         """Which folder has the state's name: what lies beneath a disk that is gone is another."""
@@ -151,6 +157,7 @@ def settle() -> None:
     os.chdir("/")
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(1))  # which systemd would else take for a service well done
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
         file.write("-900")
     with contextlib.suppress(ImportError):  # a node without pyroute2
@@ -184,22 +191,22 @@ def within(host: Host) -> Iterator[str]:
         os.close(descriptor)
 
 
-def _deadlines(host: Host) -> Deadlines | None:
+def _deadlines(host: Host, journal: Journal | None) -> Deadlines | None:
     """What is waited for. What can't be understood is over: a confirmation that is lost was never given."""
     try:
         known = deadlines.load(host)
     except ValueError:
-        return deadlines.Deadlines(_campaign(host), host.boot, 0.0, 0.0)
+        return deadlines.Deadlines(_campaign(host, journal), host.boot, 0.0, 0.0)
     return known if known is not None and known.boot == host.boot else None
 
 
-def _campaign(host: Host) -> str:
-    """Who holds the node, as the lock or else the journal's last change has it."""
+def _campaign(host: Host, journal: Journal | None) -> str | None:
+    """Who holds the node, as the lock or else the journal's last change has it; None: whoever has changed anything."""
     with contextlib.suppress(Refused):
         found = lock.holder(host)
         if found is not None:
             return str(found["campaign"])
-    return str(next(reversed(Journal(host).changes.values()), {"campaign": ""})["campaign"])
+    return next((str(each["campaign"]) for each in reversed(journal.changes.values())), None) if journal else None
 
 
 def _sleep(seen: _Seen, listener: socket.socket, twin: Successor | None, seconds: float) -> None:

@@ -90,21 +90,56 @@ def test_an_agent_that_hangs_is_ended(forked: ForkedNode, monkeypatch: pytest.Mo
     assert forked.settings.load() == START
 
 
-def test_a_damaged_journal_ends_it_and_a_status_says_so(forked: ForkedNode) -> None:
+def test_where_journal_and_copy_are_damaged_it_goes_by_its_memory(forked: ForkedNode) -> None:
     change(forked)
-    path = forked.folder / "journal.jsonl"
-    (forked.run / "journal.jsonl").write_text("not a line\n")
-    path.write_bytes(path.read_bytes().replace(b"9000", b"8000", 1))
-    known = deadlines.load(forked.host)
-    assert known is not None
-    known.lease_until = 0.0  # over only now, however long it took to damage the journal
-    deadlines.save(forked.host, known)
-    arming.ask(forked.host)  # wakes it
+    arming.ask(forked.host)
+    damage(forked)
+    over(forked)
     assert ended(forked)
+    assert forked.settings.load() == START
+    found = status(forked.host)
+    assert (found["open"], found["problems"]) == ([], [])
+    assert [each["name"] for each in found["taken_back"]] == ["nic.mtu", "nic.rings"]
+
+
+def test_where_nothing_of_a_journal_can_be_trusted_it_waits(forked: ForkedNode) -> None:
+    """Nothing is guessed; and nobody but it knows when that was put right."""
+    forked.paired = False
+    change(forked)
+    kill(forked.watchdog_pid() or 0)
+    sound = [path.read_bytes() for path in journals(forked)]
+    damage(forked)
+    over(forked)
+    arming.arm(forked.host, deadlines.load(forked.host).serial, forked.start)  # type: ignore[union-attr]
     found = status(forked.host)
     assert "is damaged" in found["problems"][0]
     assert forked.value("mtu") == 9000
-    assert (forked.folder / arming.LOG).read_text().count("is damaged") == 1, "nor does its twin go on"
+    assert text_when_there(forked.folder / arming.LOG).count("is damaged") == 1
+    for path, content in zip(journals(forked), sound, strict=True):
+        path.write_bytes(content)
+    arming.ask(forked.host)  # wakes it
+    assert ended(forked)
+    assert forked.settings.load() == START
+
+
+def journals(node: ForkedNode) -> tuple[Path, Path]:
+    return node.folder / "journal.jsonl", node.run / "journal.jsonl"
+
+
+def damage(node: ForkedNode) -> None:
+    """Both."""
+    path, copy = journals(node)
+    path.write_bytes(path.read_bytes().replace(b"9000", b"8000", 1))
+    copy.write_text("not a line\n")
+
+
+def over(node: ForkedNode) -> None:
+    """The controller has been silent for too long, only now."""
+    known = deadlines.load(node.host)
+    assert known is not None
+    known.lease_until = 0.0
+    deadlines.save(node.host, known)
+    arming.ask(node.host)  # wakes it
 
 
 def test_only_one_watches(forked: ForkedNode) -> None:
@@ -128,9 +163,7 @@ class TestTwin:
             seen.append(forked.watchdog_pid())
             assert arming.ask(forked.host) == {"pid": seen[-1], "serial": known.serial, "until": known.next}
         assert status(forked.host)["problems"] == []
-        known.lease_until = 0.0
-        deadlines.save(forked.host, known)
-        arming.ask(forked.host)  # wakes it
+        over(forked)
         assert ended(forked)
         assert forked.settings.load() == START
 
@@ -255,7 +288,7 @@ class TestStarting:
         assert f"--setenv=WULF_STATE={node.folder.parent}" in command
         assert "--property=Restart=on-failure" in command
         assert "--property=StartLimitIntervalSec=0" in command
-        assert command[-4:] == [sys.executable, "-m", "wulf.agent", "--watchdog"]
+        assert command[-5:] == [sys.executable, "-m", "wulf.agent", "--watchdog", "--twin"]
 
     def test_else_as_a_session_of_its_own(
         self, node: FakeNode, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch
@@ -299,7 +332,7 @@ def test_no_change_stays_for_want_of_a_disk(tmp_path: Path, kind: str, who: str)
 
 
 @pytest.mark.parametrize(
-    "who", [pytest.param("watchdog", marks=pytest.mark.full), "twin", pytest.param("person", marks=pytest.mark.full)]
+    "who", ["twin", "agent", "stuck", *(pytest.param(who, marks=pytest.mark.full) for who in ("watchdog", "person"))]
 )
 def test_no_change_stays_for_a_disk_that_is_silent(tmp_path: Path, who: str) -> None:
     """Frozen, so that whoever writes to it waits in the kernel, and can't be killed."""
@@ -329,6 +362,16 @@ def test_what_it_comes_to_know_is_in_locked_memory_too() -> None:
     before, after = map(int, subprocess.check_output([sys.executable, "-c", program], text=True).split())
     assert before > 0
     assert after - before >= 64 << 10
+
+
+def test_one_that_is_asked_to_end_has_failed() -> None:
+    """Else systemd does not start it anew."""
+    program = "from wulf.agent.changes.watch.watchdog import settle; import time; settle(); print(flush=True); "
+    with subprocess.Popen([sys.executable, "-c", f"{program}time.sleep(600)"], stdout=subprocess.PIPE) as one:
+        assert one.stdout is not None
+        one.stdout.readline()
+        one.terminate()
+        assert one.wait(HANGS) == 1
 
 
 def test_a_number_that_another_process_has_got_is_nobodys(node: FakeNode) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from tests.unit.agent.changes.machine import START, FakeNode, setting
 from wulf.agent.changes.apply import Request, apply
 from wulf.agent.changes.keep import end
 from wulf.agent.changes.operations import take_back
-from wulf.agent.changes.state.journal import ARCHIVED, FORMAT, NAME, Damaged, Journal
+from wulf.agent.changes.state.journal import ARCHIVED, FORMAT, NAME, Journal
+from wulf.agent.changes.state.lines import Damaged, line_of
 from wulf.agent.changes.status import status
 from wulf.agent.files.disk import Disk
 from wulf.agent.session import Refused
@@ -222,6 +224,28 @@ class TestItsCopy:
         with pytest.raises(Damaged):
             take_back(written.host)
 
+    @pytest.mark.parametrize("lines", [None, 0, 3])
+    def test_that_is_damaged_and_had_more_lines_hides_nothing(self, written: FakeNode, lines: int | None) -> None:
+        path, copy = written.folder / NAME, written.run / NAME
+        whole = data(written)
+        copy.write_bytes(whole.replace(b"9000", b"8000", 1))
+        path.unlink() if lines is None else path.write_bytes(b"".join(whole.splitlines(keepends=True)[:lines]))
+        with pytest.raises(Damaged):
+            take_back(written.host)
+        found = status(written.host)
+        assert f"{copy}, line 2, is damaged" in found["problems"][0]
+        assert [each["line"] for each in found["journal"]["lines"] if each["sound"]] == [1, 3, 4, 5]
+
+    @pytest.mark.parametrize("place", ["disk", "copy"])
+    @pytest.mark.parametrize("line", range(5))
+    def test_one_line_that_became_two_hides_no_sound_ones(self, written: FakeNode, place: str, line: int) -> None:
+        whole = data(written)
+        at = sum(map(len, whole.splitlines(keepends=True)[:line])) + 20
+        path = (written.folder if place == "disk" else written.run) / NAME
+        path.write_bytes(whole[:at] + b"\n" + whole[at + 1 :])
+        assert [one["outcome"] for one in take_back(written.host)["results"]] == ["reverted", "reverted"]
+        assert written.settings.load() == START
+
     def test_that_can_not_be_written_stops_nothing(self, written: FakeNode) -> None:
         (written.run / NAME).unlink()
         (written.run / NAME).mkdir()
@@ -268,6 +292,24 @@ def test_lines_of_another_wulf_are_kept_and_hide_nothing(written: FakeNode) -> N
     assert written.settings.load() == START
     end(written.host, "c1")
     assert (written.folder / NAME).exists(), "what may be open for another wulf is not put aside"
+
+
+@pytest.mark.parametrize("newer", [FORMAT + 1, "2.0", None, [1]])
+def test_a_format_that_is_not_ours_is_newer(written: FakeNode, newer: Any) -> None:
+    journal = Journal(written.host)
+    line = {"kind": "change", "number": 6, "campaign": "c2", "change": 2, "format": newer, "boot": "boot-1"}
+    (written.folder / NAME).write_bytes(data(written) + line_of(line))
+    assert Journal(written.host).newer == {2}
+    assert journal.newer == set()
+
+
+@pytest.mark.parametrize("body", [b"{]}", b'{"kind": "keep"}', b'{"number": "six"}'])
+def test_a_line_that_says_nothing_is_damage(written: FakeNode, body: bytes) -> None:
+    line = b'["%08x", %d, %s]\n' % (zlib.crc32(body), len(body), body)
+    (written.folder / NAME).write_bytes(data(written) + line)
+    (written.run / NAME).unlink()
+    with pytest.raises(Damaged):
+        Journal(written.host)
 
 
 def test_a_change_says_in_which_format_it_is(written: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
