@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from wulf.model.foresight.prediction import Program
+    from wulf.model.foresight.prediction import ReplayProgram
     from wulf.trace.reader import Trace
 
 NAMES = ("perfetto", "goal", "simgrid")
@@ -31,7 +31,7 @@ class Lowered:
         Called with the name of a target of wulf-replay, and the path that it is written to.
     """
 
-    program: Program
+    program: ReplayProgram
     write: Callable[[str, Path], None]
 
 
@@ -62,7 +62,7 @@ def export_named(name: str) -> Export:
     return module
 
 
-def notes_of(program: Program) -> list[str]:
+def notes_of(program: ReplayProgram) -> list[str]:
     """What a reader of its messages should know."""
     left = [f"left out: {one.calls} × {one.what} ({one.why})" for one in program.left_out]
     return [*program.notes, *left]
