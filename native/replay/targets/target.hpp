@@ -22,8 +22,8 @@ class Target {
   [[nodiscard]] const std::string& help() const { return help_; }
 
   /// `place` is that field: a file's path, or a folder's that is there. Rank by rank, so that memory goes by
-  /// one of them. Throws `write` where the file system takes no more, and bad-parameter for a program that
-  /// the format can't hold; what is written so far stays there.
+  /// the largest of them, and by the number of tags. Throws `write` where the file system takes no more, and
+  /// bad-parameter for a program that the format can't hold; what is written so far stays there.
   virtual void write(const Loaded& loaded, const std::string& place) const = 0;
 
  private:
