@@ -58,7 +58,7 @@ def _environment() -> Any:
 
 def _printable(value: Any) -> Any:
     """No text of a page holds a control character; markup is ours."""
-    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    return printable(value) if type(value) is str else value
 
 
 def _code(text: str) -> Any:

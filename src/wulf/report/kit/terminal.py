@@ -158,7 +158,7 @@ def _table(
     gap = GAP if sum(widths[i] + GAP for i in chosen) - GAP <= room else 1
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim", show_header=any(heads))
     for i in chosen:
-        justify: JustifyMethod = "right" if columns.is_figure(i) else "left"
+        justify: JustifyMethod = "right" if columns.figures[i] else "left"
         table.add_column(heads[i], justify=justify, overflow="fold", no_wrap=columns.alike)
     for row in cells:
         table.add_row(*(row[i] for i in chosen))

@@ -99,9 +99,10 @@ class Columns(Element):
         """The rows; those whose first cell is alike by themselves, where it is shown once."""
         return [list(own) for _, own in groupby(self.rows, key=lambda row: row[0])] if self.merged else [[*self.rows]]
 
-    def is_figure(self, column: int) -> bool:
-        """Whether a column holds figures, which are aligned to the right."""
-        return self.words <= column < len(self.heads) - self.tail
+    @property
+    def figures(self) -> list[bool]:
+        """Which columns hold figures, that are aligned to the right."""
+        return [self.words <= column < len(self.heads) - self.tail for column in range(len(self.heads))]
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def test_the_table_has_mean_deviation_impact_interval_and_verdict(result: dict[s
     text = text_of(result_view(result), 160)
     assert re.search(r"default +49\.\d+ µs|default +5\d\.\d µs", text)
     good = next(line.strip() for line in text.splitlines() if line.startswith("  net.good = 1 "))
-    assert re.search(r" faster +3\d\.\d µs .*s \+2\d\.\d %.* 10$", good), good
+    assert re.search(r" faster +3\d\.\d µs .*s +\+2\d\.\d %.* 10$", good), good
     assert re.search(r"all but net.good .*", text)
     assert re.search(r"A/A arm .*: [+-]\d\.\d\d % .*, clean\.", text)
     assert "clamped (asked 100, got 64): faster" in text
