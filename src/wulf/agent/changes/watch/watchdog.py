@@ -186,7 +186,7 @@ def within(host: Host) -> Iterator[str]:
     """A short name of the folder of its socket, whose own may have 107 bytes (unix(7))."""
     descriptor = os.open(host.run, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield f"/proc/self/fd/{descriptor}"
+        yield f"/proc/thread-self/fd/{descriptor}"  # a thread may have descriptors of its own
     finally:
         os.close(descriptor)
 
