@@ -9,7 +9,8 @@ from math import exp, inf, log
 from pathlib import Path
 from statistics import median
 
-from wulf.stats.intervals import Estimate, few_mean_interval, least_samples, median_interval
+from wulf.stats.estimates import Estimate
+from wulf.stats.intervals import few_mean_interval, least_samples, median_interval
 from wulf.stats.stopping import WidthRule
 
 GOAL = 1.0

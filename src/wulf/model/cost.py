@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from wulf.model.draws import DRAWS, Uncertain, combine, known
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats
 
 GIGA, MEGA = 1e9, 1e6

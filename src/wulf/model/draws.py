@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats
 
 DRAWS = 3999

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from itertools import pairwise
 from math import exp, log
 from typing import Any, Literal
 
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 LAST_PLACE = 500
 GIGA = 1e9

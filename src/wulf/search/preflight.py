@@ -15,7 +15,8 @@ from statistics import median
 from typing import NamedTuple
 
 from wulf.stats.comparison import DELTA, Comparison, Judgement, PairedRule
-from wulf.stats.intervals import Estimate, median_interval
+from wulf.stats.estimates import Estimate
+from wulf.stats.intervals import median_interval
 
 ALPHA = 0.05
 """Of leaving out the fastest library, or block size, all comparisons with the leader together (Bonferroni)."""

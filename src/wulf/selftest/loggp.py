@@ -14,7 +14,8 @@ from wulf.measure.engine.probes import MPI
 from wulf.model.network.fitting import LEAST_REPLICATES
 from wulf.model.network.loggp import LogGP
 from wulf.stats.claims import Claim, ClaimStep, Size
-from wulf.stats.curves.piecewise import Interval, line_of
+from wulf.stats.curves.piecewise import line_of
+from wulf.stats.estimates import Interval
 from wulf.stats.stopping import LOOKS
 from wulf.store.run import Run
 from wulf.workflow.model.loggp import MESSAGES, PRTT, RECEIVE, SEND, measured_of

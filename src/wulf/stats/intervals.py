@@ -2,52 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, log2
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
+from wulf.stats.estimates import Estimate
 from wulf.stats.samples import check_confidence, checked
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure with its interval, or the reason why there is none.
-
-    Attributes
-    ----------
-    value, low, high
-        In the unit of the samples; None where the samples are too few.
-    confidence
-        The interval's exact coverage, at least the one asked for; the nominal one where none is exact.
-    n
-        Number of samples.
-    reason
-        Why there is no interval.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    confidence: float | None
-    n: int
-    reason: str | None = None
-
-    @property
-    def width(self) -> float | None:
-        """Full width of the interval relative to the value; 0 for a constant, infinity around a zero."""
-        if self.value is None or self.low is None or self.high is None:
-            return None
-        if self.high == self.low:
-            return 0.0
-        return (self.high - self.low) / abs(self.value) if self.value else float("inf")
-
-    @staticmethod
-    def unresolved(n: int, reason: str) -> Estimate:
-        """Too few samples: no figure, and why."""
-        return Estimate(None, None, None, None, n, reason)
 
 
 def least_samples(confidence: float = 0.95) -> int:

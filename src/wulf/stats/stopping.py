@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
 from wulf.stats.diagnostics import CAUTION, DEPENDENCE_LEAST, cold_start, dependence, drift, effective_size, modes
-from wulf.stats.intervals import Estimate, last_rank, least_samples
+from wulf.stats.estimates import Estimate
+from wulf.stats.intervals import last_rank, least_samples
 from wulf.stats.samples import Floats, checked, ordered_median
 from wulf.stats.sequential import level_at, sequence_ranks
 

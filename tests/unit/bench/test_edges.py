@@ -12,8 +12,8 @@ from bench.docs import BEGIN, END
 from wulf.core.records import Record, Verdict
 from wulf.measure.node.edges import edge_records
 from wulf.stats.claims import Claim
-from wulf.stats.curves.piecewise import Interval
 from wulf.stats.curves.sigma_peak import Peak
+from wulf.stats.estimates import Interval
 
 AT = "2026-11-21T12:00:00+00:00"
 

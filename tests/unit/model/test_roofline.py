@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wulf.model.roofline import Ceiling, Roof
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 MEMORY = Ceiling("memory", Interval(10e9, 9e9, 11e9))
 CACHE = Ceiling("L1", Interval(100e9, 99e9, 101e9))

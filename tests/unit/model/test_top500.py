@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wulf.model.top500 import Known, List, history, lists, standing
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 ONE = List("200006", (Known(1, 1000e9), Known(500, 10e9)))
 

@@ -22,7 +22,7 @@ from wulf.report.model.brown import brown_object, brown_view
 from wulf.report.model.loggp import loggp_object, loggp_view
 from wulf.report.model.roofline import roofline_object, roofline_view
 from wulf.report.model.speedup import limit_of, speedup_object, speedup_view
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
 

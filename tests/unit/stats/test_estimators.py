@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wulf.stats.diagnostics import autocorrelation, cold_start, dip, drift, effective_size, modes, robust_sigma
-from wulf.stats.intervals import Estimate, few_mean_interval, median_interval
+from wulf.stats.estimates import Estimate
+from wulf.stats.intervals import few_mean_interval, median_interval
 from wulf.stats.stopping import WatchRule, WidthRule, flags, settled_median
 
 INTERVALS: dict[str, Callable[[Any], Estimate]] = {

@@ -16,7 +16,7 @@ from wulf.measure.comparing import percent
 from wulf.measure.mpi.probes import carrier
 from wulf.stats.cluster.nodes import LEAST_NODES, MARGIN, Deviation, Screening, screen
 from wulf.stats.cluster.outliers import Link, node_reach
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 from wulf.store.run import Facts
 
 CLASS_FACTS = ("cpu.model", "cpu.threads", "memory.size", "system.product")

@@ -14,7 +14,7 @@ from wulf.measure.mpi.probes import carrier
 from wulf.stats.cluster.blame import Blame, blame
 from wulf.stats.cluster.groups import Group
 from wulf.stats.cluster.outliers import Link, Outlier, Way
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 from wulf.store.run import Facts
 
 NAMES = {

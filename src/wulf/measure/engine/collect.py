@@ -13,7 +13,7 @@ from wulf.core.records import Provenance, Record, Verdict
 from wulf.measure.engine.disturbance import disturbances
 from wulf.measure.engine.plan import Cell, Plan
 from wulf.measure.engine.probes import APP, NODE, Metric
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 from wulf.stats.stopping import StoppingRule, flags, unsettled_by
 
 Replicate = Mapping[str, Any]

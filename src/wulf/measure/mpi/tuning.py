@@ -21,7 +21,7 @@ from wulf.measure.engine.collect import in_common
 from wulf.measure.mpi.algorithms import DEFAULT, ENVIRONMENT, FILE, Choice
 from wulf.measure.mpi.guidelines import ALPHA, Call, times_of, violations
 from wulf.measure.mpi.rules_file import Rule, ranges
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.stats.ranks import signed_rank_shift
 
 LEAST_GAIN = 0.03

@@ -18,7 +18,7 @@ from wulf.measure.engine.collect import in_common
 from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import carrier
 from wulf.stats.comparison import least_visible
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 from wulf.stats.ranks import signed_rank_level, signed_rank_shift
 from wulf.stats.sequential import level_at
 from wulf.stats.stopping import WatchRule

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from wulf.measure.engine.plan import Cell
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 from wulf.stats.stopping import WatchRule
 
 PHASE = "watch"

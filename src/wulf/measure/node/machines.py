@@ -14,6 +14,7 @@ from statistics import median
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
 from wulf.measure.node.rows import rows_of
+from wulf.stats.estimates import PointEstimate
 from wulf.store.run import Run
 
 WORK = {"s": "operation", "B/s": "byte", "flop/s": "flop", "Hz": "operation"}
@@ -23,20 +24,6 @@ MOST_ROWS = 12
 
 NOT_SPEED = frozenset({"clock", "detours", "worst", "deviation", "edge"})
 """Metrics in seconds or hertz that are no speed of anything."""
-
-
-@dataclass(frozen=True)
-class MachineFigure:
-    """A value with its interval; the bounds are None where there is none."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-    def times(self, factor: float) -> MachineFigure:
-        """The same in another unit; the factor, above zero, has no error of its own here."""
-        low, high = (None if bound is None else bound * factor for bound in (self.low, self.high))
-        return MachineFigure(self.value * factor, low, high)
 
 
 @dataclass(frozen=True)
@@ -63,24 +50,24 @@ class Machine:
     price: float | None
     rows: Mapping[str, Record]
 
-    def time(self, row: str) -> MachineFigure | None:
+    def time(self, row: str) -> PointEstimate | None:
         """Seconds for one operation, byte or flop."""
         return time_of(self.rows[row]) if row in self.rows else None
 
-    def cycles(self, row: str) -> MachineFigure | None:
+    def cycles(self, row: str) -> PointEstimate | None:
         """Clock cycles for one, at the clock rate measured beside it."""
         record = self.rows.get(row)
         clock = clock_of([record]) or self.clock if record is not None else None
         took = self.time(row)
         return took.times(clock) if took is not None and clock is not None else None
 
-    def cost(self, row: str) -> MachineFigure | None:
+    def cost(self, row: str) -> PointEstimate | None:
         """The price of doing one a second: price times time; half as much is twice the work for the money."""
         took = self.time(row)
         return took.times(self.price) if took is not None and self.price is not None else None
 
 
-def time_of(record: Record) -> MachineFigure | None:
+def time_of(record: Record) -> PointEstimate | None:
     """Seconds for one unit of a record's work: its value, or one by its rate, whose bounds change places.
 
     None where the record has no value, its cell failed, or it is no speed.
@@ -88,10 +75,8 @@ def time_of(record: Record) -> MachineFigure | None:
     usable = record.verdict in (Verdict.OK, Verdict.NOISY)
     if not usable or not record.value or record.unit not in WORK or record.metric in NOT_SPEED:
         return None
-    if record.unit == "s":
-        return MachineFigure(record.value, record.low, record.high)
-    low, high = (1 / bound if bound else None for bound in (record.high, record.low))
-    return MachineFigure(1 / record.value, low, high)
+    figure = PointEstimate(record.value, record.low, record.high)
+    return figure if record.unit == "s" else figure.inverse()
 
 
 def clock_of(records: Iterable[Record]) -> float | None:

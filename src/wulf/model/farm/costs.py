@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wulf.model.draws import DRAWS, Uncertain, combine, mean_of
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats
 
 HALF = 0.5

@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats
 
 T = TypeVar("T", float, Floats)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from wulf.model.foresight.forecast import Calibration, Forecast
 from wulf.model.foresight.worth import Candidate, Piecewise, Tolerance
 from wulf.model.speedup.study import Study
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 MET = 0.15
 """A kind of calls is met where the replay has them within that share of their time: no more than a verdict bears."""

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from wulf.model.foresight.forecast import Forecast, gain_of
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 USUAL_GAIN = 0.05
 """Share of the run time that must be saved for a network to be worth it, where neither a person nor a price says so."""

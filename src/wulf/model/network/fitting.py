@@ -24,7 +24,8 @@ import numpy as np
 
 from wulf.model.network.loggp import Check, LogGP
 from wulf.model.network.patterns import BOTH_WAYS, TOGETHER, TURNS, Patterns, Times, turns_time, window_time
-from wulf.stats.curves.piecewise import LEAST_SIZES, Interval, PiecewiseCurve, fit
+from wulf.stats.curves.piecewise import LEAST_SIZES, PiecewiseCurve, fit
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats, check_confidence, checked
 
 DRAWS = 999

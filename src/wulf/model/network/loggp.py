@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wulf.model.network.patterns import BOTH_WAYS, HIDES, TURNS
-from wulf.stats.curves.piecewise import Interval, PiecewiseCurve, line_of, rise, steepest
+from wulf.stats.curves.piecewise import PiecewiseCurve, line_of, rise, steepest
+from wulf.stats.estimates import Interval
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from wulf.model.network.figures import FOREVER
 from wulf.model.network.file import Costs, Figure, NetworkFile
 from wulf.model.network.loggp import LogGP
 from wulf.model.network.patterns import BOTH_WAYS, TOGETHER, WINDOW
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 
 def from_loggp(found: LogGP, name: str, source: str) -> tuple[NetworkFile, tuple[str, ...]]:

@@ -20,7 +20,7 @@ from wulf.model.speedup.forms import Form
 from wulf.model.speedup.launches import launch_draws, launch_variance
 from wulf.model.speedup.solving import nonnegative, unbounded
 from wulf.model.speedup.times import LEAST_SPREAD, Noise, Times
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats, check_confidence
 
 DRAWS = 1999

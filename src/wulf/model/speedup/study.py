@@ -16,7 +16,7 @@ from wulf.model.speedup.fitting import NO_LAUNCHES, Fit, TooFewPointsError, fit,
 from wulf.model.speedup.forms import FORMS, Form
 from wulf.model.speedup.solving import nonnegative
 from wulf.model.speedup.times import Noise, Times, gather
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats
 
 Ask = Callable[[Fit], Interval]

@@ -9,7 +9,7 @@ from wulf.model.foresight.forecast import Forecast
 from wulf.model.foresight.prediction import Differences, Path, Prediction, Scaling, TraceFit
 from wulf.model.foresight.worth import Candidate, Piecewise, Tolerance, best_of
 from wulf.report.kit.view import interval_object
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 MOST_KINDS = 40
 """Kinds of calls that differ from the traced run, the largest differences first."""

@@ -8,7 +8,7 @@ from wulf.model.foresight.prediction import MET, Prediction, Scaling
 from wulf.model.foresight.worth import LARGEST_MISS, Candidate, Tolerance, best_of, said_gain
 from wulf.report.foresight.plots import curve_plots, sensitivity_plot
 from wulf.report.kit.view import Columns, Section, View
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 MOST_ROWS = 12
 """Of a table whose length the trace decides."""

@@ -14,7 +14,8 @@ from wulf.core.names import printable, shortened
 from wulf.core.records import Record, Verdict
 from wulf.core.units import show, show_in, show_interval
 from wulf.report.kit.figures import MARKS, metric_name, record_lines, usable
-from wulf.report.kit.matrices import Matrix, PointInterval, Sweep, arrow, effective_bandwidth
+from wulf.report.kit.matrices import Matrix, Sweep, arrow, effective_bandwidth
+from wulf.stats.estimates import PointEstimate
 
 MAX_HEAT_NODES = 128
 """The largest cluster drawn as a heat map: 16,256 cells. Beyond, each node is one point: the median of its links."""
@@ -191,8 +192,8 @@ def sweep_charts(curves: list[Sweep]) -> list[tuple[str, Callable[[], Chart]]]:
     return charts
 
 
-def _interval(record: Record) -> PointInterval | None:
-    return PointInterval(record.value, record.low, record.high) if record.value is not None and usable(record) else None
+def _interval(record: Record) -> PointEstimate | None:
+    return PointEstimate(record.value, record.low, record.high) if record.value is not None and usable(record) else None
 
 
 def _series(curve: Sweep, *, effective: bool) -> Chart:

@@ -12,6 +12,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
 from wulf.measure.mpi.probes import carrier
 from wulf.report.kit.figures import HIGHER_IS_BETTER, MAIN_METRICS, metric_name, usable
+from wulf.stats.estimates import PointEstimate
 from wulf.store.run import Run
 
 Pair = tuple[str, str]
@@ -192,29 +193,12 @@ def sweeps(run: Run) -> list[Sweep]:
     ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class PointInterval:
-    """A value and its interval; the bounds are None where there is none."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
-def effective_bandwidth(point: Point) -> PointInterval | None:
-    """Bytes per second of a ping-pong: the message's bytes over half the round trip, as NetPIPE computes it.
-
-    The interval's ends swap, since bandwidth falls as time grows; an order statistic survives the transformation.
-    """
+def effective_bandwidth(point: Point) -> PointEstimate | None:
+    """Bytes per second of a ping-pong: the message's bytes over half the round trip, as NetPIPE computes it."""
     record = point.record
     if record.metric != "rtt" or not record.value or not usable(record):
         return None
-    moved = 2.0 * point.bytes
-    return PointInterval(
-        moved / record.value,
-        moved / record.high if record.high else None,
-        moved / record.low if record.low else None,
-    )
+    return PointEstimate(record.value, record.low, record.high).inverse(2.0 * point.bytes)
 
 
 def without_value(curve: Sweep) -> list[tuple[str, Verdict, str]]:

@@ -11,7 +11,7 @@ from itertools import groupby
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 if TYPE_CHECKING:
     from rich.console import Console

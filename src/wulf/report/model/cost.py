@@ -11,7 +11,7 @@ from wulf.model.cost import GIGA, KWH, MEGA, Benefit, JobCost, MachineSpec, Sour
 from wulf.model.draws import Uncertain
 from wulf.model.top500 import LAST_PLACE, History, List, Standing, law_source, source
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 MOST_LISTS = 10
 """Lists that the terminal shows a line of; the page shows all."""

@@ -11,7 +11,8 @@ from wulf.core.units import scale_for, show
 from wulf.model.network.loggp import Check, LogGP
 from wulf.model.network.patterns import IN_ORDER, PATTERNS, PROGRESS
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
-from wulf.stats.curves.piecewise import Interval, PiecewiseCurve
+from wulf.stats.curves.piecewise import PiecewiseCurve
+from wulf.stats.estimates import Interval
 
 NAMES = {
     "latency": "L, latency", "send": "o, overhead of sending", "receive": "o, overhead of receiving",

@@ -10,7 +10,7 @@ import numpy as np
 from wulf.core.units import scale_for, show
 from wulf.model.roofline import Ceiling, Roof
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 MARKS = "123ab"
 AROUND = 8.0

@@ -14,7 +14,7 @@ from wulf.model.speedup.fitting import MISFIT_LEVEL, Fit
 from wulf.model.speedup.forms import FORMS
 from wulf.model.speedup.study import SUPPORTED, TOLD_APART, HeldOut, Study
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 GRID = 160
 TITLES = {form.name: form.title for form in FORMS}

@@ -16,7 +16,7 @@ from wulf.model.farm.study import FarmStudy, farm_study
 from wulf.report.kit.view import Beside, Cell, Columns, Element, Fold, Note, Section
 from wulf.report.mpi.farm_charts import farm_charts
 from wulf.report.mpi.operations import figure_table
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.store.run import Run
 
 Figure = Callable[[Tables, int, int], float | None]

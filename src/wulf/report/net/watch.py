@@ -8,7 +8,7 @@ from wulf.core.names import plural, printable, subject_text
 from wulf.core.units import show, show_interval
 from wulf.measure.net.watching import QUANTILES, RATE, Moment, Watching
 from wulf.report.kit.figures import quantile_name
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 
 BARS = "▁▂▃▄▅▆▇█"
 WIDTH = 79

@@ -9,9 +9,10 @@ from typing import Any
 
 from wulf.core.records import Verdict
 from wulf.core.units import scale_for, show, show_in
-from wulf.measure.node.machines import WORK, Machine, MachineFigure, common_rows
+from wulf.measure.node.machines import WORK, Machine, common_rows
 from wulf.report.kit.charts import Chart, hover, label
 from wulf.report.kit.view import Cell
+from wulf.stats.estimates import PointEstimate
 
 CHOSEN = (
     "cpu.int.add", "cpu.int.div", "cpu.double.add", "cpu.double.mul", "cpu.double.div", "cpu.fma.double",
@@ -32,7 +33,7 @@ class View:
 
     key: str
     words: str
-    ask: Callable[[Machine, str], MachineFigure | None]
+    ask: Callable[[Machine, str], PointEstimate | None]
 
     def named(self, unit: str) -> str:
         """`time per byte`, `cycles per flop`, `price per GB/s`: of rows recorded in that unit."""
@@ -50,7 +51,7 @@ class View:
         return (1e-12, "ps") if least < LEAST_NANOSECONDS else scale_for(least, "s")
 
 
-def figure_text(figure: MachineFigure | None, divisor: float, unit: str) -> str:
+def figure_text(figure: PointEstimate | None, divisor: float, unit: str) -> str:
     """The figure for people; a dash where there is none."""
     if figure is None:
         return "–"
@@ -58,7 +59,7 @@ def figure_text(figure: MachineFigure | None, divisor: float, unit: str) -> str:
     return f"{value:,.0f} {unit}".rstrip() if value >= 1e4 else f"{show_in(value, 1)} {unit}".rstrip()
 
 
-def figure_interval(figure: MachineFigure | None, divisor: float) -> str:
+def figure_interval(figure: PointEstimate | None, divisor: float) -> str:
     """Its interval, in the same unit; empty where it has none."""
     if figure is None or figure.low is None or figure.high is None:
         return ""
@@ -191,7 +192,7 @@ def _series(these: Beside, view: View, machine: Machine, rows: Sequence[str]) ->
     }
 
 
-def _hover(these: Beside, view: View, machine: Machine, row: str, share: MachineFigure) -> str:
+def _hover(these: Beside, view: View, machine: Machine, row: str, share: PointEstimate) -> str:
     figure = view.ask(machine, row)
     divisor, unit = view.scale(these.best(view, row) or 1.0, these.unit(row))
     interval = figure_interval(figure, divisor)
@@ -229,7 +230,7 @@ def json_rows(these: Beside) -> list[dict[str, Any]]:
     ]
 
 
-def _plain(figure: MachineFigure | None) -> dict[str, float | None] | None:
+def _plain(figure: PointEstimate | None) -> dict[str, float | None] | None:
     return None if figure is None else {"value": figure.value, "low": figure.low, "high": figure.high}
 
 

@@ -12,7 +12,8 @@ from wulf.search.plan import LEAST_BLOCKS
 from wulf.search.space import Config
 from wulf.search.trial import Outcome, Trial
 from wulf.stats.comparison import Comparison, PairedRule
-from wulf.stats.intervals import Estimate, median_interval
+from wulf.stats.estimates import Estimate
+from wulf.stats.intervals import median_interval
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from wulf.stats.cluster.link_table import table_of
 from wulf.stats.cluster.outliers import LEAST_RATIO, LEAST_SIGMAS, Link, Outlier, Way
 from wulf.stats.cluster.parties import LEAST_NODES, LEAST_PARTNERS, Parties, slow_parties
 from wulf.stats.diagnostics import robust_sigma
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 
 LEAST_WITHIN = 2.0
 """How many times worse than a slow party's other links one of them must be, to be blamed besides."""

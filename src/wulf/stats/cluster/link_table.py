@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wulf.stats.cluster.outliers import Link
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 from wulf.stats.samples import Floats
 
 Indices = np.ndarray[tuple[int], np.dtype[np.int64]]

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from wulf.stats.diagnostics import robust_sigma
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 from wulf.stats.samples import Floats
 
 Link = tuple[str, str]

@@ -19,7 +19,7 @@ from math import exp, inf, log, log2
 
 import numpy as np
 
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats, check_confidence, logs
 
 STEEP = 0.3

@@ -16,6 +16,7 @@ from math import inf, log
 
 import numpy as np
 
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats, check_confidence, logs
 
 LEAST_SIZES = 3
@@ -28,15 +29,6 @@ PARAMETERS = 4
 A modified Bayes information criterion, Biometrics 63, 2007): straight data then seems bent once in a hundred."""
 
 RESAMPLES = 199
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure with its bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

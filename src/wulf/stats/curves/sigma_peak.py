@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wulf.stats.curves.edges import LEAST_REPLICATES, LEAST_SIZES, SUPPORT, Edge
-from wulf.stats.curves.piecewise import Interval, resampled_medians
+from wulf.stats.curves.piecewise import resampled_medians
+from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats, check_confidence, logs
 
 LEAST_HEIGHT = log(2)

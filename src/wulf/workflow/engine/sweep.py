@@ -10,15 +10,8 @@ from wulf.core.records import Param, Record, Verdict
 from wulf.core.units import show, show_interval
 from wulf.findings.net.anchors import anchor_sizes, drift_finding, drifts, phase_of, round_of
 from wulf.measure.engine.plan import Cell
-from wulf.stats.curves.piecewise import (
-    LEAST_SIZES,
-    Interval,
-    PiecewiseCurve,
-    Stretch,
-    fit,
-    next_sizes,
-    unexplained,
-)
+from wulf.stats.curves.piecewise import LEAST_SIZES, PiecewiseCurve, Stretch, fit, next_sizes, unexplained
+from wulf.stats.estimates import Interval
 from wulf.store.run import utc_now
 
 ROUNDS = 6

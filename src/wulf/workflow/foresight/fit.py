@@ -12,7 +12,7 @@ from wulf.model.foresight.prediction import CallKind, Differences, ReplayProgram
 from wulf.model.network.figures import Network, Values, nominal
 from wulf.model.network.file import EITHER, Costs, Figure, NetworkFile
 from wulf.model.network.trace_fit import FITTED, Kinds, fit
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.workflow.foresight.replaying import Replay
 
 MOST_OPERATIONS = 20_000_000

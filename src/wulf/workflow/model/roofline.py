@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from wulf.core.errors import UsageError
 from wulf.model.roofline import Ceiling, Roof
 from wulf.rates import Rate
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 PEAKS = {
     ("double", "one CPU"): "cpu.fma.double",

@@ -16,7 +16,8 @@ from wulf.measure.engine.plan import Cell, Pair
 from wulf.measure.engine.probes import Probe
 from wulf.stats.cluster.blame import blame
 from wulf.stats.cluster.outliers import LEAST_RATIO
-from wulf.stats.intervals import Estimate, few_mean_interval
+from wulf.stats.estimates import Estimate
+from wulf.stats.intervals import few_mean_interval
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.study import Conditions, Judgement, Study

@@ -15,7 +15,7 @@ from wulf.findings.net.standing_out import estimate_of
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.stats.cluster.outliers import LEAST_RATIO, odd_ones
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 from wulf.workflow.engine.connect import Connected
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.study import Conditions, Judgement, Study

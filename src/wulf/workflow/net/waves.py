@@ -9,7 +9,8 @@ import numpy as np
 
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.plan import Plan
-from wulf.stats.intervals import Estimate, median_interval
+from wulf.stats.estimates import Estimate
+from wulf.stats.intervals import median_interval
 from wulf.stats.stopping import StoppingRule
 from wulf.store.run import utc_now
 from wulf.workflow.engine.effort import Effort

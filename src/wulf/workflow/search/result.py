@@ -14,7 +14,7 @@ from wulf.search.stages.path import changed_names
 from wulf.search.strategy import SearchOutcome
 from wulf.search.trial import CUT, OK
 from wulf.stats.comparison import Comparison
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 
 BEST = 10
 """Configurations of the table of the fastest."""

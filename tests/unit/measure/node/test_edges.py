@@ -16,7 +16,7 @@ from tests.machines import tree
 from wulf.core.records import Provenance, Record, Verdict
 from wulf.measure.node.edges import assign, edge_records, reported_sizes, sigma_peaks
 from wulf.stats.curves.edges import Edge
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 AT = "2026-11-21T12:00:00+00:00"
 FACTS: dict[str, dict[str, Any]] = {

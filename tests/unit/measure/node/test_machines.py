@@ -9,16 +9,8 @@ import pytest
 from tests.unit.report.make_node import CLOCK, clocked, measured, node_run
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
-from wulf.measure.node.machines import (
-    Machine,
-    MachineFigure,
-    clock_of,
-    common_rows,
-    machine,
-    machines_of,
-    read_prices,
-    time_of,
-)
+from wulf.measure.node.machines import Machine, clock_of, common_rows, machine, machines_of, read_prices, time_of
+from wulf.stats.estimates import PointEstimate
 
 
 def rate(value: float | None, unit: str, **fields: object) -> Record:
@@ -27,11 +19,11 @@ def rate(value: float | None, unit: str, **fields: object) -> Record:
 
 def test_the_time_of_a_latency_is_its_value_with_its_interval() -> None:
     record = measured("n1", "latency", 2e-9, {"pattern": "chase"}, unit="s", low=1.9e-9, high=2.2e-9)
-    assert time_of(record) == MachineFigure(2e-9, 1.9e-9, 2.2e-9)
+    assert time_of(record) == PointEstimate(2e-9, 1.9e-9, 2.2e-9)
 
 
 def test_the_time_of_a_rate_is_one_by_it_and_its_bounds_change_places() -> None:
-    assert time_of(rate(4e9, "flop/s", low=2e9, high=5e9)) == MachineFigure(2.5e-10, 2e-10, 5e-10)
+    assert time_of(rate(4e9, "flop/s", low=2e9, high=5e9)) == PointEstimate(2.5e-10, 2e-10, 5e-10)
 
 
 @pytest.mark.parametrize(

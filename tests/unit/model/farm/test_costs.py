@@ -20,7 +20,7 @@ from wulf.model.farm.costs import (
     saturation,
 )
 from wulf.model.farm.study import BUFFERED, WAITING, Point, farm_study
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 A, C, RTT, OVERHEAD = 2e-6, 3e-7, 2e-5, 1e-6
 """Seconds of the simulated farm."""

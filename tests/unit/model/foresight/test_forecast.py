@@ -15,7 +15,7 @@ from wulf.model.foresight.forecast import (
     share_of,
     spread,
 )
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 
 def forecast(name: str, seconds: float, draws: list[float] | None = None) -> Forecast:

@@ -20,7 +20,7 @@ from wulf.model.foresight.worth import (
     said_gain,
     widened,
 )
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 NO_DOUBT = Doubts(0.0, 0.0)
 

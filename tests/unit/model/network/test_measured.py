@@ -10,7 +10,8 @@ import pytest
 from wulf.model.network.figures import Edit, Network, changed, draws, network_object, values_of
 from wulf.model.network.loggp import LogGP
 from wulf.model.network.measured import from_loggp
-from wulf.stats.curves.piecewise import Interval, PiecewiseCurve, Stretch
+from wulf.stats.curves.piecewise import PiecewiseCurve, Stretch
+from wulf.stats.estimates import Interval
 
 
 def at(value: float) -> Interval:

@@ -22,7 +22,7 @@ from wulf.report.foresight.page import FULL, render_predict, timeline_chart, wri
 from wulf.report.foresight.plots import curve_plots, sensitivity_plot
 from wulf.report.foresight.predict import MOST_ROWS, headline, predict_view
 from wulf.report.kit.view import Section, View
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 from wulf.store.reading import StoreError
 from wulf.workflow.foresight.predict import predict
 from wulf.workflow.foresight.replaying import Replay

@@ -8,7 +8,7 @@ import pytest
 
 from wulf.stats.cluster.blame import Blame, blame
 from wulf.stats.cluster.outliers import Link, Outlier, Way
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 
 
 def estimate(value: float, spread: float = 0.02) -> Estimate:

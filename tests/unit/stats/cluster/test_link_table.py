@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wulf.stats.cluster.link_table import table_of
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 
 
 @pytest.mark.parametrize("lower_is_better", [True, False])

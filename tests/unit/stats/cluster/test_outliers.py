@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wulf.stats.cluster.outliers import _stands_out, odd_ones
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 
 
 def estimate(value: float, spread: float = 0.02) -> Estimate:

@@ -11,7 +11,7 @@ from bench.edge_curves import KIB, LAPTOP, MIB, SERVER, Machine, grid, sweep
 
 from wulf.stats.claims import missed
 from wulf.stats.curves.edges import LEFT, Edge, Profile, find
-from wulf.stats.curves.piecewise import Interval
+from wulf.stats.estimates import Interval
 
 LEAST, MOST = 2 * KIB, 128 * MIB
 

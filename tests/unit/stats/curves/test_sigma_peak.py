@@ -7,8 +7,8 @@ import pytest
 from bench import scatter_curves
 
 from wulf.stats.curves.edges import Edge
-from wulf.stats.curves.piecewise import Interval
 from wulf.stats.curves.sigma_peak import Peak, find_sigma_peaks, marks
+from wulf.stats.estimates import Interval
 
 SIZES = 2048 * 2.0 ** (np.arange(61) / 4)
 

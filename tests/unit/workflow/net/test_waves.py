@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wulf.core.records import Record
-from wulf.stats.intervals import Estimate
+from wulf.stats.estimates import Estimate
 from wulf.workflow.net.waves import Scribe, by_wave, jain, ratio, shares
 
 
