@@ -82,8 +82,6 @@ def _print(one: Element | str, console: Console, indent: int) -> None:
             _print_section(one, console, indent)
         case Callout():
             _print_callout(one, console, indent)
-        case Element() if not one.kind:
-            one.print(console, indent)
 
 
 def _print_section(section: Section, console: Console, indent: int) -> None:

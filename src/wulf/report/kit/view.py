@@ -9,12 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from wulf.stats.estimates import Interval
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 class Element:
@@ -23,16 +20,13 @@ class Element:
     Attributes
     ----------
     kind
-        Says how terminal.py and elements.html.j2 lay it out; one without a kind prints itself, and is on no page.
+        Says how elements.html.j2 lays it out.
     scripts
         What a page needs that has it, of templates/, in order.
     """
 
-    kind: ClassVar[str] = ""
+    kind: ClassVar[str]
     scripts: Sequence[str] = ()
-
-    def print(self, console: Console, indent: int) -> None:
-        """In a terminal, where it is of no kind."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +36,7 @@ class Cell:
     Attributes
     ----------
     style
-        A class of report.css, and a name in `terminal.STYLES`: a verdict, an answer, how far off a figure is.
+        A class of report.css, whose first word is one of `terminal.STYLES`: a verdict, an answer, how far off it is.
     title
         What a page shows beside the pointer.
     small

@@ -49,7 +49,7 @@ MOST_CURVES = 2
 NARROW = 2
 """So many nodes leave room for three blocks of the table side by side."""
 
-HALF = 5
+HALF = 4
 """So many leave room for two."""
 
 MARKED = {WORSE: "worse than its like", BETTER: "better than its like", ODD: "unlike its like"}
