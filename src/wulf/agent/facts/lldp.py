@@ -31,7 +31,7 @@ def _known(value: Value | None, what: str) -> Value:
     return value
 
 
-@topic.each("*.switch", interfaces, "Name of the switch at the other end")
+@topic.each("*.switch", interfaces, "Name of the switch at the other end", uniform=False)
 def switch(machine: Machine, nic: str) -> str:
     return _known(_neighbour(machine, nic).system, "what it is called")
 
