@@ -18,7 +18,6 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wulf.agent.hardware import MOST_BYTES
 from wulf.agent.importing import IMPORTING
 from wulf.agent.processes import children
 from wulf.agent.unknown import Unknown, refused
@@ -42,7 +41,7 @@ _PATIENCE_S = 120.0
 """How long a program of the system may take: systemctl waits until a service has ended (90 s, unless its unit says
 otherwise), and enables one of init.d's by way of several programs."""
 
-_NEIGHBOURS, _NEIGHBOURS_S = ("lldpctl", "-f", "json"), 5.0
+_NEIGHBOURS, _NEIGHBOURS_S, _NEIGHBOURS_BYTES = ("lldpctl", "-f", "json"), 5.0, 1 << 20
 
 
 class LiveKernel:
@@ -154,9 +153,9 @@ class LiveKernel:
 
     def ask_neighbours(self) -> str:
         """What lldpd has heard from the other ends of the links, as JSON. Unknown where it does not run."""
-        said = output(_NEIGHBOURS, patience=_NEIGHBOURS_S, most=MOST_BYTES + 1)
-        if len(said["out"]) > MOST_BYTES:
-            raise Unknown(f"{' '.join(_NEIGHBOURS)} printed more than {MOST_BYTES} bytes")
+        said = output(_NEIGHBOURS, patience=_NEIGHBOURS_S, most=_NEIGHBOURS_BYTES + 1)
+        if len(said["out"]) > _NEIGHBOURS_BYTES:
+            raise Unknown(f"{' '.join(_NEIGHBOURS)} printed more than {_NEIGHBOURS_BYTES} bytes")
         if said["status"] != 0:
             raise Unknown(f"{' '.join(_NEIGHBOURS)} failed: {' '.join(said['out'].split())[:200]}")
         return str(said["out"])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-MOST_BYTES = 1 << 20
-"""Of a firmware's table, or of what neighbours say: tens of KiB are usual on large servers."""
-
 MOST_CHARACTERS = 64
 
 

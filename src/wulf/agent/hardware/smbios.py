@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wulf.agent.hardware import MOST_BYTES, printable
+from wulf.agent.hardware import printable
 from wulf.agent.machine import shared
 from wulf.agent.unknown import Unknown
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from wulf.agent.machine import Machine
 
 FOLDER = "sys/firmware/dmi/tables"
+
+MOST_BYTES = 1 << 20
+"""Of a table: tens of KiB are usual on large servers."""
 
 PROCESSOR, MEMORY_ARRAY, MEMORY_DEVICE, END = 4, 16, 17, 127
 _SYSTEM_MEMORY = 3  # use of an array, 7.17.2

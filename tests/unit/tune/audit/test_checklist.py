@@ -24,7 +24,7 @@ def ask(
 ) -> Said:
     """One question of one node, with these facts and readings in the place of the usual ones."""
     nodes = {"n1": {**facts_of(), "kernel.built": fact("2024-02-01"), **dict(facts)}}
-    said = {
+    said: dict[str, Any] = {
         "interfaces": {"n1": ["eth0"]}, "addresses": {"n1": list(addresses)}, "roles": {}, "date": date,
         "readings": {"n1": {**settings_of(), **{name: {"": reading} for name, reading in dict(settings).items()}}},
     }  # fmt: skip
