@@ -174,7 +174,7 @@ def test_its_mechanism_takes_its_target(setting: Setting) -> None:
     elif setting.mechanism in EXPECTED:
         pytest.skip(f"the mechanism {setting.mechanism} is not there yet")
     else:
-        assert not setting.how
+        assert not setting.how or setting.access == "report", "a person changes what is only read"
         check_request([{"name": setting.name, "mechanism": setting.mechanism, "target": setting.target}])
 
 

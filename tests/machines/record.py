@@ -69,7 +69,9 @@ class Recorder(Machine):
             self.answers[key] = {"unknown": unknown.reason, "absent": unknown.absent}
             raise
         # Folders of the user's own would tell who he is; those of the system are the same everywhere.
-        self.answers[key] = [folder for folder in answer if folder.startswith(_SYSTEM)] if key == "path" else answer
+        kept = [folder for folder in answer if folder.startswith(_SYSTEM)] if key == "path" else answer
+        # Neighbours' names, addresses and identifiers are other machines'.
+        self.answers[key] = {"unknown": "not recorded"} if key == "neighbours" else kept
         return answer
 
     def tree(self) -> str:

@@ -1,6 +1,7 @@
 """Recorded machines: one text file holds the files of a tree, so that a machine is read and edited in one place.
 
     == proc/swaps          a file; its contents follow, up to the next mark
+    =x sys/.../DMI         a file of bytes; they follow in hexadecimal
     => sys/.../driver      a symbolic link; the next line is its target
     =/ sys/class/ptp       an empty folder
 
@@ -30,6 +31,8 @@ def unpack(name: str, root: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         if mark == "==":
             target.write_text(contents, encoding="utf-8")
+        elif mark == "=x":
+            target.write_bytes(bytes.fromhex(contents))
         elif mark == "=>":
             target.symlink_to(contents.strip())
         else:
@@ -42,13 +45,20 @@ def _entries(text: str) -> Iterator[tuple[str, str, str]]:
     mark = path = ""
     contents: list[str] = []
     for line in text.splitlines(keepends=True):
-        if line[:3] in ("== ", "=> ", "=/ "):
+        if line[:3] in ("== ", "=x ", "=> ", "=/ "):
             if path:
                 yield mark, path, "".join(contents)
             mark, path, contents = line[:2], line[3:].strip(), []
         else:
             contents.append(line)
     yield mark, path, "".join(contents)
+
+
+def with_binary(text: str, path: str, content: bytes) -> str:
+    """A tree's text with a file of bytes, in the place of one of that name."""
+    kept = "".join(f"{mark} {name}\n{own}" for mark, name, own in _entries(text) if name != path)
+    lines = [content[at : at + 56].hex() for at in range(0, len(content), 56)]
+    return kept + "\n".join([f"=x {path}", *lines, ""])
 
 
 def expected(name: str) -> dict[str, Any]:

@@ -41,6 +41,8 @@ _PATIENCE_S = 120.0
 """How long a program of the system may take: systemctl waits until a service has ended (90 s, unless its unit says
 otherwise), and enables one of init.d's by way of several programs."""
 
+_NEIGHBOURS, _NEIGHBOURS_S, _NEIGHBOURS_BYTES = ("lldpctl", "-f", "json"), 5.0, 1 << 20
+
 
 class LiveKernel:
     """The kernel that runs us."""
@@ -149,6 +151,15 @@ class LiveKernel:
         """What a program of the system says: {"status", "out", "err"}. Unknown, absent, where there is none."""
         return output(command)
 
+    def ask_neighbours(self) -> str:
+        """What lldpd has heard from the other ends of the links, as JSON. Unknown where it does not run."""
+        said = output(_NEIGHBOURS, patience=_NEIGHBOURS_S, most=_NEIGHBOURS_BYTES + 1)
+        if len(said["out"]) > _NEIGHBOURS_BYTES:
+            raise Unknown(f"{' '.join(_NEIGHBOURS)} printed more than {_NEIGHBOURS_BYTES} bytes")
+        if said["status"] != 0:
+            raise Unknown(f"{' '.join(_NEIGHBOURS)} failed: {' '.join(said['out'].split())[:200]}")
+        return str(said["out"])
+
     def tell(self, request: str, *arguments: Any, **named: Any) -> None:
         """Have something changed: 'link eth0 mtu 9000', … Unknown when the kernel refuses."""
         getattr(self, f"tell_{request}")(*arguments, **named)
@@ -173,17 +184,28 @@ class LiveKernel:
             raise Unknown(f"{' '.join(command)} failed with status {said['status']}: {words[:500]}")
 
 
-def output(command: Sequence[str], text: str | None = None) -> dict[str, Any]:
-    """Run a program, looked for where root's programs lie, too: a login over ssh often lacks those in its PATH."""
+def output(
+    command: Sequence[str], text: str | None = None, *, patience: float = _PATIENCE_S, most: int | None = None
+) -> dict[str, Any]:
+    """Run a program, looked for where root's programs lie, too: a login over ssh often lacks those in its PATH.
+
+    Parameters
+    ----------
+    most
+        Bytes that it may print; what it says of errors then stands among the rest.
+    """
     folders = os.pathsep.join((os.environ.get("PATH", os.defpath), *_ROOTS_FOLDERS))
     program = shutil.which(command[0], path=folders)
     if program is None:
         raise Unknown(f"no program {command[0]} on this node", absent=True)
     environment = {**os.environ, "LC_ALL": "C", "SYSTEMD_PAGER": ""}
     try:
-        ended = children.run([program, *command[1:]], environment=environment, timeout=_PATIENCE_S, text=text)
+        ended = children.run(
+            [program, *command[1:]], environment=environment, timeout=patience, text=text, joined=most is not None,
+            most=most,
+        )  # fmt: skip
     except subprocess.TimeoutExpired as error:
-        raise Unknown(f"{' '.join(command)} did not end within {_PATIENCE_S:.0f} s") from error
+        raise Unknown(f"{' '.join(command)} did not end within {patience:.0f} s") from error
     except OSError as error:
         raise Unknown(f"{program} can't be run: {error}") from error
     return {"status": ended.returncode, "out": ended.stdout, "err": ended.stderr}

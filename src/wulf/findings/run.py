@@ -10,6 +10,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import show_interval
 from wulf.findings.facts.causes import differences, told_rules
 from wulf.findings.facts.differing import fact_findings, with_causes
+from wulf.findings.facts.hardware import hardware_findings
 from wulf.findings.net.asymmetry import asymmetry_findings
 from wulf.findings.net.bottlenecks import bottleneck_findings
 from wulf.findings.net.counted import with_verdicts
@@ -153,6 +154,7 @@ def find(
         *_failures(records, failed, told),
         *standing,
         *fact_findings(rest),
+        *hardware_findings(fingerprint),
         *bottleneck_findings(records, outstanding.explained, told_rules(differing), said),
         *asymmetry_findings(records),
         *_uncertain(records, told),

@@ -123,7 +123,7 @@ class Setting(_Part):
     mechanism: str
     """How it is read and written: a module of wulf.agent.settings; 'advice' where only a person can do it."""
     how: str = ""
-    """For 'advice': where a person finds it, and how it is changed."""
+    """For 'advice', and what is only read: where a person finds it, and how it is changed."""
     target: dict[str, Any] = Field(default_factory=dict)
     """The mechanism's own words: {attribute = "mtu"}."""
     scope: Literal["netns", "nic", "queue", "irq", "cpu", "host", "job", "switch", "firmware"]

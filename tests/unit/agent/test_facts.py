@@ -64,7 +64,7 @@ def test_facts_are_described_in_si_units() -> None:
     for fact in described:
         assert re.fullmatch(r"[a-z][a-z0-9_]*(\.([a-z0-9_]+|\*))+", fact["name"]), fact["name"]
         assert fact["help"], fact["name"]
-        assert fact["unit"] in (None, "1", "s", "B", "B/s", "Hz"), fact["name"]
+        assert fact["unit"] in (None, "1", "s", "B", "B/s", "Hz", "T/s"), fact["name"]
         assert isinstance(fact["uniform"], bool)
 
 

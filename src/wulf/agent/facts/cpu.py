@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from wulf.agent.cpulist import CPU, cpuinfo, cpuinfo_field, online
 from wulf.agent.fact import Topic
+from wulf.agent.hardware.smbios import sockets as sockets_of
 from wulf.agent.machine import shared
 from wulf.agent.unknown import Unknown
 
@@ -124,6 +125,22 @@ def online_list(machine: Machine) -> str:
 @topic.fact("smt", "Simultaneous multithreading: on, off, forceoff, notsupported, notimplemented")
 def smt(machine: Machine) -> str:
     return machine.text(f"{CPU}/smt/control")
+
+
+@topic.fact("cores_off", "Cores of all sockets that the firmware has switched off (needs root)", unit="1")
+def cores_off(machine: Machine) -> int:
+    off = [one.cores - one.enabled for one in sockets_of(machine) if one.cores and one.enabled]
+    if not off:
+        raise Unknown("the firmware does not say how many cores are on")
+    return sum(off)
+
+
+@topic.fact("firmware_smt", "Whether the firmware lets cores show more than one thread (needs root)")
+def firmware_smt(machine: Machine) -> bool:
+    threads = [one.threads > one.enabled for one in sockets_of(machine) if one.threads and one.enabled]
+    if not threads:
+        raise Unknown("the firmware does not say how many threads its cores show")
+    return any(threads)
 
 
 @topic.fact("isolated", "CPUs kept from the scheduler (isolcpus); 'none' where there are none")

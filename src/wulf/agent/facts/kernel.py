@@ -25,6 +25,10 @@ _TUNING = """
     threadirqs transparent_hugepage tsc tsx tsx_async_abort workqueue. xen_
 """.split()  # noqa: SIM905 - 70 words as a list take 70 lines
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DASHED = re.compile(r"\b20\d\d-[01]\d-[0-3]\d\b")
+_SPELT = re.compile(rf"({'|'.join(_MONTHS)}) +(\d{{1,2}}) [\d:]+ (?:[AP]M )?\w+ (20\d\d)\b")
+
 _SECRET = re.compile(r"(?i)((?:pass(?:word|wd)?|secret|token|key)[\w.-]*=)\S+|(?<=://)[^/@\s]+(?=@)")
 
 
@@ -36,6 +40,19 @@ def release(machine: Machine) -> str:
 @topic.fact("version", "Build of the kernel, as uname -v prints it")
 def version(machine: Machine) -> str:
     return machine.text("proc/sys/kernel/version")
+
+
+@topic.fact("built", "Day on which the kernel was built: how old its drivers are at least")
+def built(machine: Machine) -> str:
+    version = machine.text("proc/sys/kernel/version")
+    dashed = _DASHED.search(version)  # Debian: '#1 SMP PREEMPT_DYNAMIC Debian 6.1.90-1 (2024-05-03)'
+    if dashed:
+        return dashed.group()
+    spelt = _SPELT.search(version)  # the kernel's own: '#1 SMP Thu Feb  1 12:00:00 UTC 2024'
+    if not spelt:
+        raise Unknown(f"no date in the kernel's version, '{version[:80]}'")
+    month, day, year = spelt.groups()
+    return f"{year}-{_MONTHS.index(month) + 1:02}-{int(day):02}"
 
 
 @topic.fact("architecture", "Machine architecture, as uname -m prints it")

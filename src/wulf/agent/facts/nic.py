@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wulf.agent.fact import Topic
+from wulf.agent.hardware import pcie
 from wulf.agent.interfaces import NET, interfaces, own_sysfs
 from wulf.agent.unknown import Unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wulf.agent.machine import Machine
 
 topic = Topic("nic")
@@ -88,6 +91,17 @@ def numa_node(machine: Machine, nic: str) -> int:
 def _need_device(machine: Machine, nic: str) -> None:
     if not machine.exists(_file(machine, nic, "device")):
         raise Unknown("a virtual interface: no device stands behind it", absent=True)
+
+
+def _add_pcie(name: str, read_link: Callable[[Machine, str, str], float], which: str, unit: str, help: str) -> None:
+    @topic.each(f"*.{name}", interfaces, help, unit)
+    def read(machine: Machine, nic: str) -> float:
+        _need_device(machine, nic)
+        return read_link(machine, _file(machine, nic, "device"), which)
+
+
+for _name, _read, _which, _unit, _help in pcie.FACTS:
+    _add_pcie(_name, _read, _which, _unit, f"{_help}, of the interface's card")
 
 
 @topic.each("*.speed", interfaces, "Speed of the link", unit="B/s")

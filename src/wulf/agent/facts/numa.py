@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wulf.agent.fact import Topic
+from wulf.agent.facts.cpu import sockets
 from wulf.agent.machine import shared
 from wulf.agent.unknown import Unknown
 
@@ -27,6 +28,15 @@ def _nodes(machine: Machine) -> list[str]:
 @topic.fact("nodes", "Memory nodes", unit="1")
 def nodes(machine: Machine) -> int:
     return len(_nodes(machine))
+
+
+@topic.fact("nodes_per_socket", "Memory nodes with CPUs, a socket: AMD's NPS, Intel's sub-NUMA clusters", unit="1")
+def nodes_per_socket(machine: Machine) -> int:
+    own = [node for node in _nodes(machine) if cpus(machine, node) != "none"]
+    packages = int(sockets(machine))
+    if len(own) % packages:
+        raise Unknown(f"{len(own)} memory nodes with CPUs on {packages} sockets")
+    return len(own) // packages
 
 
 @topic.each("*.cpus", _nodes, "CPUs of a memory node; 'none' for one without")

@@ -19,8 +19,12 @@ _DMI = (
     ("vendor", "sys_vendor", "Maker of the machine, as DMI has it"),
     ("product", "product_name", "Product name of the machine, as DMI has it"),
     ("board", "board_name", "Main board, as DMI has it"),
+    ("board_vendor", "board_vendor", "Maker of the main board, as DMI has it"),
+    ("bios_vendor", "bios_vendor", "Maker of the BIOS or UEFI"),
     ("bios_version", "bios_version", "Version of the BIOS or UEFI"),
     ("bios_date", "bios_date", "Date of the BIOS or UEFI"),
+    ("bios_release", "bios_release", "Release of the BIOS or UEFI: two numbers, where its maker counts so"),
+    ("bmc_release", "ec_firmware_release", "Release of the embedded controller's firmware, which rules fans and power"),
 )
 
 

@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from wulf.agent.session import Refused
 
@@ -25,6 +26,7 @@ def run(
     timeout: float | None = None,
     joined: bool = False,
     text: str | None = None,
+    most: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end: its status and what it printed.
 
@@ -39,6 +41,8 @@ def run(
         Standard error goes where standard output goes.
     text
         What it reads on its standard input.
+    most
+        Bytes of its standard output that are read: more of it is cut off, and ends it. Needs `joined` and `timeout`.
 
     Raises
     ------
@@ -61,13 +65,39 @@ def run(
         )
         _running.add(child)
     try:
-        out, err = child.communicate(None if text is None else text.encode(), timeout=timeout)
+        if most is not None and timeout is not None and child.stdout is not None:
+            out, err = _first(child, child.stdout, most, timeout), b""
+        else:
+            out, err = child.communicate(None if text is None else text.encode(), timeout=timeout)
     finally:
         with _lock:
             _kill(child)
             _running.discard(child)
     words = [(text or b"").decode(errors="replace") for text in (out, err)]
     return subprocess.CompletedProcess(command, child.returncode, *words)
+
+
+def _first(child: subprocess.Popen[bytes], printed: IO[bytes], most: int, timeout: float) -> bytes:
+    """The first bytes that it prints. One that takes longer is killed here, one that prints on by the caller."""
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+
+    timer = threading.Timer(timeout, end)
+    timer.start()
+    try:
+        with printed as pipe:
+            out = pipe.read(most)
+            if len(out) < most:
+                child.wait(timeout)
+    finally:
+        timer.cancel()
+    if late.is_set():
+        raise subprocess.TimeoutExpired(child.args, timeout)
+    return out
 
 
 def end_all() -> None:

@@ -29,6 +29,7 @@ class Cause:
     aim: str = ""
     setting: str = ""
     when: str = ""
+    alone: bool = True
     rules: tuple[str, ...] = ()
 
 
@@ -73,8 +74,13 @@ class Difference:
 
 def differences(fingerprint: Mapping[str, Facts]) -> list[Difference]:
     """What differs between the nodes, one entry for each cause and each set of nodes that have it alike."""
-    found = deviating_facts({node: dict(facts) for node, facts in fingerprint.items()}, is_uniform)
+    found = deviating_facts({node: dict(facts) for node, facts in fingerprint.items()}, _looked_at)
     return [*_of_few(found), *_of_all([one for one in found if not one.has_majority])]
+
+
+def _looked_at(name: str) -> bool:
+    """Whether nodes should agree on a fact, or it is a cause although they need not."""
+    return is_uniform(name) or any(_any(name, cause.facts) for cause in causes() if not cause.alone)
 
 
 def _of_few(found: Sequence[FactDeviation]) -> list[Difference]:

@@ -34,7 +34,7 @@ def _finding(one: Difference) -> Finding:
     subject = ", ".join(nodes[:MOST_NAMES]) + (f" and {len(nodes) - MOST_NAMES:,} more" if nodes[MOST_NAMES:] else "")
     return Finding(
         kind="fact",
-        severity=Severity.WARN,
+        severity=Severity.WARN if one.cause is None or one.cause.alone else Severity.INFO,
         subject=subject,
         text=text,
         next_step=_step(one),

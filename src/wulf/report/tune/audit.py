@@ -83,6 +83,8 @@ def headline(run: Run) -> str:
         f"{plural(no, 'question')} of the checklist {_s(no, 'is', 'are')} answered with no" if no else "",
         *(f"{finding.text.partition(' ')[0]} not as advised for {aim}" for finding in counted),
     ]
+    below = [one for one in run.findings if one.kind == "hardware" and one.severity is not Severity.INFO]
+    said.append(f"{plural(len(below), 'device')} below {_s(len(below), 'its', 'their')} best" if below else "")
     found = ", ".join(part for part in said if part)
     nodes = plural(len(asked), "node")
     return f"{nodes} audited: {found}." if found else f"{nodes} audited: nothing deviates."

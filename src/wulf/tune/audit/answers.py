@@ -43,6 +43,8 @@ class Node:
         The catalogue.
     addresses
         The node's own in the cluster's network, where known.
+    date
+        The day of the audit, '2026-11-28'; '' where it is not known.
     """
 
     facts: Facts
@@ -50,6 +52,7 @@ class Node:
     own: Mapping[str, Places]
     settings: Mapping[str, Setting]
     addresses: Sequence[str] = ()
+    date: str = ""
 
     def fact(self, name: str) -> tuple[Any, str]:
         """A fact's value, and why there is none."""

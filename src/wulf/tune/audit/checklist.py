@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from wulf.tune.audit.answers import Answer, Facts, Node, Said, service, switch, together
@@ -17,8 +18,13 @@ from wulf.tune.setting import Setting
 NO_INTERFACE = "no interface of the node is known to carry the cluster's traffic"
 
 
+OLD_DAYS = 365
+"""After which a kernel has no latest drivers: Linux is released every 9 or 10 weeks (Documentation/process/2.Process),
+and distributions build theirs anew for fixes many times a year."""
+
+
 def latest(node: Node) -> Said:
-    """1a: a driver that comes with the kernel has the kernel's version, and is as new as that."""
+    """1a: a driver that comes with the kernel is as new as that, and no newer; which is the latest nobody looks up."""
     return together([_latest(node, interface) for interface in node.interfaces], NO_INTERFACE)
 
 
@@ -27,14 +33,30 @@ def _latest(node: Node, interface: str) -> Said:
     found, _ = node.fact(f"nic.{interface}.driver_version")
     own, why_not = node.fact(f"nic.{interface}.driver_in_tree")
     kernel, _ = node.fact("kernel.release")
+    firmware, _ = node.fact(f"nic.{interface}.firmware")
+    told = f", firmware {firmware}" if firmware is not None else ""
     if driver is None:
         return Said(Answer.UNKNOWN, f"{interface}: {reason}")
     if own or (found is not None and found == kernel):
-        return Said(Answer.YES, f"{interface}: {driver} comes with the running kernel, {kernel}")
+        answer, age = _kernels_age(node)
+        return Said(answer, f"{interface}: {driver} comes with the running kernel, {kernel}, {age}{told}")
     if own is None:
         return Said(Answer.UNKNOWN, f"{interface}: whether {driver} is the latest is not known: {why_not}")
     shown = f"{driver} {found or ''}".rstrip()
-    return Said(Answer.UNKNOWN, f"{interface}: {shown} is no part of the kernel: its maker knows which is the latest")
+    words = f"is no part of the kernel, {kernel}: its maker knows which is the latest"
+    return Said(Answer.UNKNOWN, f"{interface}: {shown} {words}{told}")
+
+
+def _kernels_age(node: Node) -> tuple[Answer, str]:
+    """Whether a kernel's own drivers may be the latest, by the day it was built on."""
+    built, why_not = node.fact("kernel.built")
+    try:
+        days = (date.fromisoformat(node.date) - date.fromisoformat(str(built))).days
+    except ValueError:
+        return Answer.UNKNOWN, f"and how old that is is not known{f': {why_not}' if built is None else ''}"
+    if days > OLD_DAYS:
+        return Answer.NO, f"which was built on {built}: there have been newer ones since"
+    return Answer.YES, f"which was built on {built}"
 
 
 def moderation_off(node: Node) -> Said:
@@ -96,7 +118,10 @@ class Question:
 
 
 QUESTIONS = (
-    Question("1a", "Network driver the latest?", latest, "ask the card's maker for its latest driver"),
+    Question(
+        "1a", "Network driver the latest?", latest,
+        "boot a current kernel; for a driver from elsewhere ask the card's maker",
+    ),
     Question("1b", "The same driver on all nodes?", None, "install one kernel, driver and firmware on all nodes"),
     Question(
         "1c", "Interrupt moderation in HPC mode?", moderation_off,
@@ -129,11 +154,18 @@ def answers(
     Parameters
     ----------
     said
-        As settings.json has it: interfaces, addresses, roles and readings, by node.
+        As settings.json has it: interfaces, addresses, roles and readings, by node; `date`, the day of the audit.
     """
     interfaces, addresses, readings = said["interfaces"], said["addresses"], said["readings"]
     nodes = {
-        name: Node(own, interfaces.get(name, ()), readings.get(name, {}), settings, addresses.get(name, ()))
+        name: Node(
+            own,
+            interfaces.get(name, ()),
+            readings.get(name, {}),
+            settings,
+            addresses.get(name, ()),
+            said.get("date", ""),
+        )
         for name, own in facts.items()
     }
     alike = same_drivers(nodes, said["roles"])

@@ -21,6 +21,7 @@ from wulf.core.files import replace_file
 from wulf.core.findings import Finding, Severity
 from wulf.core.given import Unreadable, json_of
 from wulf.findings.audit import audit_findings, drift_findings
+from wulf.findings.facts.hardware import hardware_findings
 from wulf.findings.node.deviating import classes_of
 from wulf.findings.run import find
 from wulf.report.tune.audit import AUDIT
@@ -166,7 +167,7 @@ def audit(
     looked = look(inventory, list(known.values()), say)
     writer.write_json("fingerprint.json", looked.fingerprint)
     said: dict[str, Any] = {
-        "aim": str(aim or Aim.LATENCY), "counted": aim is not None,
+        "aim": str(aim or Aim.LATENCY), "counted": aim is not None, "date": utc_now()[:10],
         "interfaces": looked.interfaces, "addresses": looked.addresses,
         "roles": roles_of(inventory, roles or {}, looked.fingerprint), "readings": looked.readings,
     }  # fmt: skip
@@ -174,7 +175,10 @@ def audit(
     if save is not None:
         write_baseline(save, looked.readings)
     found = audited(said, looked.fingerprint, known)
-    findings = [*find([], {}, looked.failed), *audit_findings(found), *_drift(found, baseline, known)]
+    findings = [
+        *find([], {}, looked.failed), *audit_findings(found), *hardware_findings(looked.fingerprint),
+        *_drift(found, baseline, known),
+    ]  # fmt: skip
     writer.write_findings(findings)
     code = exit_code_of(findings)
     writer.finish("complete", exit_code=code)

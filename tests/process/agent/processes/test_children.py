@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.processes import PATIENCE, gone, text_when_there
+from wulf.agent.kernel import LiveKernel
 from wulf.agent.processes import children
 from wulf.agent.session import Refused
+from wulf.agent.unknown import Unknown
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +48,34 @@ def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -
     with pytest.raises(subprocess.TimeoutExpired):
         children.run(grandchild(tmp_path / "pid"), timeout=0.5)
     assert not (tmp_path / "pid").exists() or gone(int((tmp_path / "pid").read_text()))
+
+
+def test_output_is_read_up_to_a_bound_and_who_prints_on_is_ended() -> None:
+    assert children.run(["echo", "short"], joined=True, timeout=PATIENCE, most=100).stdout == "short\n"
+    endless = children.run(["yes"], joined=True, timeout=PATIENCE, most=1000)
+    assert (len(endless.stdout), endless.returncode < 0) == (1000, True)
+
+
+def test_bounded_output_has_its_time_too(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.TimeoutExpired):
+        children.run(grandchild(tmp_path / "pid"), joined=True, timeout=0.5, most=1000)
+    assert not (tmp_path / "pid").exists() or gone(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("""echo '{"lldp": {}}'""", '{"lldp": {}}\n'),
+        ("echo no socket >&2; exit 1", "lldpctl -f json failed: no socket"),
+        ("head -c 2000000 /dev/zero", "printed more than 1048576 bytes"),
+    ],
+)
+def test_neighbours_are_asked_of_lldpctl(does: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "lldpctl"
+    program.write_text(f"#!/bin/sh\n{does}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    try:
+        assert LiveKernel().ask("neighbours") == said
+    except Unknown as unknown:
+        assert said in unknown.reason

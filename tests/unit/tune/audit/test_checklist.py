@@ -10,7 +10,7 @@ from tests.unit.tune.make_audit import ABSENT, CATALOGUE, REFUSED, fact, facts_o
 from tests.wording import Wording, lacking
 from wulf.tune.audit.answers import Answer, Node, Said
 from wulf.tune.audit.checklist import QUESTIONS, answers
-from wulf.tune.audit.firewall import FILTERING
+from wulf.tune.audit.firewall import FILTERING, LOADING
 from wulf.tune.catalogue import catalogue
 
 NO, YES, UNKNOWN = Answer.NO, Answer.YES, Answer.UNKNOWN
@@ -19,11 +19,13 @@ UFW = setting("firewall.ufw", mechanism="service", target={"unit": "ufw", "what"
 NFT_SERVICE = setting("firewall.nft", mechanism="service", target={"unit": "nftables"}, type="bool")
 
 
-def ask(key: str, facts: Any = (), settings: Any = (), addresses: Any = (), more: Any = ()) -> Said:
+def ask(
+    key: str, facts: Any = (), settings: Any = (), addresses: Any = (), more: Any = (), date: str = "2024-06-01"
+) -> Said:
     """One question of one node, with these facts and readings in the place of the usual ones."""
-    nodes = {"n1": {**facts_of(), **dict(facts)}}
-    said = {
-        "interfaces": {"n1": ["eth0"]}, "addresses": {"n1": list(addresses)}, "roles": {},
+    nodes = {"n1": {**facts_of(), "kernel.built": fact("2024-02-01"), **dict(facts)}}
+    said: dict[str, Any] = {
+        "interfaces": {"n1": ["eth0"]}, "addresses": {"n1": list(addresses)}, "roles": {}, "date": date,
         "readings": {"n1": {**settings_of(), **{name: {"": reading} for name, reading in dict(settings).items()}}},
     }  # fmt: skip
     return answers(nodes, said, {**CATALOGUE, **{one.name: one for one in more}})[key]["n1"]
@@ -41,6 +43,20 @@ def test_1a_a_driver_of_the_kernel_is_as_new_as_the_kernel(wording: Wording) -> 
     assert said.answer is YES
     assert lacking(said.evidence, "eth0: e1000e", "6.1.0-18-amd64") == []
     wording(said.evidence)
+
+
+@pytest.mark.parametrize(
+    ("built", "date", "answer", "said"),
+    [
+        (fact("2024-02-01"), "2025-01-31", YES, "built on 2024-02-01"),
+        (fact("2024-02-01"), "2025-02-01", NO, "newer ones since"),
+        (fact("2024-02-01"), "", UNKNOWN, "how old that is is not known"),
+        ({"value": None, "reason": "no date in it"}, "2025-02-01", UNKNOWN, "not known: no date in it"),
+    ],
+)
+def test_1a_a_driver_of_an_old_kernel_is_not_the_latest(built: Any, date: str, answer: Answer, said: str) -> None:
+    found = ask("1a", {"kernel.built": built, "nic.eth0.firmware": fact("0.5-4")}, date=date)
+    assert (found.answer, lacking(found.evidence, said, "firmware 0.5-4")) == (answer, [])
 
 
 def test_1a_a_driver_from_elsewhere_is_not_known_to_be_the_latest() -> None:
@@ -184,7 +200,7 @@ def test_the_firewall_is_never_advised_off() -> None:
         ("nftables", {"what": "drops"}),
         ("nftables", {"what": "tracks"}),
         ("firewalld", {}),
-        *(("service", {"unit": unit, "what": "active"}) for unit in (*FILTERING, "nftables", "irqbalance")),
+        *(("service", {"unit": unit, "what": "active"}) for unit in (*FILTERING, *LOADING, "irqbalance")),
     ],
 )
 def test_the_catalogue_has_what_the_questions_look_for(mechanism: str, target: dict[str, str]) -> None:

@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.unit.tune.make_audit import CATALOGUE, MECHANISMS, facts_of, read, settings_of
+from tests.unit.tune.make_audit import CATALOGUE, MECHANISMS, fact, facts_of, read, settings_of
 from tests.wording import Wording, lacking
 from wulf.cluster.inventory import Inventory, Node
 from wulf.cluster.launchers.null import NullLauncher
 from wulf.cluster.programs import Program
 from wulf.cluster.simulated.cluster import Fault, SimulatedCluster
-from wulf.core.errors import UsageError
+from wulf.core.errors import FOUND, UsageError
 from wulf.core.findings import Finding
+from wulf.report.tune.audit import headline
 from wulf.store.run import RunWriter
 from wulf.tune.setting import Aim
 from wulf.workflow.engine.measuring import RunOutcome
@@ -208,3 +209,16 @@ def test_settings_json_is_what_was_read(audit: Audit) -> None:
     assert (content["aim"], content["counted"]) == ("latency", True)
     assert content["readings"]["n1"]["nic.mtu"] == {"eth0": {"value": 1500, "startup": 1500}}
     assert content["interfaces"]["n1"] == ["eth0"]
+
+
+def test_a_card_on_fewer_lanes_than_it_can_have_is_found_and_counted(audit: Audit) -> None:
+    lanes = {"pcie_width": 4, "pcie_width_max": 8, "pcie_speed": 8e9, "pcie_speed_max": 8e9}
+    card = {f"nic.eth0.{name}": fact(value) for name, value in lanes.items()}
+
+    def facts(name: str) -> Any:
+        return {**facts_of(name), **QUIET, **(card if name == "n3" else {})}
+
+    outcome = audit(cluster={"facts": facts})
+    (found,) = kinds(outcome)["hardware"]
+    assert (found.subject, outcome.exit_code) == ("n3", FOUND)
+    assert "1 device below its best" in headline(outcome.run)
