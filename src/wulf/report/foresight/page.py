@@ -21,7 +21,7 @@ from wulf.report.foresight.predict import predict_view
 from wulf.report.kit.charts import hover, label
 from wulf.report.kit.html import write_page
 from wulf.report.kit.page import render_view
-from wulf.report.kit.view import Beside, Drawing, Section
+from wulf.report.kit.view import Drawing, Section, SideBySide
 
 KEY = "predict-timeline"
 FULL = 200
@@ -59,7 +59,7 @@ def _timeline(found: Prediction) -> list[Section]:
     ]
     about = "what each rank does over time, with the critical path; the tables hold its sums"
     chart = Drawing(KEY, lambda: timeline_chart(found.timelines, found.path), about, ("model.js", "timeline.js"))
-    return [Section(HEADING, lines, body=[Beside([Section("", body=[chart])], "large")])]
+    return [Section(HEADING, lines, body=[SideBySide([Section("", body=[chart])], "large")])]
 
 
 def timeline_chart(levels: Sequence[Timeline], path: CriticalPath) -> dict[str, Any]:

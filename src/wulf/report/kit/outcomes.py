@@ -14,7 +14,7 @@ from wulf.report.kit.charts import Chart
 from wulf.report.kit.html import write_page
 from wulf.report.kit.page import render_view
 from wulf.report.kit.rooms import of_rooms
-from wulf.report.kit.view import Beside, Drawing, Section, View
+from wulf.report.kit.view import Drawing, Section, SideBySide, View
 from wulf.store.reading import StoreError, read_json
 
 CHART = "effects"
@@ -84,7 +84,7 @@ class Outcome:
         drawing = Drawing(CHART, lambda: {**chart, "kind": "effects"}, self.about, ("tune.js",))
         place = next((one for one in view.sections if one.heading.startswith(self.heading)), None)
         if chart["series"] and place is not None:
-            drawn = replace(place, body=[Beside([Section("", body=[drawing])], "large")])
+            drawn = replace(place, body=[SideBySide([Section("", body=[drawing])], "large")])
             view = replace(view, sections=[drawn if one is place else one for one in view.sections])
         return render_view(view)
 

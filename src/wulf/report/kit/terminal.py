@@ -16,7 +16,7 @@ from wulf.core.units import show
 from wulf.report.kit.charts import round_values
 from wulf.report.kit.printing import say
 from wulf.report.kit.textplot import Marked, text_plot
-from wulf.report.kit.view import Beside, Callout, Cell, Columns, Element, Fold, Footnotes, Note, Plot, Section, View
+from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, Footnotes, Note, Plot, Section, SideBySide, View
 
 STYLES = {
     "noisy": "yellow", "unresolved": "red", "failed": "red", "yes": "green", "no": "bold red", "unknown": "yellow",
@@ -76,7 +76,7 @@ def _print(one: Element | str, console: Console, indent: int) -> None:
                 say(console, Text(f"–{number} {printable(text)}", style="dim"), indent)
         case Fold() if one.printed:
             print_all(one.body, console, indent)
-        case Beside():
+        case SideBySide():
             print_all(one.sections, console, indent)
         case Section():
             _print_section(one, console, indent)

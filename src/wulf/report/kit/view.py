@@ -245,7 +245,7 @@ class Callout(Element):
 
 
 @dataclass(frozen=True)
-class Beside(Element):
+class SideBySide(Element):
     """Sections side by side on a page: as many as there is room for, `two` at most, or each `large`."""
 
     kind: ClassVar[str] = "beside"
@@ -313,7 +313,7 @@ def walk(elements: Sequence[Element | str]) -> Iterator[Element | str]:
         match one:
             case Section():
                 yield from walk(one.elements)
-            case Beside():
+            case SideBySide():
                 yield from walk(one.sections)
             case Fold() | Callout():
                 yield from walk(one.body)

@@ -13,7 +13,7 @@ from wulf.model.draws import Uncertain
 from wulf.model.farm.costs import MasterCost, Tables, refuted
 from wulf.model.farm.pelikan import published
 from wulf.model.farm.study import FarmStudy, farm_study
-from wulf.report.kit.view import Beside, Cell, Columns, Element, Fold, Note, Section
+from wulf.report.kit.view import Cell, Columns, Element, Fold, Note, Section, SideBySide
 from wulf.report.mpi.farm_charts import farm_charts
 from wulf.report.mpi.operations import figure_table
 from wulf.stats.estimates import Interval
@@ -63,7 +63,7 @@ def farm_section(run: Run) -> list[Section]:
         return []
     theirs = published()
     told = any(finding.kind == "farm" for finding in run.findings)
-    body: list[Element | str] = [Beside([chart.section() for chart in drawn], "two")] if drawn else []
+    body: list[Element | str] = [SideBySide([chart.section() for chart in drawn], "two")] if drawn else []
     body += [Note(f"2007: {theirs.source}; single runs. Here: {study.tables.units:,} units, {study.style}.")]
     body += [table for kind in KINDS for table in _table(kind, study.tables)]
     figures = [(_name(r), r) for r in run.records if r.phase in PHASES and r.metric in METRICS]

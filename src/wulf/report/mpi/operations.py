@@ -15,7 +15,7 @@ from wulf.measure.mpi.probes import is_mpi
 from wulf.measure.mpi.tuning import THROUGH, TRIED
 from wulf.report.kit.charts import Chart, interval_series, size_chart
 from wulf.report.kit.figures import MARKS, interval_text, metric_name, usable, value_text, verdict_text
-from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Element, Fold, Note, Row, Section
+from wulf.report.kit.view import Cell, Columns, Drawing, Element, Fold, Note, Row, Section, SideBySide
 from wulf.store.run import Run
 
 OVER_SIZES = {
@@ -115,7 +115,7 @@ def mpi_section(run: Run) -> list[Section]:
     drawn = [chart for grid in shown for chart in _charts(grid)]
     records = [(name, record) for grid in shown for name, row in grid.rows.items() for record in row.values()]
     body: list[Element | str] = [Fold("Ranks and their nodes", ranks, printed=False)] if ranks else []
-    body += [Note(CURVES, reading=True), Beside(drawn, "two")] if drawn else []
+    body += [Note(CURVES, reading=True), SideBySide(drawn, "two")] if drawn else []
     body += [_table(grid) for grid in shown]
     body += [Fold("All figures with their intervals", [figure_table(records)], printed=False)] if records else []
     return [Section("MPI", key="mpi", link="MPI", body=body)]

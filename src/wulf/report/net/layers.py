@@ -13,7 +13,7 @@ from wulf.measure.net.layers import METRIC, PHASE, layers_of
 from wulf.report.kit.charts import Chart, hover, label
 from wulf.report.kit.figures import MARKS, record_lines, usable, value_text
 from wulf.report.kit.parts import Part
-from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Note, Section
+from wulf.report.kit.view import Cell, Columns, Drawing, Note, Section, SideBySide
 from wulf.store.run import Run
 
 MICRO = 1e-6
@@ -194,7 +194,7 @@ class Layers(Part):
             return []
         about = f"round trips of the layers, {table.subject}; the figures are in the table below"
         chart = Drawing("layers-chart", partial(layer_chart, table), about)
-        drawn = Beside([Section("Round trip, and what each layer adds", body=[chart])], "large")
+        drawn = SideBySide([Section("Round trip, and what each layer adds", body=[chart])], "large")
         rows = Columns(["layer", "round trip", "interval", "adds", "interval"], [row_cells(row) for row in table.rows])
         body = [Note(READING, reading=True), *([drawn] if any(usable(row.record) for row in table.rows) else []), rows]
         said = [*others(table), *unseen(table), *doubtful(table)]

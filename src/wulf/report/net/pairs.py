@@ -12,7 +12,7 @@ from wulf.report.kit.charts import LEAST_SPAN, MAX_HEAT_NODES, pair_chart
 from wulf.report.kit.figures import MARKS, MEANINGS, interval_text, usable, value_text, verdict_text
 from wulf.report.kit.matrices import Matrix, arrow, pair_matrices
 from wulf.report.kit.parts import Part
-from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Element, Fold, Note, Row, Section
+from wulf.report.kit.view import Cell, Columns, Drawing, Element, Fold, Note, Row, Section, SideBySide
 from wulf.report.run.summary import state
 from wulf.store.run import Run
 
@@ -51,7 +51,7 @@ class Pairs(Part):
         ended = state(run)
         why_absent = f"not measured: the run is {ended.name}" if ended.warning else "not measured"
         large = any(len(matrix.nodes) > MAX_MATRIX_NODES for matrix in matrices)
-        maps = Beside([_map(matrix, why_absent) for matrix in matrices], "large" if large else "")
+        maps = SideBySide([_map(matrix, why_absent) for matrix in matrices], "large" if large else "")
         body = [Note(READING, reading=True), maps, *_legend(matrices)]
         return [Section("Every pair", key="pairs", link="Pairs", body=body)]
 

@@ -10,7 +10,7 @@ from wulf.report.kit.charts import sweep_charts
 from wulf.report.kit.figures import MARKS, interval_text, metric_name, value_text, verdict_text
 from wulf.report.kit.matrices import Point, Sweep, effective_bandwidth, sweeps, without_value
 from wulf.report.kit.parts import Part
-from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Element, Fold, Note, Section
+from wulf.report.kit.view import Cell, Columns, Drawing, Element, Fold, Note, Section, SideBySide
 from wulf.store.run import Run
 
 TITLES = {
@@ -56,7 +56,7 @@ class SizeSweep(Part):
         ]
         body: list[Element | str] = [
             Note(READING, reading=True),
-            Beside(drawn, "two"),
+            SideBySide(drawn, "two"),
             Fold("As a table", tables),
             *missing,
         ]

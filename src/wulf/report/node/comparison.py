@@ -8,10 +8,16 @@ from functools import partial
 from wulf.core.names import fold, plural
 from wulf.measure.node.machines import Machine, machine
 from wulf.measure.node.rows import rows_of, table
-from wulf.report.kit.view import Beside, Columns, Drawing, Element, Fold, Note, Section, View
+from wulf.report.kit.view import Columns, Drawing, Element, Fold, Note, Section, SideBySide, View
 from wulf.report.node.grid import node_names
-from wulf.report.node.machines import Beside as Compared
-from wulf.report.node.machines import drawn_views, footnote, machine_chart, machine_lines, machine_rows
+from wulf.report.node.machines import (
+    MachineComparison,
+    drawn_views,
+    footnote,
+    machine_chart,
+    machine_lines,
+    machine_rows,
+)
 from wulf.report.node.sweeps import SCRIPTS
 from wulf.store.run import Run
 
@@ -39,7 +45,7 @@ def machines_of_run(run: Run) -> list[Machine]:
     ]
 
 
-def machines_view(these: Compared) -> View:
+def machines_view(these: MachineComparison) -> View:
     """The report of `wulf compare --machines`."""
     return View(
         title=f"wulf compare --machines: {', '.join(one.name for one in these.machines)}",
@@ -48,7 +54,7 @@ def machines_view(these: Compared) -> View:
     )
 
 
-def machines_section(these: Compared, *, printed: bool = True) -> Section:
+def machines_section(these: MachineComparison, *, printed: bool = True) -> Section:
     """Charts and a table; a run's report prints neither, as its rows stand there already."""
     priced = ", price × time which is worth its money" if any(one.price is not None for one in these.machines) else ""
     reading = f"Time says which is faster, clock × time whether by its clock or by its design{priced}."
@@ -71,6 +77,6 @@ def machines_section(these: Compared, *, printed: bool = True) -> Section:
         Columns(heads, machine_rows(these), words=2, merged=True, key="machine-table"),
         Note(footnote(these.machines)),
     ]
-    body: list[Element | str] = [Note(reading, reading=True), *([Beside(drawn)] if drawn else [])]
+    body: list[Element | str] = [Note(reading, reading=True), *([SideBySide(drawn)] if drawn else [])]
     body += shown if printed else [Fold("As a table", shown, printed=False)]
     return Section("Machines side by side", key="node-machines", link="Machines", body=body)

@@ -28,7 +28,7 @@ COST_SCALES = {
 
 
 @dataclass(frozen=True)
-class View:
+class Aspect:
     """One way to look at a row: what to ask a machine for, and what the answer is called."""
 
     key: str
@@ -67,9 +67,9 @@ def figure_interval(figure: PointEstimate | None, divisor: float) -> str:
 
 
 VIEWS = (
-    View("time", "time", Machine.time),
-    View("cycles", "cycles", Machine.cycles),
-    View("cost", "price for the work", Machine.cost),
+    Aspect("time", "time", Machine.time),
+    Aspect("cycles", "cycles", Machine.cycles),
+    Aspect("cost", "price for the work", Machine.cost),
 )
 
 LEAST_NANOSECONDS = 1e-10
@@ -77,7 +77,7 @@ LEAST_NANOSECONDS = 1e-10
 
 
 @dataclass(frozen=True)
-class Beside:
+class MachineComparison:
     """Machines side by side: which rows of them, and what people call these."""
 
     machines: Sequence[Machine]
@@ -93,21 +93,21 @@ class Beside:
         return next((machine.rows[row].unit for machine in self.machines if row in machine.rows), "s")
 
     @property
-    def views(self) -> list[View]:
+    def views(self) -> list[Aspect]:
         """Those of which any machine has any figure."""
         return [view for view in VIEWS if any(view.ask(m, row) for m in self.machines for row in self.rows)]
 
-    def best(self, view: View, row: str) -> float | None:
+    def best(self, view: Aspect, row: str) -> float | None:
         """The least figure of a row: a time, cycles or a price."""
         return min((f.value for m in self.machines if (f := view.ask(m, row)) is not None), default=None)
 
 
-def beside(machines: Sequence[Machine], titles: Mapping[str, str], wanted: Sequence[str] = ()) -> Beside:
+def beside(machines: Sequence[Machine], titles: Mapping[str, str], wanted: Sequence[str] = ()) -> MachineComparison:
     """The machines with the wanted rows, else with those of `CHOSEN` that were measured, else with what all have."""
-    return Beside(machines, common_rows(machines, wanted or CHOSEN), titles)
+    return MachineComparison(machines, common_rows(machines, wanted or CHOSEN), titles)
 
 
-def machine_rows(these: Beside) -> list[tuple[str | Cell, ...]]:
+def machine_rows(these: MachineComparison) -> list[tuple[str | Cell, ...]]:
     """The table: for each row and view a line, a cell a machine; the best of a line is marked."""
     return [
         (
@@ -121,7 +121,7 @@ def machine_rows(these: Beside) -> list[tuple[str | Cell, ...]]:
     ]
 
 
-def _cell(these: Beside, view: View, row: str, machine: Machine, best: float) -> Cell:
+def _cell(these: MachineComparison, view: Aspect, row: str, machine: Machine, best: float) -> Cell:
     figure = view.ask(machine, row)
     if figure is None:
         return Cell("–", "dim", small=[_why(machine, row, view)])
@@ -131,7 +131,7 @@ def _cell(these: Beside, view: View, row: str, machine: Machine, best: float) ->
     return Cell(f"{text} ★" if is_best else text, "strong" if is_best else "", small=[interval] if interval else [])
 
 
-def _why(machine: Machine, row: str, view: View) -> str:
+def _why(machine: Machine, row: str, view: Aspect) -> str:
     """Why a machine has no figure there."""
     record = machine.rows.get(row)
     if record is None:
@@ -151,12 +151,12 @@ def machine_lines(machines: Sequence[Machine]) -> list[str]:
     return lines
 
 
-def drawn_views(these: Beside) -> list[View]:
+def drawn_views(these: MachineComparison) -> list[Aspect]:
     """Those that a chart compares: not one of which one machine alone has figures, say the only one with a price."""
     return [v for v in these.views if sum(any(v.ask(m, r) for r in these.rows) for m in these.machines) > 1]
 
 
-def machine_chart(these: Beside, view: View) -> Chart:
+def machine_chart(these: MachineComparison, view: Aspect) -> Chart:
     """A line a row, a point a machine, relative to the best of the line on a log scale.
 
     Times of an addition and of a fork stand nine decades apart: only what a machine takes by what the best one takes
@@ -176,7 +176,7 @@ def machine_chart(these: Beside, view: View) -> Chart:
     }
 
 
-def _series(these: Beside, view: View, machine: Machine, rows: Sequence[str]) -> Chart:
+def _series(these: MachineComparison, view: Aspect, machine: Machine, rows: Sequence[str]) -> Chart:
     """One machine's points; a gap where it has no figure."""
     found = [(row, view.ask(machine, row)) for row in rows]
     shares = [figure.times(1 / (these.best(view, row) or 1.0)) if figure else None for row, figure in found]
@@ -192,7 +192,7 @@ def _series(these: Beside, view: View, machine: Machine, rows: Sequence[str]) ->
     }
 
 
-def _hover(these: Beside, view: View, machine: Machine, row: str, share: PointEstimate) -> str:
+def _hover(these: MachineComparison, view: Aspect, machine: Machine, row: str, share: PointEstimate) -> str:
     figure = view.ask(machine, row)
     divisor, unit = view.scale(these.best(view, row) or 1.0, these.unit(row))
     interval = figure_interval(figure, divisor)
@@ -214,7 +214,7 @@ def ratio_ticks(top: float) -> list[float]:
     return [10.0**e for e in range(0, decades + 1, max(1, decades // 5))]
 
 
-def json_rows(these: Beside) -> list[dict[str, Any]]:
+def json_rows(these: MachineComparison) -> list[dict[str, Any]]:
     """Every machine and row as one JSON object, in SI units: `time` in s, `cost` in price x s."""
     return [
         {

@@ -11,7 +11,7 @@ from wulf.core.records import Record, Verdict
 from wulf.core.units import scale_for, show
 from wulf.report.kit.charts import LOG_SPAN, Chart, decade_ticks, hover, label
 from wulf.report.kit.figures import record_lines, usable, verdict_text
-from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Fold, Note, Section
+from wulf.report.kit.view import Cell, Columns, Drawing, Fold, Note, Section, SideBySide
 from wulf.report.node.sweeps import SCRIPTS
 
 PROBES = {"detour": "selfish detour", "ftq": "fixed time quanta", "kernel-noise": "the kernel's account"}
@@ -125,7 +125,7 @@ def noise_section(records: Sequence[Record]) -> list[Section]:
     table = Columns(["What", "Node", "Value", "Interval", "Verdict"], rows[:MOST_ROWS], words=2, tail=1)
     rest = [f"{len(rows) - MOST_ROWS} more are in records.jsonl."] if len(rows) > MOST_ROWS else []
     fold = Fold("As a table", [table, *rest], printed=False)
-    body = [Note(READING, reading=True), *([Beside(drawn)] if drawn else []), fold]
+    body = [Note(READING, reading=True), *([SideBySide(drawn)] if drawn else []), fold]
     return [Section("Noise of the system", key="node-noise", link="Noise", body=body)]
 
 

@@ -10,7 +10,7 @@ from wulf.core.records import Record, Verdict
 from wulf.measure.engine.probes import NODE
 from wulf.measure.node.rows import curves_of, rows_of, table
 from wulf.report.kit.figures import MARKS
-from wulf.report.kit.view import Beside, Drawing, Element, Fold, Footnotes, Note, Section
+from wulf.report.kit.view import Drawing, Element, Fold, Footnotes, Note, Section, SideBySide
 from wulf.report.node.comparison import machines_of_run, machines_section, titles
 from wulf.report.node.curves import curve_tables, matrix_lines
 from wulf.report.node.figures import BETTER, ODD, WORSE, marks_of
@@ -127,7 +127,7 @@ def _rows(found: NodeMeasurement) -> list[Section]:
     if not tables:
         return []
     width = "newspaper" if len(shown) <= NARROW else "two" if len(shown) <= HALF else "large"
-    grid = Beside([Section(name, table=one) for name, one in tables.items()], width)
+    grid = SideBySide([Section(name, table=one) for name, one in tables.items()], width)
     count = sum(len(one.rows) for one in tables.values())
     about = f"{plural(count, 'row')} of {plural(len(found.nodes), 'node')}, in the order of lmbench's summary."
     body: list[Element | str] = [Note(f"{about} {READING}", reading=True)]
@@ -142,7 +142,7 @@ def _rows(found: NodeMeasurement) -> list[Section]:
         over = f"over {len(found.nodes):,} nodes"
         spans = ends(found.rows, table().rows, found.marks)
         which = f"The {MOST_NODES} nodes that deviate in most rows" if len(found.nodes) > MOST_NODES else "Every node"
-        body += [Beside([Section(f"{name}, {over}", table=one) for name, one in spans.items()], "large")]
+        body += [SideBySide([Section(f"{name}, {over}", table=one) for name, one in spans.items()], "large")]
         body += [Fold(f"{which}, row by row", [grid, *legend], printed=False)]
     return [Section("Every row, every node", key="node-rows", link="Rows", body=body)]
 
@@ -188,7 +188,7 @@ def _sweep(number: int, node: str, records: Sequence[Record], facts: Facts) -> l
         drawn.append(Section(f"Bandwidth, {node}", body=[chart, note]))
     said = [f"{node}: {line}" for line in [*edges, *(f"not resolved: {one}" for one in unresolved_edges(records))]]
     return [
-        *([Beside(drawn, "two")] if drawn else []),
+        *([SideBySide(drawn, "two")] if drawn else []),
         *(Note(line, reading=True) for line in said),
         Fold(f"All {len(points.rows)} points of {node}, with intervals", [points], printed=False),
     ]
@@ -202,6 +202,6 @@ def _matrices(found: NodeMeasurement, run: Run) -> list[Section]:
         for kind, matrix in matrices(node, number, own.get(node, []), found.facts.get(node, {}))
     ]
     lines = matrix_lines(run)
-    body: list[Element | str] = [*([Note(MAPS, reading=True), Beside(maps)] if maps else []), *lines]
+    body: list[Element | str] = [*([Note(MAPS, reading=True), SideBySide(maps)] if maps else []), *lines]
     heading = "Core to core, and NUMA"
     return [Section(heading, key="node-matrices", link="Cores", body=body)] if body else []

@@ -28,7 +28,7 @@ LEAST_POINTS = 2
 
 
 @dataclass(frozen=True)
-class Curve:
+class SweepCurve:
     """One metric over the working set, smallest first."""
 
     name: str
@@ -51,7 +51,7 @@ def _pattern(record: Record) -> str:
     return str(record.params.get("pattern") or "")
 
 
-def _curves(records: Iterable[Record], name: Callable[[Record], str | None]) -> list[Curve]:
+def _curves(records: Iterable[Record], name: Callable[[Record], str | None]) -> list[SweepCurve]:
     """The curves of records that have a size; `name` says of which one, or that a record is of none.
 
     Of the points of a sweep alone: four rows of the table joined by a line would be no curve.
@@ -61,10 +61,10 @@ def _curves(records: Iterable[Record], name: Callable[[Record], str | None]) -> 
         size, curve = record.params.get("bytes"), name(record)
         if isinstance(size, int) and curve is not None and record.phase == CURVE:
             points[curve][size] = record
-    return [Curve(curve, tuple(sorted(own.items()))) for curve, own in points.items() if len(own) >= LEAST_POINTS]
+    return [SweepCurve(curve, tuple(sorted(own.items()))) for curve, own in points.items() if len(own) >= LEAST_POINTS]
 
 
-def latency_curves(records: Sequence[Record]) -> list[Curve]:
+def latency_curves(records: Sequence[Record]) -> list[SweepCurve]:
     """Latency of a random chase over the working set, a curve for each kind of pages."""
 
     def name(record: Record) -> str | None:
@@ -75,15 +75,15 @@ def latency_curves(records: Sequence[Record]) -> list[Curve]:
 
     order = list(PAGES)
     curves = sorted(_curves(records, name), key=lambda c: order.index(c.name) if c.name in order else len(order))
-    return [Curve(PAGES.get(curve.name, curve.name), curve.points) for curve in curves]
+    return [SweepCurve(PAGES.get(curve.name, curve.name), curve.points) for curve in curves]
 
 
-def rate_curve(records: Sequence[Record], metric: str) -> list[Curve]:
+def rate_curve(records: Sequence[Record], metric: str) -> list[SweepCurve]:
     """cpu-rate (`rate`) or its deviation over the runs (`deviation`) over the working set."""
     return _curves(records, lambda r: "cpu-rate" if _pattern(r) == "cpu-rate" and r.metric == metric else None)
 
 
-def bandwidth_curves(records: Sequence[Record]) -> dict[str, list[Curve]]:
+def bandwidth_curves(records: Sequence[Record]) -> dict[str, list[SweepCurve]]:
     """Threads in words → a curve for each kernel and kind of stores, in the order of `KERNELS`."""
 
     def name(record: Record) -> str | None:
@@ -170,7 +170,7 @@ def unresolved_edges(records: Sequence[Record]) -> list[str]:
     ]
 
 
-def _series(curve: Curve, style: str, *, dashed: bool = False, colour: int = 0) -> Chart:
+def _series(curve: SweepCurve, style: str, *, dashed: bool = False, colour: int = 0) -> Chart:
     """One curve for the chart: a gap where a size has no value."""
     drawn = [record if usable(record) and record.value else None for _, record in curve.points]
     return {
@@ -222,14 +222,14 @@ def _chart(panels: Sequence[Chart], found: Sequence[Mark]) -> Chart:
     }  # fmt: skip
 
 
-def is_drawn(curves: Iterable[Curve]) -> bool:
+def is_drawn(curves: Iterable[SweepCurve]) -> bool:
     """Whether any of their points has a value."""
     return any(usable(record) and bool(record.value) for curve in curves for _, record in curve.points)
 
 
 def latency_chart(records: Sequence[Record], facts: Mapping[str, Mapping[str, Any]]) -> Chart | None:
     """Latency over the working set; below it, on the same axis, sigma of cpu-rate and cpu-rate itself."""
-    parts: list[tuple[str, str, list[Curve], str, float]] = [
+    parts: list[tuple[str, str, list[SweepCurve], str, float]] = [
         ("latency of a load", "s", latency_curves(records), "band", 1.6),
         ("σ of cpu-rate, per operation", "s", rate_curve(records, "deviation"), "band", 0.8),
         ("cpu-rate, operations", "Hz", rate_curve(records, "rate"), "bars", 0.8),
@@ -259,7 +259,7 @@ def bandwidth_chart(records: Sequence[Record]) -> Chart | None:
 
 def sweep_table(records: Sequence[Record]) -> Columns:
     """All points of the charts, for the table below them."""
-    named: list[tuple[str, Curve]] = [("latency", curve) for curve in latency_curves(records)]
+    named: list[tuple[str, SweepCurve]] = [("latency", curve) for curve in latency_curves(records)]
     named += [("σ per operation", curve) for curve in rate_curve(records, "deviation")]
     named += [("rate", curve) for curve in rate_curve(records, "rate")]
     named += [(f"bandwidth, {words}", c) for words, own in bandwidth_curves(records).items() for c in own]

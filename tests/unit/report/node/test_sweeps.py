@@ -20,7 +20,7 @@ from tests.unit.report.make_node import (
 )
 from tests.wording import Wording, lacking
 from wulf.core.records import Param, Record, Verdict
-from wulf.report.kit.view import Beside, Cell, Columns, Drawing, Note, walk
+from wulf.report.kit.view import Cell, Columns, Drawing, Note, SideBySide, walk
 from wulf.report.node.grid import readable
 from wulf.report.node.matrices import CORES, matrices, matrix_chart, matrix_section, numa_places
 from wulf.report.node.noise import noise_section, panel_chart, share_scale, shown_nodes
@@ -192,7 +192,7 @@ def noise(node: str, value: float | None, **fields: Any) -> Record:
 
 def test_noise_has_a_panel_a_figure_and_a_point_a_node() -> None:
     elements, charts = parts(node_run(("n1", "n2", "n3")).records)
-    (panels,) = (one for one in elements if isinstance(one, Beside))
+    (panels,) = (one for one in elements if isinstance(one, SideBySide))
     assert [one.heading for one in panels.sections][:2] == [
         "interruptions a second (selfish detour)", "longest interruption (selfish detour)",
     ]  # fmt: skip
