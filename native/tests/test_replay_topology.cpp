@@ -264,7 +264,7 @@ TEST_CASE("replay topology: nobody waits for a file that is none, and none fills
   for (const std::string& name : {path.string(), std::string("/dev/zero"), std::string("/")}) {
     INFO(name);
     CHECK_THROWS_WITH(make_topology({{"kind", "file"}, {"path", name}}, 3),
-                      Catch::Matchers::ContainsSubstring("is no regular file of 64 MiB at most"));
+                      Catch::Contains("is no regular file of 64 MiB at most"));
   }
   std::filesystem::remove(path);
 }
