@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isclose, isfinite
 from pathlib import Path
 from statistics import median
@@ -218,7 +218,7 @@ def market(path: Path, load: Load, random: np.random.Generator) -> Market:
         raise UsageError(f"{path}: [share] needs every candidate measured, and {lacking} has no run", "give its run")
     rates = [_rate(path, row, machines.get(str(row["name"])), random) for row in rows]
     relative = (
-        [_shared_time(path, one, next(iter(machines.values())), share) for one in machines.values()]
+        [shared_time(path, one, next(iter(machines.values())), share) for one in machines.values()]
         if share
         else [known(1.0), *(combine(np.divide, rates[0].figure, rate.figure) for rate in rates[1:])]
     )
@@ -276,30 +276,52 @@ def _share(path: Path, share: Any) -> dict[str, float]:
 
 
 def _measured(path: Path, row: Mapping[str, Any], load: Load) -> Measured:
-    name, run = str(row["name"]), str(row["run"])
+    node = None if row.get("node") is None else str(row["node"])
+    return replace(measured_node(f"{path}, candidate {row['name']}", str(row["run"]), node, load),
+                   name=str(row["name"]), price=float(row["price"]))  # fmt: skip
+
+
+def measured_node(where: str, run: str, node: str | None, load: Load) -> Measured:
+    """A candidate as a run of `wulf node` measured it.
+
+    Raises
+    ------
+    UsageError
+        The run has no such node, or it is not clear which is meant.
+    """
     found = machines_of({run: load(run)}, {})
-    chosen = [one for one in found if row.get("node") in (None, one.name)]
+    chosen = [one for one in found if node in (None, one.name)]
     if len(chosen) != 1:
         there = ", ".join(one.name for one in found) or "no node that `wulf node` measured"
-        raise UsageError(f"{path}, candidate {name}: run {run} has {there}", "say which with node = …")
-    one = chosen[0]
-    return Measured(name, one.kind, one.clock, float(row["price"]), one.rows)
+        raise UsageError(f"{where}: run {run} has {there}", "say which with node = …")
+    return chosen[0]
+
+
+def rate_row(where: str, run: str, measured: Measured, random: np.random.Generator) -> Sourced:
+    """The rate of all of a measured node's multiply-adds.
+
+    Raises
+    ------
+    UsageError
+        It has none.
+    """
+    record = measured.rows.get(PEAK_ROW)
+    if record is None or not usable(record):
+        why = record.reason if record else "not measured"
+        raise UsageError(
+            f"{where}: run {run} has no {PEAK_ROW}: {why}",
+            f"measure it: wulf node --only {PEAK_ROW}",
+        )
+    return Sourced(_figure(record, random), f"run {run}, {PEAK_ROW}")
 
 
 def _rate(path: Path, row: Mapping[str, Any], measured: Measured | None, random: np.random.Generator) -> Sourced:
     if measured is None:
         return Sourced(known(float(row["gflops"]) * GIGA))
-    record = measured.rows.get(PEAK_ROW)
-    if record is None or not usable(record):
-        why = record.reason if record else "not measured"
-        raise UsageError(
-            f"{path}, candidate {row['name']}: run {row['run']} has no {PEAK_ROW}: {why}",
-            f"measure it: wulf node --only {PEAK_ROW}",
-        )
-    return Sourced(_figure(record, random), f"run {row['run']}, {PEAK_ROW}")
+    return rate_row(f"{path}, candidate {row['name']}", str(row["run"]), measured, random)
 
 
-def _shared_time(path: Path, one: Measured, first: Measured, share: Mapping[str, float]) -> Uncertain:
+def shared_time(path: Path, one: Measured, first: Measured, share: Mapping[str, float]) -> Uncertain:
     """Time for the work that the first machine does in 1: the rows' times, by their shares."""
     took = 0.0
     for row, part in share.items():
