@@ -35,9 +35,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 RUNNING_LAB = "running"
 LAB_NODES = 4
 
-MOST_GAIN = 1000.0
-"""Of a program by tuning: a thousand times as fast is another program."""
-
 
 class Number(click.types.FloatParamType):
     """A finite number."""
@@ -103,25 +100,6 @@ class Percent(click.ParamType[float]):
             self.fail(f"{value!r} is not a percentage such as 5% or 0.05", param, ctx)
         if not 0 < ratio <= 1:
             self.fail(f"{value!r} is not between 0 and 100 %", param, ctx)
-        return ratio
-
-
-class Gain(click.ParamType[float]):
-    """`37%` or `0.37`: by which ratio more is done, which may be more than all of it."""
-
-    name = "percent"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """To a ratio."""
-        if isinstance(value, float):
-            return value
-        text = str(value).strip()
-        try:
-            ratio = float(text[:-1]) / 100 if text.endswith("%") else float(text)
-        except ValueError:
-            self.fail(f"{value!r} is not a percentage such as 9.2% or 0.092", param, ctx)
-        if not 0 < ratio <= MOST_GAIN:
-            self.fail(f"{value!r} is not above 0, and at most {MOST_GAIN * 100:.0f} %", param, ctx)
         return ratio
 
 

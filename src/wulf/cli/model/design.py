@@ -9,7 +9,8 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command
-from wulf.cli.options import Gain, NumberIn, named_run, runs_option
+from wulf.cli.model.command import Gain
+from wulf.cli.options import NumberIn, named_run, runs_option
 from wulf.cli.runs.history import Setting
 from wulf.cli.showing import show_view
 from wulf.core.errors import OK, UsageError

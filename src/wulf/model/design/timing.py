@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wulf.model.draws import Uncertain
 from wulf.model.network.figures import Network, draws, nominal
@@ -36,11 +37,11 @@ class TimeCurve:
 
     def at(self, workers: Floats) -> Floats:
         """Seconds, shape (workers,)."""
-        return np.maximum(self.form.columns(workers) @ self.theta, 0.0)
+        return np.asarray(np.maximum(self.form.columns(workers) @ self.theta, 0.0))
 
     def drawn(self, workers: float) -> Floats:
         """Seconds by every draw, shape (draws,)."""
-        return np.maximum(self.draws @ self.form.columns(np.array([workers]))[0], 0.0)
+        return np.asarray(np.maximum(self.draws @ self.form.columns(np.array([workers]))[0], 0.0))
 
     def scaled(self, compute: Uncertain, communication: Uncertain) -> TimeCurve:
         """On other nodes, that take `compute` times as long, and another network, whose messages do."""
@@ -75,8 +76,8 @@ class Timing:
         """Seconds by the best form, shape (nodes,)."""
         return self.curves[0].at(nodes * self.workers)
 
-    def supported(self, nodes: Floats) -> Floats:
-        """Whether data reach so far, shape (nodes,); of booleans."""
+    def supported(self, nodes: Floats) -> NDArray[np.bool_]:
+        """Whether data reach so far, shape (nodes,)."""
         workers = nodes * self.workers
         return (workers >= self.least) & (workers <= self.most)
 

@@ -246,7 +246,7 @@ def plot_of(plan: Plan) -> Plot:
 def _curve(plan: Plan, pair: Pair, reach: float, mark: str) -> Curve | None:
     most = min(reach / pair.node.price, 1e5)
     nodes = np.unique(np.round(np.geomspace(1, max(1.0, most), GRID)))
-    nodes = nodes[pair.timing.supported(nodes).astype(bool)]
+    nodes = nodes[pair.timing.supported(nodes)]
     paid = bill_of(pair.node, pair.fabric, plan.site, nodes)
     cost, seconds = paid.owned if plan.owned else paid.price, pair.timing.at(nodes)
     kept = (cost <= reach) & (seconds > 0)

@@ -233,7 +233,7 @@ def read_candidates(path: Path) -> Candidates:
     except ValidationError as error:
         raise UsageError(f"{path}: {first_fault(error, 'the file')}", EXAMPLE) from error
     for kind, name, rows in (("node", found.work.node, found.node), ("network", found.work.network, found.network)):
-        names = [one.name for one in rows]  # type: ignore[attr-defined]
+        names = [one.name for one in rows]
         if name is not None and name not in names:
             raise UsageError(f"{path}: [work] names the {kind} {name!r}, and there is none", f"there are {names}")
     return found

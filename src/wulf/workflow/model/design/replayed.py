@@ -18,8 +18,9 @@ from wulf.model.foresight.prediction import Traced
 from wulf.model.network.figures import Network
 from wulf.model.speedup.study import study
 from wulf.store.run import find_run
+from wulf.workflow.foresight import replaying
 from wulf.workflow.foresight.predict import run_times
-from wulf.workflow.foresight.replaying import Replay, replay_session
+from wulf.workflow.foresight.replaying import Replay
 from wulf.workflow.foresight.scaling import LEAST_COUNTS
 from wulf.workflow.foresight.scene import Wanted
 from wulf.workflow.foresight.traced import find_trace, middle_of, read_traced
@@ -74,7 +75,7 @@ def replayed(
             "trace the program with another number of ranks, or give one trace: for designs of just its ranks",
         )
     found: Timings = {}
-    with replay_session() as session:
+    with replaying.replay_session() as session:
         for node in given.node:
             say(f"replaying {plural(len(traces), 'trace')} with {node.name}")
             wanted = Wanted([], compute=nodes[node.name].value, draws=asked.draws, seed=asked.seed)
