@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import floor, isfinite, log10
 from typing import Any
 
 import numpy as np
 
-from wulf.core.units import show, show_in, show_interval
+from wulf.core.units import scale_for, show_in
 from wulf.model.design.frontier import Choice, Design, Pair, Rival, Worth, bill
 from wulf.model.design.prices import NODES, PORTS, Site, bill_of
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
@@ -267,18 +267,18 @@ def _notes(plan: Plan) -> list[str]:
 
 
 def _time(one: Interval) -> str:
-    unit, divisor = _time_unit(one.value)
-    text = f"{show_in(one.value, divisor)} {unit}" if divisor != 1 else show(one.value, "s")
+    """`84.1 s (80.2–88.0)`: all in one unit, to as many decimals."""
+    divisor, unit = _time_scale(one.value)
+    text = f"{show_in(one.value, divisor)} {unit}"
     if one.low == one.high:
         return text
-    if divisor != 1:
-        return f"{text} ({show_in(one.low, divisor)}–{show_in(one.high, divisor)})"
-    return f"{text} ({show_interval(one.low, one.high, 's')})"
+    digits = max(0, 2 - floor(log10(one.value / divisor)))
+    return f"{text} ({one.low / divisor:.{digits}f}–{one.high / divisor:.{digits}f})"
 
 
-def _time_unit(seconds: float) -> tuple[str, float]:
+def _time_scale(seconds: float) -> tuple[float, str]:
     """Days and hours from two of them on: people plan in these."""
-    return ("d", 86400.0) if seconds >= 2 * 86400 else ("h", 3600.0) if seconds >= 7200 else ("s", 1.0)
+    return (86400.0, "d") if seconds >= 2 * 86400 else (3600.0, "h") if seconds >= 7200 else scale_for(seconds, "s")
 
 
 def _ratio(one: Interval) -> str:

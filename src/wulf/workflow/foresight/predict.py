@@ -209,7 +209,7 @@ def _times(replay: Replay, traced: Traced, this: Network, wanted: Wanted) -> dic
 
 
 def run_times(replay: Replay, traced: Traced, this: Network, wanted: Wanted) -> dict[str, Forecast]:
-    """A trace's run times on the baseline and the candidates, as the program's: nothing else is asked of the replay.
+    """A trace's run times on the baseline and the candidates, as the program's: nothing else is told of it.
 
     Raises
     ------
@@ -218,6 +218,9 @@ def run_times(replay: Replay, traced: Traced, this: Network, wanted: Wanted) -> 
     """
     program = loaded_for(replay, Path(traced.path), this, wanted)
     scene = Scene(replay, program, traced, this, wanted)
-    forecasts = scene.forecasts([this, *wanted.networks])
+    everyone = [this, *wanted.networks]
+    ways, runs = [scene.ways(network) for network in everyone], len(everyone) * (1 + wanted.draws)
+    scene.wanted = replace(wanted, engine=engine_for(replay, program, ways, wanted.engine, runs)[0])
+    forecasts = scene.forecasts(everyone)
     scene.calibrate(forecasts[this.name])
     return {name: scene.calibrated(one) for name, one in forecasts.items()}

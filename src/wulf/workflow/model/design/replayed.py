@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from wulf.model.design.timing import Timing, of_one, of_study, times
 from wulf.model.draws import Uncertain
 from wulf.model.foresight.forecast import Forecast
 from wulf.model.foresight.prediction import Traced
+from wulf.model.foresight.worth import LARGEST_MISS
 from wulf.model.network.figures import Network
 from wulf.model.speedup.study import study
 from wulf.store.run import find_run
@@ -75,17 +77,32 @@ def replayed(
             "trace the program with another number of ranks, or give one trace: for designs of just its ranks",
         )
     found: Timings = {}
+    missed: dict[int, float] = {}
     with replaying.replay_session() as session:
         for node in given.node:
             say(f"replaying {plural(len(traces), 'trace')} with {node.name}")
             wanted = Wanted([], compute=nodes[node.name].value, draws=asked.draws, seed=asked.seed)
             doubt = Uncertain(1.0, nodes[node.name].draws / nodes[node.name].value)
-            for name, several in _forecasts(Replay(session), traces, given, figures, wanted).items():
-                timing = times(_forecast_timing(several, asked.seed), doubt)
+            forecasts = _forecasts(Replay(session), traces, given, figures, wanted)
+            missed |= _missed(forecasts[given.base_network.name], traces) if node is given.base_node else {}
+            for name, several in forecasts.items():
+                timing = times(_forecast_timing(several, [asked.seed, crc32(f"{node.name} {name}".encode())]), doubt)
                 found[node.name, name] = replace(timing, workers=node.workers)
     source = f"{plural(len(traces), 'trace')} of {', '.join(map(str, counts))} ranks"
-    notes = tuple(dict.fromkeys(note for one in traces for note in one.notes))
-    return found, source, notes
+    notes = [note for one in traces for note in one.notes]
+    if missed and max(missed.values()) > LARGEST_MISS:
+        worst = max(missed, key=lambda count: missed[count])
+        notes.append(
+            f"the replay misses the traced run of {worst} ranks by {missed[worst]:.0%}: too far for anything to follow; "
+            "`wulf predict` says where it does"
+        )
+    return found, source, tuple(dict.fromkeys(notes))
+
+
+def _missed(forecasts: Mapping[int, Forecast], traces: Sequence[Traced]) -> dict[int, float]:
+    """Ranks → by which share of the measured time the replay of the base misses it, where it was measured."""
+    seconds = {one.ranks: one.seconds for one in traces if one.seconds}
+    return {count: one.doubt / seconds[count] for count, one in forecasts.items() if seconds.get(count)}
 
 
 def _forecasts(
@@ -103,18 +120,22 @@ def _forecasts(
     return found
 
 
-def _forecast_timing(several: Mapping[int, Forecast], seed: int) -> Timing:
-    """A fitted form, as uncertain as the prediction of the most ranks is; of one number of ranks that alone."""
+def _forecast_timing(several: Mapping[int, Forecast], seed: Sequence[int]) -> Timing:
+    """A fitted form, as uncertain as the prediction of the most ranks is; of one number of ranks that alone.
+
+    What is not known of a prediction is drawn for each pair by itself (`seed`): what the replay misses of the traced
+    run may be gone on another network, or there twice.
+    """
     most = max(several)
     interval = several[most].interval
-    random = np.random.default_rng([seed, most])
+    random = np.random.default_rng(seed)
     seconds = interval.value
     if seconds <= 0:
         raise UsageError("the replay takes no time", "trace a program that runs for longer")
     if len(several) == 1:
         return of_one(most, from_interval(seconds, max(interval.low, 1e-3 * seconds), interval.high, random))
     try:
-        timing = of_study(study({float(n): [one.seconds] for n, one in several.items()}, seed=seed))
+        timing = of_study(study({float(n): [one.seconds] for n, one in several.items()}, seed=seed[0]))
     except ValueError as error:
         raise UsageError(f"the replayed times can't be fitted: {error}", "trace more numbers of ranks") from error
     spread = from_interval(1.0, interval.low / seconds, interval.high / seconds, random)
