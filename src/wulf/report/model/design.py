@@ -24,6 +24,9 @@ MOST_RIVALS = 8
 MOST_CURVES = 5
 """Pairs that are drawn by themselves."""
 
+MOST_RATIO = 100
+"""Of two times: beyond, it is no matter by how much."""
+
 GRID = 160
 
 METHOD = (
@@ -285,7 +288,9 @@ def _ratio(one: Interval) -> str:
     text = f"{one.value:.3g}"
     if one.low == one.high:
         return text
-    high = f"{one.high:.3g}" if isfinite(one.high) else "∞"
+    if one.high > MOST_RATIO:
+        return f"{text} ({one.low:.3g} to over {MOST_RATIO})"
+    high = f"{one.high:.3g}"
     return f"{text} ({one.low:.3g}–{high})"
 
 

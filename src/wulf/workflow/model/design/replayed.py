@@ -93,8 +93,8 @@ def replayed(
     if missed and max(missed.values()) > LARGEST_MISS:
         worst = max(missed, key=lambda count: missed[count])
         notes.append(
-            f"the replay misses the traced run of {worst} ranks by {missed[worst]:.0%}: too far for anything to follow; "
-            "`wulf predict` says where it does"
+            f"the replay misses the traced run of {worst} ranks by {missed[worst]:.0%}: too far for anything to "
+            "follow; `wulf predict` says where it does"
         )
     return found, source, tuple(dict.fromkeys(notes))
 
