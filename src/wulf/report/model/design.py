@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from wulf.core.names import printable
 from wulf.core.units import scale_for, show_in
 from wulf.model.design.frontier import Choice, Design, Pair, Rival, Worth, bill
 from wulf.model.design.prices import NODES, PORTS, Site, bill_of
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
 from wulf.stats.curves.piecewise import Interval
 
-MOST_ROWS, PAGE_ROWS = 10, 60
+MOST_ROWS, PAGE_ROWS = 10, 30
 """Designs of the frontier in a table: in a terminal, and on a page."""
 
 MOST_RIVALS = 8
@@ -64,7 +65,7 @@ class Plan:
 
 def design_view(plan: Plan, *, whole: bool = False) -> View:
     """The whole of it; `whole`: with more of the frontier, and all rivals."""
-    sections = [_best(plan), _bill(plan), _money(plan)]
+    sections = [_best(plan), Section("Cost against time", plot=plot_of(plan)), _bill(plan), _money(plan)]
     sections += [_rivals(plan, whole=whole)] if plan.choice.rivals else []
     sections += [] if plan.worth is None else [_worth(plan, plan.worth)]
     sections += [_frontier(plan, whole=whole)]
@@ -205,7 +206,7 @@ def _frontier(plan: Plan, *, whole: bool) -> Section:
     heads = ["design", "costs", "time", "cost × hours"]
     small = [f"{len(plan.choice.frontier):,} designs are on the frontier."]
     lines = ["No other design is both as cheap and as fast as one of these."]
-    return Section("Cost against time", lines, Columns(heads, rows), plot_of(plan), small)
+    return Section("The frontier", lines, Columns(heads, rows), small=small)
 
 
 def _product(one: Design) -> float:
@@ -255,7 +256,7 @@ def _curve(plan: Plan, pair: Pair, reach: float, mark: str) -> Curve | None:
     kept = (cost <= reach) & (seconds > 0)
     if not kept.any():
         return None
-    return Curve(f"{pair.node.name}, {pair.fabric.name}", cost[kept].tolist(), seconds[kept].tolist(), mark=mark)
+    return Curve(printable(f"{pair.node.name}, {pair.fabric.name}"), cost[kept].tolist(), seconds[kept].tolist(), mark=mark)
 
 
 def _notes(plan: Plan) -> list[str]:

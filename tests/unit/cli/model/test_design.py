@@ -125,7 +125,7 @@ def test_browns_reasoning(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
 def test_what_is_said(capsys: pytest.CaptureFixture[str], wording: Wording) -> None:
     out = run(capsys, EXAMPLES / "brown.toml", "--budget", "100000", "--gain", "5%")
     assert max(map(len, out.splitlines())) <= 80
-    wording(out[out.index("\n\nWhat it costs") : out.index("\nCost against time")])
+    wording(out[out.index("\n\nWhat it costs") : out.index("\nThe frontier")])
 
 
 def test_a_table_over_workers(parts: Path, capsys: pytest.CaptureFixture[str]) -> None:
