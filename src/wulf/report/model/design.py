@@ -256,7 +256,8 @@ def _curve(plan: Plan, pair: Pair, reach: float, mark: str) -> Curve | None:
     kept = (cost <= reach) & (seconds > 0)
     if not kept.any():
         return None
-    return Curve(printable(f"{pair.node.name}, {pair.fabric.name}"), cost[kept].tolist(), seconds[kept].tolist(), mark=mark)
+    name = printable(f"{pair.node.name}, {pair.fabric.name}")
+    return Curve(name, cost[kept].tolist(), seconds[kept].tolist(), mark=mark)
 
 
 def _notes(plan: Plan) -> list[str]:

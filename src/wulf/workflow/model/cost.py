@@ -19,7 +19,7 @@ from wulf.measure.engine.probes import MPI, NODE
 from wulf.measure.node.machines import Machine as Measured
 from wulf.measure.node.machines import machines_of
 from wulf.measure.node.rows import rows_of
-from wulf.model.cost import GIGA, Candidate, Machine, Sourced, from_interval, total
+from wulf.model.cost import GIGA, Candidate, Machine, Sourced, from_interval, scaled, total
 from wulf.model.draws import Uncertain, combine, known, mean_of
 from wulf.report.kit.figures import usable
 from wulf.search.history import CONFIRM
@@ -38,7 +38,14 @@ SHARE, MEASURED = "share.", "measured peak"
 WHOLE = ("rate", "hpl.rate", "hpl rate")
 """Metrics of HPL, of HPCC's HPL, and of a search: of several rates the one that a machine is known by."""
 
-KEYS = {"name", "price", "gflops", "watts", "run", "node"}
+KEYS = {"name", "price", "gflops", "seconds", "watts", "run", "node", "nodes"}
+SPEEDS = ("gflops", "run", "seconds")
+
+LEAST, MOST = 1e-100, 1e100
+"""Of prices, watts, rates and times: within these their products and quotients are numbers."""
+
+MOST_NODES = 10_000_000
+"""Of a candidate."""
 
 Load = Callable[[str], Run]
 """The run of a name."""
@@ -195,9 +202,11 @@ class Market:
 def market(path: Path, load: Load, random: np.random.Generator) -> Market:
     """Read candidate nodes.
 
-    A TOML with one `[[candidate]]` each: `name`, `price`, and either `gflops` or the `run` (and `node`) of `wulf node`
-    in which it was measured; perhaps `watts`. `[share]` says which part of your program's time on the first candidate
-    goes to which row of `wulf node`; without it a candidate's time is that of one flop.
+    A TOML with one `[[candidate]]` each: `name`, `price`, and one of `gflops`, the `run` (and `node`) of `wulf node` in
+    which it was measured, and `seconds` of your program, of one run or of several; perhaps `watts`. A candidate may be
+    so many `nodes`: price, watts and rate are of one, seconds of all together. `[share]` says which part of your
+    program's time on the first candidate goes to which row of `wulf node`; without it, and without seconds, a
+    candidate's time is that of one flop.
 
     Raises
     ------
@@ -216,17 +225,27 @@ def market(path: Path, load: Load, random: np.random.Generator) -> Market:
     if share and len(machines) < len(rows):
         lacking = next(str(row["name"]) for row in rows if "run" not in row)
         raise UsageError(f"{path}: [share] needs every candidate measured, and {lacking} has no run", "give its run")
+    timed = ["seconds" in row for row in rows]
+    if any(timed) and not all(timed):
+        lacking = str(rows[timed.index(False)]["name"])
+        raise UsageError(f"{path}: some candidates have seconds of your program, and {lacking} none", "time it there")
     rates = [_rate(path, row, machines.get(str(row["name"])), random) for row in rows]
     relative = (
-        [shared_time(path, one, next(iter(machines.values())), share) for one in machines.values()]
+        [
+            scaled(
+                shared_time(path, machines[str(row["name"])], next(iter(machines.values())), share),
+                rows[0].get("nodes", 1) / row.get("nodes", 1),
+            )
+            for row in rows
+        ]
         if share
         else [known(1.0), *(combine(np.divide, rates[0].figure, rate.figure) for rate in rates[1:])]
     )
     candidates = tuple(
-        Candidate(str(row["name"]), _machine(row, rate), time)
+        Candidate(str(row["name"]), _machine(row, rate), time, flops="seconds" not in row)
         for row, rate, time in zip(rows, rates, relative, strict=True)
     )
-    basis = "your program's shares of time" if share else "time of one flop"
+    basis = "your program's shares of time" if share else "your program's seconds" if all(timed) else "time of one flop"
     return Market(candidates, tuple(machines.values()), basis)
 
 
@@ -247,14 +266,25 @@ def _check(path: Path, number: int, row: Any) -> None:
     strange = sorted(set(row) - KEYS)
     if strange:
         raise UsageError(f"{where} ({row['name']}): {strange[0]} is not known", f"there are {', '.join(sorted(KEYS))}")
-    if ("gflops" in row) == ("run" in row):
-        raise UsageError(f"{where} ({row['name']}) needs either gflops or run", "give one of them")
+    if sum(name in row for name in SPEEDS) != 1:
+        raise UsageError(f"{where} ({row['name']}) needs one of {', '.join(SPEEDS)}", "give one of them")
     if "price" not in row:
         raise UsageError(f"{where} ({row['name']}) has no price", "write price = 2490")
     for name in ("price", "gflops", "watts"):
         value = row.get(name, 1)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        if not _amount(value):
             raise UsageError(f"{where} ({row['name']}): {name} is {value!r}", "give a number above 0")
+    nodes, seconds = row.get("nodes", 1), row.get("seconds", 1.0)
+    if isinstance(nodes, bool) or not isinstance(nodes, int) or not 1 <= nodes <= MOST_NODES:
+        raise UsageError(f"{where} ({row['name']}): nodes is {nodes!r}", "give a whole number above 0")
+    several = seconds if isinstance(seconds, list) else [seconds]
+    if not several or not all(_amount(one) for one in several):
+        raise UsageError(f"{where} ({row['name']}): seconds is {seconds!r}", "give one number above 0, or several")
+
+
+def _amount(value: Any) -> bool:
+    """Whether it is a number above zero, of which products and quotients are finite."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and LEAST <= value <= MOST
 
 
 def _check_names(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -316,9 +346,22 @@ def rate_row(where: str, run: str, measured: Measured, random: np.random.Generat
 
 
 def _rate(path: Path, row: Mapping[str, Any], measured: Measured | None, random: np.random.Generator) -> Sourced:
+    nodes = row.get("nodes", 1)
+    if "seconds" in row:
+        return Sourced(combine(np.reciprocal, time_of(row["seconds"], random)), "runs a second")
     if measured is None:
-        return Sourced(known(float(row["gflops"]) * GIGA))
-    return rate_row(f"{path}, candidate {row['name']}", str(row["run"]), measured, random)
+        return Sourced(known(float(row["gflops"]) * GIGA * nodes))
+    one = rate_row(f"{path}, candidate {row['name']}", str(row["run"]), measured, random)
+    return one if nodes == 1 else Sourced(scaled(one.figure, nodes), f"{one.source}, on {nodes} nodes")
+
+
+def time_of(given: float | list[float], random: np.random.Generator) -> Uncertain:
+    """One time is known, of several runs the mean, above zero."""
+    several = [float(one) for one in given] if isinstance(given, list) else [float(given)]
+    if len(several) == 1:
+        return known(several[0])
+    mean = mean_of(several, random)
+    return Uncertain(mean.value, np.maximum(mean.draws, min(several) * 1e-3))
 
 
 def shared_time(path: Path, one: Measured, first: Measured, share: Mapping[str, float]) -> Uncertain:
@@ -334,5 +377,6 @@ def shared_time(path: Path, one: Measured, first: Measured, share: Mapping[str, 
 
 
 def _machine(row: Mapping[str, Any], rate: Sourced) -> Machine:
-    watts = Sourced(known(float(row["watts"]))) if "watts" in row else None
-    return Machine(rate, float(row["price"]), watts)
+    nodes = row.get("nodes", 1)
+    watts = Sourced(known(float(row["watts"]) * nodes)) if "watts" in row else None
+    return Machine(rate, float(row["price"]) * nodes, watts)

@@ -11,9 +11,9 @@ from wulf.core.errors import UsageError
 from wulf.model.cost import GIGA
 from wulf.model.design.prices import Fabric, Node, Switch
 from wulf.model.design.timing import message_cost
-from wulf.model.draws import Uncertain, combine, known, mean_of
+from wulf.model.draws import Uncertain, combine, known
 from wulf.model.network.figures import Network
-from wulf.workflow.model.cost import Load, measured_node, rate_row, shared_time
+from wulf.workflow.model.cost import Load, measured_node, rate_row, shared_time, time_of
 from wulf.workflow.model.design.file import Candidates, NetworkRow, NodeRow
 from wulf.workflow.model.networks import find_network
 
@@ -76,15 +76,6 @@ def _seconds(given: Candidates, path: Path, load: Load, random: np.random.Genera
     if given.base_node.speed == "gflops":
         return {row.name: known(row.workers / ((row.gflops or 0.0) * GIGA)) for row in given.node}
     return {row.name: time_of(row.seconds or 0.0, random) for row in given.node}
-
-
-def time_of(given: float | list[float], random: np.random.Generator) -> Uncertain:
-    """One time is known, of several runs the mean, above zero."""
-    several = given if isinstance(given, list) else [given]
-    if len(several) == 1:
-        return known(several[0])
-    mean = mean_of(several, random)
-    return Uncertain(mean.value, np.maximum(mean.draws, min(several) * 1e-3))
 
 
 def _measured(given: Candidates, path: Path, load: Load, random: np.random.Generator) -> dict[str, Uncertain]:

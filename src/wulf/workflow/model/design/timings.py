@@ -106,7 +106,8 @@ def _base(given: Candidates, asked: Asked) -> tuple[Timing | None, str, tuple[st
         parts = given.work.parts
         return (None if parts is None else _of(parts)), f"parts in {asked.path}", ()
     if len(asked.sources) > 1:
-        raise UsageError("several --for are traces of one program, and one of them is none", "give one table, or one run")
+        what = "several --for are traces of one program, and one of them is none"
+        raise UsageError(what, "give one table, or one run")
     times_given = _given(asked.sources[0], asked)
     try:
         found = study(times_given.seconds, times_given.serial or None, seed=asked.seed)
