@@ -33,7 +33,7 @@ def matmul(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_kronos_design_is_the_published_one(tmp_path: Path) -> None:
     """The command as it is typed, in a process of its own; its page is written. The other designs: tests/unit/cli."""
     file, page = FOLDER.parent / "design" / "kronos.toml", tmp_path / "page.html"
-    words = [sys.executable, "-m", "wulf.cli.main", "design", file, "--budget", "2500", "--html", page]
+    words = [sys.executable, "-m", "wulf.cli.main", "design", str(file), "--budget", "2500", "--html", str(page)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=240)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("8 × sempron, gbe: 78.5 s, for $2,490 of $2,500")

@@ -30,6 +30,9 @@ CHUNK = 64
 LARGEST_SEARCH = 16
 """Times a design's nodes: so many more are tried for what a gain is worth."""
 
+MOST_TRIED = 2048
+"""Numbers of nodes that are tried by draws: all of them, or as many evenly by their logarithm."""
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -264,14 +267,14 @@ class Worth:
 def worth_of(best: Design, gain: float, site: Site, *, owned: bool = False) -> Worth:
     """How many more nodes would do as much as a program that gets so much faster: .37 is 37 % more work a second."""
     timing = best.pair.timing
-    tried = np.arange(float(best.nodes), float(LARGEST_SEARCH * best.nodes) + 1)
-    columns = [curve.form.columns(tried * timing.workers) for curve in timing.curves]
-    values = timing.at(tried)
-    own = _first(values[None] <= values[0] / (1 + gain))[0]
+    every = np.arange(float(best.nodes), float(LARGEST_SEARCH * best.nodes) + 1)
+    values = timing.at(every)
+    own = _first(values[None] <= values[0] / (1 + gain), every)[0] - best.nodes
+    tried = every if every.size <= MOST_TRIED else np.unique(np.round(np.geomspace(every[0], every[-1], MOST_TRIED)))
     drawn = []
-    for curve, parts in zip(timing.curves, columns, strict=True):
-        each = np.maximum(curve.draws @ parts.T, 0.0)
-        drawn.append(_first(each <= each[:, :1] / (1 + gain)))
+    for curve in timing.curves:
+        each = np.maximum(curve.draws @ curve.form.columns(tried * timing.workers).T, 0.0)
+        drawn.append(_first(each <= each[:, :1] / (1 + gain), tried) - best.nodes)
     nodes = spanned(float(own), drawn)
     if own == inf:
         return Worth(gain, nodes, None)
@@ -281,6 +284,6 @@ def worth_of(best: Design, gain: float, site: Site, *, owned: bool = False) -> W
     return Worth(gain, nodes, replace(other, price=float(paid.price[0]), cost=float(cost[0])))
 
 
-def _first(reached: NDArray[np.bool_]) -> Floats:
-    """In each row the place of the first that is reached; infinite where none is."""
-    return np.where(reached.any(axis=1), reached.argmax(axis=1).astype(float), inf)
+def _first(reached: NDArray[np.bool_], nodes: Floats) -> Floats:
+    """In each row the first number of nodes that is reached; infinite where none is."""
+    return np.where(reached.any(axis=1), nodes[reached.argmax(axis=1)], inf)

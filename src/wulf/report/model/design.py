@@ -287,12 +287,12 @@ def _time_scale(seconds: float) -> tuple[float, str]:
 
 
 def _ratio(one: Interval) -> str:
-    text = f"{one.value:.3g}"
+    text = f"{one.value:.3g}" if one.value < 1000 else f"{one.value:,.0f}"
     if one.low == one.high:
         return text
-    if one.high > MOST_RATIO:
+    if one.high > MOST_RATIO > one.value:
         return f"{text} ({one.low:.3g} to over {MOST_RATIO})"
-    high = f"{one.high:.3g}"
+    high = f"{one.high:.3g}" if one.high < 1000 else f"{one.high:,.0f}"
     return f"{text} ({one.low:.3g}–{high})"
 
 
