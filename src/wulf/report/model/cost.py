@@ -118,9 +118,9 @@ def _job(bill: Bill, seconds: float, cost: JobCost) -> Section:
 def _records(bill: Bill) -> Section:
     """What was paid for a GFLOPS by those who held the record, beside this machine's."""
     price = bill.machine.price_per_rate
-    own = [] if price is None else [(price.value * GIGA, ["this machine", "", "", "", _money(price.value * GIGA)])]
-    rows = [(one.price, [one.name, str(one.year), one.precision, one.source, _money(one.price)]) for one in records()]
-    table = Columns(["", "year", "HPL in", "by", f"{bill.currency}/GFLOPS"], [row for _, row in sorted(rows + own)], 4)
+    own = [] if price is None else [(price.value * GIGA, ["this machine", _money(price.value * GIGA), "", "", ""])]
+    rows = [(one.price, [one.name, _money(one.price), str(one.year), one.precision, one.source]) for one in records()]
+    table = Columns(["", f"{bill.currency}/GFLOPS", "year", "HPL in", "by"], [row for _, row in sorted(rows + own)], 5)
     return Section("Beside records of price", table=table)
 
 
