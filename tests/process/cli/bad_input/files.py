@@ -109,6 +109,18 @@ name = "b"
 price = 3000
 gflops = 400
 """
+CLUSTERS = b"""[[candidate]]
+name = "a"
+price = 1000
+nodes = 8
+seconds = [100, 101]
+
+[[candidate]]
+name = "b"
+price = 3000
+nodes = 4
+seconds = 60
+"""
 PARTS = b"""currency = "$"
 
 [[node]]
@@ -202,6 +214,7 @@ def documents(folder: Path) -> Iterator[Document]:
     audited = b'{"readings": {"n1": {"a": {"": {"value": 1}}}}}'
     yield Document("audit's baseline", ("audit", "--baseline", "f.json", *NODES), "f.json", "json", audited)
     yield Document("candidates", ("cost", "--candidates", "f.toml"), "f.toml", "toml", MARKET)
+    yield Document("candidates", ("cost", "--candidates", "f.toml", "--json"), "f.toml", "toml", CLUSTERS)
     design = ("design", "f.toml", "--budget", "30000")
     yield Document("design's candidates", design, "f.toml", "toml", PARTS)
     told = b'{"source": "x", "workers": [1, 2, 4, 8], "seconds": [8.1, 4.2, 2.3, 1.4]}'
