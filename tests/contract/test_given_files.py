@@ -26,6 +26,7 @@ from wulf.tune.kept import read_kept
 from wulf.workflow.model import cost, networks
 from wulf.workflow.model import power as cost_power
 from wulf.workflow.model import times as model_times
+from wulf.workflow.model.design import file as design_file
 from wulf.workflow.node import check
 from wulf.workflow.tune import audit
 
@@ -95,6 +96,10 @@ READERS: Mapping[str, tuple[Callable[[Path], object], bytes]] = {
     "market": (
         lambda path: cost.market(path, _no_run, np.random.default_rng(1)),
         b'[[candidate]]\nname = "a"\nprice = 1\ngflops = 2\n[[candidate]]\nname = "b"\nprice = 3\ngflops = 4\n',
+    ),
+    "design": (
+        design_file.read_candidates,
+        b'[[node]]\nname = "a"\nprice = 1\n[[network]]\nname = "b"\nprice = 3\n[work]\nparts = { parallel = 4 }\n',
     ),
     "power": (cost_power.read_log, b"# watts\n1764000000,215.5\n1764000001,216\n"),
     "times": (model_times.from_csv, b"workers,seconds\nserial,8\n1,8.1\n2,4.2\n4,2.3\n"),

@@ -203,6 +203,20 @@ def test_a_table_of_times_and_a_health_check(place: Path) -> None:
     assert checked.returncode in (0, 1), checked.stderr
 
 
+def test_a_design(place: Path) -> None:
+    (place / "times.csv").write_text("workers,seconds\n" + "".join(f"{n},{100 / n + 2}\n" for n in (1, 2, 4, 8, 16)))
+    (place / "parts.toml").write_text(
+        '[[node]]\nname = "node"\nprice = 1000\n'
+        '[[network]]\nname = "net"\nprice = 50\nswitches = [{ ports = 24, price = 500 }]\n'
+    )
+    done = run("wulf design parts.toml --budget 20000 --for times.csv", place, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["best"]["nodes"], found["best"]["price"]) == (18, 19_400)
+    assert found["more"]["nodes"] == 19
+    assert found["frontier_designs"] > 18
+
+
 def test_an_audit_and_the_plan_of_a_campaign(place: Path) -> None:
     """Changes themselves: tests/lab/tune/test_campaigns.py; what is kept of them: tests/lab/tune/test_verify.py."""
     audited = run("wulf audit 'n[1-4]' --aim latency", place, "--lab", "--json")

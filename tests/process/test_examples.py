@@ -30,6 +30,16 @@ def matmul(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy / "matmul"
 
 
+def test_kronos_design_is_the_published_one(tmp_path: Path) -> None:
+    """The command as it is typed, in a process of its own; its page is written. The other designs: tests/unit/cli."""
+    file, page = FOLDER.parent / "design" / "kronos.toml", tmp_path / "page.html"
+    words = [sys.executable, "-m", "wulf.cli.main", "design", str(file), "--budget", "2500", "--html", str(page)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=240)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("8 × sempron, gbe: 78.5 s, for $2,490 of $2,500")
+    assert page.is_file()
+
+
 def ran(program: Path, rates: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "WULF_RATES": str(rates)}
     return subprocess.run([program, *words], env=environment, capture_output=True, text=True, check=False, timeout=240)

@@ -47,6 +47,7 @@ GROUPS = {
         "predict": ("wulf.cli.foresight.predict", "A traced program on other networks: run time, why, buy or not."),
         "networks": ("wulf.cli.foresight.networks", "The networks that predictions know by name, with sources."),
         "model": ("wulf.cli.model.command", "How a program scales, what a message costs, a node's limits."),
+        "design": ("wulf.cli.model.design", "Which nodes, how many, which network: most of your work for a sum."),
         "cost": ("wulf.cli.model.cost", "Price and power of speed, and a machine's place in the Top500."),
     },
     "Runs": {

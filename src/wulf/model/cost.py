@@ -115,6 +115,32 @@ def job_cost(seconds: Uncertain, machine: MachineSpec, tariff: Tariff) -> JobCos
     return JobCost(energy, paid, scaled(seconds, machine.price / (tariff.years * YEAR * tariff.use)))
 
 
+@dataclass(frozen=True)
+class GainWorth:
+    """What a gain in speed is worth, as nodes share work without loss: so many more of them, and their price.
+
+    Attributes
+    ----------
+    gain
+        As a ratio: .37 is 37 % more.
+    of
+        Nodes of the machine.
+    price
+        None where the machine's is not known.
+    """
+
+    gain: Uncertain
+    of: int
+    nodes: Uncertain
+    price: Uncertain | None
+
+
+def gain_worth(gain: Uncertain, nodes: int, machine: MachineSpec) -> GainWorth:
+    """A gain on so many nodes does as much as gain × nodes more of them; each costs its share of the machine."""
+    price = None if machine.price is None else scaled(gain, machine.price)
+    return GainWorth(gain, nodes, scaled(gain, nodes), price)
+
+
 def owned(machine: MachineSpec, tariff: Tariff) -> Uncertain | None:
     """Price and energy over the years of use; None where a part of it is not known."""
     if machine.price is None or machine.watts is None or tariff.joule is None or tariff.years is None:
@@ -165,11 +191,14 @@ class Candidate:
     ----------
     relative
         Time for one flop, or for the user's work, over the first candidate's: less is better.
+    flops
+        Whether the machine's rate is in flop/s; else it is runs of the user's program a second.
     """
 
     name: str
     machine: MachineSpec
     relative: Uncertain
+    flops: bool = True
 
 
 @dataclass(frozen=True)

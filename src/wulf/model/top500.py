@@ -11,7 +11,7 @@ import csv
 import tomllib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -84,6 +84,8 @@ class Standing:
         Between which places it certainly is, by the known ones.
     published
         The source of its place, where that is not estimated but published.
+    by_law
+        What the estimate would be without what is published of the list, where the place itself is.
     """
 
     list: List
@@ -93,6 +95,7 @@ class Standing:
     best: int = 1
     worst: int = LAST_PLACE
     published: str = ""
+    by_law: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,9 @@ def standing(rate: Interval, one: List) -> Standing:
     exact = next((known for known in one.known if known.rate == rate.value and rate.low == rate.high), None)
     if exact is not None:
         place = Interval(exact.place, exact.place, exact.place)
-        return Standing(one, where, sure, place, exact.place, exact.place, exact.source)
+        ends = replace(one, known=(one.known[0], one.known[-1]))
+        law = None if exact in ends.known else standing(rate, ends).place
+        return Standing(one, where, sure, place, exact.place, exact.place, exact.source, law)
     fast, slow = _ranged(_estimate(rate.high, one)), _ranged(_estimate(rate.low, one))
     low, high = (min(max(edge, best), worst) for edge in (fast[0], slow[1]))
     return Standing(one, where, sure, Interval(_estimate(rate.value, one), low, high), best, worst)

@@ -1,4 +1,4 @@
-"""Every command of the tutorial and of docs/cost.md exists, and takes the words that are given to it."""
+"""Every command of the tutorial and of the pages on money exists, and takes the words that are given to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from wulf.cli.main import cli
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGES = ("tutorial.md", "cost.md")
+PAGES = ("tutorial.md", "cost.md", "design.md")
 
 
 TYPED, NAMED = r"(?m)^ {4}(wulf .*)$", r"`(wulf [^`]+)`"

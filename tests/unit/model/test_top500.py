@@ -53,13 +53,26 @@ def test_an_interval_over_the_edge_is_not_sure() -> None:
 
 
 def test_kronos_place_is_the_published_one() -> None:
-    """Eadline and Layton: 10.6 GFLOPS, no. 24 of June 1993; the tuned cluster's 14.53 are at least as good."""
+    """Eadline and Layton: 10.6 GFLOPS, no. 24 of June 1993, and no. 8 with 14.53; ours beside, by the law alone."""
     before = standing(exactly(10.6), lists()[0])
     assert before.place == Interval(24, 24, 24)
     assert before.published
     after = standing(exactly(14.53), lists()[0])
-    assert (after.where, after.best, after.worst) == ("on", 2, 24)
-    assert not after.published
+    assert after.place == Interval(8, 8, 8)
+    assert after.by_law is not None and after.by_law.low < 8 < after.by_law.high
+    between = standing(exactly(12.0), lists()[0])
+    assert (between.best, between.worst) == (9, 24)
+    assert not between.published and between.by_law is None
+
+
+@pytest.mark.parametrize(
+    ("gflops", "title", "place", "ours"), [(10.6, "November 1997", 417, 436), (14.53, "June 1998", 431, 448)]
+)
+def test_kronos_last_lists(gflops: float, title: str, place: int, ours: int) -> None:
+    """The published places at the lists' ends, and ours within a few of a hundred of them."""
+    found = next(one for one in history(exactly(gflops)).standings if one.list.title == title)
+    assert found.place == Interval(place, place, place)
+    assert found.by_law is not None and round(found.by_law.value) == ours
 
 
 def test_first_list_missed_and_last_list_on() -> None:

@@ -11,6 +11,10 @@ import pytest
 from rich.console import Console
 
 from tests.wording import lacking
+from wulf.model.design.frontier import Pair, choose, worth_of
+from wulf.model.design.prices import Build, Fabric, Node, Running, Site, Step, Switch
+from wulf.model.design.timing import of_study
+from wulf.model.draws import known
 from wulf.model.network.fitting import Calls, fit_loggp
 from wulf.model.network.patterns import Patterns
 from wulf.model.roofline import Ceiling, Roof
@@ -19,6 +23,7 @@ from wulf.report.kit.page import render_view
 from wulf.report.kit.terminal import print_view
 from wulf.report.kit.view import View
 from wulf.report.model.brown import brown_object, brown_view
+from wulf.report.model.design import Plan, design_object, design_view
 from wulf.report.model.loggp import loggp_object, loggp_view
 from wulf.report.model.roofline import roofline_object, roofline_view
 from wulf.report.model.speedup import limit_of, speedup_object, speedup_view
@@ -97,7 +102,28 @@ def roofs() -> View:
     return roofline_view(EVIL, "double", [roof], [0.5], ["mem.l1.read was not measured"])
 
 
+def design() -> View:
+    """A design with all that a page of it may show."""
+    work = of_study(studied(runs=2, most=16))
+    switches = (Switch(8, 100.0), Switch(48, 2000.0))
+    nodes = [(Node(EVIL, 500.0, 200.0), 1.0), (Node("large", 1500.0, 300.0, 2), 0.9)]
+    fabrics = [(Fabric("gbe", 20.0, 0.0, switches), 1.0), (Fabric("ib", 300.0, 5.0, switches), 0.1)]
+    pairs = [
+        Pair(node, fabric, work.scaled(known(time), known(message), node.workers))
+        for node, time in nodes
+        for fabric, message in fabrics
+    ]
+    builds = (Build("own labour", 100.0, 10.0), Build("turn-key", share=0.1))
+    site = Site((Step("racks", 300.0, nodes=8),), builds, Running(3.0, joule=1e-7))
+    choice = choose(pairs, site, 20_000.0)
+    assert choice.best is not None
+    plan = Plan(choice, choice.best, pairs, site, EVIL, worth=worth_of(choice.best, 0.1, site), notes=[EVIL])
+    json.dumps(design_object(plan), allow_nan=False)
+    return design_view(plan, whole=True)
+
+
 VIEWS = {
+    "design": design,
     "speedup": lambda: speedup_view(studied(), EVIL, (128, 4096), [EVIL]),
     "once": lambda: speedup_view(studied(runs=1), "times.csv"),
     "few": lambda: speedup_view(studied(most=4), "times.csv"),

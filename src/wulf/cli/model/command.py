@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from wulf.workflow.model.times import Given
 
 
+MOST_GAIN = 1000.0
+"""Of a program by tuning: a thousand times as fast is another program."""
+
+
 class Numbers(click.ParamType[tuple[float, ...]]):
     """`64,128`: numbers above zero."""
 
@@ -51,6 +55,25 @@ class Workers(Numbers):
         if any(one < 1 for one in found):
             self.fail(f"{value!r}: there is at least 1 worker", param, ctx)
         return found
+
+
+class Gain(click.ParamType[float]):
+    """`37%` or `0.37`: by which ratio more is done, which may be more than all of it."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """To a ratio."""
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        try:
+            ratio = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        except ValueError:
+            self.fail(f"{value!r} is not a percentage such as 9.2% or 0.092", param, ctx)
+        if not 0 < ratio <= MOST_GAIN:
+            self.fail(f"{value!r} is not above 0, and at most {MOST_GAIN * 100:.0f} %", param, ctx)
+        return ratio
 
 
 @click.group(cls=Group)

@@ -9,7 +9,7 @@ import click
 
 from wulf.cli import offers
 from wulf.cli.commands import Command
-from wulf.cli.model.command import Numbers
+from wulf.cli.model.command import Gain, Numbers
 from wulf.cli.options import NumberIn, Percent, Seconds, named_run, runs_option
 from wulf.cli.showing import colour_console, show_view
 from wulf.core.errors import OK, UsageError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from wulf.model.cost import MachineSpec, Sourced, Tariff
+    from wulf.model.cost import GainWorth, MachineSpec, Sourced, Tariff
     from wulf.store.run import Run
 
 ABOVE_ZERO = NumberIn(min=0, min_open=True)
@@ -48,6 +48,7 @@ class Peak(click.ParamType[tuple[str, float]]):
 @click.command(
     cls=Command,
     epilog="Examples: wulf cost --gflops 14.53 --price 2490 --watts 900 --peak 28.10; wulf cost last --price 2490; "
+    "wulf cost --gflops 14.53 --before 10.6 --nodes 8 --price 2490; "
     "wulf cost --candidates nodes.toml --energy-price 0.30 --years 4",
 )
 @click.argument("run", required=False, metavar="[RUN]", shell_complete=offers.runs)
@@ -74,6 +75,9 @@ class Peak(click.ParamType[tuple[str, float]]):
 @click.option("--energy-price", type=ABOVE_ZERO, help="Of one kWh.")
 @click.option("--years", type=ABOVE_ZERO, help="For which the machine is used.")
 @click.option("--use", type=Percent(), default="100%", show_default=True, help="Share of these in which it computes.")
+@click.option("--gain", type=Gain(), help="By which tuning made it faster: what that is worth in nodes and money.")
+@click.option("--before", type=Numbers(), metavar="GFLOPS", help="Instead: the rate before tuning.")
+@click.option("--nodes", type=click.IntRange(min=1, max=10_000_000), help="Of the machine, for what a gain is worth.")
 @click.option("--candidates", type=click.Path(path_type=Path), help="A TOML of nodes that could be bought.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the intervals' draws.")
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with plots.")
@@ -121,6 +125,10 @@ def _check(run: str | None, given: dict[str, Any]) -> None:
         raise UsageError("--metric chooses from a run", "name the run")
     if given["meter"] and given["watts"] is None:
         raise UsageError("--meter says where --watts is from", "give --watts, too")
+    if given["gain"] is not None and given["before"] is not None:
+        raise UsageError("--gain and --before both say what tuning gained", "give one of them")
+    if (given["nodes"] is None) != (given["gain"] is None and given["before"] is None):
+        raise UsageError("what tuning is worth in nodes goes by the gain and their number", "as --gain 9.2% --nodes 8")
     if given["watts"] is not None and given["power_log"] is not None:
         raise UsageError("--watts and --power-log both say what is drawn", "give one of them")
 
@@ -137,10 +145,33 @@ def _bill(
 
     machine = _machine(run, directory, given, random)
     job = None if given["job"] is None else (given["job"], job_cost(known(given["job"]), machine, tariff))
-    bill = Bill(machine, history(machine.rate.figure.interval()), currency, tariff, job, _notes(machine, run))
+    worth = _worth(machine, given, random)
+    bill = Bill(machine, history(machine.rate.figure.interval()), currency, tariff, job, _notes(machine, run), worth)
     whole = cost_view(bill, whole=True)
     show_view(cost_view(bill), cost_object(bill), as_json=as_json, html=html, page=whole)
     return OK
+
+
+def _worth(machine: MachineSpec, given: dict[str, Any], random: np.random.Generator) -> GainWorth | None:
+    """Of the gain given, or of the rate beside that before it.
+
+    Raises
+    ------
+    UsageError
+        The rate was no lower before.
+    """
+    from wulf.model.cost import GIGA, gain_worth
+    from wulf.model.draws import combine, known
+
+    if given["nodes"] is None:
+        return None
+    if given["before"] is None:
+        return gain_worth(known(given["gain"]), given["nodes"], machine)
+    before = _readings(given["before"], GIGA, "given", random).figure
+    gain = combine(lambda now, then: now / then - 1, machine.rate.figure, before)
+    if gain.value <= 0:
+        raise UsageError("it was no slower before: nothing was gained", "--before is the rate before tuning, in GFLOPS")
+    return gain_worth(gain, given["nodes"], machine)
 
 
 def _machine(

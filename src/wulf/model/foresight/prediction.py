@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wulf.model.foresight.forecast import Calibration, Forecast
-from wulf.model.foresight.worth import Candidate, Piecewise, Tolerance
+from wulf.model.foresight.worth import NetworkCandidate, Piecewise, Tolerance
 from wulf.model.speedup.study import Study
 from wulf.stats.estimates import Interval
 
@@ -314,7 +314,7 @@ class Prediction:
     baseline: Forecast
     baseline_from: str
     calibration: Calibration
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[NetworkCandidate, ...]
     changes: tuple[Counterfactual, ...]
     tolerances: Mapping[str, tuple[Tolerance, ...]]
     bytes_times: Mapping[str, float]

@@ -71,7 +71,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class NetworkCandidate:
     """A network that could be had instead of the baseline.
 
     Attributes
@@ -189,14 +189,14 @@ def candidate(
     *,
     asked: float | None = None,
     estimates: Sequence[str] = (),
-) -> Candidate:
+) -> NetworkCandidate:
     """A network held against the baseline."""
     gain, required = gain_of(baseline, other), required_gain(offer, asked)
     verdict = judge(gain, doubts, required)
-    return Candidate(other, gain, widened(gain, doubts), required, offer, verdict, tuple(estimates))
+    return NetworkCandidate(other, gain, widened(gain, doubts), required, offer, verdict, tuple(estimates))
 
 
-def best_of(candidates: Sequence[Candidate]) -> Candidate | None:
+def best_of(candidates: Sequence[NetworkCandidate]) -> NetworkCandidate | None:
     """Of those to buy the one that saves most for its price, or where prices lack, that saves most."""
     bought = [one for one in candidates if one.verdict.word == "buy"]
     if not bought:

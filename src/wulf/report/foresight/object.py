@@ -7,7 +7,7 @@ from typing import Any
 
 from wulf.model.foresight.forecast import Forecast
 from wulf.model.foresight.prediction import Differences, Path, Prediction, Scaling, TraceFit
-from wulf.model.foresight.worth import Candidate, Piecewise, Tolerance, best_of
+from wulf.model.foresight.worth import NetworkCandidate, Piecewise, Tolerance, best_of
 from wulf.report.kit.view import interval_object
 from wulf.stats.estimates import Interval
 
@@ -98,7 +98,7 @@ def _forecast(one: Forecast) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _candidate(one: Candidate) -> dict[str, Any]:
+def _candidate(one: NetworkCandidate) -> dict[str, Any]:
     return {
         **_forecast(one.forecast), "saved": _interval(one.gain), "saved_with_doubts": _interval(one.bounds),
         "required_gain": one.required, "price": one.offer.price, "price_from": one.offer.source or None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.model.foresight.forecast import PARTS, Forecast
 from wulf.model.foresight.prediction import MET, Prediction, Scaling
-from wulf.model.foresight.worth import LARGEST_MISS, Candidate, Tolerance, best_of, said_gain
+from wulf.model.foresight.worth import LARGEST_MISS, NetworkCandidate, Tolerance, best_of, said_gain
 from wulf.report.foresight.plots import curve_plots, sensitivity_plot
 from wulf.report.kit.view import Columns, Section, View
 from wulf.stats.estimates import Interval
@@ -130,7 +130,7 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _worth(one: Candidate, currency: str) -> list[str]:
+def _worth(one: NetworkCandidate, currency: str) -> list[str]:
     by_thousand = one.saved_by_thousand
     if one.offer.price is None or by_thousand is None:
         return ["–", "–", ""]

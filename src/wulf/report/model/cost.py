@@ -7,10 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wulf.core.units import show, show_in
-from wulf.model.cost import GIGA, KWH, MEGA, Benefit, JobCost, MachineSpec, Sourced, Tariff, best_value, interval_of
+from wulf.model.cost import (
+    GIGA,
+    KWH,
+    MEGA,
+    Benefit,
+    GainWorth,
+    JobCost,
+    MachineSpec,
+    Sourced,
+    Tariff,
+    best_value,
+    interval_of,
+)
 from wulf.model.draws import Uncertain
+from wulf.model.records import RECORDS_IN, records
 from wulf.model.top500 import LAST_PLACE, History, List, Standing, law_source, source
-from wulf.report.kit.view import Columns, Curve, Plot, Section, View
+from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
 from wulf.stats.estimates import Interval
 
 MOST_LISTS = 10
@@ -27,8 +40,8 @@ class Bill:
     ----------
     job
         A job's seconds, and what it costs; None where none was asked for.
-    benefits, basis
-        Of candidate nodes, and what their time is of.
+    worth
+        What a gain by tuning is worth; None where none was named.
     """
 
     machine: MachineSpec
@@ -37,6 +50,7 @@ class Bill:
     tariff: Tariff = field(default_factory=Tariff)
     job: tuple[float, JobCost] | None = None
     notes: Sequence[str] = ()
+    worth: GainWorth | None = None
 
 
 def headline(bill: Bill) -> str:
@@ -72,6 +86,10 @@ def cost_view(bill: Bill, *, whole: bool = False) -> View:
     sections = [Section("What it costs", table=table)]
     if bill.job is not None:
         sections.append(_job(bill, *bill.job))
+    if bill.worth is not None:
+        sections.append(_gain(bill, bill.worth))
+    if bill.machine.price is not None and bill.currency == RECORDS_IN:
+        sections.append(_records(bill))
     sections += [_history(bill, whole=whole)]
     return View(
         "What the machine costs", headline(bill), sections, bill.notes,
@@ -97,6 +115,25 @@ def _job(bill: Bill, seconds: float, cost: JobCost) -> Section:
     return Section(f"A job of {show(seconds, 's')}", lines, Columns(["", "", "95 % interval"], rows), small=small)
 
 
+def _records(bill: Bill) -> Section:
+    """What was paid for a GFLOPS by those who held the record, beside this machine's."""
+    price = bill.machine.price_per_rate
+    own = [] if price is None else [(price.value * GIGA, ["this machine", _money(price.value * GIGA), "", "", ""])]
+    rows = [(one.price, [one.name, _money(one.price), str(one.year), one.precision, one.source]) for one in records()]
+    table = Columns(["", f"{bill.currency}/GFLOPS", "year", "HPL in", "by"], [row for _, row in sorted(rows + own)], 5)
+    return Section("Beside records of price", table=table)
+
+
+def _gain(bill: Bill, worth: GainWorth) -> Section:
+    nodes, money = worth.nodes, bill.currency
+    price = "" if worth.price is None else f", {money}{_money(worth.price.value)}"
+    count = f"{nodes.value:.2f} more nodes"
+    spread = f" ({_range(nodes, 1)})" if _range(nodes, 1) else ""
+    lines = [f"{_percent(worth.gain.value)} more of {worth.of:g} nodes is as much as {count}{spread}{price}."]
+    small = ["As nodes share work without loss: `wulf design --gain` goes by your program's own times, and by steps."]
+    return Section("What tuning is worth", lines, small=small)
+
+
 def _history(bill: Bill, *, whole: bool) -> Section:
     found = bill.history
     lines = [f"{sentence(found.standings[0])}."]
@@ -109,7 +146,20 @@ def _history(bill: Bill, *, whole: bool) -> Section:
         if found.missed is not None
         else f"It would be on the newest list there is: {_with_last(found.standings[-1].list)}."
     )
+    lines += _published(found)
     return Section("On the Top500 lists", lines, _places(found, whole=whole), plot_of(bill))
+
+
+def _published(found: History) -> list[str]:
+    """Where a paper has the place, what our law alone would say, and why that is another."""
+    both = [(one, one.by_law) for one in found.standings if one.by_law is not None]
+    if not both:
+        return []
+    told = ", ".join(f"{one.best} in {one.list.title} ({_place(law)} by the law)" for one, law in both)
+    return [
+        f"Published: no. {told}. They differ as the law knows no. 1 and no. {LAST_PLACE} alone, and systems "
+        "between them don't keep to it: its range says how far off it is."
+    ]
 
 
 def _with_last(one: List) -> str:
@@ -210,8 +260,8 @@ def benefit_view(found: Sequence[Benefit], basis: str, tariff: Tariff, currency:
 
 
 def _benefit_row(one: Benefit, currency: str) -> list[str]:
-    machine = one.candidate.machine
-    per, power = machine.price_per_rate, machine.rate_per_watt
+    machine, flops = one.candidate.machine, one.candidate.flops
+    per, power = (machine.price_per_rate, machine.rate_per_watt) if flops else (None, None)
     return [
         one.candidate.name,
         "–" if machine.price is None else f"{currency}{machine.price:,.6g}",
@@ -238,6 +288,7 @@ def benefit_object(found: Sequence[Benefit], basis: str) -> dict[str, Any]:
             {
                 "name": one.candidate.name,
                 **_machine_object(one.candidate.machine),
+                "rate_unit": "flop/s" if one.candidate.flops else "1/s",
                 "relative_time": _object(one.candidate.relative),
                 "relative_cost": _object(one.cost),
                 "relative_cost_with_energy": _object(one.owned),
@@ -262,6 +313,24 @@ def cost_object(bill: Bill) -> dict[str, Any]:
             "capital": _object(job.capital),
             "total": _object(job.total),
         },
+        "gain": None
+        if bill.worth is None
+        else {
+            "gain": _object(bill.worth.gain),
+            "of_nodes": bill.worth.of,
+            "nodes": _object(bill.worth.nodes),
+            "price": _object(bill.worth.price),
+        },
+        "records": [
+            {
+                "name": one.name,
+                "year": one.year,
+                "precision": one.precision,
+                "price_per_gflops": one.price,
+                "source": one.source,
+            }
+            for one in records()
+        ],
         "top500": {
             "source": source(),
             "led": bill.history.led and bill.history.led.list.name,
@@ -291,7 +360,9 @@ def _standing_object(one: Standing) -> dict[str, Any]:
     place = None if one.place is None else {"value": one.place.value, "low": one.place.low, "high": one.place.high}
     return {
         "list": one.list.name, "where": one.where, "sure": one.sure, "place": place, "best": one.best,
-        "worst": one.worst, "published": one.published or None, "n1": one.list.first, "n500": one.list.last,
+        "worst": one.worst, "published": one.published or None,
+        "by_law": None if one.by_law is None else interval_object(one.by_law),
+        "n1": one.list.first, "n500": one.list.last,
     }  # fmt: skip
 
 

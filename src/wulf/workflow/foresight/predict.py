@@ -206,8 +206,22 @@ def scaled_up(
 
 def _times(replay: Replay, traced: Traced, this: Network, wanted: Wanted) -> dict[str, float]:
     """A trace's run times by the networks' own figures."""
+    return {name: one.seconds for name, one in run_times(replay, traced, this, replace(wanted, draws=0)).items()}
+
+
+def run_times(replay: Replay, traced: Traced, this: Network, wanted: Wanted) -> dict[str, Forecast]:
+    """A trace's run times on the baseline and the candidates, as the program's: nothing else is told of it.
+
+    Raises
+    ------
+    ReplayError
+        The trace is torn, or deadlocks.
+    """
     program = loaded_for(replay, Path(traced.path), this, wanted)
-    scene = Scene(replay, program, traced, this, replace(wanted, draws=0))
-    forecasts = scene.forecasts([this, *wanted.networks])
+    scene = Scene(replay, program, traced, this, wanted)
+    everyone = [this, *wanted.networks]
+    ways, runs = [scene.ways(network) for network in everyone], len(everyone) * (1 + wanted.draws)
+    scene.wanted = replace(wanted, engine=engine_for(replay, program, ways, wanted.engine, runs)[0])
+    forecasts = scene.forecasts(everyone)
     scene.calibrate(forecasts[this.name])
-    return {name: scene.calibrated(one).seconds for name, one in forecasts.items()}
+    return {name: scene.calibrated(one) for name, one in forecasts.items()}

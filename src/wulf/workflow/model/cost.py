@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isclose, isfinite
 from pathlib import Path
 from statistics import median
@@ -16,10 +16,9 @@ from wulf.core.errors import UsageError
 from wulf.core.given import Unreadable, toml_of
 from wulf.core.records import Param, Record
 from wulf.measure.engine.probes import MPI, NODE
-from wulf.measure.node.machines import Machine as Measured
-from wulf.measure.node.machines import machines_of
+from wulf.measure.node.machines import Machine, machines_of
 from wulf.measure.node.rows import rows_of
-from wulf.model.cost import GIGA, Candidate, MachineSpec, Sourced, from_interval, total
+from wulf.model.cost import GIGA, Candidate, MachineSpec, Sourced, from_interval, scaled, total
 from wulf.model.draws import Uncertain, combine, known, mean_of
 from wulf.report.kit.figures import usable
 from wulf.search.history import CONFIRM
@@ -38,7 +37,14 @@ SHARE, MEASURED = "share.", "measured peak"
 WHOLE = ("rate", "hpl.rate", "hpl rate")
 """Metrics of HPL, of HPCC's HPL, and of a search: of several rates the one that a machine is known by."""
 
-KEYS = {"name", "price", "gflops", "watts", "run", "node"}
+KEYS = {"name", "price", "gflops", "seconds", "watts", "run", "node", "nodes"}
+SPEEDS = ("gflops", "run", "seconds")
+
+LEAST, MOST = 1e-100, 1e100
+"""Of prices, watts, rates and times: within these their products and quotients are numbers."""
+
+MOST_NODES = 10_000_000
+"""Of a candidate."""
 
 Load = Callable[[str], Run]
 """The run of a name."""
@@ -188,16 +194,18 @@ class Market:
     """Candidates from a file, and where some were measured, these side by side."""
 
     candidates: tuple[Candidate, ...]
-    measured: tuple[Measured, ...]
+    measured: tuple[Machine, ...]
     basis: str
 
 
 def market(path: Path, load: Load, random: np.random.Generator) -> Market:
     """Read candidate nodes.
 
-    A TOML with one `[[candidate]]` each: `name`, `price`, and either `gflops` or the `run` (and `node`) of `wulf node`
-    in which it was measured; perhaps `watts`. `[share]` says which part of your program's time on the first candidate
-    goes to which row of `wulf node`; without it a candidate's time is that of one flop.
+    A TOML with one `[[candidate]]` each: `name`, `price`, and one of `gflops`, the `run` (and `node`) of `wulf node` in
+    which it was measured, and `seconds` of your program, of one run or of several; perhaps `watts`. A candidate may be
+    so many `nodes`: price, watts and rate are of one, seconds of all together. `[share]` says which part of your
+    program's time on the first candidate goes to which row of `wulf node`; without it, and without seconds, a
+    candidate's time is that of one flop.
 
     Raises
     ------
@@ -216,17 +224,27 @@ def market(path: Path, load: Load, random: np.random.Generator) -> Market:
     if share and len(machines) < len(rows):
         lacking = next(str(row["name"]) for row in rows if "run" not in row)
         raise UsageError(f"{path}: [share] needs every candidate measured, and {lacking} has no run", "give its run")
+    timed = ["seconds" in row for row in rows]
+    if any(timed) and not all(timed):
+        lacking = str(rows[timed.index(False)]["name"])
+        raise UsageError(f"{path}: some candidates have seconds of your program, and {lacking} none", "time it there")
     rates = [_rate(path, row, machines.get(str(row["name"])), random) for row in rows]
     relative = (
-        [_shared_time(path, one, next(iter(machines.values())), share) for one in machines.values()]
+        [
+            scaled(
+                shared_time(path, machines[str(row["name"])], next(iter(machines.values())), share),
+                rows[0].get("nodes", 1) / row.get("nodes", 1),
+            )
+            for row in rows
+        ]
         if share
         else [known(1.0), *(combine(np.divide, rates[0].figure, rate.figure) for rate in rates[1:])]
     )
     candidates = tuple(
-        Candidate(str(row["name"]), _machine(row, rate), time)
+        Candidate(str(row["name"]), _machine(row, rate), time, flops="seconds" not in row)
         for row, rate, time in zip(rows, rates, relative, strict=True)
     )
-    basis = "your program's shares of time" if share else "time of one flop"
+    basis = "your program's shares of time" if share else "your program's seconds" if all(timed) else "time of one flop"
     return Market(candidates, tuple(machines.values()), basis)
 
 
@@ -247,14 +265,25 @@ def _check(path: Path, number: int, row: Any) -> None:
     strange = sorted(set(row) - KEYS)
     if strange:
         raise UsageError(f"{where} ({row['name']}): {strange[0]} is not known", f"there are {', '.join(sorted(KEYS))}")
-    if ("gflops" in row) == ("run" in row):
-        raise UsageError(f"{where} ({row['name']}) needs either gflops or run", "give one of them")
+    if sum(name in row for name in SPEEDS) != 1:
+        raise UsageError(f"{where} ({row['name']}) needs one of {', '.join(SPEEDS)}", "give one of them")
     if "price" not in row:
         raise UsageError(f"{where} ({row['name']}) has no price", "write price = 2490")
     for name in ("price", "gflops", "watts"):
         value = row.get(name, 1)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        if not _amount(value):
             raise UsageError(f"{where} ({row['name']}): {name} is {value!r}", "give a number above 0")
+    nodes, seconds = row.get("nodes", 1), row.get("seconds", 1.0)
+    if isinstance(nodes, bool) or not isinstance(nodes, int) or not 1 <= nodes <= MOST_NODES:
+        raise UsageError(f"{where} ({row['name']}): nodes is {nodes!r}", "give a whole number above 0")
+    several = seconds if isinstance(seconds, list) else [seconds]
+    if not several or not all(_amount(one) for one in several):
+        raise UsageError(f"{where} ({row['name']}): seconds is {seconds!r}", "give one number above 0, or several")
+
+
+def _amount(value: Any) -> bool:
+    """Whether it is a number above zero, of which products and quotients are finite."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and LEAST <= value <= MOST
 
 
 def _check_names(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -275,31 +304,66 @@ def _share(path: Path, share: Any) -> dict[str, float]:
     return {name: float(value) for name, value in share.items()}
 
 
-def _measured(path: Path, row: Mapping[str, Any], load: Load) -> Measured:
-    name, run = str(row["name"]), str(row["run"])
+def _measured(path: Path, row: Mapping[str, Any], load: Load) -> Machine:
+    node = None if row.get("node") is None else str(row["node"])
+    return replace(measured_node(f"{path}, candidate {row['name']}", str(row["run"]), node, load),
+                   name=str(row["name"]), price=float(row["price"]))  # fmt: skip
+
+
+def measured_node(where: str, run: str, node: str | None, load: Load) -> Machine:
+    """A candidate as a run of `wulf node` measured it.
+
+    Raises
+    ------
+    UsageError
+        The run has no such node, or it is not clear which is meant.
+    """
     found = machines_of({run: load(run)}, {})
-    chosen = [one for one in found if row.get("node") in (None, one.name)]
+    chosen = [one for one in found if node in (None, one.name)]
     if len(chosen) != 1:
         there = ", ".join(one.name for one in found) or "no node that `wulf node` measured"
-        raise UsageError(f"{path}, candidate {name}: run {run} has {there}", "say which with node = …")
-    one = chosen[0]
-    return Measured(name, one.kind, one.clock, float(row["price"]), one.rows)
+        raise UsageError(f"{where}: run {run} has {there}", "say which with node = …")
+    return chosen[0]
 
 
-def _rate(path: Path, row: Mapping[str, Any], measured: Measured | None, random: np.random.Generator) -> Sourced:
-    if measured is None:
-        return Sourced(known(float(row["gflops"]) * GIGA))
+def rate_row(where: str, run: str, measured: Machine, random: np.random.Generator) -> Sourced:
+    """The rate of all of a measured node's multiply-adds.
+
+    Raises
+    ------
+    UsageError
+        It has none.
+    """
     record = measured.rows.get(PEAK_ROW)
     if record is None or not usable(record):
         why = record.reason if record else "not measured"
         raise UsageError(
-            f"{path}, candidate {row['name']}: run {row['run']} has no {PEAK_ROW}: {why}",
+            f"{where}: run {run} has no {PEAK_ROW}: {why}",
             f"measure it: wulf node --only {PEAK_ROW}",
         )
-    return Sourced(_figure(record, random), f"run {row['run']}, {PEAK_ROW}")
+    return Sourced(_figure(record, random), f"run {run}, {PEAK_ROW}")
 
 
-def _shared_time(path: Path, one: Measured, first: Measured, share: Mapping[str, float]) -> Uncertain:
+def _rate(path: Path, row: Mapping[str, Any], measured: Machine | None, random: np.random.Generator) -> Sourced:
+    nodes = row.get("nodes", 1)
+    if "seconds" in row:
+        return Sourced(combine(np.reciprocal, time_of(row["seconds"], random)), "runs a second")
+    if measured is None:
+        return Sourced(known(float(row["gflops"]) * GIGA * nodes))
+    one = rate_row(f"{path}, candidate {row['name']}", str(row["run"]), measured, random)
+    return one if nodes == 1 else Sourced(scaled(one.figure, nodes), f"{one.source}, on {nodes} nodes")
+
+
+def time_of(given: float | list[float], random: np.random.Generator) -> Uncertain:
+    """One time is known, of several runs the mean, above zero."""
+    several = [float(one) for one in given] if isinstance(given, list) else [float(given)]
+    if len(several) == 1:
+        return known(several[0])
+    mean = mean_of(several, random)
+    return Uncertain(mean.value, np.maximum(mean.draws, min(several) * 1e-3))
+
+
+def shared_time(path: Path, one: Machine, first: Machine, share: Mapping[str, float]) -> Uncertain:
     """Time for the work that the first machine does in 1: the rows' times, by their shares."""
     took = 0.0
     for row, part in share.items():
@@ -312,5 +376,6 @@ def _shared_time(path: Path, one: Measured, first: Measured, share: Mapping[str,
 
 
 def _machine(row: Mapping[str, Any], rate: Sourced) -> MachineSpec:
-    watts = Sourced(known(float(row["watts"]))) if "watts" in row else None
-    return MachineSpec(rate, float(row["price"]), watts)
+    nodes = row.get("nodes", 1)
+    watts = Sourced(known(float(row["watts"]) * nodes)) if "watts" in row else None
+    return MachineSpec(rate, float(row["price"]) * nodes, watts)

@@ -110,6 +110,66 @@ name = "b"
 price = 3000
 gflops = 400
 """
+CLUSTERS = b"""[[candidate]]
+name = "a"
+price = 1000
+nodes = 8
+seconds = [100, 101]
+
+[[candidate]]
+name = "b"
+price = 3000
+nodes = 4
+seconds = 60
+"""
+PARTS = b"""currency = "$"
+
+[[node]]
+name = "a"
+price = 1000
+watts = 200
+seconds = 100
+
+[[node]]
+name = "b"
+price = 2500
+watts = 300
+seconds = [50, 51]
+workers = 2
+
+[[network]]
+name = "own"
+figures = "gbe"
+price = 50
+switches = [{ ports = 24, price = 200, watts = 30 }]
+
+[[network]]
+name = "fast"
+figures = "ib-sdr"
+
+[[step]]
+name = "rack"
+price = 500
+nodes = 20
+
+[[build]]
+name = "own labour"
+hours = 8
+node_hours = 0.5
+hour = 40
+
+[running]
+years = 3
+energy_price = 0.3
+use = 0.8
+cooling = 1.4
+
+[work]
+node = "a"
+network = "own"
+bytes = 8192
+parts = { parallel = 1000, serial = 5, communication = 0.1 }
+"""
 TIMES = b"workers,seconds\nserial,8\n1,8.1\n2,4.2\n4,2.3\n8,1.4\n"
 POWER = b"# watts\n1764000000,215.5\n1764000001,216\n1764000002,214\n"
 HOSTFILE = b"a.invalid slots=4\nb.invalid:4\n"
@@ -155,6 +215,13 @@ def documents(folder: Path) -> Iterator[Document]:
     audited = b'{"readings": {"n1": {"a": {"": {"value": 1}}}}}'
     yield Document("audit's baseline", ("audit", "--baseline", "f.json", *NODES), "f.json", "json", audited)
     yield Document("candidates", ("cost", "--candidates", "f.toml"), "f.toml", "toml", MARKET)
+    yield Document("candidates", ("cost", "--candidates", "f.toml", "--json"), "f.toml", "toml", CLUSTERS)
+    design = ("design", "f.toml", "--budget", "30000")
+    yield Document("design's candidates", design, "f.toml", "toml", PARTS)
+    told = b'{"source": "x", "workers": [1, 2, 4, 8], "seconds": [8.1, 4.2, 2.3, 1.4]}'
+    for name, kind, content in (("f.csv", "text", TIMES), ("f.json", "json", told)):
+        words = (*design, "--for", name)
+        yield Document("design's times", words, name, kind, content, others={"f.toml": PARTS})
     power = ("cost", "--power-log", "f.csv", "--gflops", "100", "--price", "1000", "--job-seconds", "2")
     yield Document("power log", power, "f.csv", "text", POWER)
     yield Document("times", ("model", "speedup", "f.csv"), "f.csv", "text", TIMES)

@@ -9,6 +9,7 @@ import click
 
 from tests.process.cli.bad_input.trial import DEVICE, PIPE, Input
 from wulf.cli.main import cli
+from wulf.cli.model.command import Gain
 from wulf.cli.options import Percent, Seconds
 
 NODES = ("--nodes", "a.invalid,b.invalid")
@@ -17,6 +18,7 @@ NODES = ("--nodes", "a.invalid,b.invalid")
 BASES: Mapping[str, tuple[str, ...]] = {
     "completion": ("bash",),
     "compare": ("one", "two"),
+    "design": ("parts.toml", "--budget", "5000"),
     "history": ("rtt",),
     "lab exec": ("n1", "true"),
     "lab power-cut": ("n1",),
@@ -104,8 +106,8 @@ def bad_values(param: click.Parameter) -> Iterator[tuple[str, bool]]:
         if isinstance(kind, click.IntRange) and kind.min is not None:
             yield str(int(kind.min) - 1), True
         yield from ((value, False) for value in ("-1", "0", "1" + "0" * 30, "9223372036854775808"))
-    elif isinstance(kind, click.FloatRange | click.types.FloatParamType | Percent | Seconds):
-        bounded = isinstance(kind, Percent | Seconds | click.FloatRange)
+    elif isinstance(kind, click.FloatRange | click.types.FloatParamType | Percent | Seconds | Gain):
+        bounded = isinstance(kind, Percent | Seconds | Gain | click.FloatRange)
         yield from ((value, True) for value in (*(n for n in NUMBERS if not n.startswith("9")), *UNBOUNDED))
         yield "-1", bounded
         yield from ((value, False) for value in ("9" * 5000, "1e308", "5e-324", "-0"))

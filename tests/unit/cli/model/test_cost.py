@@ -24,7 +24,8 @@ def test_kronos_figures_are_the_published_ones(capsys: pytest.CaptureFixture[str
     out = run(capsys, *KRONOS)
     assert lacking(out.splitlines()[0], "14.53 GFLOPS", "$171/GFLOPS", "16.14 MFLOPS/W", "52 % of peak") == []
     text = " ".join(out.split())
-    assert "in June 1993; certainly no. 2 to 24" in text
+    assert "been no. 8 in June 1993 (published: Eadline, Layton" in text
+    assert "431 in June 1998 (448 (304–497) by the law)" in text
     assert "been on: June 1998 (no. 500: 13.39 GFLOPS)" in text
     assert "missed: November 1998 (no. 500: 17.12 " in text
     assert max(map(len, out.splitlines())) <= 80
@@ -47,6 +48,77 @@ def test_json_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert text.startswith("<!doctype html>")
     assert "this machine" in text
     assert "November 2025" in text
+
+
+def test_kronos_gain_is_three_more_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+    """10.6 GFLOPS before the tuning, 14.53 after it, on eight nodes: "as much as three more nodes"."""
+    words = ("--gflops", "14.53", "--price", "2490", "--before", "10.6", "--nodes", "8")
+    found = json.loads(run(capsys, *words, "--json"))["gain"]
+    assert found["nodes"]["value"] == pytest.approx(2.966, abs=0.001)
+    assert found["price"]["value"] == pytest.approx(2490 * (14.53 / 10.6 - 1))
+    assert "as much as 2.97 more nodes, $923." in run(capsys, *words)
+    given = json.loads(run(capsys, "--gflops", "14.53", "--gain", "9.2%", "--nodes", "8", "--json"))["gain"]
+    assert (given["nodes"]["value"], given["price"]) == (pytest.approx(0.736), None)
+    several = json.loads(run(capsys, *words[:-3], "10.5,10.6,10.7", "--nodes", "8", "--json"))["gain"]
+    assert several["nodes"]["low"] < several["nodes"]["value"] < several["nodes"]["high"]
+
+
+def test_records_stand_beside_a_price_in_dollars(capsys: pytest.CaptureFixture[str]) -> None:
+    """KASY0's $84 and $211, in single and double precision, and Kronos' own $171."""
+    found = json.loads(run(capsys, *KRONOS, "--json"))["records"]
+    prices = {(one["name"], one["precision"]): round(one["price_per_gflops"]) for one in found}
+    assert prices["KASY0", "single"] == 84
+    assert prices["KASY0", "double"] == 211
+    assert prices["Kronos", "double"] == 171
+    assert "this machine" in run(capsys, *KRONOS)
+    assert "records of price" not in run(capsys, *KRONOS, "--currency", "€")
+    assert "records of price" not in run(capsys, "--gflops", "14.53")
+
+
+def test_candidates_by_seconds_and_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two clusters by the program's own time on all of their nodes: price × time, with the runs' interval."""
+    path = tmp_path / "clusters.toml"
+    path.write_text(
+        '[[candidate]]\nname = "eight"\nprice = 300\nnodes = 8\nwatts = 100\nseconds = [100, 101, 99]\n'
+        '[[candidate]]\nname = "four"\nprice = 900\nnodes = 4\nwatts = 150\nseconds = 60\n'
+    )
+    found = json.loads(run(capsys, "--candidates", path, "--json"))
+    eight, four = found["candidates"]
+    assert found["basis"] == "your program's seconds"
+    assert (eight["price"], four["price"], eight["watts"]["value"]) == (2400, 3600, 800)
+    assert four["relative_time"]["value"] == pytest.approx(0.6)
+    assert four["relative_time"]["low"] < 0.6 < four["relative_time"]["high"]
+    assert four["relative_cost"]["value"] == pytest.approx(0.9)
+    assert four["rate_unit"] == "1/s"
+    assert "by your program's seconds" in " ".join(run(capsys, "--candidates", path).split())
+    path.write_text(
+        '[[candidate]]\nname = "one"\nprice = 300\ngflops = 5\n'
+        '[[candidate]]\nname = "two"\nprice = 300\ngflops = 5\nnodes = 2\n'
+    )
+    two = json.loads(run(capsys, "--candidates", path, "--json"))["candidates"][1]
+    assert (two["relative_time"]["value"], two["relative_cost"]["value"]) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("gflops = 5\nseconds = 3", "needs one of gflops, run, seconds"),
+        ("seconds = []", "seconds is []"),
+        ("seconds = -3", "seconds is -3"),
+        ("seconds = [3, 1e300]", "seconds is [3, 1e+300]"),
+        ("gflops = 5\nnodes = 0", "nodes is 0"),
+        ("gflops = 5\nnodes = 1.5", "nodes is 1.5"),
+        ("gflops = 5", "and b none"),
+    ],
+)
+def test_a_wrong_candidate(tmp_path: Path, row: str, said: str) -> None:
+    path = tmp_path / "clusters.toml"
+    path.write_text(
+        f'[[candidate]]\nname = "a"\nprice = 300\nseconds = 3\n[[candidate]]\nname = "b"\nprice = 3\n{row}\n'
+    )
+    with pytest.raises(UsageError) as error:
+        command.main(["--candidates", str(path)], standalone_mode=False)
+    assert said in error.value.what
 
 
 def test_readings_have_an_interval(capsys: pytest.CaptureFixture[str]) -> None:

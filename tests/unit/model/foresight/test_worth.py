@@ -8,8 +8,8 @@ import pytest
 from wulf.model.foresight.forecast import Forecast
 from wulf.model.foresight.worth import (
     USUAL_GAIN,
-    Candidate,
     Doubts,
+    NetworkCandidate,
     Offer,
     Piecewise,
     Tolerance,
@@ -90,7 +90,7 @@ def test_the_gain_required_is_what_makes_a_network_pay() -> None:
     assert 1 / (1 - share) / 10000 == pytest.approx(1 / 9000)
 
 
-def of(name: str, seconds: float, price: float | None = None) -> Candidate:
+def of(name: str, seconds: float, price: float | None = None) -> NetworkCandidate:
     return candidate(forecast("this", 10.0), forecast(name, seconds), NO_DOUBT, Offer(price))
 
 

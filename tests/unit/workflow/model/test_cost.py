@@ -157,7 +157,7 @@ def test_measured_candidates_and_shares_of_time(tmp_path: Path) -> None:
         (GOOD.replace("price = 1000", "price = 0"), r"candidate 1 \(old\): price is 0"),
         (GOOD.replace("price = 1000\n", ""), r"candidate 1 \(old\) has no price"),
         (GOOD.replace("gflops = 40", "gflop = 40"), r"candidate 2 \(new\): gflop is not known"),
-        (GOOD.replace("gflops = 40", 'gflops = 40\nrun = "x"'), "either gflops or run"),
+        (GOOD.replace("gflops = 40", 'gflops = 40\nrun = "x"'), "needs one of gflops, run, seconds"),
         (GOOD.replace('"new"', '"old"'), "two candidates are called old"),
         (GOOD + '[share]\n"mem.triad" = 0.5\n', "add up to 0.5"),
         (GOOD + '[share]\n"mem.triad" = 1\n', "old has no run"),
