@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from bench import scale_audit, scale_survey
+from bench.scale_nodes import fingerprint
 from wulf.core.findings import Finding
 from wulf.core.params import ParamSpec
 from wulf.core.records import Record
@@ -44,8 +45,6 @@ LIMITS = {"planning": 5.0, "analysis": 30.0, "memory": 4.0 * 2**30}
 """Seconds, seconds, bytes; for 10,000 nodes."""
 
 SLOWER = 5.0
-FACTS = 80
-"""Of a node: about what wulf-agent tells of a machine with one network card."""
 
 
 @dataclass
@@ -118,15 +117,6 @@ PROBE = Probe(
         ),
     },
 )
-
-
-def fingerprint(nodes: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The facts of nodes that are alike but for their names."""
-    alike = {f"group.fact{i}": {"value": i, "provenance": "reported"} for i in range(FACTS)}
-    return {
-        node: {**alike, "host.name": {"value": node}, "kernel.boot_id": {"value": node}}
-        for node in nodes
-    }  # fmt: skip
 
 
 def replicates_of(

@@ -77,7 +77,7 @@ def settings_of(catalogue: dict[str, Setting], nodes: int, odd: str, node: str) 
 
 def command(nodes: int, out: Path, *more: str) -> int:
     """`wulf audit` in this process, over a simulated cluster with two odd nodes; its exit code."""
-    from bench.scale import fingerprint
+    from bench.scale_nodes import fingerprint
     from wulf.cli.main import cli
     from wulf.cluster.launchers import null
     from wulf.cluster.simulated.cluster import NETWORK, SimulatedCluster

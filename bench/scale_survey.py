@@ -49,7 +49,7 @@ def planted(nodes: int) -> str:
 
 def command(nodes: int, out: Path, *more: str) -> int:
     """`wulf survey` in this process, over a simulated cluster with one slow node; its exit code."""
-    from bench.scale import fingerprint
+    from bench.scale_nodes import fingerprint
     from wulf.cli.main import cli
     from wulf.cluster.launchers import null
     from wulf.cluster.simulated.cluster import NETWORK, SimulatedCluster
