@@ -12,7 +12,7 @@ from wulf.cli.commands import Command
 from wulf.cli.model.command import Gain
 from wulf.cli.options import NumberIn, named_run, runs_option
 from wulf.cli.runs.history import Setting
-from wulf.cli.showing import show_view
+from wulf.cli.showing import echo, show_view
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def command(
     if owned and given.running is None:
         raise UsageError(f"--owned asks for the years of running, and {candidates} has no [running]", "write it there")
     asked = Asked(candidates, sources, directory, metric, dict(params), draws, seed)
-    timed = timed_pairs(given, asked, lambda name: named_run(name, directory), lambda text: click.echo(text, err=True))
+    timed = timed_pairs(given, asked, lambda name: named_run(name, directory), lambda text: echo(text, err=True))
     choice = choose(timed.pairs, given.site, budget, more=more, owned=owned, beyond=beyond)
     if choice.best is None:
         raise _nothing(choice, asked, given.currency)

@@ -57,7 +57,8 @@ class Fabric:
     def switching(self, nodes: Floats) -> tuple[Floats, Floats]:
         """Price and watts of the switches: of one kind throughout, the cheapest for that many nodes.
 
-        Infinite where no number of levels connects them; nothing for a single node, or without switches.
+        Infinite where no number of levels connects them; nothing for a single node, or without switches. Of the shape
+        of `nodes`.
         """
         if not self.switches:
             return np.zeros_like(nodes), np.zeros_like(nodes)
@@ -79,7 +80,7 @@ def switches_for(nodes: Floats, ports: int) -> Floats:
     One serves as many nodes as it has ports. With L levels each but the topmost has half its ports down and half up:
     2·(ports/2)^L nodes at most, ⌈nodes/(ports/2)⌉ switches on each lower level and ⌈nodes/ports⌉ on top (Leiserson,
     Fat-trees, IEEE Transactions on Computers 34, 1985; Al-Fares et al., SIGCOMM 2008). Infinite where `MOST_LEVELS`
-    are too few; none for a single node.
+    are too few; none for a single node. Of the shape of `nodes`.
     """
     half = ports // 2
     found = np.full(nodes.shape, np.inf)
@@ -100,7 +101,7 @@ class CostStep:
     watts: float | None = None
 
     def count(self, nodes: Floats, watts: Floats) -> Floats:
-        """How many of it."""
+        """How many of it, of the shape of `nodes`."""
         if self.watts is not None:
             return np.ceil(watts / self.watts)
         return np.ceil(nodes / self.nodes) if self.nodes is not None else np.ones_like(nodes)
@@ -119,7 +120,7 @@ class Build:
     share: float = 0.0
 
     def of(self, nodes: Floats, hardware: Floats) -> Floats:
-        """What it costs."""
+        """What it costs, of the shape of `nodes`."""
         return self.price + self.node * nodes + self.share * hardware
 
 
@@ -147,7 +148,7 @@ class Running:
     node: float = 0.0
 
     def of(self, nodes: Floats, watts: Floats) -> Floats:
-        """Of all years together."""
+        """Of all years together, of the shape of `nodes`."""
         energy = watts * self.cooling * self.use * YEAR * self.joule
         return self.years * (energy + self.yearly + self.node * nodes)
 
@@ -184,22 +185,22 @@ class DesignBill:
 
     @property
     def hardware(self) -> Floats:
-        """All that is bought, without building it."""
+        """All that is bought, without building it; of the shape of the parts."""
         return _sum(list(self.parts.values()))
 
     @property
     def building(self) -> Floats:
-        """By whoever is cheapest; nothing where nobody is paid."""
+        """By whoever is cheapest, nothing where nobody is paid; of the shape of the parts."""
         return np.min(list(self.builds.values()), axis=0) if self.builds else np.zeros_like(self.watts)
 
     @property
     def price(self) -> Floats:
-        """To have it stand there."""
+        """To have it stand there, of the shape of the parts."""
         return self.hardware + self.building
 
     @property
     def owned(self) -> Floats:
-        """With its years."""
+        """With its years, of the shape of the parts."""
         return self.price + self.running
 
 

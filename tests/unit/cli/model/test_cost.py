@@ -29,7 +29,7 @@ def test_kronos_figures_are_the_published_ones(capsys: pytest.CaptureFixture[str
     assert "been on: June 1998 (no. 500: 13.39 GFLOPS)" in text
     assert "missed: November 1998 (no. 500: 17.12 " in text
     assert max(map(len, out.splitlines())) <= 80
-    wording(out[: out.index("\nlist ")])
+    wording(out[: out.index("\n  list ")])
 
 
 def test_kronos_place_before_it_was_tuned(capsys: pytest.CaptureFixture[str]) -> None:
