@@ -49,7 +49,6 @@ def test_a_change_that_fails_says_why_in_the_programs_words(tool: Path) -> None:
             machine.tell("program", "tool", "fail", "no luck")
 
 
-def test_a_program_that_does_not_end_is_given_up(tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_PATIENCE_S", 0.05)
+def test_a_program_that_does_not_end_is_given_up(tool: Path) -> None:
     with pytest.raises(Unknown, match="tool sleep did not end within"):
-        kernel.output(["tool", "sleep"])
+        kernel.output(["tool", "sleep"], patience=0.05)

@@ -37,7 +37,7 @@ def test_it_is_begun_with_an_example_that_changes_nothing(tmp_path: Path) -> Non
     assert "net.stream.seconds" in done.stdout
     assert "6 settings are configured" in done.stdout
     assert f"\n{path}\n" in done.stdout
-    assert "/etc/wulf/config.toml\nnot there" in done.stdout
+    assert "/etc/wulf/config.toml\n  not there" in done.stdout
 
 
 def test_runs_go_where_it_says_unless_the_environment_says_otherwise(tmp_path: Path) -> None:
