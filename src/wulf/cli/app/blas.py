@@ -65,8 +65,7 @@ def blas(rows: int, blocks: tuple[int, ...], libraries: tuple[str, ...], as_json
 
 def show(table: Table) -> None:
     """A table for each node: rates in Gflop/s by NB, the best one's interval and share of the peak."""
-    from wulf.report.app.blas import blas_table
+    from wulf.report.app.blas import blas_sections
+    from wulf.report.kit.terminal import print_all
 
-    console = colour_console()
-    for part in blas_table(table):
-        console.print(part)
+    print_all(blas_sections(table), colour_console())

@@ -6,7 +6,8 @@ from rich.console import Console
 
 from wulf.core.records import Record, Verdict
 from wulf.measure.blas import table_of
-from wulf.report.app.blas import blas_table
+from wulf.report.app.blas import blas_sections
+from wulf.report.kit.terminal import print_all
 
 OPEN, ATLAS, BROKEN = "/l/openblas-pthread/libblas.so.3", "/l/atlas/libblas.so.3.10.3", "/l/libatlas.so.3"
 FOUND = {"n1": {OPEN: {"LD_LIBRARY_PATH": "/l/openblas-pthread"}, ATLAS: {}, BROKEN: {}}}
@@ -41,8 +42,7 @@ def test_the_fastest_library_comes_first_with_its_best_nb() -> None:
 def test_the_table_has_shares_of_the_peak_reasons_and_the_way_to_choose_and_fits_80_columns() -> None:
     console = Console(width=80, record=True, file=None, force_terminal=False)
     with console.capture() as captured:
-        for part in blas_table(table_of(RECORDS, FOUND)):
-            console.print(part)
+        print_all(blas_sections(table_of(RECORDS, FOUND)), console)
     text = captured.get()
     assert "75%" in text
     assert "54–66 Gflop/s" in text
@@ -57,7 +57,11 @@ def test_a_wheels_library_is_shown_and_never_advised() -> None:
     records = [*RECORDS, record("/v/libscipy_openblas-1.so", 64, 70e9, plain=False)]
     console = Console(width=80, force_terminal=False)
     with console.capture() as captured:
-        for part in blas_table(table_of(records, FOUND)):
-            console.print(part)
+        print_all(blas_sections(table_of(records, FOUND)), console)
     assert "libscipy_openblas-1.so *" in captured.get()
     assert "fastest: openblas-pthread" in captured.get()
+
+
+def test_where_no_library_has_a_rate_there_is_no_table() -> None:
+    (section,) = blas_sections(table_of([record(BROKEN, 64, None)], FOUND))
+    assert section.body == ["libatlas.so.3: it has no dgemm_"]
