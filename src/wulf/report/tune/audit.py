@@ -125,8 +125,9 @@ def _style(state: State) -> str:
 
 
 def _beside(state: State, found: Audited) -> list[str]:
-    """What it would be after a reboot, where that is not what it is, and what is advised."""
-    startup, wanted = _startup(state), advised(state.setting, found.aim)
+    """What it would be after a reboot, where that is not what it is, and what is advised, unless a remark says so."""
+    startup = _startup(state)
+    wanted = "" if Mark.ADVICE in state.marks else advised(state.setting, found.aim)
     said = [] if startup in ("–", "?", _value(state)) else [f"{startup} at start-up"]
     return [*said, *([f"advised: {wanted}"] if wanted else [])]
 
