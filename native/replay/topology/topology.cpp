@@ -34,9 +34,8 @@ const std::map<std::string, Maker>& makers() {
 /// The description in a file, for those that are too long for a request.
 Json read_description(const std::string& path) {
   std::error_code unknown;
-  if (std::filesystem::exists(path, unknown) &&
-      (!std::filesystem::is_regular_file(path, unknown) ||
-       std::filesystem::file_size(path, unknown) > kLargestFile)) {
+  if (std::filesystem::exists(path, unknown) && (!std::filesystem::is_regular_file(path, unknown) ||
+                                                 std::filesystem::file_size(path, unknown) > kLargestFile)) {
     throw bad_parameter("topology.path", "The topology's file " + path +  // a pipe would be waited for
                                              " is no regular file of 64 MiB at most");
   }

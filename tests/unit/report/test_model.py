@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tests.wording import lacking
 from wulf.model.design.frontier import Pair, choose, worth_of
-from wulf.model.design.prices import Build, Fabric, Node, Running, Site, Step, Switch
+from wulf.model.design.prices import Build, CostStep, Fabric, Node, Running, Site, Switch
 from wulf.model.design.timing import of_study
 from wulf.model.draws import known
 from wulf.model.network.fitting import Calls, fit_loggp
@@ -114,7 +114,7 @@ def design() -> View:
         for fabric, message in fabrics
     ]
     builds = (Build("own labour", 100.0, 10.0), Build("turn-key", share=0.1))
-    site = Site((Step("racks", 300.0, nodes=8),), builds, Running(3.0, joule=1e-7))
+    site = Site((CostStep("racks", 300.0, nodes=8),), builds, Running(3.0, joule=1e-7))
     choice = choose(pairs, site, 20_000.0)
     assert choice.best is not None
     plan = Plan(choice, choice.best, pairs, site, EVIL, worth=worth_of(choice.best, 0.1, site), notes=[EVIL])
