@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.child import spend
+from bench.scale_nodes import fingerprint
 from wulf.tune.setting import Setting
 
 NODES = 1000
@@ -77,7 +78,6 @@ def settings_of(catalogue: dict[str, Setting], nodes: int, odd: str, node: str) 
 
 def command(nodes: int, out: Path, *more: str) -> int:
     """`wulf audit` in this process, over a simulated cluster with two odd nodes; its exit code."""
-    from bench.scale_nodes import fingerprint
     from wulf.cli.main import cli
     from wulf.cluster.launchers import null
     from wulf.cluster.simulated.cluster import NETWORK, SimulatedCluster

@@ -16,6 +16,7 @@ from typing import Any
 from zlib import crc32
 
 from bench.child import spend
+from bench.scale_nodes import fingerprint
 
 SIZES = (100, 300, 1000)
 LIMITS = {"seconds": 120.0, "memory": 2.0 * 2**30, "growth": 1.25}
@@ -49,7 +50,6 @@ def planted(nodes: int) -> str:
 
 def command(nodes: int, out: Path, *more: str) -> int:
     """`wulf survey` in this process, over a simulated cluster with one slow node; its exit code."""
-    from bench.scale_nodes import fingerprint
     from wulf.cli.main import cli
     from wulf.cluster.launchers import null
     from wulf.cluster.simulated.cluster import NETWORK, SimulatedCluster

@@ -85,9 +85,10 @@ PARAM_TYPES: dict[str, click.ParamType[Any]] = {
 
 
 class Percent(click.ParamType[float]):
-    """`5%` or `0.05`: a ratio above 0."""
+    """`5%` or `0.05`: a ratio above 0, and at most `most`."""
 
     name = "percent"
+    most, example, bounds = 1.0, "5% or 0.05", "between 0 and 100 %"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """To a ratio."""
@@ -97,9 +98,9 @@ class Percent(click.ParamType[float]):
         try:
             ratio = float(text[:-1]) / 100 if text.endswith("%") else float(text)
         except ValueError:
-            self.fail(f"{value!r} is not a percentage such as 5% or 0.05", param, ctx)
-        if not 0 < ratio <= 1:
-            self.fail(f"{value!r} is not between 0 and 100 %", param, ctx)
+            self.fail(f"{value!r} is not a percentage such as {self.example}", param, ctx)
+        if not 0 < ratio <= self.most:
+            self.fail(f"{value!r} is not {self.bounds}", param, ctx)
         return ratio
 
 

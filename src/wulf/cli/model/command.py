@@ -10,7 +10,16 @@ import click
 
 from wulf.cli.commands import Group
 from wulf.cli.mpi.options import launch_options, mpi_inventory, over_ranks
-from wulf.cli.options import Number, from_option, measure_options, named_run, node_options, nodes_argument, runs_option
+from wulf.cli.options import (
+    Number,
+    Percent,
+    from_option,
+    measure_options,
+    named_run,
+    node_options,
+    nodes_argument,
+    runs_option,
+)
 from wulf.cli.runs.history import Setting
 from wulf.cli.showing import echo, show_view
 from wulf.cli.studying import studied, tell_change
@@ -57,23 +66,10 @@ class Workers(Numbers):
         return found
 
 
-class Gain(click.ParamType[float]):
+class Gain(Percent):
     """`37%` or `0.37`: by which ratio more is done, which may be more than all of it."""
 
-    name = "percent"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """To a ratio."""
-        if isinstance(value, float):
-            return value
-        text = str(value).strip()
-        try:
-            ratio = float(text[:-1]) / 100 if text.endswith("%") else float(text)
-        except ValueError:
-            self.fail(f"{value!r} is not a percentage such as 9.2% or 0.092", param, ctx)
-        if not 0 < ratio <= MOST_GAIN:
-            self.fail(f"{value!r} is not above 0, and at most {MOST_GAIN * 100:.0f} %", param, ctx)
-        return ratio
+    most, example, bounds = MOST_GAIN, "9.2% or 0.092", f"above 0, and at most {MOST_GAIN * 100:.0f} %"
 
 
 @click.group(cls=Group)

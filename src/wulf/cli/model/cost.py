@@ -147,7 +147,7 @@ def _bill(
     job = None if given["job"] is None else (given["job"], job_cost(known(given["job"]), machine, tariff))
     worth = _worth(machine, given, random)
     bill = Bill(machine, history(machine.rate.figure.interval()), currency, tariff, job, _notes(machine, run), worth)
-    whole = cost_view(bill, whole=True)
+    whole = None if html is None else cost_view(bill, whole=True)
     show_view(cost_view(bill), cost_object(bill), as_json=as_json, html=html, page=whole)
     return OK
 

@@ -89,9 +89,8 @@ def command(
     plan = Plan(
         choice, choice.best, timed.pairs, given.site, timed.source, given.currency, more, owned, worth, timed.notes
     )
-    show_view(
-        design_view(plan), design_object(plan), as_json=as_json, html=html, page=design_view(plan, whole=True)
-    )  # fmt: skip
+    whole = None if html is None else design_view(plan, whole=True)
+    show_view(design_view(plan), design_object(plan), as_json=as_json, html=html, page=whole)
     return OK
 
 

@@ -21,8 +21,6 @@ from wulf.model.speedup.study import SUPPORTED, Study
 from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats
 
-CONFIDENCE = 0.95
-
 ROUNDING = 1e-9
 """Relative: draws that differ by no more are one value."""
 
@@ -114,12 +112,11 @@ def _quotient(above: Floats, below: Floats) -> Floats:
 
 def spanned(value: float, drawn: Sequence[Floats]) -> Interval:
     """A value with the central quantiles of each set of draws, shape (draws,): from the lowest to the highest."""
-    tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
-    ends = np.array([np.quantile(one, tails, method="nearest") for one in drawn])
-    low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
+    each = [Uncertain(value, one).interval() for one in drawn]
+    low, high = min(one.low for one in each), max(one.high for one in each)
     if high - low <= ROUNDING * abs(value):
         return Interval(value, value, value)
-    return Interval(value, min(low, value), max(high, value))
+    return Interval(value, low, high)
 
 
 def of_study(study: Study) -> Timing:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,19 +13,6 @@ from wulf.cli.foresight import networks
 from wulf.cli.foresight.predict import command
 from wulf.core.errors import UsageError
 from wulf.model.network.file import network_schema, network_text, parse_network, shipped_network
-from wulf.workflow.foresight import replaying
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> FakeReplay:
-    made = FakeReplay()
-
-    @contextmanager
-    def session() -> Iterator[FakeReplay]:
-        yield made
-
-    monkeypatch.setattr(replaying, "replay_session", session)
-    return made
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ from tests.unit.workflow.predict_fakes import FakeReplay, make_trace
 from tests.wording import Wording
 from wulf.cli.model.design import command
 from wulf.core.errors import UsageError
-from wulf.workflow.foresight import replaying
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "design"
 
@@ -152,18 +149,6 @@ def test_the_default_file_and_speedups_own_json(
     answer = found(capsys, "--budget", "10000", "--for", "speedup.json")
     assert best(answer) == (9, "small", "own")
     assert any("holds means alone" in note for note in answer["notes"])
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> FakeReplay:
-    made = FakeReplay()
-
-    @contextmanager
-    def session() -> Iterator[FakeReplay]:
-        yield made
-
-    monkeypatch.setattr(replaying, "replay_session", session)
-    return made
 
 
 def test_traces_of_three_numbers_of_ranks(fake: FakeReplay, parts: Path, capsys: pytest.CaptureFixture[str]) -> None:

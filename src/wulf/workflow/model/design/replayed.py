@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
@@ -21,15 +21,13 @@ from wulf.model.network.figures import Network
 from wulf.model.speedup.study import study
 from wulf.store.run import find_run
 from wulf.workflow.foresight import replaying
-from wulf.workflow.foresight.predict import run_times
+from wulf.workflow.foresight.predict import Say, run_times
 from wulf.workflow.foresight.replaying import Replay
 from wulf.workflow.foresight.scaling import LEAST_COUNTS
 from wulf.workflow.foresight.scene import Wanted
 from wulf.workflow.foresight.traced import find_trace, middle_of, read_traced
 from wulf.workflow.model.design.asked import Asked, Timings
 from wulf.workflow.model.design.file import Candidates
-
-Say = Callable[[str], None]
 
 
 def traces_of(asked: Asked) -> list[Traced]:

@@ -19,10 +19,11 @@ from wulf.model.network.figures import Network
 from wulf.model.speedup.study import study
 from wulf.store.run import find_run
 from wulf.workflow.engine.recover import load
+from wulf.workflow.foresight.predict import Say
 from wulf.workflow.model.cost import Load
 from wulf.workflow.model.design.asked import Asked, Timings
 from wulf.workflow.model.design.file import Candidates, Parts
-from wulf.workflow.model.design.replayed import Say, replayed, traces_of
+from wulf.workflow.model.design.replayed import replayed, traces_of
 from wulf.workflow.model.design.speeds import fabric_of, figures_of, message_times, node_of, node_times
 from wulf.workflow.model.times import Given, from_csv, from_run
 
