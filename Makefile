@@ -109,7 +109,7 @@ bench: ## wulf beside its peers (ONLY=net for a part)
 
 statistics: ## every statistical claim, simulated and in a lab: docs/statistics.md (ARGS=--quick)
 	@$(SETUP) demo
-	@$(VENV)/python -m bench.statistics $(ARGS)
+	@$(VENV)/python -m bench.selftest.statistics $(ARGS)
 
 scale: ## survey 1,000 simulated nodes, plan and analyse 10,000: time and memory beside their limits
 	@$(SETUP) demo

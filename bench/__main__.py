@@ -15,30 +15,19 @@ from typing import Any
 
 from rich.console import Console
 
-from bench import (
-    build,
-    docs,
-    imb,
-    interval,
-    limits,
-    linpack,
-    lmbench,
-    local,
-    machine,
-    mpi,
-    mpi_farm,
-    net,
-    node,
-    osu,
-    replay,
-    rows,
-    table,
-    trace,
-)
-from bench.blocks import Effort
-from bench.context import Context, say
-from bench.errors import BenchError
-from bench.rows import Row
+from bench.engine import rows
+from bench.engine.blocks import Effort
+from bench.engine.context import Context, say
+from bench.engine.errors import BenchError
+from bench.engine.places import DOCS, RESULTS
+from bench.engine.rows import Row
+from bench.foresight import replay
+from bench.mpi import farm, imb, linpack, messages, osu
+from bench.net import interval, local, one_pair
+from bench.node import lmbench, loops
+from bench.overhead import build, limits
+from bench.report import docs, machine, table
+from bench.trace import cost
 from wulf.core.errors import INTERRUPTED, USAGE, WulfError
 
 PARTS: dict[str, Callable[[Context], list[Row]]] = {
@@ -47,16 +36,16 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
     "sweep": limits.sweep,
     "share": limits.share,
     "memory": limits.memory,
-    "node": node.measure,
+    "node": loops.measure,
     "lmbench": lmbench.measure,
     "replay": replay.measure,
-    "trace": trace.measure,
-    "net": net.measure,
+    "trace": cost.measure,
+    "net": one_pair.measure,
     "local": local.measure,
-    "mpi": mpi.measure,
+    "mpi": messages.measure,
     "osu": osu.TOOL.measure,
     "imb": imb.TOOL.measure,
-    "mpi-farm": mpi_farm.measure,
+    "mpi-farm": farm.measure,
     "linpack": linpack.measure,
     "interval": interval.measure,
     "build": build.measure,
@@ -66,9 +55,7 @@ PARTS: dict[str, Callable[[Context], list[Row]]] = {
 SLOW_PARTS = {"survey", "sweep", "share", "lmbench", "osu", "imb", "interval", "linpack", "trace", "build"}
 """Left out by --quick, unless asked for."""
 
-ROOT = Path(__file__).parent.parent
-RESULTS = machine.RESULTS
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = DOCS / "benchmarks.md"
 
 BUSY = 0.25
 """Load a CPU above which the figures suffer."""

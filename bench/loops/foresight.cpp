@@ -1,4 +1,4 @@
-// Five small programs whose run times bench/foresight.py predicts on other networks.
+// Five small programs whose run times bench/foresight/__main__.py predicts on other networks.
 //
 //     mpirun -n RANKS foresight ping-pong|halo|allreduce|farm|lu      prints the seconds from when all are
 //     connected to MPI_Finalize

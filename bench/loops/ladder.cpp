@@ -1,5 +1,5 @@
 // Kernels from a round trip to an exchange of conjugate gradients, each of
-// which bench/ladder.py foretells: the first that errs names the cause.
+// which bench/foresight/public.py foretells: the first that errs names the cause.
 //
 //     mpirun -n 2 ladder KERNEL
 //

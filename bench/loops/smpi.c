@@ -1,4 +1,4 @@
-/* Six small programs that bench/smpi.py has SimGrid's SMPI run on two clusters that it simulates.
+/* Six small programs that bench/smpi/__main__.py has SimGrid's SMPI run on two clusters that it simulates.
  *
  *     smpirun -np RANKS … smpi ping-pong|halo|allreduce|farm|lu|transpose
  *

@@ -1,4 +1,4 @@
-/* A tiled matrix multiply with everything to choose: what `python -m bench.search_tiles` records a grid of.
+/* A tiled matrix multiply with everything to choose: what `python -m bench.search.tiles` records a grid of.
 
      tiled ORDER TI TJ TK N...     C += A B of doubles, for each N; prints "N seconds", CPU time, the least of three
 

@@ -229,6 +229,6 @@ def test_large_messages_take_turns_where_answers_wait_behind_data(
 
 
 def test_the_ladder_that_is_measured_has_the_same_kernels() -> None:
-    from bench.public import KERNELS as MEASURED
+    from bench.foresight.public import KERNELS as MEASURED
 
     assert set(KERNELS) == set(MEASURED)

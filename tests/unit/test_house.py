@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import bench
 import pytest
 
 import wulf
 
 PACKAGE = Path(wulf.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
+BENCH = Path(bench.__file__).parent
 
 MOST_LINES, MOST_OF_A_FILE, MOST_PARAMETERS = 60, 400, 8
 LONG = "one long file"
@@ -67,13 +70,17 @@ def test_nothing_is_large_without_a_reason(room: str) -> None:
     assert found == {}
 
 
-def test_no_room_has_more_modules_than_one_takes_in() -> None:
-    rooms: dict[str, int] = {}
-    for path in FILES:
-        if path.name != "__init__.py":
-            room = path.relative_to(PACKAGE).parent.as_posix()
-            rooms[room] = rooms.get(room, 0) + 1
+@pytest.mark.parametrize("top", [PACKAGE, BENCH], ids=lambda top: top.name)
+def test_no_room_has_more_modules_than_one_takes_in(top: Path) -> None:
+    modules = [path for path in top.rglob("*.py") if path.name != "__init__.py"]
+    rooms = Counter(path.relative_to(top).parent.as_posix() for path in modules)
     assert {room: count for room, count in rooms.items() if count > MOST_MODULES and room not in PEERS} == {}
+
+
+@pytest.mark.parametrize("top", [PACKAGE, BENCH], ids=lambda top: top.name)
+def test_no_module_repeats_its_rooms_name(top: Path) -> None:
+    found = [path.stem for path in top.rglob("*.py") if path.stem.startswith(f"{path.parent.name}_")]
+    assert [name for name in found if name != "cluster_toml"] == []  # the name of the file that it reads
 
 
 def test_what_is_too_large_is_found() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from bench import public
+from bench.foresight import public
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone, pytest.mark.timeout(1200)]
 

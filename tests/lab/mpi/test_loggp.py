@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bench.public import RANKS, TRACED
+from bench.foresight.public import RANKS, TRACED
 
 from tests.lab.conftest import needs
 from tests.lab.mpi.test_commands import BUILDING, wulf

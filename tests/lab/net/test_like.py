@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bench import parse
+from bench.engine import parse
 
 from tests.lab.commands import wulf
 from wulf.lab import Lab

@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from bench.__main__ import LOOKS, WIDTH
-from bench.blocks import Contest, Effort, run_blocks
-from bench.rows import MET, MISSED, OPEN
+from bench.engine.blocks import Contest, Effort, run_blocks
+from bench.engine.rows import MET, MISSED, OPEN
 
 WORSE = [(1.05, "lower"), (1 / 1.05, "higher"), (1.08, "same"), (1 / 1.08, "same")]
 """Beyond the goal, and beyond what it tolerates."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from bench import parse
+from bench.engine import parse
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench.search_replay import Recorded, replay
+from bench.search.replay import Recorded, replay
 
 from tests.unit.search.synthetic import SIZES, SPACE, best, plan, regret, runner, truth
 from wulf.cli.search.command import THOROUGH

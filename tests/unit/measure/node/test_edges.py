@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench import edge_curves as curves
-from bench.edge_curves import KIB, LAPTOP, MIB, SERVER, Machine
+from bench.edges import curves
+from bench.edges.curves import KIB, LAPTOP, MIB, SERVER, Machine
 
 from tests.machines import tree
 from wulf.core.records import Provenance, Record, Verdict

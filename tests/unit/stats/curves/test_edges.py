@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bench import edge_curves as curves
-from bench.edge_curves import KIB, LAPTOP, MIB, SERVER, Machine, grid, sweep
+from bench.edges import curves
+from bench.edges.curves import KIB, LAPTOP, MIB, SERVER, Machine, grid, sweep
 
 from wulf.stats.claims import missed
 from wulf.stats.curves.edges import LEFT, Edge, Profile, find

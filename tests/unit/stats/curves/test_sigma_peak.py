@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench import scatter_curves
+from bench.edges import sigma
 
 from wulf.stats.curves.edges import Edge
 from wulf.stats.curves.sigma_peak import Peak, find_sigma_peaks, marks
@@ -61,13 +61,13 @@ def test_too_few_sizes_are_refused() -> None:
 
 
 def test_luck_at_the_edge_alone_makes_the_peak_that_brown_saw() -> None:
-    machine = scatter_curves.CASES[0]
-    (peak,) = scatter_curves.peaks(np.random.default_rng(3), machine)
+    machine = sigma.CASES[0]
+    (peak,) = sigma.peaks(np.random.default_rng(3), machine)
     assert machine.cache / 2 <= peak.size.value <= 2 * machine.cache
 
 
 def test_interruptions_make_a_peak_where_there_is_no_cache() -> None:
-    machine = scatter_curves.Machine("no cache", float(1 << 40), 0.0, ((100.0, 4e-3),))
-    highest = scatter_curves.peaks(np.random.default_rng(3), machine)[0]
-    first_met = 8 * np.log(2) / (scatter_curves.RUNS * 100.0 * scatter_curves.ELEMENT)
+    machine = sigma.Machine("no cache", float(1 << 40), 0.0, ((100.0, 4e-3),))
+    highest = sigma.peaks(np.random.default_rng(3), machine)[0]
+    first_met = 8 * np.log(2) / (sigma.RUNS * 100.0 * sigma.ELEMENT)
     assert first_met / 4 <= highest.size.value <= first_met * 4, "whose hundred runs meet an interruption in one of two"
