@@ -195,9 +195,9 @@ def reworded(before: wording.Entries, after: wording.Entries) -> set[str]:
 
 def whole_map(imports: Mapping[str, Iterable[str]], texts: Texts, packages: Iterable[str], kept: Durations) -> Edges:
     """All edges between modules and tests."""
-    from wulf.cli.main import COMMANDS
+    from wulf.cli.commands import listings
 
-    known = reach.commands({name: module for name, (module, _) in COMMANDS.items()}, texts)
+    known = reach.commands({name: listed.module for name, listed in listings().items()}, texts)
     edges = reach.joined(reach.turned(imports), reach.named(texts, packages))
     users = edges.get("wulf.cli.main", {})
     near = {user for module in users for user in (module, *edges.get(module, {}))} & texts.keys()

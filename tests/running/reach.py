@@ -100,6 +100,9 @@ _QUOTED_MODULE = re.compile(r'"((?:wulf|tests|bench|provision)(?:\.\w+)+)(?::\w+
 _IMPORTS_BY_NAME = re.compile(r'import_module\(f"(?:\{__name__\}|\w+)\.|of_rooms\("(\w+)"\)')
 """`of_rooms("part")`: the modules of that name in all rooms; else those beside the one that imports."""
 
+_LISTED = re.compile(r"^LISTED = ", re.M)
+"""In a module that is a command of `wulf.cli.main`."""
+
 
 def named(texts: Texts, packages: Iterable[str]) -> Edges:
     """Edges that no import statement shows: modules named in strings, plugins of a folder, fixtures, programs."""
@@ -117,6 +120,8 @@ def named(texts: Texts, packages: Iterable[str]) -> Edges:
                 inside, _, own = each.rpartition(".")
                 if (inside.startswith(f"{layer}.") and own == name) if name else inside == package:
                     edges.setdefault(each, {})[module] = FAR
+        if _LISTED.search(text):
+            edges.setdefault(module, {})["wulf.cli.main"] = FAR
         if module.startswith("tests."):
             for conftest in _conftests(module) & texts.keys() - {module}:
                 edges.setdefault(conftest, {})[module] = 1

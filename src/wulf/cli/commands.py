@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
@@ -18,6 +22,50 @@ def find(where: str) -> click.Command:
     found = getattr(import_module(module), attribute)
     assert isinstance(found, click.Command)  # noqa: S101 - a programming error, not a user's
     return found
+
+
+GROUPS = ("Measure", "Explain", "Tune", "Plan", "Runs", "Lab and tools")
+"""What commands are for, in the order of `wulf --help`."""
+
+_LISTED = re.compile(r"\nLISTED = (\(.+\))\n")
+
+
+class Listing(NamedTuple):
+    """A command in `wulf --help`: the module whose `command` it is, and what that says of it in one line.
+
+        LISTED = ("survey", "Measure", 10, "Facts, all pairs, findings and a report: the main job.")
+
+    Attributes
+    ----------
+    place
+        Where it stands in its group, lower numbers first. They go by tens, to have room in between.
+    """
+
+    module: str
+    name: str
+    group: str
+    place: int
+    help: str
+
+
+@cache
+def listings() -> dict[str, Listing]:
+    """Name → command, in the order that a newcomer needs them.
+
+    The lines are read from the sources, so that `wulf --help` imports no command: 3 ms for all, in place of 0.8 s.
+    """
+    folder = Path(__file__).parent
+    found = [
+        Listing(".".join(("wulf.cli", *path.relative_to(folder).with_suffix("").parts)), *literal_eval(line[1]))
+        for path in folder.rglob("*.py")
+        if (line := _LISTED.search(path.read_text(encoding="utf-8")))
+    ]
+    return {one.name: one for one in sorted(found, key=lambda one: (GROUPS.index(one.group), one.place, one.name))}
+
+
+def grouped() -> dict[str, list[Listing]]:
+    """Group → its commands, both in order."""
+    return {group: list(some) for group, some in groupby(listings().values(), lambda one: one.group)}
 
 
 class Shared(click.Option):

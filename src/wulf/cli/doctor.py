@@ -7,6 +7,8 @@ import click
 from wulf.cli.commands import Command
 from wulf.core.errors import FOUND, OK
 
+LISTED = ("doctor", "Lab and tools", 30, "What this installation can do here, and what it lacks.")
+
 
 @click.command(cls=Command, epilog="Example: wulf doctor --json")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from wulf.workflow.engine.done import Done
     from wulf.workflow.impact.run import ImpactRequest
 
+LISTED = ("impact", "Tune", 30, "What a change of settings is worth to your application.")
+
 BLOCKS = 8
 """As `workflow.impact.arms` has it, which is not imported for `--help`."""
 

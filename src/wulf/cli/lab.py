@@ -16,6 +16,8 @@ from wulf.cli.showing import colour_console, echo
 if TYPE_CHECKING:
     from wulf.lab import Lab
 
+LISTED = ("lab", "Lab and tools", 10, "A cluster on one machine: up, set, exec, status, down.")
+
 _LINK_OPTIONS = (
     ("delay", "TIME", "Added each way: 50us, 1.5ms, 0; none takes it back."),
     ("jitter", "TIME", "The delay varies by so much, evenly, up and down; frames keep their order."),

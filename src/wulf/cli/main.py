@@ -16,60 +16,9 @@ from pathlib import Path
 import click
 
 from wulf import __version__
-from wulf.cli.commands import find
+from wulf.cli.commands import find, grouped, listings
 from wulf.cli.showing import echo
 from wulf.core.errors import INTERRUPTED, UsageError, WulfError, sentence
-
-GROUPS = {
-    "Measure": {
-        "survey": ("wulf.cli.net.survey", "Facts, all pairs, findings and a report: the main job."),
-        "demo": ("wulf.cli.net.demo", "A four-node lab with one slow link, surveyed."),
-        "net": ("wulf.cli.net.command", "Measure one pair: ping-pong, stream."),
-        "node": ("wulf.cli.node.command", "Each node's CPU, memory, system, noise; which node deviates."),
-        "mpi": ("wulf.cli.mpi.command", "MPI between ranks, built with yours: messages, collectives."),
-        "app": ("wulf.cli.app.command", "HPL, STREAM, LAMMPS, any command: repeated, checked, judged."),
-        "rates": ("wulf.cli.node.rates", "What this machine can do, in a file that programs read."),
-        "watch": ("wulf.cli.net.watch", "A live view of one pair: round trip, rate, counters."),
-    },
-    "Explain": {
-        "check": ("wulf.cli.node.check", "Is this node well? In seconds, for a prolog or health check."),
-        "audit": ("wulf.cli.tune.audit", "Every setting of every node: as advised, alike, kept at boot?"),
-        "compare": ("wulf.cli.runs.compare", "Compare two runs cell by cell."),
-        "history": ("wulf.cli.runs.history", "Where a metric changed over many runs, and what changed with it."),
-        "trace": ("wulf.cli.foresight.trace", "An MPI program's messages, recorded: shown, exported, imported."),
-    },
-    "Tune": {
-        "tune": ("wulf.cli.tune.command", "Find settings that make nodes faster, by measuring; undo them."),
-        "search": ("wulf.cli.search.command", "The fastest configuration of HPL, or of a program of your own."),
-        "impact": ("wulf.cli.impact", "What a change of settings is worth to your application."),
-    },
-    "Plan": {
-        "predict": ("wulf.cli.foresight.predict", "A traced program on other networks: run time, why, buy or not."),
-        "networks": ("wulf.cli.foresight.networks", "The networks that predictions know by name, with sources."),
-        "model": ("wulf.cli.model.command", "How a program scales, what a message costs, a node's limits."),
-        "design": ("wulf.cli.model.design", "Which nodes, how many, which network: most of your work for a sum."),
-        "cost": ("wulf.cli.model.cost", "Price and power of speed, and a machine's place in the Top500."),
-    },
-    "Runs": {
-        "runs": ("wulf.cli.runs.command", "What was measured: listed, exported, removed."),
-        "report": ("wulf.cli.runs.report", "Show a run, and write its HTML report."),
-        "resume": ("wulf.cli.runs.resume", "Go on with a run that was cut short."),
-        "query": ("wulf.cli.runs.query", "Ask the records of many runs in SQL."),
-    },
-    "Lab and tools": {
-        "lab": ("wulf.cli.lab", "A cluster on one machine: up, set, exec, status, down."),
-        "config": ("wulf.cli.help.config", "What is set for every command, and by which file."),
-        "doctor": ("wulf.cli.doctor", "What this installation can do here, and what it lacks."),
-        "stats": ("wulf.cli.stats", "Try the statistics on noise whose truth is known: selftest."),
-        "schema": ("wulf.cli.runs.schema", "Print the JSON schema of a record."),
-        "completion": ("wulf.cli.help.completion", "Print the completion script for your shell."),
-        "manual": ("wulf.cli.help.manual", "Write manual pages for man(1)."),
-    },
-}
-"""What a command is for → its name → module whose `command` it is, and one line of help: kept here so that
-`wulf --help` imports none of them."""
-
-COMMANDS = {name: known for group in GROUPS.values() for name, known in group.items()}
 
 
 class LazyGroup(click.Group):
@@ -77,20 +26,19 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, in the order that a newcomer needs them."""
-        return list(COMMANDS)
+        return list(listings())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command's own module, or None."""
-        if cmd_name not in COMMANDS:
-            return None
-        return find(f"{COMMANDS[cmd_name][0]}:command")
+        listed = listings().get(cmd_name)
+        return find(f"{listed.module}:command") if listed else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands' lists from the table above, without importing them."""
-        widest = max(map(len, COMMANDS))
-        for title, group in GROUPS.items():
+        """The groups' lists, as the commands' modules say them, without importing these."""
+        widest = max(map(len, listings()))
+        for title, group in grouped().items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(widest), text) for name, (_, text) in group.items()])
+                formatter.write_dl([(one.name.ljust(widest), one.help) for one in group])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -98,8 +46,8 @@ class LazyGroup(click.Group):
         """As click does, with a guess at what was meant."""
         from difflib import get_close_matches
 
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = get_close_matches(args[0], COMMANDS, n=1)
+        if args and args[0] not in listings() and not args[0].startswith("-"):
+            close = get_close_matches(args[0], listings(), n=1)
             hint = f" Did you mean '{close[0]}'?" if close else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -10,6 +10,8 @@ from wulf.cli.commands import Group
 from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import FOUND, OK, UsageError
 
+LISTED = ("stats", "Lab and tools", 40, "Try the statistics on noise whose truth is known: selftest.")
+
 
 @click.group(cls=Group)
 def command() -> None:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from tests.wording import lacking
 from wulf.cli import main
-from wulf.cli.commands import Shared
+from wulf.cli.commands import Shared, grouped, listings
 from wulf.cli.failure import places
 from wulf.core.errors import INTERNAL, INTERRUPTED, USAGE, UsageError
 
@@ -163,11 +163,11 @@ def test_commands_are_told_in_groups_a_line_each() -> None:
     """On a terminal of 80 columns: what wraps is not read."""
     context = click.Context(main.cli, info_name="wulf", terminal_width=80, max_content_width=80)
     told = context.get_help()
-    for title, group in main.GROUPS.items():
+    for title, group in grouped().items():
         assert f"\n{title}:\n" in told
-        for name, (_, text) in group.items():
-            assert f"  {name.ljust(max(map(len, main.COMMANDS)))}  {text}\n" in told + "\n"
-    assert sum(map(len, main.GROUPS.values())) == len(main.COMMANDS)
+        for one in group:
+            assert f"  {one.name.ljust(max(map(len, listings())))}  {one.help}\n" in told + "\n"
+    assert sum(map(len, grouped().values())) == len(listings())
 
 
 def survey_context() -> click.Context:

@@ -88,11 +88,15 @@ class TestTheMap:
 class TestWhatNoImportShows:
     def test_modules_named_in_strings(self) -> None:
         texts = {
-            "wulf.cli.main": 'C = {"net": ("wulf.cli.net.command", "One pair.")}',
-            "wulf.cli.net.command": "",
-            "tests.a": '"wulf.cli.net.command"',
+            "wulf.cli.net.command": 'C = {"cell": "wulf.cli.net.pairs:cell"}',
+            "wulf.cli.net.pairs": "",
+            "tests.a": '"wulf.cli.net.pairs"',
         }
-        assert reach.named(texts, [])["wulf.cli.net.command"] == {"wulf.cli.main": reach.FAR, "tests.a": 1}
+        assert reach.named(texts, [])["wulf.cli.net.pairs"] == {"wulf.cli.net.command": reach.FAR, "tests.a": 1}
+
+    def test_commands(self) -> None:
+        texts = {"wulf.cli.toy": 'LISTED = ("toy", "Measure", 90, "A toy.")\n', "wulf.cli.options": ""}
+        assert reach.named(texts, []) == {"wulf.cli.toy": {"wulf.cli.main": reach.FAR}}
 
     def test_a_package_that_is_run_is_its_main(self) -> None:
         texts = {"wulf.agent": "", "wulf.agent.__main__": "", "tests.a": 'command = ["-m", "wulf.agent"]'}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from wulf.workflow.app.run import AppRequest
     from wulf.workflow.engine.study import Conditions, Study
 
+LISTED = ("app", "Measure", 60, "HPL, STREAM, LAMMPS, any command: repeated, checked, judged.")
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 COMMANDS = {

@@ -13,6 +13,8 @@ from wulf.cli.options import runs_option
 from wulf.cli.showing import echo, show_view
 from wulf.core.errors import OK
 
+LISTED = ("networks", "Plan", 20, "The networks that predictions know by name, with sources.")
+
 
 @click.group(cls=Group)
 def command() -> None:

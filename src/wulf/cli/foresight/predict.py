@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from wulf.model.network.figures import Network
     from wulf.workflow.foresight.scene import Wanted
 
+LISTED = ("predict", "Plan", 10, "A traced program on other networks: run time, why, buy or not.")
+
 ABOVE_ZERO = NumberIn(min=0, min_open=True)
 
 

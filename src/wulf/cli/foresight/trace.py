@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from wulf.workflow.app.run import AppRequest
     from wulf.workflow.engine.done import Done
 
+LISTED = ("trace", "Explain", 50, "An MPI program's messages, recorded: shown, exported, imported.")
+
 COMMANDS = {
     "run": "wulf.cli.foresight.trace:run",
     "show": "wulf.cli.foresight.trace:show",

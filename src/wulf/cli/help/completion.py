@@ -8,6 +8,8 @@ from click.shell_completion import get_completion_class
 from wulf.cli.commands import Command
 from wulf.cli.showing import echo
 
+LISTED = ("completion", "Lab and tools", 60, "Print the completion script for your shell.")
+
 
 @click.command(cls=Command, epilog='Example: eval "$(wulf completion bash)"')
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))

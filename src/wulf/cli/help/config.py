@@ -13,6 +13,8 @@ from wulf.cli.showing import echo
 from wulf.core.configuration import RUNS, Configuration, ConfiguredValue, paths, read, user_path
 from wulf.core.errors import FOUND, OK, UsageError
 
+LISTED = ("config", "Lab and tools", 20, "What is set for every command, and by which file.")
+
 COMMANDS = {"show": "wulf.cli.help.config:show", "init": "wulf.cli.help.config:init"}
 
 EXAMPLE = """\

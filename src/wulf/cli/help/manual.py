@@ -17,6 +17,8 @@ from wulf.core.errors import FOUND, INCOMPLETE, INTERNAL, INTERRUPTED, OK, USAGE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+LISTED = ("manual", "Lab and tools", 70, "Write manual pages for man(1).")
+
 EXIT_STATUS = (
     (OK, "all well"),
     (FOUND, "something stands out"),

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from wulf.store.run import Run
     from wulf.workflow.model.times import Given
 
+LISTED = ("model", "Plan", 30, "How a program scales, what a message costs, a node's limits.")
+
 
 MOST_GAIN = 1000.0
 """Of a program by tuning: a thousand times as fast is another program."""

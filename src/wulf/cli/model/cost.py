@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wulf.model.cost import GainWorth, MachineSpec, Sourced, Tariff
     from wulf.store.run import Run
 
+LISTED = ("cost", "Plan", 50, "Price and power of speed, and a machine's place in the Top500.")
+
 ABOVE_ZERO = NumberIn(min=0, min_open=True)
 PEAK = "peak"
 

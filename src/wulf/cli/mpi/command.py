@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from wulf.workflow.engine.study import Conditions, Study
     from wulf.workflow.mpi.launching import Launch
 
+LISTED = ("mpi", "Measure", 50, "MPI between ranks, built with yours: messages, collectives.")
+
 COMMANDS = {
     "list": "wulf.cli.mpi.list:listing",
     "install": "wulf.cli.mpi.list:install",

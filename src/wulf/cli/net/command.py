@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from wulf.measure.engine.probes import Pattern, Probe
     from wulf.workflow.engine.study import Conditions, Study
 
+LISTED = ("net", "Measure", 30, "Measure one pair: ping-pong, stream.")
+
 
 def _option(param: ParamSpec) -> click.Option:
     """A command-line option from a parameter's description."""

@@ -10,6 +10,8 @@ from wulf.cli.commands import Command
 from wulf.cli.options import measuring
 from wulf.cli.showing import colour_console, echo
 
+LISTED = ("demo", "Measure", 20, "A four-node lab with one slow link, surveyed.")
+
 NODES, SLOW, RATE = 4, "n3", "200mbit"
 
 

@@ -17,6 +17,8 @@ from wulf.core.errors import UsageError
 if TYPE_CHECKING:
     from wulf.cluster.inventory import Inventory
 
+LISTED = ("survey", "Measure", 10, "Facts, all pairs, findings and a report: the main job.")
+
 
 def parse_pair(text: str | None) -> tuple[str, str] | None:
     """`n1,n2` or `n1>n2` to a pair."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Show = Callable[[Watching, Moment], None]
     Say = Callable[[str], None]
 
+LISTED = ("watch", "Measure", 80, "A live view of one pair: round trip, rate, counters.")
+
 LINE_EVERY = 1.0
 """Seconds between two lines where there is no terminal."""
 

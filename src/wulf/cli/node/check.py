@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from wulf.findings.node.health import Host
     from wulf.workflow.node.check import Check, Result
 
+LISTED = ("check", "Explain", 10, "Is this node well? In seconds, for a prolog or health check.")
+
 ENDING = 0.5
 """Seconds kept back for telling what was found."""
 

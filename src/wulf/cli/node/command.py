@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from wulf.core.params import ParamSpec
     from wulf.core.records import Param
 
+LISTED = ("node", "Measure", 40, "Each node's CPU, memory, system, noise; which node deviates.")
+
 
 def node_probe() -> Probe:
     """What wulf-node can do, as it says on this machine."""

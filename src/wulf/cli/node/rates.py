@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from wulf.rates.publishing import Published
     from wulf.workflow.node.rates import NodeRates
 
+LISTED = ("rates", "Measure", 70, "What this machine can do, in a file that programs read.")
+
 INCLUDE = Path(__file__).parents[2] / "include"
 
 

@@ -16,6 +16,8 @@ from wulf.cli.options import named_run, runs_option
 from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import UsageError
 
+LISTED = ("runs", "Runs", 10, "What was measured: listed, exported, removed.")
+
 COMMANDS = {
     "list": "wulf.cli.runs.command:listing",
     "export": "wulf.cli.runs.command:export",

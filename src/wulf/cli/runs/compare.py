@@ -17,6 +17,8 @@ from wulf.core.errors import OK, UsageError
 if TYPE_CHECKING:
     from wulf.store.run import Run
 
+LISTED = ("compare", "Explain", 30, "Compare two runs cell by cell.")
+
 
 @click.command(
     cls=Command,

@@ -13,6 +13,8 @@ from wulf.cli.options import Percent, runs_option
 from wulf.cli.showing import colour_console, echo
 from wulf.core.errors import FOUND, OK
 
+LISTED = ("history", "Explain", 40, "Where a metric changed over many runs, and what changed with it.")
+
 
 class Setting(click.ParamType[tuple[str, str]]):
     """`transport=tcp`: a parameter and its value."""

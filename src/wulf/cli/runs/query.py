@@ -11,6 +11,8 @@ from wulf.cli.commands import Command
 from wulf.cli.options import runs_option
 from wulf.cli.showing import colour_console, echo
 
+LISTED = ("query", "Runs", 40, "Ask the records of many runs in SQL.")
+
 
 @click.command(
     cls=Command, epilog="Example: wulf query \"SELECT subject, value FROM records WHERE metric = 'rtt' ORDER BY value\""

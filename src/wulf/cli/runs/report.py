@@ -11,6 +11,8 @@ from wulf.cli.commands import Command
 from wulf.cli.options import echo_records, named_run, runs_option
 from wulf.cli.showing import colour_console, echo, show_outcome
 
+LISTED = ("report", "Runs", 20, "Show a run, and write its HTML report.")
+
 
 @click.command(cls=Command, epilog="Example: wulf report last")
 @click.argument("run", default="last", shell_complete=offers.runs)

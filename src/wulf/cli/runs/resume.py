@@ -16,6 +16,8 @@ from wulf.cli.showing import echo
 from wulf.cli.slurm import before_program, without
 from wulf.core.errors import UsageError
 
+LISTED = ("resume", "Runs", 30, "Go on with a run that was cut short.")
+
 
 @click.command(cls=Command, epilog="Example: wulf resume last")
 @click.argument("run", default="last", shell_complete=offers.runs)

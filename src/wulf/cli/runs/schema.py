@@ -9,6 +9,8 @@ import click
 from wulf.cli.commands import Command
 from wulf.cli.showing import echo
 
+LISTED = ("schema", "Lab and tools", 50, "Print the JSON schema of a record.")
+
 
 @click.command(cls=Command, epilog="Example: wulf schema > record.schema.json")
 def command() -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from wulf.workflow.search.own import Effort
     from wulf.workflow.search.run import Around, Knobs, Prepare, Searched
 
+LISTED = ("search", "Tune", 20, "The fastest configuration of HPL, or of a program of your own.")
+
 COMMANDS = {
     "hpl": "wulf.cli.search.hpl:hpl",
     "own": "wulf.cli.search.command:own",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wulf.tune.audit.audited import Audited
     from wulf.tune.setting import Setting
 
+LISTED = ("audit", "Explain", 20, "Every setting of every node: as advised, alike, kept at boot?")
+
 AIMS = ("latency", "throughput", "quiet")
 
 _WHERE = ("nodes", "inventory_file", "hostfile", "launcher", "lab", "network", "ssh_config")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wulf.workflow.engine.done import Done
     from wulf.workflow.tune.prepare import CampaignRequest
 
+LISTED = ("tune", "Tune", 10, "Find settings that make nodes faster, by measuring; undo them.")
+
 COMMANDS = {
     "campaign": "wulf.cli.tune.command:campaign",
     "revert": "wulf.cli.tune.undo:revert",

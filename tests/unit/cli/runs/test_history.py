@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from tests.unit.report.make_history import line, write_run, write_weeks
 from tests.wording import lacking
-from wulf.cli.main import COMMANDS, cli
+from wulf.cli.commands import listings
+from wulf.cli.main import cli
 from wulf.cli.runs.history import Setting, command
 from wulf.core.errors import UsageError
 
@@ -27,7 +28,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, st
 
 
 def test_it_is_a_command() -> None:
-    assert COMMANDS["history"][0] == "wulf.cli.runs.history"
+    assert listings()["history"].module == "wulf.cli.runs.history"
     result = CliRunner().invoke(cli, ["history", "--help"])
     assert result.exit_code == 0
     assert "Example: wulf history rtt" in result.output
