@@ -25,15 +25,15 @@ from pydantic import BaseModel
 
 from bench.edges import curves, sigma
 from bench.engine.calm import stolen_share
-from bench.engine.errors import BenchError
+from bench.engine.errors import BenchError, told
 from bench.engine.places import DOCS, RESULTS
 from bench.report import machine
-from bench.report.docs import rewritten
+from bench.report.docs import rewrite
 from wulf.agent import facts
 from wulf.agent.counting import snapshot
 from wulf.agent.machine import Machine
 from wulf.cluster.programs import find_program
-from wulf.core.errors import FOUND, OK, USAGE, WulfError
+from wulf.core.errors import FOUND, OK
 from wulf.core.names import plural
 from wulf.core.records import Record, Verdict
 from wulf.measure.node.edges import edge_records, sigma_peaks
@@ -62,6 +62,7 @@ class Effort:
 FULL, QUICK = Effort(60, 10), Effort(10, 2)
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 every claim holds, 1 one does not, 2 there is no wulf-node."""
     parser = argparse.ArgumentParser(prog="python -m bench.edges", description="The tables of docs/cache-edges.md.")
@@ -70,19 +71,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repetitions", type=int, default=REPETITIONS, help="of the sweep")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where machines' sweeps lie")
     asked = parser.parse_args(arguments)
-    try:
-        if asked.sweep:
-            print(kept(asked.results, machine.fingerprint(), measure(asked.repetitions)))
-            return OK
-        claims = simulated(QUICK if asked.quick else FULL)
-        made = "\n".join([*simulated_words(claims), *machines_words(asked.results)])
-        if asked.quick:
-            print(made)
-        else:
-            PAGE.write_text(rewritten(PAGE.read_text(), made))
-    except (BenchError, WulfError) as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return USAGE
+    if asked.sweep:
+        print(kept(asked.results, machine.fingerprint(), measure(asked.repetitions)))
+        return OK
+    claims = simulated(QUICK if asked.quick else FULL)
+    made = "\n".join([*simulated_words(claims), *machines_words(asked.results)])
+    if asked.quick:
+        print(made)
+    else:
+        rewrite(PAGE, made)
     return FOUND if missed(claims) else OK
 
 

@@ -1,4 +1,4 @@
-"""Peers as one starts them: a program to its end, and whatever it started ends with it."""
+"""Programs as one starts them: to their end, with whatever they started; and those that a file names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench.engine.errors import BenchError
 
@@ -37,3 +39,21 @@ def output(words: Sequence[str], seconds: float, folder: Path | None = None) -> 
     if child.returncode != 0:
         raise BenchError(f"{' '.join(words)} ended with {child.returncode}: {printed[-300:]}")
     return printed
+
+
+def listed(file: Path) -> dict[str, Mapping[str, Any]]:
+    """The tables `programs.NAME` of a TOML file, each with its `argv`. BenchError where it has none."""
+    try:
+        found: dict[str, Mapping[str, Any]] = tomllib.loads(file.read_text())["programs"]
+    except (KeyError, tomllib.TOMLDecodeError) as error:
+        raise BenchError(f"{file} has no tables programs.NAME: {error}") from error
+    if lacking := [name for name, program in found.items() if "argv" not in program]:
+        raise BenchError(f"{file}: {', '.join(lacking)}: there is no argv")
+    return found
+
+
+def picked(names: Sequence[str], known: Collection[str]) -> list[str]:
+    """Those asked for, or all. BenchError where one of them is not known."""
+    if unknown := [name for name in names if name not in known]:
+        raise BenchError(f"there is no program {', '.join(unknown)}: there are {', '.join(known)}")
+    return list(names or known)

@@ -21,16 +21,15 @@ from pathlib import Path
 
 from bench.engine.calm import Calm
 from bench.engine.context import say
-from bench.engine.errors import BenchError
+from bench.engine.errors import told
 from bench.engine.places import DOCS
 from bench.engine.session import Session
 from bench.foresight.lab import PATIENCE, Lab, Setting
 from bench.foresight.rows import Row, ordered
-from bench.report.docs import rewritten
+from bench.report.docs import rewrite
 from wulf import lab as labs
 from wulf.apps import phyml
 from wulf.cluster.programs import find_program
-from wulf.core.errors import USAGE, WulfError
 from wulf.model.network.figures import network_object
 
 PAGE = DOCS / "foresight.md"
@@ -118,6 +117,7 @@ def table(rows: Sequence[Row], ranks: int) -> str:
     return "\n".join(lines)
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 all was run; 2 it could not be."""
     parser = argparse.ArgumentParser(prog="python -m bench.foresight", description=__doc__)
@@ -128,23 +128,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=REPEATS, help="runs of each program at each setting")
     parser.add_argument("--docs", action="store_true", help=f"put the table into docs/{PAGE.name}")
     options = parser.parse_args(arguments)
-    try:
-        with (
-            tempfile.TemporaryDirectory(prefix="wulf-foresight-") as folder,
-            labs.up(options.ranks, keep=False, link=TRACED.both) as up,
-            Session([str(find_program("wulf-replay").path)]) as session,
-        ):
-            lab = Lab(up, options.mpi, Path(folder))
-            chosen = options.programs or list(PROGRAMS)
-            calm = Calm()
-            rows = contest(lab, session, chosen, options.repeats, calm, say)
-        text = f"{table(rows, options.ranks)} {calm.words}"
-        print(text)
-        if options.docs:
-            PAGE.write_text(rewritten(PAGE.read_text(), text))
-    except (BenchError, WulfError) as error:
-        print(f"foresight: {error}", file=sys.stderr)
-        return USAGE
+    with (
+        tempfile.TemporaryDirectory(prefix="wulf-foresight-") as folder,
+        labs.up(options.ranks, keep=False, link=TRACED.both) as up,
+        Session([str(find_program("wulf-replay").path)]) as session,
+    ):
+        lab = Lab(up, options.mpi, Path(folder))
+        chosen = options.programs or list(PROGRAMS)
+        calm = Calm()
+        rows = contest(lab, session, chosen, options.repeats, calm, say)
+    text = f"{table(rows, options.ranks)} {calm.words}"
+    print(text)
+    if options.docs:
+        rewrite(PAGE, text)
     return 0
 
 

@@ -17,7 +17,6 @@ import random
 import statistics
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,13 +26,13 @@ from typing import Any
 
 from bench.engine.calm import ATTEMPTS, Calm
 from bench.engine.context import say
-from bench.engine.errors import BenchError
+from bench.engine.errors import BenchError, told
 from bench.engine.places import LOOPS
+from bench.engine.programs import listed, picked
 from bench.foresight.lab import BITS, HEADERS, LINKS, Lab, Setting
 from bench.foresight.rows import Row, ordered
 from bench.mpi.building import compiled
 from wulf import lab as labs
-from wulf.core.errors import USAGE, WulfError
 from wulf.workflow.foresight.traced import read_traced
 
 TRACED = Setting("as traced", 500e-6, 100e6)
@@ -86,7 +85,7 @@ class Spread(Row):
         return self.low <= self.measured <= self.high
 
 
-def ladder(mpi: str) -> dict[str, dict[str, Any]]:
+def ladder(mpi: str) -> dict[str, Mapping[str, Any]]:
     """The kernels as programs."""
     program = compiled(mpi, LOOPS / "ladder.cpp")
     return {kernel: {"argv": [str(program), kernel]} for kernel in KERNELS}
@@ -228,6 +227,7 @@ def _kept(folder: Path | None) -> Iterator[Path]:
         yield Path(scratch)
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 all was run; 2 it could not be."""
     parser = argparse.ArgumentParser(prog="python -m bench.foresight.public", description=__doc__)
@@ -240,24 +240,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the order")
     parser.add_argument("--keep", type=Path, help="folder for predictions, traces and the table")
     options = parser.parse_args(arguments)
-    try:
-        known = (
-            ladder(options.mpi) if options.file == LADDER else tomllib.loads(Path(options.file).read_text())["programs"]
-        )
-        names = options.programs or list(known)
-        if missing := [name for name in names if name not in known]:
-            raise BenchError(f"{options.file} has no {', '.join(missing)}: it has {', '.join(known)}")
-        with _kept(options.keep) as kept, labs.up(RANKS, keep=False, link=TRACED.both) as up:
-            calm = Calm(options.attempts)
-            lab = Lab(up, options.mpi, kept)
-            programs = Programs(lab, known)
-            rows = contest(lab, programs, names, options.traces, options.repeats, calm, options.seed, kept)
-            text = f"{table(rows)} {calm.words}"
-            (kept / "table.md").write_text(text)
-            print(text)
-    except (BenchError, WulfError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
-        print(f"public: {error}", file=sys.stderr)
-        return USAGE
+    known = ladder(options.mpi) if options.file == LADDER else listed(Path(options.file))
+    names = picked(options.programs, known)
+    with _kept(options.keep) as kept, labs.up(RANKS, keep=False, link=TRACED.both) as up:
+        calm = Calm(options.attempts)
+        lab = Lab(up, options.mpi, kept)
+        programs = Programs(lab, known)
+        rows = contest(lab, programs, names, options.traces, options.repeats, calm, options.seed, kept)
+        text = f"{table(rows)} {calm.words}"
+        (kept / "table.md").write_text(text)
+        print(text)
     return 0
 
 

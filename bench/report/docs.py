@@ -59,6 +59,11 @@ def rewritten(page: str, made: str) -> str:
     return pattern.sub(lambda _: f"{BEGIN}\n{made}\n{END}", page)
 
 
+def rewrite(page: Path, made: str) -> None:
+    """Replace the page's made part. BenchError where its marks are missing."""
+    page.write_text(rewritten(page.read_text(encoding="utf-8"), made), encoding="utf-8")
+
+
 def sections(machines: Sequence[tuple[dict[str, Any], Sequence[Row]]]) -> str:
     """The part of the page that is made: a table a machine."""
     return "\n\n".join(section(rows, machine) for machine, rows in machines)
@@ -66,4 +71,4 @@ def sections(machines: Sequence[tuple[dict[str, Any], Sequence[Row]]]) -> str:
 
 def update(page: Path, machines: Sequence[tuple[dict[str, Any], Sequence[Row]]]) -> None:
     """Rewrite the page's tables."""
-    page.write_text(rewritten(page.read_text(), sections(machines)))
+    rewrite(page, sections(machines))

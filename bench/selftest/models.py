@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from rich.console import Console
 
-from bench.engine.errors import BenchError
+from bench.engine.errors import told
 from bench.engine.places import DOCS
-from bench.report.docs import rewritten
-from wulf.core.errors import FOUND, OK, USAGE
+from bench.report.docs import rewrite
+from wulf.core.errors import FOUND, OK
 from wulf.report.kit.terminal import print_view
 from wulf.report.model.brown import brown_view
 from wulf.report.selftest import markdown
@@ -30,6 +30,7 @@ FITTED = 5
 WIDTH = 80
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 every claim holds, 1 one does not, 2 the page can't be written."""
     parser = argparse.ArgumentParser(
@@ -38,14 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} campaigns a claim, and no page")
     quick = parser.parse_args(arguments).quick
     found = simulated(QUICK if quick else CAMPAIGNS)
-    try:
-        if quick:
-            print(claims_table(found))
-        else:
-            PAGE.write_text(rewritten(PAGE.read_text(), made(found)))
-    except BenchError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return USAGE
+    if quick:
+        print(claims_table(found))
+    else:
+        rewrite(PAGE, made(found))
     return FOUND if missed(found) else OK
 
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from bench.engine.errors import BenchError
+from bench.engine.errors import told
 from bench.engine.places import DOCS
 from bench.report import machine
-from bench.report.docs import rewritten
+from bench.report.docs import rewrite
 from wulf import lab as labs
 from wulf.cli.net.pairs import net_probe
 from wulf.cluster.inventory import Inventory
-from wulf.core.errors import FOUND, OK, USAGE, WulfError
+from wulf.core.errors import FOUND, OK
 from wulf.measure.comparing import compare_runs
 from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.watcher import Progress, Unwatched
@@ -45,6 +45,7 @@ class _Words(Unwatched):
         print(f"{progress.done} of {progress.expected}: {progress.now}", file=sys.stderr, flush=True)
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 every claim holds, 1 one does not, 2 there is no lab."""
     parser = argparse.ArgumentParser(
@@ -52,15 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--quick", action="store_true", help="fewer campaigns, ten A/A comparisons, and no page")
     quick = parser.parse_args(arguments).quick
-    try:
-        made, held = _measured(quick)
-        if quick:
-            print(made)
-        else:
-            PAGE.write_text(rewritten(PAGE.read_text(), made))
-    except (BenchError, WulfError) as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return USAGE
+    made, held = _measured(quick)
+    if quick:
+        print(made)
+    else:
+        rewrite(PAGE, made)
     return OK if held else FOUND
 
 

@@ -15,22 +15,21 @@ import argparse
 import statistics
 import sys
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.engine.context import say
-from bench.engine.errors import BenchError
+from bench.engine.errors import told
 from bench.engine.places import DOCS
+from bench.engine.programs import listed, picked
 from bench.engine.session import Session
-from bench.report.docs import rewritten
+from bench.report.docs import rewrite
 from bench.smpi.cluster import base_network
 from bench.smpi.replay import predict
 from bench.smpi.simgrid import Smpi
 from wulf.cluster.programs import find_program
-from wulf.core.errors import USAGE, WulfError
 from wulf.model.network.figures import nominal, scaled
 
 PAGE = DOCS / "smpi.md"
@@ -90,10 +89,8 @@ def jobs_of(
     names: Sequence[str], sizes: Sequence[int], public: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, int]]:
     """Programs and numbers of ranks: those asked for, else all, or of a public program those that it says."""
-    known = list(public) or list(PROGRAMS)
-    if unknown := [name for name in names if name not in known]:
-        raise BenchError(f"there is no program {', '.join(unknown)}: there are {', '.join(known)}")
-    own = {name: sizes or public.get(name, {}).get("ranks", SIZES) for name in names or known}
+    chosen = picked(names, public or PROGRAMS)
+    own = {name: sizes or public.get(name, {}).get("ranks", SIZES) for name in chosen}
     return [(name, ranks) for name, some in own.items() for ranks in some]
 
 
@@ -131,6 +128,7 @@ def summary(rows: Sequence[Row], engine: str) -> str:
     )
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 all was run; 2 it could not be."""
     parser = argparse.ArgumentParser(prog="python -m bench.smpi", description=__doc__)
@@ -139,21 +137,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ranks", type=int, action="append", help=f"so many [{', '.join(map(str, SIZES))}]")
     parser.add_argument("--docs", action="store_true", help=f"put the table into docs/{PAGE.name}")
     chosen = parser.parse_args(arguments)
-    try:
-        with (
-            tempfile.TemporaryDirectory(prefix="wulf-smpi-") as folder,
-            Session([str(find_program("wulf-replay").path)]) as session,
-        ):
-            public = tomllib.loads(chosen.public.read_text())["programs"] if chosen.public else {}
-            jobs = jobs_of(chosen.programs, chosen.ranks or (), public)
-            rows = contest(Smpi(Path(folder), public), session, jobs, say)
-        text = table(rows)
-        print(text)
-        if chosen.docs:
-            PAGE.write_text(rewritten(PAGE.read_text(), text))
-    except (BenchError, WulfError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
-        print(f"smpi: {error}", file=sys.stderr)
-        return USAGE
+    with (
+        tempfile.TemporaryDirectory(prefix="wulf-smpi-") as folder,
+        Session([str(find_program("wulf-replay").path)]) as session,
+    ):
+        public = listed(chosen.public) if chosen.public else {}
+        jobs = jobs_of(chosen.programs, chosen.ranks or (), public)
+        rows = contest(Smpi(Path(folder), public), session, jobs, say)
+    text = table(rows)
+    print(text)
+    if chosen.docs:
+        rewrite(PAGE, text)
     return 0
 
 

@@ -15,14 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.engine.errors import BenchError
+from bench.engine.errors import BenchError, told
 from bench.engine.session import Session
 from bench.foresight.lab import PATIENCE
 from bench.smpi import cluster
 from bench.smpi.cluster import base_network
 from bench.smpi.simgrid import output, tool
 from wulf.cluster.programs import find_program
-from wulf.core.errors import USAGE, WulfError
 from wulf.model.network.figures import FOREVER, Values, nominal
 from wulf.trace.imports import Imported, import_named
 
@@ -106,17 +105,14 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join([*lines, *(f"\n{row.name}: {note}" for row in rows for note in row.notes)])
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 all were replayed; 2 one could not be."""
     parser = argparse.ArgumentParser(prog="python -m bench.smpi.replay", description=__doc__)
     parser.add_argument("traces", nargs="+", metavar="TRACE", type=Path)
     chosen = parser.parse_args(arguments)
-    try:
-        with Session([str(find_program("wulf-replay").path)]) as session:
-            print(table([compared(trace, session) for trace in chosen.traces]))
-    except (BenchError, WulfError, OSError) as error:
-        print(f"smpi_replay: {error}", file=sys.stderr)
-        return USAGE
+    with Session([str(find_program("wulf-replay").path)]) as session:
+        print(table([compared(trace, session) for trace in chosen.traces]))
     return 0
 
 

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,11 +22,11 @@ from typing import Any
 
 from bench.engine.blocks import Contest, Effort, run_blocks
 from bench.engine.context import say
-from bench.engine.errors import BenchError
+from bench.engine.errors import BenchError, told
 from bench.engine.places import BUILT, LOOPS
+from bench.engine.programs import listed, picked
 from bench.engine.rows import Row
 from bench.trace.cost import MOST_OF_A_RUN, Side
-from wulf.core.errors import USAGE, WulfError
 
 RANKS = 2
 LOOKS = (12, 18, 27, 40)
@@ -86,6 +85,7 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 all was run; 2 it could not be."""
     parser = argparse.ArgumentParser(prog="python -m bench.trace.programs", description=__doc__)
@@ -95,24 +95,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the order")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for all of it")
     options = parser.parse_args(arguments)
-    try:
-        known = tomllib.loads(options.file.read_text())["programs"]
-        library = stopwatch(options.mpi)
-        with tempfile.TemporaryDirectory(prefix="wulf-tracing-") as scratch:
-            side = Side(options.mpi, Path(scratch))
-            contests = [
-                Contest(
-                    name, "untraced", "s", "lower", partial(seconds, side, library, known[name], traced=True),
-                    partial(seconds, side, library, known[name], traced=False), MOST_OF_A_RUN,
-                )
-                for name in options.programs or known
-            ]  # fmt: skip
-            effort = Effort(LOOKS, WIDTH, time.monotonic() + options.seconds)
-            run_blocks(contests, effort, random.Random(options.seed), say)
-        print(table([contest.row() for contest in contests]))
-    except (BenchError, WulfError, OSError, KeyError, tomllib.TOMLDecodeError) as error:
-        print(f"tracing: {error}", file=sys.stderr)
-        return USAGE
+    known = listed(options.file)
+    library = stopwatch(options.mpi)
+    with tempfile.TemporaryDirectory(prefix="wulf-tracing-") as scratch:
+        side = Side(options.mpi, Path(scratch))
+        contests = [
+            Contest(
+                name, "untraced", "s", "lower", partial(seconds, side, library, known[name], traced=True),
+                partial(seconds, side, library, known[name], traced=False), MOST_OF_A_RUN,
+            )
+            for name in picked(options.programs, known)
+        ]  # fmt: skip
+        effort = Effort(LOOKS, WIDTH, time.monotonic() + options.seconds)
+        run_blocks(contests, effort, random.Random(options.seed), say)
+    print(table([contest.row() for contest in contests]))
     return 0
 
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.engine.context import say
-from bench.engine.errors import BenchError
+from bench.engine.errors import BenchError, told
 from bench.engine.places import DATA, DOCS
-from bench.report.docs import rewritten
+from bench.report.docs import rewrite
 from bench.trace.archives import Entry, entries_of, fetched, given_files, printed
-from wulf.core.errors import USAGE, WulfError
+from wulf.core.errors import WulfError
 from wulf.core.units import show
 from wulf.model.foresight.forecast import LEAST_DRAWS
 from wulf.model.foresight.prediction import Prediction
@@ -144,6 +144,7 @@ def places(rows: Sequence[Row]) -> str:
     return "\n".join(f"- {row.entry.name}: {row.entry.source}" for row in rows)
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 also where traces were refused; 1 wulf itself failed at one; 2 there is no such list or name."""
     parser = argparse.ArgumentParser(prog="python -m bench.trace.wild", description=__doc__)
@@ -153,17 +154,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what was fetched and imported there")
     parser.add_argument("--docs", action="store_true", help="rewrite docs/trace-wild.md")
     chosen = parser.parse_args(arguments)
-    try:
-        entries = _chosen(entries_of(chosen.list.read_text(encoding="utf-8")), chosen.names)
-        with _folder(chosen.keep) as folder:
-            rows = list(_rows(entries, folder, chosen.mirrors))
-        made = f"{table(rows)}\n\nWhere they lie:\n\n{places(rows)}"
-        print(made)
-        if chosen.docs:
-            PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
-    except (BenchError, OSError) as error:
-        print(f"wild: {error}", file=sys.stderr)
-        return USAGE
+    entries = _chosen(entries_of(chosen.list.read_text(encoding="utf-8")), chosen.names)
+    with _folder(chosen.keep) as folder:
+        rows = list(_rows(entries, folder, chosen.mirrors))
+    made = f"{table(rows)}\n\nWhere they lie:\n\n{places(rows)}"
+    print(made)
+    if chosen.docs:
+        rewrite(PAGE, made)
     return int(any(row.error.startswith(DEFECT) for row in rows))
 
 

@@ -15,12 +15,12 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bench.engine.errors import BenchError
+from bench.engine.errors import BenchError, told
 from bench.engine.places import DOCS
-from bench.report.docs import rewritten
+from bench.report.docs import rewrite
 from bench.undo.cases import CASES, Seen
 from bench.undo.contenders import CONTENDERS
-from wulf.core.errors import OK, USAGE
+from wulf.core.errors import OK
 
 PAGE = DOCS / "undo.md"
 TRIALS = 10
@@ -28,22 +28,19 @@ PRIVATE = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--
 PATIENCE_S = 120
 
 
+@told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 the page is written, 2 a contender could not be run."""
     parser = argparse.ArgumentParser(prog="python -m bench.undo", description="The table of docs/undo.md.")
     parser.add_argument("--trials", type=int, default=TRIALS, help="of each case")
     parser.add_argument("--tuned", default="tuned", help="command that starts tuned")
     parser.add_argument("--print", action="store_true", help="the table, and no page")
-    told = parser.parse_args(arguments)
-    try:
-        made = table(contest(told.trials, told.tuned), told.trials, version(told.tuned))
-        if told.print:
-            print(made)
-        else:
-            PAGE.write_text(rewritten(PAGE.read_text(), made))
-    except BenchError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return USAGE
+    asked = parser.parse_args(arguments)
+    made = table(contest(asked.trials, asked.tuned), asked.trials, version(asked.tuned))
+    if asked.print:
+        print(made)
+    else:
+        rewrite(PAGE, made)
     return OK
 
 

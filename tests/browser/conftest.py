@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The report of a shape of run, written once."""
     folder = tmp_path_factory.mktemp("reports")
 
+    @cache
     def written(shape: str) -> Path:
         path = folder / f"{shape}.html"
-        if not path.exists():
-            write_report((SHAPES | NODE_SHAPES)[shape](), path)
+        write_report((SHAPES | NODE_SHAPES)[shape](), path)
         return path
 
     return written

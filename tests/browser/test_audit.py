@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,10 @@ return [...document.querySelectorAll("#audit td, #settings td, #audit th, #setti
 def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     folder = tmp_path_factory.mktemp("audits")
 
+    @cache
     def write(shape: str) -> Path:
         path = folder / f"{shape}.html"
-        if not path.exists():
-            write_report(AUDIT_SHAPES[shape](), path)
+        write_report(AUDIT_SHAPES[shape](), path)
         return path
 
     return write

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,10 @@ LEGENDS = "return document.querySelectorAll(`#${arguments[0]} .legend .traces`).
 def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     folder = tmp_path_factory.mktemp("models")
 
+    @cache
     def write(name: str) -> Path:
         path = folder / f"{name}.html"
-        if not path.exists():
-            write_view(VIEWS[name](), path)
+        write_view(VIEWS[name](), path)
         return path
 
     return write

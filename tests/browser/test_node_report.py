@@ -19,12 +19,6 @@ from wulf.report.node.machines import beside
 pytestmark = pytest.mark.browser
 
 SECTIONS = ("node-rows", "node-sweeps", "node-matrices", "node-noise", "node-machines")
-SEEN = ("node", "node-five", "node-hostile", "node-mixed", "node-nothing")
-OUTSIDE = """
-return [...document.querySelectorAll("body *")]
-  .filter((e) => !e.closest(".scroll, svg, .skip") && e.getBoundingClientRect().right > innerWidth + 0.5)
-  .map((e) => e.outerHTML.slice(0, 80));
-"""
 INKS = """
 const behind = (e) => {
   for (; e; e = e.parentElement) {
@@ -44,27 +38,6 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = {"old": node_run(("n1",)), "new": node_run(("<i>n2</i>",), seed=9)}
     write_view(machines_view(beside(machines_of(runs, {"old": 900.0, "new": 2490.0}), titles())), path)
     return path
-
-
-@pytest.mark.parametrize("shape", first_of(SEEN))
-def test_it_renders_without_an_error_or_a_request(page: Page, report: Report, shape: str) -> None:
-    path = report(shape)
-    page.open(path)
-    charts = page.js("return document.querySelectorAll('.chart').length")
-    assert page.js("return document.documentElement.dataset.drawn ?? '0'") == str(charts)
-    assert page.js("return [...document.querySelectorAll('.chart')].every((e) => e.querySelector('svg.main-svg'))")
-    assert page.console() == []
-    assert page.requests() == [path.resolve().as_uri()]
-
-
-@pytest.mark.parametrize("shape", first_of(SEEN))
-def test_a_phone_never_scrolls_sideways(page: Page, report: Report, shape: str) -> None:
-    width = 360
-    page.window(width, 780, phone=True)
-    page.open(report(shape))
-    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-    assert page.js("return document.documentElement.scrollWidth") == width
-    assert page.js(OUTSIDE) == []
 
 
 @pytest.mark.full

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from importlib import import_module
 from itertools import groupby
@@ -161,7 +161,7 @@ class Group(click.Group):
 class TableGroup(Group):
     """A group whose commands are a table: name → "module:attribute", in the order of its help.
 
-    Attributes
+    Parameters
     ----------
     default
         The command that is meant where the first word names none; empty: a command must be named.
@@ -169,9 +169,11 @@ class TableGroup(Group):
         Whether it is meant where there is no word at all, too.
     """
 
-    commands_at: dict[str, str]
-    default = ""
-    alone = False
+    def __init__(
+        self, *args: Any, commands_at: Mapping[str, str], default: str = "", alone: bool = False, **more: Any
+    ) -> None:
+        super().__init__(*args, **more)
+        self.commands_at, self.default, self.alone = commands_at, default, alone
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the table's order."""

@@ -22,6 +22,14 @@ def _file(machine: Machine, nic: str, file: str) -> str:
     return f"{NET}/{nic}/{file}"
 
 
+def _version(machine: Machine, nic: str, of: str) -> str:
+    """What the driver says of itself or of the firmware."""
+    version = machine.ask("drvinfo", nic)[of]
+    if version in ("", "N/A"):
+        raise Unknown(f"the driver reports no {of}", absent=True)
+    return str(version)
+
+
 @topic.fact("interfaces", "Interfaces that carry the node's traffic: not lo, nor bridges and links of containers")
 def listed(machine: Machine) -> str:
     return " ".join(interfaces(machine)) or "none"
@@ -34,10 +42,7 @@ def driver(machine: Machine, nic: str) -> str:
 
 @topic.each("*.driver_version", interfaces, "Version of the driver; one that comes with the kernel has the kernel's")
 def driver_version(machine: Machine, nic: str) -> str:
-    version = machine.ask("drvinfo", nic)["version"]
-    if version in ("", "N/A"):
-        raise Unknown("the driver reports no version", absent=True)
-    return str(version)
+    return _version(machine, nic, "version")
 
 
 @topic.each("*.driver_in_tree", interfaces, "Whether the driver is the kernel's own (/sys/module/*/taint has no O)")
@@ -61,10 +66,7 @@ def driver_in_tree(machine: Machine, nic: str) -> bool:
 
 @topic.each("*.firmware", interfaces, "Version of the firmware, as the driver reports it")
 def firmware(machine: Machine, nic: str) -> str:
-    version = machine.ask("drvinfo", nic)["firmware"]
-    if version in ("", "N/A"):
-        raise Unknown("the driver reports no firmware", absent=True)
-    return str(version)
+    return _version(machine, nic, "firmware")
 
 
 @topic.each("*.bus", interfaces, "Bus that the interface's device sits on: pci, virtio, usb, ...")

@@ -38,8 +38,6 @@ COMMANDS = {
 class AppGroup(TableGroup):
     """The drivers as commands, each made from its parameters, and the commands of the table above."""
 
-    commands_at = COMMANDS
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         """What there is on the nodes first, then the drivers."""
         return list(dict.fromkeys([*super().list_commands(ctx), *drivers()]))
@@ -116,7 +114,7 @@ def measured(name: str, options: dict[str, Any], study: Callable[[Conditions, Wo
     return show_run(studied(f"app-{name}", options, make, where=mpi_inventory), as_json=as_json)
 
 
-@click.group(cls=AppGroup)
+@click.group(cls=AppGroup, commands_at=COMMANDS)
 def command() -> None:
     """Run applications, and know how fast they are: `wulf app stream 'n[1-4]'`.
 

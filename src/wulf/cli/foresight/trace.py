@@ -34,14 +34,7 @@ COMMANDS = {
 }
 
 
-class TraceGroup(TableGroup):
-    """`wulf trace n[1-4] -- ./app` is `wulf trace run n[1-4] -- ./app`."""
-
-    commands_at = COMMANDS
-    default = "run"
-
-
-@click.group(cls=TraceGroup)
+@click.group(cls=TableGroup, commands_at=COMMANDS, default="run")
 def command() -> None:
     """Record an MPI program's calls, without linking it anew: `wulf trace -- mpirun -n 4 ./app`.
 

@@ -34,15 +34,7 @@ EXAMPLE = """\
 """
 
 
-class ConfigGroup(TableGroup):
-    """`wulf config` alone is `wulf config show`."""
-
-    commands_at = COMMANDS
-    default = "show"
-    alone = True
-
-
-@click.group(cls=ConfigGroup)
+@click.group(cls=TableGroup, commands_at=COMMANDS, default="show", alone=True)
 def command() -> None:
     """What is set for every command: shown with the file that says so, or begun with an example.
 

@@ -37,8 +37,6 @@ COMMANDS = {
 class MpiGroup(TableGroup):
     """The probes of wulf-mpi as commands, and the commands over many nodes and sizes."""
 
-    commands_at = COMMANDS
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         """What there is on the nodes first, then the probes as they describe themselves."""
         return list(dict.fromkeys([*super().list_commands(ctx), *mpi_probe().patterns]))
@@ -120,7 +118,7 @@ def measured(
     return show_run(studied(f"mpi-{name}", options, make, where=mpi_inventory), as_json=as_json, whole=whole)
 
 
-@click.group(cls=MpiGroup)
+@click.group(cls=MpiGroup, commands_at=COMMANDS)
 def command() -> None:
     """Measure MPI between ranks: `wulf mpi pingpong n1 n2 --bytes 1`.
 

@@ -26,15 +26,7 @@ COMMANDS = {
 """Name → module and attribute."""
 
 
-class RunsGroup(TableGroup):
-    """`wulf runs` alone is `wulf runs list`."""
-
-    commands_at = COMMANDS
-    default = "list"
-    alone = True
-
-
-@click.group(cls=RunsGroup)
+@click.group(cls=TableGroup, commands_at=COMMANDS, default="list", alone=True)
 def command() -> None:
     """The runs that there are: listed, exported, removed."""
 

@@ -47,8 +47,6 @@ REPEATS, QUICK_REPEATS = 3, 0
 class SearchGroup(TableGroup):
     """Commands by name; a file is `own`."""
 
-    commands_at = COMMANDS
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """`wulf search my.toml n[1-4]` is `wulf search own my.toml n[1-4]`."""
         if args and args[0].endswith(".toml"):
@@ -56,7 +54,7 @@ class SearchGroup(TableGroup):
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=SearchGroup)
+@click.group(cls=SearchGroup, commands_at=COMMANDS)
 def command() -> None:
     """Find the fastest configuration of a program, by running it; and say how sure that is.
 

@@ -40,14 +40,7 @@ OWN = (
 """Options that are a request's fields of the same name."""
 
 
-class TuneGroup(TableGroup):
-    """Commands by name; without one it is the campaign."""
-
-    commands_at = COMMANDS
-    default = "campaign"
-
-
-@click.group(cls=TuneGroup)
+@click.group(cls=TableGroup, commands_at=COMMANDS, default="campaign")
 def command() -> None:
     """Find the settings that make nodes faster, by measuring; and undo changes.
 

@@ -16,9 +16,7 @@ def main(arguments: list[str]) -> int:
     """`connect PID START HOST PORT`: PID and START name the lab's first process."""
     pid, start, host, port = arguments
     try:
-        if linux.start_time(int(pid)) != start:
-            raise ProcessLookupError(f"process {pid} is gone")
-        linux.join(int(pid), ("user", "net"))
+        linux.enter(int(pid), start, ("user", "net"))
         connection = socket.create_connection((host, int(port)), timeout=10)
     except ProcessLookupError:
         print("this lab is down; `wulf lab up` makes a new one", file=sys.stderr)

@@ -7,7 +7,7 @@ import socket
 import sys
 
 from . import linux
-from .link import NAMESPACES, adopt
+from .link import adopt
 
 _ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 
@@ -21,9 +21,7 @@ def main(arguments: list[str]) -> int:
     pid, start, log, host, command = int(arguments[0]), arguments[1], arguments[2], arguments[3], arguments[4:]
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        if linux.start_time(pid) != start:
-            raise ProcessLookupError(f"process {pid} is gone")
-        linux.join(pid, NAMESPACES)
+        linux.enter(pid, start)
     except OSError as error:
         print(f"can't enter the lab: {error.strerror or error}", file=sys.stderr)
         return 1

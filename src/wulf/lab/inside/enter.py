@@ -1,7 +1,5 @@
 """Runs one command on a node from outside, with the caller's standard streams and exit status."""
 
-# ruff: noqa: PTH121
-
 from __future__ import annotations
 
 import os
@@ -11,7 +9,6 @@ import sys
 from . import linux
 from .node import HOME, TEMPORARY
 
-NAMESPACES = ("user", "mnt", "uts", "ipc", "net", "pid")
 HOMES = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 """Of who calls: the nodes would share them, as they share no home."""
 
@@ -20,11 +17,7 @@ def main(arguments: list[str]) -> int:
     """`enter PID START COMMAND …`: PID and START name the node's first process. Exit status as a shell gives it."""
     pid, start, command = int(arguments[0]), arguments[1], arguments[2:]
     try:
-        if linux.start_time(pid) != start:
-            raise ProcessLookupError(f"process {pid} is gone")
-        other_user = not os.path.samefile(f"/proc/{pid}/ns/user", "/proc/self/ns/user")
-        linux.join(pid, NAMESPACES)
-        if other_user:
+        if linux.enter(pid, start):
             linux.keep_capabilities()
     except OSError as error:
         print(f"can't enter the node: {error.strerror or error}", file=sys.stderr)

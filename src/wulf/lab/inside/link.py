@@ -4,8 +4,6 @@ Its standard input and output are named pipes in the lab's directory. It holds b
 serves whoever comes, and its session ends when the lab does.
 """
 
-# ruff: noqa: PTH121
-
 from __future__ import annotations
 
 import os
@@ -17,7 +15,6 @@ from collections.abc import Callable
 
 from . import linux
 
-NAMESPACES = ("user", "mnt", "uts", "ipc", "net", "pid")
 _CREDENTIALS = struct.Struct("3i")  # struct ucred of unix(7): pid, uid, gid
 
 
@@ -27,11 +24,7 @@ def main(arguments: list[str]) -> int:
     streams = [os.open(f"{directory}/link.{name}", os.O_RDWR) for name in ("in", "out")]
     streams.append(os.open(f"{directory}/link.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
     try:
-        if linux.start_time(pid) != start:
-            raise ProcessLookupError(f"process {pid} is gone")
-        other_user = not os.path.samefile(f"/proc/{pid}/ns/user", "/proc/self/ns/user")
-        linux.join(pid, NAMESPACES)
-        if other_user:
+        if linux.enter(pid, start):
             linux.keep_capabilities()
     except OSError as error:
         print(f"can't enter the lab: {error.strerror or error}", file=sys.stderr)

@@ -4,7 +4,7 @@ Sources: unshare(2), setns(2), mount(2), sethostname(2), prctl(2), capset(2), us
 OSError with the call and its object in the text.
 """
 
-# ruff: noqa: PTH116, PTH123
+# ruff: noqa: PTH116, PTH121, PTH123
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ NEW_PIDS = 0x20000000
 NEW_NET = 0x40000000
 NODE_NAMESPACES = NEW_MOUNTS | NEW_UTS | NEW_IPC | NEW_PIDS | NEW_NET
 """What a lab's first process and each of its nodes have of their own."""
+
+NAMESPACES = ("user", "mnt", "uts", "ipc", "net", "pid")
+"""All that a process of a lab is in, in the order in which they are joined."""
 
 DISKS = "disks"
 """In a lab's directory, a link to the folder of its disks, where it has any."""
@@ -156,3 +159,15 @@ def start_time(pid: int) -> str:
     if fields[0] in (b"Z", b"X"):
         raise ProcessLookupError(f"process {pid} is gone")
     return fields[19].decode()
+
+
+def enter(pid: int, start: str, names: tuple[str, ...] = NAMESPACES) -> bool:
+    """Join the namespaces of process `pid`, which began at `start`; whether its user namespace is not ours.
+
+    Raises ProcessLookupError where it is gone, OSError where it can't be joined.
+    """
+    if start_time(pid) != start:
+        raise ProcessLookupError(f"process {pid} is gone")
+    other_user = not os.path.samefile(f"/proc/{pid}/ns/user", "/proc/self/ns/user")
+    join(pid, names)
+    return other_user
