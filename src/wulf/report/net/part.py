@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from wulf.report.net.curve import ThroughputCurve
 from wulf.report.net.layers import Layers
 from wulf.report.net.pairs import Pairs
 from wulf.report.net.sweep import SizeSweep
 from wulf.report.net.whole import Whole
 
-PARTS = (Whole(), Pairs(), SizeSweep(), Layers())
+PARTS = (Whole(), Pairs(), SizeSweep(), ThroughputCurve(), Layers())

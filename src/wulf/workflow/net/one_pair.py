@@ -10,6 +10,7 @@ from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.stats.comparison import PairedRule
 from wulf.workflow.engine.connect import Connected
+from wulf.workflow.engine.curve import Curve, patient
 from wulf.workflow.engine.study import Conditions, Judgement, Study
 from wulf.workflow.engine.sweep import Sweep, first_sizes
 
@@ -70,6 +71,34 @@ class PairSweep(Study):
     def judge(self, records: Sequence[Record]) -> Judgement:
         """The lines."""
         return self._sweep.judge(records)
+
+
+class PairCurve(Study):
+    """One pair's throughput over sizes, one way and both, blocking and not; what stands out is then proven in blocks.
+
+    Parameters
+    ----------
+    cell
+        A stream; its `bytes` and what an arm asks are replaced.
+    """
+
+    def __init__(self, given: Conditions, cell: Cell, curve: Curve) -> None:
+        super().__init__(given)
+        self.effort = patient(given.effort)
+        self._cell, self._curve = cell, curve
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """All sizes in all ways, where both nodes answered."""
+        return [cell for stream in _placed([self._cell], connected) for cell in self._curve.cells(stream)]
+
+    def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
+        """What is to be proven, in blocks that hold each of it."""
+        self.together = True
+        return self._curve.extend(records, self.effort)
+
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """The curves, and what they cost the hosts."""
+        return self._curve.judge(records, self.effort, self.given.writer)
 
 
 def _placed(cells: Sequence[Cell], connected: Connected) -> list[Cell]:
