@@ -15,6 +15,7 @@ from wulf.cli.net.curve import curve
 from wulf.cli.net.layers import layers
 from wulf.cli.net.like import as_option, given, run_like
 from wulf.cli.net.pairs import net_probe, pair_inventory
+from wulf.cli.net.zero_loss import zero_loss
 from wulf.cli.options import PARAM_TYPES, Number, Percent, measure_options, node_options
 from wulf.cli.showing import echo
 from wulf.cli.studying import show_run, studied
@@ -207,7 +208,7 @@ def sweep(
     return show_run(outcome, as_json=as_json)
 
 
-OVER: dict[str, click.Command] = {"sweep": sweep, "curve": curve, "layers": layers}
+OVER: dict[str, click.Command] = {"sweep": sweep, "curve": curve, "zero-loss": zero_loss, "layers": layers}
 """Name → command: one pair in more than one cell."""
 
 

@@ -48,11 +48,11 @@ def _mbits(rate: float) -> float:
     return rate * 8e-6
 
 
-def _buffers(loop: Replicate) -> tuple[Any, Any, Any, Any]:
+def _buffers(loop: Replicate) -> list[Any]:
     """SO_SNDBUF and SO_RCVBUF of the client, then of the server; `-` where they are not told."""
     info = loop["info"]
     server = info.get("server", {})
-    return tuple(end.get(name, "-") for end in (info, server) for name in ("sndbuf", "rcvbuf"))  # type: ignore[return-value]
+    return [end.get(name, "-") for end in (info, server) for name in ("sndbuf", "rcvbuf")]
 
 
 def _stream_text(measured: Measurement) -> str:

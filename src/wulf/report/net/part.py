@@ -7,5 +7,6 @@ from wulf.report.net.layers import Layers
 from wulf.report.net.pairs import Pairs
 from wulf.report.net.sweep import SizeSweep
 from wulf.report.net.whole import Whole
+from wulf.report.net.zero_loss import ZeroLoss
 
-PARTS = (Whole(), Pairs(), SizeSweep(), ThroughputCurve(), Layers())
+PARTS = (Whole(), Pairs(), SizeSweep(), ThroughputCurve(), ZeroLoss(), Layers())

@@ -26,7 +26,7 @@ class PairProbe(Study):
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """The cell, where both nodes answered."""
-        return _placed([self._cell], connected)
+        return placed([self._cell], connected)
 
 
 class Versus(Study):
@@ -40,7 +40,7 @@ class Versus(Study):
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """Both arms, where both nodes answered."""
-        return _placed(self._arms, connected)
+        return placed(self._arms, connected)
 
 
 class PairSweep(Study):
@@ -58,10 +58,10 @@ class PairSweep(Study):
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """The first sizes, where both nodes answered."""
-        placed = _placed([self._sweep.cell], connected)
-        if not placed:
+        there = placed([self._sweep.cell], connected)
+        if not there:
             return ()
-        self._sweep.cell = placed[0]
+        self._sweep.cell = there[0]
         return self._sweep.cells(first_sizes(self._most))
 
     def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
@@ -89,7 +89,7 @@ class PairCurve(Study):
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """All sizes in all ways, where both nodes answered."""
-        return [cell for stream in _placed([self._cell], connected) for cell in self._curve.cells(stream)]
+        return [cell for stream in placed([self._cell], connected) for cell in self._curve.cells(stream)]
 
     def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
         """What is to be proven, in blocks that hold each of it."""
@@ -101,7 +101,7 @@ class PairCurve(Study):
         return self._curve.judge(records, self.effort, self.given.writer)
 
 
-def _placed(cells: Sequence[Cell], connected: Connected) -> list[Cell]:
+def placed(cells: Sequence[Cell], connected: Connected) -> list[Cell]:
     """The cells on the CPUs where they belong; none where an end did not answer."""
     if not {cells[0].client, cells[0].server} <= set(connected.sessions):
         return []
