@@ -18,7 +18,8 @@ from wulf.report.kit.html import (
     write_page,
 )
 from wulf.report.kit.terminal import ticks
-from wulf.report.kit.view import Curve, Drawing, Plot, View, walk
+from wulf.report.kit.trends import trend_chart
+from wulf.report.kit.view import Curve, Drawing, Plot, Trend, View, walk
 
 
 def write_view(view: View, path: Path, kept: str = "`--html PATH` writes it again") -> None:
@@ -36,13 +37,14 @@ def render_view(view: View) -> str:
     """The page as one HTML document."""
     charts, names = _drawings(view)
     sections = [(one.key or f"section-{number}", one) for number, one in enumerate(view.sections, 1)]
+    links = [(one.key, one.link) for one in view.sections if one.link]
     scripts = [plotly(charts)] if charts else []
     scripts += [drawing_script(*names)] if names else []
     return fill_template(
         "page.html.j2",
         view=view,
         sections=sections,
-        links=[(one.key, one.link) for one in view.sections if one.link],
+        links=[*links, ("method", "Method")] if links and view.method else links,
         charts=json_for_script(charts) if charts else "",
         scripts=scripts,
         script_digests=[script_digest(script) for script in scripts],
@@ -57,6 +59,8 @@ def _drawings(view: View) -> tuple[list[Mapping[str, Any]], list[str]]:
         match one:
             case Plot():
                 charts.append(plot_chart(one))
+            case Trend():
+                charts.append(trend_chart(one))
             case Drawing():
                 charts.append({**one.make(), "id": one.key})
         if not isinstance(one, str):
