@@ -44,10 +44,9 @@ def colour_console() -> Console:
 
 
 def show_outcome(outcome: Outcome, result: Mapping[str, Any], page: Path, *, as_json: bool = False) -> None:
-    """What a campaign, a search or an impact came to; its page is always written."""
+    """What a campaign, a search or an impact came to, and where its page is."""
     from wulf.report.kit.terminal import print_view
 
-    outcome.write(result, page)
     if as_json:
         echo(json.dumps(result))
     else:

@@ -12,7 +12,8 @@ from wulf.core.records import Record
 from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.findings.history import CoincidentChange, JudgedSeries, MetricHistory, SeriesStep
 from wulf.report.kit.figures import cell_name, metric_name
-from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, LevelChange, Note, Row, Section, Trend, View
+from wulf.report.kit.trends import LevelChange, Trend
+from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, Note, Row, Section, View
 from wulf.stats.series.changes import Change
 from wulf.stats.stopping import settled_median
 from wulf.store.history import Series

@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from wulf.core.files import replace_file
 from wulf.core.units import show, show_interval
 from wulf.report.kit.charts import hover, label
 from wulf.report.kit.html import (
@@ -15,11 +16,11 @@ from wulf.report.kit.html import (
     json_for_script,
     plotly,
     script_digest,
-    write_page,
 )
 from wulf.report.kit.terminal import ticks
-from wulf.report.kit.trends import trend_chart
-from wulf.report.kit.view import Curve, Drawing, Plot, Trend, View, walk
+from wulf.report.kit.trends import Trend, trend_chart
+from wulf.report.kit.view import Curve, Drawing, Plot, View, walk
+from wulf.store.reading import StoreError
 
 
 def write_view(view: View, path: Path, kept: str = "`--html PATH` writes it again") -> None:
@@ -30,7 +31,14 @@ def write_view(view: View, path: Path, kept: str = "`--html PATH` writes it agai
     StoreError
         The disk is full, there is no such directory, or there is no permission.
     """
-    write_page(path, render_view(view), kept)
+    content = render_view(view)
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise StoreError(
+            f"can't write the page {path} ({show(len(content), 'B')}): {error.strerror}",
+            f"free some space or give another path; {kept}",
+        ) from error
 
 
 def render_view(view: View) -> str:

@@ -16,6 +16,7 @@ from wulf.core.units import scale_for, show, show_in
 from wulf.report.kit.charts import round_values
 from wulf.report.kit.printing import say
 from wulf.report.kit.textplot import Marked, middle_range, sparkline, text_plot
+from wulf.report.kit.trends import Trend
 from wulf.report.kit.view import (
     Callout,
     Cell,
@@ -28,7 +29,6 @@ from wulf.report.kit.view import (
     Section,
     SideBySide,
     Span,
-    Trend,
     View,
 )
 

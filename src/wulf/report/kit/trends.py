@@ -1,16 +1,17 @@
-"""A trend as a chart for templates/trend.js: points over the number of the run, levels, and where they change."""
+"""A figure over many runs: what a view holds of it, and its chart for templates/trend.js."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from wulf.core.units import scale_for, show
 from wulf.report.kit.charts import Chart, hover, label
-from wulf.report.kit.view import Trend
+from wulf.report.kit.view import Element
 from wulf.stats.samples import Floats
 
 MAX_POINTS = 1500
@@ -21,6 +22,57 @@ MAX_DAYS = 60
 
 REACH = 4.0
 """Of a normal distribution, all but one value in two million lie so near."""
+
+
+@dataclass(frozen=True)
+class LevelChange:
+    """Where the level of a trend changes.
+
+    Attributes
+    ----------
+    mark
+        Its number.
+    at, earliest, latest
+        Index of the first value after it, and of the first and last that may be so.
+    style
+        As of a callout.
+    """
+
+    mark: str
+    at: int
+    earliest: int
+    latest: int
+    style: str
+
+
+@dataclass(frozen=True)
+class Trend(Element):
+    """A figure over many runs, and where its level changes: bars in a terminal, points on a page.
+
+    Attributes
+    ----------
+    title
+        What the figure is.
+    low, high
+        Of each value's interval; None where it has none.
+    days, names
+        Of each value: what stands on the axis, which repeats it no more than once, and the lines beside the pointer.
+    first
+        Index of the first value that is shown.
+    """
+
+    kind: ClassVar[str] = "trend"
+    scripts = ("trend.js",)
+    key: str
+    title: str
+    unit: str
+    values: Sequence[float]
+    low: Sequence[float | None]
+    high: Sequence[float | None]
+    days: Sequence[str]
+    names: Sequence[Sequence[str]]
+    changes: Sequence[LevelChange] = ()
+    first: int = 0
 
 
 def trend_chart(trend: Trend) -> Chart:

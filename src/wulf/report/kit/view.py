@@ -175,57 +175,6 @@ class Plot(Element):
 
 
 @dataclass(frozen=True)
-class LevelChange:
-    """Where the level of a trend changes.
-
-    Attributes
-    ----------
-    mark
-        Its number.
-    at, earliest, latest
-        Index of the first value after it, and of the first and last that may be so.
-    style
-        As of a callout.
-    """
-
-    mark: str
-    at: int
-    earliest: int
-    latest: int
-    style: str
-
-
-@dataclass(frozen=True)
-class Trend(Element):
-    """A figure over many runs, and where its level changes: bars in a terminal, points on a page.
-
-    Attributes
-    ----------
-    title
-        What the figure is.
-    low, high
-        Of each value's interval; None where it has none.
-    days, names
-        Of each value: what stands on the axis, which repeats it no more than once, and the lines beside the pointer.
-    first
-        Index of the first value that is shown.
-    """
-
-    kind: ClassVar[str] = "trend"
-    scripts = ("trend.js",)
-    key: str
-    title: str
-    unit: str
-    values: Sequence[float]
-    low: Sequence[float | None]
-    high: Sequence[float | None]
-    days: Sequence[str]
-    names: Sequence[Sequence[str]]
-    changes: Sequence[LevelChange] = ()
-    first: int = 0
-
-
-@dataclass(frozen=True)
 class Drawing(Element):
     """A chart that pages alone have; what it shows stands in tables, too.
 

@@ -30,8 +30,8 @@ from wulf.report.compare.history import (
 )
 from wulf.report.kit.page import render_view, write_view
 from wulf.report.kit.terminal import print_view
-from wulf.report.kit.trends import MAX_POINTS, trend_chart
-from wulf.report.kit.view import Trend, walk
+from wulf.report.kit.trends import MAX_POINTS, Trend, trend_chart
+from wulf.report.kit.view import walk
 from wulf.stats.series.changes import Change
 from wulf.store.history import Point, Series, Source
 from wulf.store.reading import StoreError
