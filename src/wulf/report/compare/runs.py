@@ -110,10 +110,10 @@ def _row(cell: CellComparison, reach: float, reasons: Sequence[str]) -> list[str
 
 def _name(record: Record) -> str | Cell:
     """A cell of a node survey goes by the name of its row or curve, and its parameters stand below."""
-    subject, what = subject_text(record.subject), cell_name(record)
+    subject, what, size = subject_text(record.subject), cell_name(record), record.params.get("bytes")
     if record.row or record.curve:
-        size = f", {show(record.params.get('bytes'), 'B')}" if record.params.get("bytes") and not record.row else ""
-        return Cell(f"{subject}, {record.row or record.curve + size}", small=[what] if what else [])
+        over = f", {show(size, 'B')}" if isinstance(size, int) and size else ""
+        return Cell(f"{subject}, {record.row or record.curve + over}", small=[what] if what else [])
     return f"{subject}, {what}" if what else subject
 
 

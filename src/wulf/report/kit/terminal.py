@@ -178,7 +178,7 @@ def _table(
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim", show_header=any(heads))
     for i in chosen:
         justify: JustifyMethod = "right" if columns.figures[i] else "left"
-        drawn = any(isinstance(row[i], Cell) and row[i].span for row in columns.rows)
+        drawn = any(isinstance(cell := row[i], Cell) and cell.span for row in columns.rows)
         table.add_column(heads[i], justify=justify, overflow="fold", no_wrap=columns.alike or drawn)
     for row in cells:
         table.add_row(*(row[i] for i in chosen))

@@ -77,7 +77,6 @@ class Cell:
     title: str = ""
     small: Sequence[str] = ()
     brief: str = ""
-    warning: str = ""
     note: int = 0
     span: Span | None = None
 
