@@ -11,7 +11,7 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.options import Percent, named_run, runs_option
-from wulf.cli.showing import colour_console, echo
+from wulf.cli.showing import show_rows
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -55,19 +55,12 @@ def command(
 def _cells(a: Run, b: Run, delta: float, page: Path | None, as_json: bool) -> int:
     """Two runs, cell by cell."""
     from wulf.measure.comparing import compare_runs
-    from wulf.report.compare.runs import print_comparison, rows_of
+    from wulf.report.compare.runs import comparison_view, rows_of
 
     found = compare_runs(a, b, delta=delta)
-    if as_json:
-        for row in rows_of(found):
-            echo(json.dumps(row))
-    else:
-        print_comparison(found, colour_console())
-    if page is not None:
-        from wulf.report.compare.runs_page import write_comparison
-
-        write_comparison(found, page)
-        echo(f"comparison: {page}", err=as_json)
+    rows = map(json.dumps, rows_of(found))
+    kept = "the runs are kept, `wulf compare A B --html PATH` writes the page again"
+    show_rows(comparison_view(found), rows, as_json=as_json, html=page, kept=kept)
     return found.exit_code
 
 
@@ -76,8 +69,6 @@ def _machines(
 ) -> int:
     """Nodes of any number of runs, side by side."""
     from wulf.measure.node.machines import machines_of, read_prices
-    from wulf.report.kit.page import write_view
-    from wulf.report.kit.terminal import print_view
     from wulf.report.node.comparison import machines_view, titles
     from wulf.report.node.machines import beside, json_rows
 
@@ -87,12 +78,6 @@ def _machines(
             f"{', '.join(wanted) or 'a row'}: no machine of {', '.join(runs)} has a time of that",
             "`wulf node --list` names the rows, and `wulf node` measures them",
         )
-    if as_json:
-        for row in json_rows(these):
-            echo(json.dumps(row))
-    else:
-        print_view(machines_view(these), colour_console())
-    if page is not None:
-        write_view(machines_view(these), page, "the runs are kept, `wulf compare --machines` writes the page again")
-        echo(f"comparison: {page}", err=as_json)
+    kept = "the runs are kept, `wulf compare --machines` writes the page again"
+    show_rows(machines_view(these), map(json.dumps, json_rows(these)), as_json=as_json, html=page, kept=kept)
     return OK
