@@ -15,7 +15,8 @@ from tests.unit.workflow.predict_fakes import FakeReplay, make_trace, this
 from wulf.model.foresight.prediction import TIMELINE, Timeline
 from wulf.model.network.figures import Network, scaled
 from wulf.model.network.file import shipped_network
-from wulf.report.foresight.page import KEY, write_predict
+from wulf.report.foresight.page import KEY, predict_page
+from wulf.report.kit.page import write_view
 from wulf.workflow.foresight.predict import predict
 from wulf.workflow.foresight.replaying import Replay
 from wulf.workflow.foresight.scene import Wanted
@@ -42,7 +43,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     networks = [scaled(this(), latency=0.5), Network(shipped_network("10gbe"))]
     traced = read_traced(make_trace(folder / "trace"))
     found = predict(Replay(FakeReplay()), traced, this(), Wanted(networks))
-    write_predict(replace(found, timelines=(level(COARSE), level(FINE))), folder / "page.html")
+    write_view(predict_page(replace(found, timelines=(level(COARSE), level(FINE)))), folder / "page.html")
     return folder / "page.html"
 
 

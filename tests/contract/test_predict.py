@@ -11,7 +11,8 @@ from tests.unit.workflow.predict_fakes import this
 from wulf.model.network.figures import Network, scaled
 from wulf.model.network.file import shipped_network
 from wulf.report.foresight.object import predict_object
-from wulf.report.foresight.page import render_predict
+from wulf.report.foresight.page import predict_page
+from wulf.report.kit.page import render_view
 from wulf.trace.record import Completion, Record
 from wulf.trace.writer import RankWriter
 from wulf.workflow.foresight.predict import predict
@@ -60,7 +61,7 @@ def test_a_ping_pong_has_its_closed_form(replay: Replay, trace: Path) -> None:
     assert {step.call for step in found.path.steps} == {"MPI_Send", "MPI_Recv", "before MPI_Send"}
     assert found.timelines[0].shares["compute"][0][0] > 0.5
     assert predict_object(found)["candidates"]
-    assert 'id="predict-timeline"' in render_predict(found)
+    assert 'id="predict-timeline"' in render_view(predict_page(found))
     assert not [note for note in found.notes if "none;" in note]
 
 

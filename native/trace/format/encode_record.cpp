@@ -9,13 +9,14 @@ namespace wulf::trace {
 
 namespace {
 
-/// Room for a field without its lists, and for what each entry of a list may need.
+/// Room for each field without its list.
 constexpr std::size_t plain_room = 4 * varint_most;
 
+/// Room for all fields: each list is that of one of them, so that it counts once.
 std::size_t room_for(const Record& record) {
-  return plain_room +
+  return (most_fields * plain_room) +
          (varint_most * (record.requests.size() + record.counts.size() + record.counts2.size())) +
-         record.text.size() + (completion_most * record.completions.size()) +
+         record.text.size() + (completion_most * (1 + record.completions.size())) +
          (2 * varint_most * (record.members.size() + record.members2.size()));
 }
 
@@ -160,8 +161,7 @@ std::size_t encode_chunk(const Record* first, const Record* last, std::vector<st
 
 void encode(const Record& record, std::vector<std::uint8_t>& out) {
   const std::size_t before = out.size();
-  const std::size_t room = room_for(record);
-  out.resize(before + 1 + (most_fields * room));
+  out.resize(before + 1 + room_for(record));
   std::uint8_t* at = out.data() + before;
   *at++ = static_cast<std::uint8_t>(record.op);
   for (const Field field : shape_of(record.op).fields) {

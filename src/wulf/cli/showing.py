@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,15 +44,30 @@ def colour_console() -> Console:
 
 
 def show_outcome(outcome: Outcome, result: Mapping[str, Any], page: Path, *, as_json: bool = False) -> None:
-    """What a campaign, a search or an impact came to; its page is always written."""
+    """What a campaign, a search or an impact came to, and where its page is."""
     from wulf.report.kit.terminal import print_view
 
-    outcome.write(result, page)
     if as_json:
         echo(json.dumps(result))
     else:
         print_view(outcome.view(result), colour_console())
     echo(f"report: {page}", err=as_json)
+
+
+def show_rows(view: View, rows: Iterable[str], *, as_json: bool, html: Path | None, kept: str) -> None:
+    """What was found in runs: `rows` are its JSON, a line each; `kept` is told where the page can't be written."""
+    from wulf.report.kit.page import write_view
+    from wulf.report.kit.terminal import print_view
+
+    if html is not None:
+        write_view(view, html, kept)
+    if as_json:
+        for row in rows:
+            echo(row)
+    else:
+        print_view(view, colour_console())
+    if html is not None:
+        echo(f"page: {html}", err=as_json)
 
 
 def show_view(

@@ -147,16 +147,17 @@ def tell_change(outcome: RunOutcome, *, as_json: bool) -> None:
     """What changed since the run of `--baseline`, and its page beside the report; beside --json in one line."""
     if outcome.change is None:
         return
-    from wulf.report.compare.runs import headline, print_comparison
-    from wulf.report.compare.runs_page import write_comparison
+    from wulf.report.compare.runs import comparison_view
+    from wulf.report.kit.page import write_view
+    from wulf.report.kit.terminal import print_view
 
-    page = outcome.run.path / "change.html"
-    write_comparison(outcome.change, page)
+    view, page = comparison_view(outcome.change), outcome.run.path / "change.html"
+    write_view(view, page, "the runs are kept, `wulf compare A B --html PATH` writes the page again")
     if as_json:
-        echo(f"since {outcome.change.a.id}: {headline(outcome.change)}", err=True)
+        echo(f"since {outcome.change.a.id}: {view.headline}", err=True)
     else:
         echo()
-        print_comparison(outcome.change, colour_console())
+        print_view(view, colour_console())
     echo(f"change: {page}", err=as_json)
 
 

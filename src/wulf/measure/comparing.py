@@ -9,7 +9,6 @@ from typing import Any
 from wulf.agent.facts import is_uniform
 from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
 from wulf.core.records import Record, Verdict
-from wulf.core.units import show
 from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import SHARED
 from wulf.stats.comparison import DELTA, Comparison, Judgement, benjamini_hochberg, compare_samples, holm
@@ -209,12 +208,3 @@ def sentence(comparison: Comparison) -> str:
             return f"{shown}: {told}{seen if comparison.least_visible else ''}."
         case _:
             return f"B is {comparison.judgement}: {told}."
-
-
-def described(record: Record) -> str:
-    """A cell in a few words, for a table's row: of a node survey the name of its row or curve."""
-    bytes_ = record.params.get("bytes")
-    size = f" {show(float(bytes_), 'B')}" if isinstance(bytes_, int) and bytes_ else ""
-    if record.row or record.curve:
-        return f"{record.subject} {record.row or record.curve + size}"
-    return f"{record.subject} {record.params.get('transport', '')} {record.params.get('pattern', '')}{size}"

@@ -76,7 +76,7 @@ class Loop:
     tool
         The name that `--as` takes.
     pattern
-        The command under which it is found: 'pingpong', 'stream' or 'sweep'; of MPI's loops the probe.
+        The command under which it is found: 'pingpong', 'stream', 'connect' or 'sweep'; of MPI's loops the probe.
     transport
         What carries it. The first loop of a tool and pattern has the tool's own default. Empty for MPI.
     command

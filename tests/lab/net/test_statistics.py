@@ -88,7 +88,7 @@ def test_a_link_slowed_by_a_known_rate_is_found_with_its_size(wulf: Any, pair: l
     assert row["high"] - row["low"] < 0.05 + 2 * taken.lost  # each of the two runs may have lost so much, or nothing
     page = tmp_path / "change.html"
     shown = wulf("compare", "before", "after", "--html", str(page))
-    found = re.search(r"n1>n2 tcp stream +-(\d+\.\d\d)%", shown.stdout)
+    found = re.search(r"n1 → n2, tcp stream.* -(\d+\.\d\d)%", shown.stdout)
     assert found and abs(float(found[1]) - 25) <= 1 + 100 * taken.lost, (shown.stdout, taken)
     assert "<svg" in page.read_text()
 

@@ -39,6 +39,19 @@ def test_a_right_output_has_rate_and_time_with_the_digits_of_the_rate() -> None:
     assert reading.facts["hpl.version"] == "2.3"
 
 
+@pytest.mark.parametrize("row", [ROW, ROW.replace("1.57 ", "1.58 "), ROW.replace("4.7250e-02", "4.7e-02")])
+def test_n_time_and_rate_fit_each_other_as_far_as_their_digits_go(row: str) -> None:
+    assert [check.name for check in hpl.read(XHPL.replace(ROW, row), ASKED).checks] == ["residual", "configuration"]
+
+
+def test_n_time_and_rate_that_contradict_each_other_are_told() -> None:
+    """As the 29.21 and 72.2 Gflop/s of a paper whose N and times make 27.8 and 63.9."""
+    row = "WR11C2R4       37326    96     1     2            1246.00             2.9210e+01"
+    (check,) = [check for check in hpl.read(XHPL.replace(ROW, row), {}).checks if check.name == "arithmetic"]
+    assert not check.passed
+    assert check.said == "WR11C2R4 N=37326 in 1246.00 s is 27.83 Gflop/s, and the output says 2.9210e+01"
+
+
 def test_a_residual_that_is_too_large_is_a_failed_check_and_no_figure() -> None:
     reading = hpl.read(
         XHPL.replace(RESIDUAL, RESIDUAL.replace("7.72784642e-03", "31.5").replace("PASSED", "FAILED")), {}
@@ -78,7 +91,7 @@ def test_what_others_say_in_between_does_no_harm() -> None:
 
 
 def test_the_fastest_of_several_rows_counts_and_each_is_checked() -> None:
-    faster = ROW.replace("4.7250e-02", "9.0000e-02").replace("WR11C2R4", "WC03R2L8")
+    faster = ROW.replace("4.7250e-02", "9.0000e-02").replace("1.57", "0.82").replace("WR11C2R4", "WC03R2L8")
     text = XHPL.replace(RESIDUAL, f"{RESIDUAL}\n{faster}\n{RESIDUAL}")
     reading = hpl.read(text, {})
     assert reading.figures[0].value == 9e7

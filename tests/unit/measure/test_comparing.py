@@ -7,7 +7,7 @@ import pytest
 from tests.unit.measure.make_runs import run
 from wulf.core.errors import FOUND, INCOMPLETE, OK, UsageError
 from wulf.core.records import Verdict
-from wulf.measure.comparing import ONE_LAUNCH, compare_runs, described, percent, sentence
+from wulf.measure.comparing import ONE_LAUNCH, compare_runs, percent, sentence
 from wulf.measure.engine.probes import MPI
 from wulf.measure.mpi.probes import BLOCKS, SHARED
 from wulf.stats.comparison import Judgement, PairedRule
@@ -82,13 +82,6 @@ def test_a_fact_that_one_run_does_not_know_is_no_difference() -> None:
 def test_cells_of_one_run_alone_are_counted() -> None:
     found = compare_runs(run("a", LIKE, seed=1), run("b", {"n1>n2": 1.0, "n8>n9": 1.0}, seed=2))
     assert (len(found.cells), found.only_a, found.only_b) == (2, 4, 2)
-
-
-def test_a_cell_of_a_node_survey_is_named_by_its_row_or_curve() -> None:
-    (cell,) = (record for record in run("a", {"n1>n2": 1.0}, seed=1).records if record.metric == "rtt")
-    assert described(cell) == "n1>n2 tcp pingpong 1 B"
-    assert described(cell.model_copy(update={"row": "cpu.int.add", "subject": "n1"})) == "n1 cpu.int.add"
-    assert described(cell.model_copy(update={"curve": "mem.chase.huge", "subject": "n1"})) == "n1 mem.chase.huge 1 B"
 
 
 def test_runs_without_a_common_cell_are_refused() -> None:

@@ -242,6 +242,47 @@ def test_hpcbench_round_trip() -> None:
     )
 
 
+NETPERF = """\
+MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0 AF_INET
+Recv   Send    Send                          
+Socket Socket  Message  Elapsed              
+Size   Size    Size     Time     Throughput  
+bytes  bytes   bytes    secs.    10^6bits/sec  
+
+ 87381  16384  16384    5.00     1600.00   """  # noqa: W291 - netperf's own blanks
+
+NETPERF_RR = """\
+MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0 AF_INET
+Local /Remote
+Socket Size   Request  Resp.   Elapsed  Trans.
+Send   Recv   Size     Size    Time     Rate         
+bytes  Bytes  bytes    bytes   secs.    per sec   
+
+16384  87380  1        1       0.55     50000.00   
+16385  87381 """  # noqa: W291
+
+
+def test_netperf_streams() -> None:
+    assert text("netperf", "stream", "tcp", [flow(rate) for rate in (1e8, 2e8, 3e8)]) == NETPERF
+    *_, sent, received = text("netperf", "stream", "udp", [flow(1e8)]).splitlines()
+    assert sent.split() == ["16384", "65507", "5.00", "400", "-", "808.00"]
+    assert received.split() == ["87381", "5.00", "300", "800.00"]
+
+
+def test_netperf_counts_transactions_a_second() -> None:
+    sockets = flow(1.0)["info"]
+    assert text("netperf", "pingpong", "tcp", [trip(20e-6, info=sockets)]) == NETPERF_RR
+    unknown = text("netperf", "pingpong", "udp", [trip(20e-6)]).splitlines()[-1]
+    assert unknown.split() == ["-", "-"], "what a probe does not tell is no figure"
+    loop = tools.find("netperf", "connect", "tcp")
+    cell = Cell(
+        0, "n1", "n2", "tcp", "connect", {**loop.options, "seconds": 10.0}, (Metric("connect", "s"),), "netperf"
+    )
+    metrics = {"connect": {"value": 3e-5}, "connections": {"value": 12_345.6}}
+    told = loop.text(Measurement.of([cell], [trip(1.0, metrics=metrics)]))
+    assert told.splitlines()[-2].split() == ["-", "-", "16", "16", "0.55", "12345.60"]
+
+
 def sizes(most: int) -> list[int]:
     return [step.bytes for step in netpipe.steps(most)]
 
@@ -317,7 +358,7 @@ def test_each_tool_has_its_own_transport_first() -> None:
 def test_what_needs_mpi_says_so(tool: str) -> None:
     with pytest.raises(UsageError, match=f"`wulf mpi pingpong … --as {tool}`") as caught:
         tools.find(tool, "pingpong", None)
-    assert "hpcbench, iperf3, netpipe, qperf, sockperf" in caught.value.next_step
+    assert "hpcbench, iperf3, netperf, netpipe, qperf, sockperf" in caught.value.next_step
 
 
 def test_a_tool_is_found_where_it_belongs() -> None:

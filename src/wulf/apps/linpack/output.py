@@ -26,6 +26,12 @@ _SAID = re.compile(r">>>\s*(.*?)\s*<<<")
 _END = "End of Tests."
 GIGA = 1e9
 
+MISFIT = 0.01
+"""Relatively, beyond their digits, N, time and rate may fail to fit: a timer is read twice."""
+
+LOWER_ORDER = 2.25
+"""Over N: the share of 3/2·N² in HPL's operations, which builds count differently."""
+
 
 @dataclass(frozen=True)
 class HplResult:
@@ -37,6 +43,8 @@ class HplResult:
         The code under T/V: WR11C2R4.
     rate
         flop/s, in the digits that HPL prints.
+    printed
+        Time [s] and rate [Gflop/s] as they stand in the output; empty where nobody printed them.
     residuals
         As printed; none where the output has none for it.
     passed
@@ -49,6 +57,7 @@ class HplResult:
     p: int
     q: int
     rate: float
+    printed: tuple[str, str] | None = None
     residuals: tuple[float, ...] = ()
     passed: bool | None = None
 
@@ -56,6 +65,18 @@ class HplResult:
     def seconds(self) -> float:
         """From N and the rate, which HPL prints with more digits than the time of a short run."""
         return operations(self.n) / self.rate
+
+    @property
+    def contradiction(self) -> str:
+        """Where N, time and rate do not fit each other by more than their digits explain; empty where they do."""
+        if self.printed is None or not (seconds := float(self.printed[0])) > 0:
+            return ""
+        room = MISFIT + LOWER_ORDER / self.n + sum(map(_rounding, self.printed))
+        counted = operations(self.n) / seconds
+        if abs(counted / self.rate - 1) <= room:
+            return ""
+        said = f"{self.variant} N={self.n} in {self.printed[0]} s is {counted / GIGA:.4g} Gflop/s"
+        return f"{said}, and the output says {self.printed[1]}"
 
 
 @dataclass(frozen=True)
@@ -93,7 +114,7 @@ def parse(text: str) -> Output:
         row, residual, error = _ROW.search(line), _RESIDUAL.search(line), _SAID.search(line)
         if row and float(row[7]) > 0 and math.isfinite(float(row[7])):
             n, nb, p, q = (int(row[place]) for place in (2, 3, 4, 5))
-            rows.append(HplResult(row[1], n, nb, p, q, float(row[7]) * GIGA))
+            rows.append(HplResult(row[1], n, nb, p, q, float(row[7]) * GIGA, (row[6], row[7])))
         elif residual and rows:
             rows[-1] = _with_residual(rows[-1], float(residual[1]), residual[2].upper() == "PASSED")
         elif error and error[1] not in errors:
@@ -107,6 +128,14 @@ def parse(text: str) -> Output:
         _END in text,
         version[1] if version else None,
     )
+
+
+def _rounding(text: str) -> float:
+    """Half a unit of a number's last digit, relatively; of 0 none."""
+    mantissa, _, exponent = text.lower().partition("e")
+    value = abs(float(text))
+    decimals = len(mantissa.partition(".")[2])
+    return 0.5 * 10.0 ** (int(exponent or 0) - decimals) / value if value else 0.0
 
 
 def _with_residual(row: HplResult, residual: float, passed: bool) -> HplResult:
@@ -123,6 +152,7 @@ def reading(output: Output, asked: Mapping[str, int] | None = None) -> OutputRea
         HPCC takes a configuration of its own when it can't read its input.
     """
     checks = [_residual_check(row, output.threshold) for row in output.rows if row.residuals]
+    checks += [Check("arithmetic", False, said) for row in output.rows if (said := row.contradiction)]
     if asked and output.rows:
         checks.append(_input_check(output.rows[-1], asked))
     good = [row for row in output.rows if row.passed]

@@ -103,15 +103,12 @@ def command(traces: tuple[str, ...], html: Path | None, as_json: bool, **options
     of the trace that the model covers.
     """
     from wulf.report.foresight.object import predict_object
-    from wulf.report.foresight.page import write_predict
+    from wulf.report.foresight.page import predict_page
     from wulf.report.foresight.predict import predict_view
 
     found = _predicted(traces, options, page=html is not None)
-    if html is not None:
-        write_predict(found, html)
-    show_view(predict_view(found), predict_object(found), as_json=as_json, html=None)
-    if html is not None and not as_json:
-        echo(f"page: {html}")
+    page = None if html is None else predict_page(found)
+    show_view(predict_view(found), predict_object(found), as_json=as_json, html=html, page=page)
     return OK
 
 

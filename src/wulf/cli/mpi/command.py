@@ -27,6 +27,7 @@ COMMANDS = {
     "list": "wulf.cli.mpi.list:listing",
     "install": "wulf.cli.mpi.list:install",
     "sweep": "wulf.cli.mpi.whole:sweep",
+    "curve": "wulf.cli.mpi.whole:curve",
     "collectives": "wulf.cli.mpi.whole:collectives",
     "onesided": "wulf.cli.mpi.whole:onesided",
     "farm": "wulf.cli.mpi.farm:farm",

@@ -11,6 +11,7 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.mpi.options import launch_options
+from wulf.cli.net.curve import curve_options, first_to_last
 from wulf.cli.options import Number, measure_options, node_options, nodes_argument
 from wulf.core.errors import UsageError
 from wulf.measure.mpi.probes import SHARED
@@ -134,3 +135,24 @@ def sweep(most: int, seconds: float, **options: Any) -> int:
     return measured(
         "sweep", options, partial(mpi_whole.SizeSweep, most=most, params={"seconds": seconds}), usual=SHARED
     )
+
+
+@click.command(cls=Command, epilog="Example: wulf mpi curve n1 n2 --most 1048576")
+@nodes_argument
+@node_options
+@launch_options
+@measure_options
+@curve_options
+def curve(least: int, most: int, seconds: float, **options: Any) -> int:
+    """MPI's throughput over message size: one way, both ways, blocking or not.
+
+    As `wulf net curve`, between the first rank and the last; what falls behind is tried with synchronous sends and with
+    buffers that are in no cache.
+    """
+    from wulf.cli.mpi.command import measured
+    from wulf.measure.engine.curve import MPI_ARMS, MPI_SUSPECTS
+    from wulf.workflow.engine.curve import Curve
+    from wulf.workflow.mpi.whole import StreamCurve
+
+    course = Curve(MPI_ARMS, MPI_SUSPECTS, first_to_last(least, most))
+    return measured("curve", options, partial(StreamCurve, curve=course, params={"seconds": seconds}), usual=SHARED)

@@ -11,9 +11,11 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.net import cluster as net_cluster
+from wulf.cli.net.curve import curve
 from wulf.cli.net.layers import layers
 from wulf.cli.net.like import as_option, given, run_like
 from wulf.cli.net.pairs import net_probe, pair_inventory
+from wulf.cli.net.zero_loss import zero_loss
 from wulf.cli.options import PARAM_TYPES, Number, Percent, measure_options, node_options
 from wulf.cli.showing import echo
 from wulf.cli.studying import show_run, studied
@@ -46,17 +48,14 @@ class NetGroup(click.Group):
     """The patterns of wulf-net as commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """As the probe names them, the sweep over sizes, the layers of one exchange, and whole clusters."""
-        return [*net_probe().patterns, "sweep", "layers", *net_cluster.COMMANDS]
+        """As the probe names them, what goes over sizes, the layers of one exchange, and whole clusters."""
+        return [*net_probe().patterns, *OVER, *net_cluster.COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The pattern's command, or None."""
-        if cmd_name == "sweep":
-            return sweep
-        if cmd_name == "layers":
-            return layers
-        if cmd_name in net_cluster.COMMANDS:
-            return net_cluster.COMMANDS[cmd_name]
+        known = {**OVER, **net_cluster.COMMANDS}
+        if cmd_name in known:
+            return known[cmd_name]
         probe = net_probe()
         return _pattern_command(probe, probe.patterns[cmd_name]) if cmd_name in probe.patterns else None
 
@@ -209,6 +208,10 @@ def sweep(
     study = partial(PairSweep, cell=cell, most=most)
     outcome = studied("net-sweep", options, study, where=partial(pair_inventory, client, server))
     return show_run(outcome, as_json=as_json)
+
+
+OVER: dict[str, click.Command] = {"sweep": sweep, "curve": curve, "zero-loss": zero_loss, "layers": layers}
+"""Name → command: one pair in more than one cell."""
 
 
 @click.group(cls=NetGroup)

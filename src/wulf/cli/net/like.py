@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wulf.workflow.engine.study import Conditions
     from wulf.workflow.mpi.probes import Ranks
 
-FIGURES = ("latency", "throughput")
+FIGURES = ("latency", "throughput", "connections")
 """Metrics that the tools print: round trips as the tool counts them, and rates."""
 
 as_option = click.option(
@@ -61,7 +61,7 @@ def run_like(
     Parameters
     ----------
     pattern
-        The command: pingpong, stream or sweep.
+        The command: pingpong, stream, connect or sweep.
     params
         What the user gave of the probe's parameters; `seconds` is the tool's test time.
     ranks
@@ -83,7 +83,7 @@ def run_like(
         raise UsageError(f"--watch: {tool} does not look after each repetition", "leave --watch or --as out")
     seconds = params.pop("seconds", None)
     wanted = like.Wanted(seconds, most, tuple(params.items()))
-    exchange = probe.pattern(pattern if ranks or pattern == "stream" else "pingpong")
+    exchange = probe.pattern("pingpong" if pattern == "sweep" else pattern)
     timing = loop.timing(loop.seconds if seconds is None else seconds, 1.0)
     probe.check(exchange.name, "" if ranks else loop.transport, {**loop.options, **timing.params, **params})
     cell = Cell(0, client, server, loop.transport, exchange.name, {}, exchange.metrics)

@@ -11,7 +11,7 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.options import Percent, named_run, runs_option
-from wulf.cli.showing import colour_console, echo
+from wulf.cli.showing import show_rows
 from wulf.core.errors import OK, UsageError
 
 if TYPE_CHECKING:
@@ -28,12 +28,13 @@ LISTED = ("compare", "Explain", 30, "Compare two runs cell by cell.")
 @runs_option
 @click.option("--delta", type=Percent(), default="1%", show_default=True, help="What counts as no difference.")
 @click.option("--machines", is_flag=True, help="Nodes side by side, of any number of runs: time, clock cycles, cost.")
+@click.option("--curves", is_flag=True, help="Throughput over message size, of any number of runs in one picture.")
 @click.option("--price", "prices", multiple=True, metavar="NAME=PRICE", help="With --machines: of a run or a node.")
 @click.option("--row", "wanted", multiple=True, metavar="ROW", help="With --machines: a row, as `mem.l2.latency`.")
 @click.option("--html", "page", type=click.Path(path_type=Path), help="Write the comparison as one HTML file, too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a cell.")
 def command(
-    runs: tuple[str, ...], directory: Path | None, delta: float, machines: bool,
+    runs: tuple[str, ...], directory: Path | None, delta: float, machines: bool, curves: bool,
     prices: tuple[str, ...], wanted: tuple[str, ...], page: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Compare two runs cell by cell: what got faster, slower, stayed the same, or can't be told.
@@ -42,34 +43,33 @@ def command(
     changed stand above the table. Exit code 1 when something got slower.
 
     With --machines, the nodes that `wulf node` measured stand side by side, of one run or several: the time of each
-    operation, its clock cycles, and with prices what the work costs.
+    operation, its clock cycles, and with prices what the work costs. With --curves, runs of `wulf net curve` and
+    `wulf mpi curve` are drawn over each other: networks, settings, MPIs.
     """
+    if machines and curves:
+        raise UsageError("--machines and --curves are two comparisons", "give one of them")
     if not machines and (prices or wanted):
         raise UsageError("--price and --row are for --machines", "add --machines")
-    if not machines and len(runs) != 2:
+    if not machines and not curves and len(runs) != 2:
         raise UsageError(f"two runs are compared cell by cell, not {len(runs)}", "for nodes side by side: --machines")
     loaded = [named_run(name, directory) for name in runs]
+    named = dict(zip(runs, loaded, strict=True))
     if machines:
-        return _machines(dict(zip(runs, loaded, strict=True)), prices, wanted, page, as_json)
+        return _machines(named, prices, wanted, page, as_json)
+    if curves:
+        return _curves(named, page, as_json)
     return _cells(loaded[0], loaded[1], delta, page, as_json)
 
 
 def _cells(a: Run, b: Run, delta: float, page: Path | None, as_json: bool) -> int:
     """Two runs, cell by cell."""
     from wulf.measure.comparing import compare_runs
-    from wulf.report.compare.runs import print_comparison, rows_of
+    from wulf.report.compare.runs import comparison_view, rows_of
 
     found = compare_runs(a, b, delta=delta)
-    if as_json:
-        for row in rows_of(found):
-            echo(json.dumps(row))
-    else:
-        print_comparison(found, colour_console())
-    if page is not None:
-        from wulf.report.compare.runs_page import write_comparison
-
-        write_comparison(found, page)
-        echo(f"comparison: {page}", err=as_json)
+    rows = map(json.dumps, rows_of(found))
+    kept = "the runs are kept, `wulf compare A B --html PATH` writes the page again"
+    show_rows(comparison_view(found), rows, as_json=as_json, html=page, kept=kept)
     return found.exit_code
 
 
@@ -78,8 +78,6 @@ def _machines(
 ) -> int:
     """Nodes of any number of runs, side by side."""
     from wulf.measure.node.machines import machines_of, read_prices
-    from wulf.report.kit.page import write_view
-    from wulf.report.kit.terminal import print_view
     from wulf.report.node.comparison import machines_view, titles
     from wulf.report.node.machines import beside, json_rows
 
@@ -89,12 +87,19 @@ def _machines(
             f"{', '.join(wanted) or 'a row'}: no machine of {', '.join(runs)} has a time of that",
             "`wulf node --list` names the rows, and `wulf node` measures them",
         )
-    if as_json:
-        for row in json_rows(these):
-            echo(json.dumps(row))
-    else:
-        print_view(machines_view(these), colour_console())
-    if page is not None:
-        write_view(machines_view(these), page, "the runs are kept, `wulf compare --machines` writes the page again")
-        echo(f"comparison: {page}", err=as_json)
+    kept = "the runs are kept, `wulf compare --machines` writes the page again"
+    show_rows(machines_view(these), map(json.dumps, json_rows(these)), as_json=as_json, html=page, kept=kept)
+    return OK
+
+
+def _curves(runs: dict[str, Run], page: Path | None, as_json: bool) -> int:
+    """Throughput over message size, of any number of runs."""
+    from wulf.report.net.overlaid import curves_of_runs, json_rows, overlaid_view
+
+    found = curves_of_runs(runs)
+    without = [name for name in runs if name not in {one.name for one in found}]
+    if without:
+        raise UsageError(f"{', '.join(without)}: no curve there", "`wulf net curve` and `wulf mpi curve` measure one")
+    kept = "the runs are kept, `wulf compare --curves` writes the page again"
+    show_rows(overlaid_view(found), map(json.dumps, json_rows(found)), as_json=as_json, html=page, kept=kept)
     return OK

@@ -10,7 +10,7 @@ import click
 
 from wulf.cli.commands import Command
 from wulf.cli.options import Percent, runs_option
-from wulf.cli.showing import colour_console, echo
+from wulf.cli.showing import show_rows
 from wulf.core.errors import FOUND, OK
 
 LISTED = ("history", "Explain", 40, "Where a metric changed over many runs, and what changed with it.")
@@ -62,19 +62,11 @@ def command(
     Runs are compared cell by cell: the same subject with the same parameters. Records that failed or have no answer
     are left out.
     """
-    from wulf.report.compare.history import as_objects, print_history
+    from wulf.report.compare.history import as_objects, history_view
     from wulf.workflow.model.history import history
 
     found = history(metric, directory, subject=subject, params=dict(params), level=level)
-    if html is not None:
-        from wulf.report.compare.history_page import write_history
-
-        write_history(found, html)
-    if as_json:
-        for item in as_objects(found):
-            echo(json.dumps(item, ensure_ascii=False))
-    else:
-        print_history(found, colour_console())
-        if html is not None:
-            echo(f"page: {html}")
+    rows = (json.dumps(item, ensure_ascii=False) for item in as_objects(found))
+    kept = "the runs are kept, `wulf history METRIC --html PATH` writes it again"
+    show_rows(history_view(found), rows, as_json=as_json, html=html, kept=kept)
     return FOUND if found.worse_now else OK

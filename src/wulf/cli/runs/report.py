@@ -9,7 +9,7 @@ import click
 from wulf.cli import offers
 from wulf.cli.commands import Command
 from wulf.cli.options import echo_records, named_run, runs_option
-from wulf.cli.showing import colour_console, echo, show_outcome
+from wulf.cli.showing import colour_console, echo
 
 LISTED = ("report", "Runs", 20, "Show a run, and write its HTML report.")
 
@@ -24,18 +24,13 @@ def command(run: str, directory: Path | None, html: Path | None, as_json: bool) 
 
     Works on runs that were cut short, by kill -9 too: the records are collected from the replicates on disk.
     """
-    from wulf.report.kit.outcomes import outcome_in
     from wulf.report.run.html import write_report
     from wulf.report.run.terminal import print_report
 
     loaded = named_run(run, directory)
-    target = html or loaded.path / "report.html"
     if as_json:
         echo_records(loaded.records)
         return
-    if (outcome := outcome_in(loaded.path)) is not None:
-        show_outcome(outcome, outcome.read(loaded.path), target)
-        return
-    write_report(loaded, target)
+    page = write_report(loaded, html)
     print_report(loaded, colour_console())
-    echo(f"report: {target}")
+    echo(f"report: {page}")

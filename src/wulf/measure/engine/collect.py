@@ -76,7 +76,7 @@ def _common_start(replicates: Sequence[Replicate]) -> dict[str, Any]:
     }
 
 
-def _params(cell: Cell) -> dict[str, Any]:
+def params_of(cell: Cell) -> dict[str, Any]:
     """What a record says of its cell."""
     carrier = {"transport": cell.transport} if cell.transport else {}
     wave = {} if cell.wave is None else {"wave": cell.wave}
@@ -236,7 +236,7 @@ class _Measured:
         of_cell = self._of_cell(rule, samples) if primary else {}
         return Record(
             run=self.run, subject=cell.subject, probe=cell.program, metric=metric.name, unit=metric.unit,
-            params=_params(cell), value=estimate.value, low=estimate.low, high=estimate.high,
+            params=params_of(cell), value=estimate.value, low=estimate.low, high=estimate.high,
             confidence=estimate.confidence, statistic="median" if estimate.value is not None else None,
             replicates=estimate.n, quantiles=_quantiles(metric.name, good), verdict=verdict, reason=reason,
             provenance=Provenance.MEASURED, samples=samples, at=self.at, supported=not lacks, phase=cell.phase,

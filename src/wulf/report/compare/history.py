@@ -1,35 +1,52 @@
-"""A metric over many runs, in a terminal: a line of bars a series, its changes marked, and what changed with them."""
+"""A metric over many runs: each series with its changes marked, and what changed with them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 from wulf.core.names import plural, printable, subject_text
 from wulf.core.records import Record
-from wulf.core.units import scale_for, show_in
+from wulf.core.units import scale_for, show, show_in, show_interval
 from wulf.findings.history import CoincidentChange, JudgedSeries, MetricHistory, SeriesStep
 from wulf.report.kit.figures import cell_name, metric_name
-from wulf.report.kit.printing import say
+from wulf.report.kit.trends import LevelChange, Trend
+from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, Note, Row, Section, View
 from wulf.stats.series.changes import Change
+from wulf.stats.stopping import settled_median
 from wulf.store.history import Series
 
 MAX_CHANGED = 20
+"""Series with changes that a terminal shows, too."""
+
+MAX_DRAWN = 40
+"""Series with changes that a page draws; all of them stand in its table."""
+
 MAX_UNCHANGED = 12
 MAX_CHANGES = 12
 MAX_FACTS = 8
 MAX_UNREAD = 5
 MAX_DOUBTS = 3
+MAX_ROWS = 400
 
-_BARS = "▁▂▃▄▅▆▇█"
-_STYLES = {"worse": "bold red", "better": "green", "spread": "yellow", "candidate": "yellow"}
+ENDING = 200
+"""Runs of a long series' end that are shown by themselves where the latest change is among them."""
+
+WORDS = {"spread": "other spread"}
+"""Verdict → what people read, where that is another word."""
+
+SIGNS = {
+    "worse": ("bad", "▲"), "better": ("good", "●"), "changed": ("warn", "◆"), "spread": ("warn", "◆"),
+    "candidate": ("warn", "?"),
+}  # fmt: skip
+"""Verdict → the style of a callout, and its sign."""
+
+READING = (
+    "A point is a run, in the order started; lines are the medians between changes, bands say where each change may "
+    "lie. Point at a run, or tap it, for its figure. Of long series the extremes of each stretch are drawn."
+)
 
 
 def headline(history: MetricHistory) -> str:
@@ -156,108 +173,120 @@ def place_text(step: SeriesStep) -> str:
     return f"or up to {' or '.join(words)}" if words else ""
 
 
-def sparkline(values: Sequence[float], width: int, marks: Sequence[int] = ()) -> tuple[str, str]:
-    """The series as bars, the median of so many runs each, and below it the changes' numbers.
-
-    The scale ends at the 2nd and 98th percentile, so that one odd run does not flatten the others.
-
-    Returns
-    -------
-    tuple
-        `(bars, marks)`: of equal length at most.
-    """
-    x = np.asarray(values, dtype=float)
-    columns = min(width, x.size)
-    edges = np.arange(columns + 1) * x.size // columns
-    heights = np.array([np.median(x[start:stop]) for start, stop in pairwise(edges)])
-    low, high = np.quantile(x, [0.02, 0.98])
-    span = high - low
-    scaled = np.clip((heights - low) / span, 0, 1) if span > 0 else np.full(columns, 0.5)
-    bars = "".join(_BARS[min(len(_BARS) - 1, int(height * len(_BARS)))] for height in scaled)
-    below = [" "] * columns
-    for number, at in enumerate(marks, 1):
-        column = min(columns - 1, int(np.searchsorted(edges, at, side="right")) - 1)
-        below[column] = str(number) if number < 10 and below[column] == " " else "+"
-    return bars, "".join(below).rstrip()
-
-
-def print_history(history: MetricHistory, console: Console) -> None:
-    """Print a history: series with changes first, the worst of them first."""
-    say(console, Text(headline(history), style="bold"))
-    for told in history.changed[:MAX_CHANGED]:
-        console.print()
-        _print_series(told, console)
-    _rest(len(history.changed) - MAX_CHANGED, "changed series", "changed series", console)
+def history_view(history: MetricHistory) -> View:
+    """Series with changes first, the worst of them first; the page's table holds all of them."""
     same = [told for told in history.told if not told.steps]
-    if same:
-        console.print()
-        if history.changed:
-            say(console, Text("Without a change", style="bold"))
-        for told in same[:MAX_UNCHANGED]:
-            say(console, _title(told.series), indent=2)
-            _print_bars(told, console, indent=4)
-        _rest(len(same) - MAX_UNCHANGED, "series without a change", "series without a change", console)
-    said = notes(history)
-    console.print()
-    for note in said:
-        say(console, Text(f"! {printable(note)}", style="yellow"))
-    say(console, Text(method(history), style="dim"))
+    sections = [_changed(history), _unchanged(same), _all(history, [*history.changed, *same])]
+    return View(
+        title=f"wulf history {history.metric}",
+        headline=headline(history),
+        sections=[section for section in sections if section.body],
+        notes=notes(history),
+        method=method(history),
+        header=_header(history),
+    )
 
 
-def _rest(count: int, one: str, many: str, console: Console) -> None:
-    if count > 0:
-        say(console, f"and {plural(count, f'more {one}', f'more {many}')}", indent=2)
+def _header(history: MetricHistory) -> list[tuple[str, str]]:
+    points = [point.run.started for told in history.told for point in told.series.points]
+    return [
+        ("Runs", f"{history.runs:,}"),
+        ("First", when(min(points)) if points else "–"),
+        ("Last", when(max(points)) if points else "–"),
+        ("Series", f"{len(history.told):,}"),
+        ("With changes", f"{len(history.changed):,}"),
+        ("Worse now than before", f"{len(history.worse_now):,}"),
+    ]
 
 
-def _title(series: Series) -> Text:
-    count = plural(len(series.points), "run")
+def _changed(history: MetricHistory) -> Section:
+    shown = [_series(told, f"series-{number}") for number, told in enumerate(history.changed[:MAX_DRAWN])]
+    body: list[Element | str] = [Note(READING, reading=True), *shown[:MAX_CHANGED]] if shown else []
+    if len(history.changed) > MAX_CHANGED:
+        more = plural(len(history.changed) - MAX_CHANGED, "more changed series", "more changed series")
+        body.append(Fold(more, shown[MAX_CHANGED:], printed=False, brief=f"and {more}", open=True))
+    return Section("Over the runs", key="series", link="Changes", body=body)
+
+
+def _unchanged(same: Sequence[JudgedSeries]) -> Section:
+    shown = [_series(told, f"unchanged-{number}") for number, told in enumerate(same[:MAX_UNCHANGED])]
+    more = len(same) - MAX_UNCHANGED
+    rest = f"and {plural(more, 'more series', 'more series')} without a change"
+    body: list[Element | str] = [*shown, *([rest] if more > 0 else [])]
+    lines = [f"No change was found in {plural(len(same), 'series', 'series')}."] if same else []
+    return Section("Without a change", lines, key="unchanged", link="Without a change", body=body)
+
+
+def _all(history: MetricHistory, told: Sequence[JudgedSeries]) -> Section:
+    """A row a series."""
+    heads = ["Series", "Runs", "Now", "Interval", "Changes", "Latest change", "When"]
+    table = Columns(heads, [_row(one) for one in told[:MAX_ROWS]], tail=2, key="all-series")
+    more = [Note(f"and {plural(len(told) - MAX_ROWS, 'more series', 'more series')}")] if len(told) > MAX_ROWS else []
+    body = [Fold(f"The {metric_name(history.metric)} now", [table, *more], printed=False, open=True)]
+    return Section("All series", key="all", link="All series", body=body if told else [])
+
+
+def _row(told: JudgedSeries) -> Row:
+    series = told.series
+    values = [point.value for point in series.points]
+    last = told.steps[-1] if told.steps else None
+    now = settled_median(values[last.change.at if last else 0 :])
+    return (
+        series_name(series), f"{len(values):,}", Cell(show(now.value, series.unit), "strong"),
+        show_interval(now.low, now.high, series.unit), str(len(told.steps)),
+        f"{WORDS.get(told.verdict(last), told.verdict(last))} {amount(last.change, series.unit)}" if last else "–",
+        when(told.first_run(last).started) if last else "–",
+    )  # fmt: skip
+
+
+def _series(told: JudgedSeries, key: str) -> Section:
+    """The series over its runs, its end by itself where the latest change is too near to it, and every change."""
+    series, count = told.series, len(told.series.points)
     left = f", {series.left_out:,} left out" if series.left_out else ""
-    return Text.assemble((series_name(series), "bold"), (f"  {count}{left}", "dim"))
+    body: list[Element | str] = [_trend(told, key)] if count else ["No run has a usable value."]
+    if count > 3 * ENDING and told.steps and told.steps[-1].change.at > count - ENDING:
+        body += [f"The latest {ENDING} of these runs:", _trend(told, f"{key}-end", count - ENDING)]
+    steps = [_step(told, number, step) for number, step in enumerate(told.steps, 1)]
+    if earlier := steps[:-MAX_CHANGES]:
+        said = plural(len(earlier), "earlier change")
+        body.append(Fold(said, earlier, printed=False, brief=f"and {said}"))
+    return Section(f"{series_name(series)}: {plural(count, 'run')}{left}", body=[*body, *steps[-MAX_CHANGES:]])
 
 
-def _print_series(told: JudgedSeries, console: Console) -> None:
-    say(console, _title(told.series))
-    _print_bars(told, console, indent=2)
-    for number, step in list(enumerate(told.steps, 1))[-MAX_CHANGES:]:
-        change, verdict = step.change, told.verdict(step)
-        word = {"spread": "other spread"}.get(verdict, verdict)
-        head = Text.assemble(
-            (f"{number} ", "bold"), (word, _STYLES.get(verdict, "")),
-            f"  {move(change, told.series.unit)}, {amount(change, told.series.unit)}, p {change.p:.2g}",
-        )  # fmt: skip
-        say(console, head, indent=2, hang=2)
-        run = told.first_run(step)
-        where = place_text(step)
-        say(console, f"from {when(run.started)}, {run.id}{f', {where}' if where else ''}", indent=4, hang=2)
-        texts = fact_texts(step.facts)
-        for text in texts[:MAX_FACTS]:
-            say(console, f"with {text}", indent=4, hang=2)
-        _rest_of_facts(len(texts) - MAX_FACTS, console)
-        if not texts:
-            say(console, Text("no recorded fact changed there", style="dim"), indent=4)
-    earlier = len(told.steps) - MAX_CHANGES
-    if earlier > 0:
-        say(console, f"and {plural(earlier, 'earlier change')}", indent=2)
+def _trend(told: JudgedSeries, key: str, first: int = 0) -> Trend:
+    points = told.series.points
+    days = [when(point.run.started) for point in points]
+    return Trend(
+        key, metric_name(told.series.metric), told.series.unit,
+        values=[point.value for point in points],
+        low=[point.low for point in points],
+        high=[point.high for point in points],
+        days=[day[:10] for day in days],
+        names=[(day, point.run.id) for day, point in zip(days, points, strict=True)],
+        changes=[
+            LevelChange(str(number), one.change.at, one.change.earliest, one.change.latest, SIGNS[told.verdict(one)][0])
+            for number, one in enumerate(told.steps, 1)
+        ],
+        first=first,
+    )  # fmt: skip
 
 
-def _rest_of_facts(count: int, console: Console) -> None:
-    if count > 0:
-        say(console, f"and {plural(count, 'more fact')}", indent=4)
-
-
-def _print_bars(told: JudgedSeries, console: Console, indent: int) -> None:
-    values = [point.value for point in told.series.points]
-    if not values:
-        say(console, Text("no usable value", style="dim"), indent=indent)
-        return
-    low, high = np.quantile(values, [0.02, 0.98])
-    divisor, unit = scale_for(float(max(abs(low), abs(high))), told.series.unit)
-    scale = f"{show_in(float(low), divisor)}–{show_in(float(high), divisor)} {unit}".rstrip()
-    room = max(4, console.width - indent - len(scale) - 2)
-    bars, marks = sparkline(values, room, [step.change.at for step in told.steps])
-    say(console, Text.assemble(bars, "  ", (scale, "dim")), indent=indent)
-    if marks:
-        console.print(Text(" " * indent + marks, style="bold"), highlight=False, soft_wrap=True)
+def _step(told: JudgedSeries, number: int, step: SeriesStep) -> Callout:
+    """A change, and the facts that changed there."""
+    change, verdict, run = step.change, told.verdict(step), told.first_run(step)
+    style, sign = SIGNS[verdict]
+    where, facts = place_text(step), [f"with {text}" for text in fact_texts(step.facts)]
+    lines = [f"from {when(run.started)}, {run.id}{f', {where}' if where else ''}", *facts[:MAX_FACTS]]
+    more = plural(len(facts) - MAX_FACTS, "more fact")
+    if not facts:
+        lines.append("no recorded fact changed there")
+    elif len(facts) > MAX_FACTS:
+        lines.append(f"and {more}")
+    return Callout(
+        style, sign, f"{number} {WORDS.get(verdict, verdict)}",
+        f"{move(change, told.series.unit)}, {amount(change, told.series.unit)}, p {change.p:.2g}", lines,
+        body=[Fold(more, facts[MAX_FACTS:])] if len(facts) > MAX_FACTS else [],
+    )  # fmt: skip
 
 
 def as_objects(history: MetricHistory) -> list[Mapping[str, Any]]:

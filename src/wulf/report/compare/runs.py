@@ -1,54 +1,47 @@
-"""Two runs side by side: a table with the intervals drawn, in the terminal and as one HTML page."""
+"""Two runs side by side: what differs between their nodes, and every cell with the interval of B / A drawn."""
 
 from __future__ import annotations
 
-from math import log
+from collections.abc import Sequence
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from wulf.core.names import plural, printable
-from wulf.measure.comparing import GRAVEST_FIRST, ONE_LAUNCH, CellComparison, RunComparison, described, percent
-from wulf.stats.comparison import Judgement
+from wulf.core.names import plural, subject_text
+from wulf.core.records import Record
+from wulf.core.units import scale_for, show, show_in
+from wulf.measure.comparing import ALPHA, GRAVEST_FIRST, CellComparison, FactChange, RunComparison, percent
+from wulf.report.kit.figures import cell_name
+from wulf.report.kit.view import Cell, Columns, Element, Footnotes, Note, Section, Span, View
+from wulf.stats.comparison import DELTA, Judgement
 
 ROWS = 30
-BAR = 21
-"""Characters of the drawn interval: odd, so that no difference has a middle."""
+"""That a terminal shows."""
+
+FACTOR = 10.0
+"""From here on a ratio is said as a factor: nobody reads +2940 %."""
 
 STYLES = {
-    Judgement.SLOWER: "bold red",
-    Judgement.FASTER: "green",
+    Judgement.SLOWER: "no",
+    Judgement.FASTER: "yes",
     Judgement.EQUIVALENT: "",
-    Judgement.INCONCLUSIVE: "yellow",
+    Judgement.INCONCLUSIVE: "dim",
 }
 
-
-def word(cell: CellComparison) -> str:
-    """The verdict in a cell of the table."""
-    return "suspect" if cell.suspect else str(cell.judgement)
-
-
-def span_of(cells: list[CellComparison]) -> float:
-    """The ratio at the ends of all drawn intervals: the farthest bound, at least 2 %."""
-    bounds = [bound for c in cells for bound in (c.comparison.low, c.comparison.high) if bound]
-    return max([1.02, *(max(bound, 1 / bound) for bound in bounds)])
+READING = (
+    "Each line is the interval of B / A on a log scale, with no difference in the middle; grey is what counts as equal."
+)
 
 
-def drawn(cell: CellComparison, span: float) -> str:
-    """The interval of B / A as a line of characters on a log scale, no difference in the middle."""
-    low, ratio, high = cell.comparison.low, cell.comparison.ratio, cell.comparison.high
-    line = [" "] * BAR
-    line[BAR // 2] = "│"
-    if low and ratio and high:
-
-        def column(value: float) -> int:
-            return round((log(value) / log(span) + 1) / 2 * (BAR - 1))
-
-        for i in range(column(low), column(high) + 1):
-            line[i] = "─" if i != BAR // 2 else "┼"
-        line[column(ratio)] = "●"
-    return "".join(line)
+def comparison_view(found: RunComparison) -> View:
+    """What got slower, what faster, what is the same, and what can't be told."""
+    differ = [Section("The nodes differ", ["A difference below may be due to any of these."], _facts(found.facts))]
+    return View(
+        title=f"wulf compare {found.a.id} {found.b.id}",
+        headline=headline(found),
+        header=[("A", found.a.id), ("B", found.b.id)],
+        brief=f"A {found.a.id}, B {found.b.id}",
+        sections=[*(differ if found.facts else []), _cells(found)],
+        method=method(found),
+    )
 
 
 def headline(found: RunComparison) -> str:
@@ -58,50 +51,98 @@ def headline(found: RunComparison) -> str:
     return f"{plural(len(found.cells), 'cell')}: {said}"
 
 
-def print_comparison(found: RunComparison, console: Console) -> None:
-    """What got slower, what faster, what is the same, what nobody can say; 80 columns are enough."""
-    console.print(Text(headline(found), style="bold"))
-    for name, run in (("A", found.a), ("B", found.b)):
-        console.print(Text(printable(f"{name} {run.id}"), style="dim"), soft_wrap=True)
-    for change in found.facts[:ROWS]:
-        console.print(Text(printable(f"! {change.node}: {change.fact} {change.a} → {change.b}"), style="yellow"))
-    span = span_of(found.cells[:ROWS])
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("cell", overflow="ellipsis", no_wrap=True, max_width=28)
-    table.add_column("B / A", justify="right", no_wrap=True)
-    table.add_column(f"1/{span:.3g}".ljust(BAR - 6) + f"{span:.3g}×".rjust(6), no_wrap=True, min_width=BAR)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("visible", justify="right", no_wrap=True)
-    for cell in found.cells[:ROWS]:
-        visible = cell.comparison.least_visible
-        table.add_row(
-            printable(described(cell.a)),
-            percent(cell.comparison.ratio),
-            drawn(cell, span),
-            Text(word(cell), style=STYLES[cell.judgement]),
-            "–" if visible is None else f"{visible:.1%}",
-        )
-    console.print()
-    console.print(table)
-    if len(found.cells) > ROWS:
-        console.print(f"and {plural(len(found.cells) - ROWS, 'more cell')} (--json, --html)")
-    console.print()
-    console.print(Text(footnote(found), style="dim"))
+def _facts(changes: Sequence[FactChange]) -> Columns:
+    rows = [(one.node, one.fact, _fact(one.a), _fact(one.b)) for one in changes]
+    return Columns(["Node", "Fact", "A", "B"], rows, words=4, most=ROWS, key="nodes")
 
 
-def footnote(found: RunComparison) -> str:
+def _fact(value: Any) -> str:
+    """A fact's value; what a node does not have is none."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+def _cells(found: RunComparison) -> Section:
+    """Every cell; why some have no interval stands below."""
+    reach = reach_of(found.cells)
+    undrawn = [cell.comparison.reason for cell in found.cells if not cell.comparison.low]
+    reasons = list(dict.fromkeys(filter(None, undrawn)))
+    confidence = found.cells[0].comparison.confidence if found.cells else 1 - ALPHA
+    drawn = len(undrawn) < len(found.cells)
+    heads = [
+        "Cell", "Verdict", f"B / A\n1/{reach:.3g} to {reach:.3g}" if drawn else "B / A", "Change",
+        f"{100 * confidence:.3g} % interval", "A", "B", "Visible", "Samples", "p (Holm)",
+    ]  # fmt: skip
+    rows = [_row(cell, reach, reasons) for cell in found.cells]
+    body: list[Element | str] = [Note(READING, reading=True)] if drawn else []
+    body += [Columns(heads, rows, words=3, most=ROWS, unprinted=(4, 5, 6, 8, 9), key="cells")]
+    body += [Footnotes(reasons)] if reasons else []
+    return Section("B against A", body=body)
+
+
+def reach_of(cells: Sequence[CellComparison]) -> float:
+    """The ratio at the ends of all drawn intervals: the farthest bound; what counts as equal takes half at most."""
+    bounds = [bound for c in cells for bound in (c.comparison.low, c.comparison.high) if bound]
+    return max([1.02, (1 + _delta(cells)) ** 2, *(max(bound, 1 / bound) for bound in bounds)])
+
+
+def _delta(cells: Sequence[CellComparison]) -> float:
+    return cells[0].comparison.delta if cells else DELTA
+
+
+def _row(cell: CellComparison, reach: float, reasons: Sequence[str]) -> list[str | Cell]:
+    c = cell.comparison
+    style = "noisy" if cell.suspect else STYLES[cell.judgement]
+    as_factor = c.ratio is not None and max(c.ratio, 1 / c.ratio) >= FACTOR
+    change, low, high = (_change(ratio, as_factor=as_factor) for ratio in (c.ratio, c.low, c.high))
+    interval = f"{low} to {high}" if c.low else "–"
+    drawn = Cell("–", note=1 + reasons.index(c.reason) if c.reason in reasons else 0)
+    if c.low and c.ratio and c.high:
+        drawn = Cell(f"{change}, {interval}", style, span=Span(c.low, c.ratio, c.high, reach, 1 + c.delta))
+    return [
+        _name(cell.a), Cell(_word(cell), style), drawn, change, interval,
+        _value(cell.a.value, cell), _value(cell.b.value, cell),
+        "–" if c.least_visible is None else f"{c.least_visible:.1%}",
+        str(c.n), "–" if c.p is None else f"{cell.claimed:.2g}",
+    ]  # fmt: skip
+
+
+def _name(record: Record) -> str | Cell:
+    """A cell of a node survey goes by the name of its row or curve, and its parameters stand below."""
+    subject, what, size = subject_text(record.subject), cell_name(record), record.params.get("bytes")
+    if record.row or record.curve:
+        over = f", {show(size, 'B')}" if isinstance(size, int) and size else ""
+        return Cell(f"{subject}, {record.row or record.curve + over}", small=[what] if what else [])
+    return f"{subject}, {what}" if what else subject
+
+
+def _word(cell: CellComparison) -> str:
+    """The verdict in a cell of the table."""
+    return "suspect" if cell.suspect else str(cell.judgement)
+
+
+def _change(ratio: float | None, *, as_factor: bool) -> str:
+    """A ratio as people say it: +2.10%, or ×30.4."""
+    return f"×{ratio:.3g}" if as_factor and ratio is not None else percent(ratio)
+
+
+def _value(value: float | None, cell: CellComparison) -> str:
+    """`20.0 µs`: both runs' figures in one unit, and with the same digits."""
+    divisor, unit = scale_for(max(abs(record.value or 0.0) for record in (cell.a, cell.b)), cell.a.unit)
+    return "–" if value is None else f"{show_in(value, divisor)} {unit}".rstrip()
+
+
+def method(found: RunComparison) -> str:
     """How to read the table."""
-    delta = found.cells[0].comparison.delta if found.cells else 0.0
     alone = ""
     if found.only_a or found.only_b:
         alone = f" Not compared: {plural(found.only_a, 'cell')} of A alone, {plural(found.only_b, 'cell')} of B alone."
-    if any(cell.comparison.reason == ONE_LAUNCH for cell in found.cells):
-        alone += f" Of MPI nothing is claimed: {ONE_LAUNCH}."
     return (
         f"Differences are claimed at 5% over all cells together (Holm); 'suspect' is worth a second look "
-        f"(false discovery rate 10%); within ±{delta:.1%} counts as equivalent; 'visible' is the least difference that "
-        f"nine of ten such comparisons would find. The runs were measured one after the other: what differs may be "
-        f"time. `wulf net … --versus` measures both at once.{alone}"
+        f"(false discovery rate 10%); within ±{_delta(found.cells):.1%} counts as equivalent; 'visible' is the least "
+        "difference that nine of ten such comparisons would find. The runs were measured one after the other: what "
+        f"differs may be time. `wulf net … --versus` measures both at once.{alone}"
     )
 
 

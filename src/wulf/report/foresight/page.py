@@ -9,7 +9,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,7 @@ from wulf.model.foresight.prediction import TIMELINE, Prediction, Step, Timeline
 from wulf.model.foresight.prediction import Path as CriticalPath
 from wulf.report.foresight.predict import predict_view
 from wulf.report.kit.charts import hover, label
-from wulf.report.kit.html import write_page
-from wulf.report.kit.page import render_view
-from wulf.report.kit.view import Drawing, Section, SideBySide
+from wulf.report.kit.view import Drawing, Section, SideBySide, View
 
 KEY = "predict-timeline"
 FULL = 200
@@ -33,21 +30,10 @@ MOST_PATH = 2000
 HEADING = "Timeline"
 
 
-def write_predict(found: Prediction, path: Path) -> None:
-    """Write the page, atomically.
-
-    Raises
-    ------
-    StoreError
-        The disk is full, there is no such directory, or there is no permission.
-    """
-    write_page(path, render_predict(found), "`wulf predict … --html PATH` writes it again")
-
-
-def render_predict(found: Prediction) -> str:
-    """The page as one HTML document."""
+def predict_page(found: Prediction) -> View:
+    """What a terminal shows, with curves and the timeline."""
     view = predict_view(found, plots=True)
-    return render_view(replace(view, sections=[*view.sections, *_timeline(found)]) if found.timelines else view)
+    return replace(view, sections=[*view.sections, *_timeline(found)]) if found.timelines else view
 
 
 def _timeline(found: Prediction) -> list[Section]:

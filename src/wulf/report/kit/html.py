@@ -16,22 +16,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from wulf.core.files import replace_file
 from wulf.core.names import printable
 from wulf.core.programs import PLOTLY, unpacked
-from wulf.core.units import show
 from wulf.store.reading import StoreError
-
-
-def write_page(path: Path, content: str, kept: str) -> None:
-    """Write one HTML document, atomically; `kept` tells the user of a full disk what is not lost."""
-    try:
-        replace_file(path, content)
-    except OSError as error:
-        raise StoreError(
-            f"can't write the page {path} ({show(len(content), 'B')}): {error.strerror}",
-            f"free some space or give another path; {kept}",
-        ) from error
 
 
 def fill_template(name: str, **context: Any) -> str:

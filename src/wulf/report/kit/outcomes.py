@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wulf.report.kit.charts import Chart
-from wulf.report.kit.html import write_page
-from wulf.report.kit.page import render_view
+from wulf.report.kit.page import render_view, write_view
 from wulf.report.kit.rooms import of_rooms
 from wulf.report.kit.view import Drawing, Section, SideBySide, View
 from wulf.store.reading import StoreError, read_json
@@ -76,17 +75,21 @@ class Outcome:
         StoreError
             The disk is full, there is no such directory, or there is no permission.
         """
-        write_page(path, self.render(result), f"the run's {self.file} is kept")
+        write_view(self.page(result), path, f"the run's {self.file} is kept: `wulf report RUN` writes the page again")
 
     def render(self, result: Result) -> str:
         """The page as one HTML document that works offline."""
+        return render_view(self.page(result))
+
+    def page(self, result: Result) -> View:
+        """The view with the chart."""
         view, chart = self.view(result), self.chart(result)
         drawing = Drawing(CHART, lambda: {**chart, "kind": "effects"}, self.about, ("tune.js",))
         place = next((one for one in view.sections if one.heading.startswith(self.heading)), None)
         if chart["series"] and place is not None:
             drawn = replace(place, body=[SideBySide([Section("", body=[drawing])], "large")])
             view = replace(view, sections=[drawn if one is place else one for one in view.sections])
-        return render_view(view)
+        return view
 
 
 def outcome_in(run: Path) -> Outcome | None:

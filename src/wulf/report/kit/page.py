@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from wulf.core.files import replace_file
 from wulf.core.units import show, show_interval
 from wulf.report.kit.charts import hover, label
 from wulf.report.kit.html import (
@@ -15,10 +16,11 @@ from wulf.report.kit.html import (
     json_for_script,
     plotly,
     script_digest,
-    write_page,
 )
 from wulf.report.kit.terminal import ticks
+from wulf.report.kit.trends import Trend, trend_chart
 from wulf.report.kit.view import Curve, Drawing, Plot, View, walk
+from wulf.store.reading import StoreError
 
 
 def write_view(view: View, path: Path, kept: str = "`--html PATH` writes it again") -> None:
@@ -29,20 +31,28 @@ def write_view(view: View, path: Path, kept: str = "`--html PATH` writes it agai
     StoreError
         The disk is full, there is no such directory, or there is no permission.
     """
-    write_page(path, render_view(view), kept)
+    content = render_view(view)
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise StoreError(
+            f"can't write the page {path} ({show(len(content), 'B')}): {error.strerror}",
+            f"free some space or give another path; {kept}",
+        ) from error
 
 
 def render_view(view: View) -> str:
     """The page as one HTML document."""
     charts, names = _drawings(view)
     sections = [(one.key or f"section-{number}", one) for number, one in enumerate(view.sections, 1)]
+    links = [(one.key, one.link) for one in view.sections if one.link]
     scripts = [plotly(charts)] if charts else []
     scripts += [drawing_script(*names)] if names else []
     return fill_template(
         "page.html.j2",
         view=view,
         sections=sections,
-        links=[(one.key, one.link) for one in view.sections if one.link],
+        links=[*links, ("method", "Method")] if links and view.method else links,
         charts=json_for_script(charts) if charts else "",
         scripts=scripts,
         script_digests=[script_digest(script) for script in scripts],
@@ -57,6 +67,8 @@ def _drawings(view: View) -> tuple[list[Mapping[str, Any]], list[str]]:
         match one:
             case Plot():
                 charts.append(plot_chart(one))
+            case Trend():
+                charts.append(trend_chart(one))
             case Drawing():
                 charts.append({**one.make(), "id": one.key})
         if not isinstance(one, str):

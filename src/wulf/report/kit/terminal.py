@@ -12,11 +12,25 @@ from rich.table import Table
 from rich.text import Text
 
 from wulf.core.names import printable, shortened
-from wulf.core.units import show
+from wulf.core.units import scale_for, show, show_in
 from wulf.report.kit.charts import round_values
 from wulf.report.kit.printing import say
-from wulf.report.kit.textplot import Marked, text_plot
-from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, Footnotes, Note, Plot, Section, SideBySide, View
+from wulf.report.kit.textplot import Marked, middle_range, sparkline, text_plot
+from wulf.report.kit.trends import Trend
+from wulf.report.kit.view import (
+    Callout,
+    Cell,
+    Columns,
+    Element,
+    Fold,
+    Footnotes,
+    Note,
+    Plot,
+    Section,
+    SideBySide,
+    Span,
+    View,
+)
 
 STYLES = {
     "noisy": "yellow", "unresolved": "red", "failed": "red", "yes": "green", "no": "bold red", "unknown": "yellow",
@@ -32,6 +46,9 @@ INDENT = 2
 
 GAP = 2
 """Blanks between columns, where there is room for them."""
+
+BAR = 19
+"""Characters of a drawn interval: odd, so that no difference has a middle."""
 
 LONGEST_HEAD = 13
 """Of columns that are alike: a longer head is shortened, rather than that it takes the room of two columns."""
@@ -74,8 +91,12 @@ def _print(one: Element | str, console: Console, indent: int) -> None:
         case Footnotes():
             for number, text in enumerate(one.texts, 1):
                 say(console, Text(f"–{number} {printable(text)}", style="dim"), indent)
+        case Trend():
+            _print_trend(one, console, indent)
         case Fold() if one.printed:
             print_all(one.body, console, indent)
+        case Fold() if one.brief:
+            say(console, one.brief, indent)
         case SideBySide():
             print_all(one.sections, console, indent)
         case Section():
@@ -109,8 +130,8 @@ def _is_printed(one: Element | str) -> bool:
         case Columns():
             return bool(one.rows)
         case Fold():
-            return one.printed and any(map(_is_printed, one.body))
-    return isinstance(one, str | Plot | Footnotes)
+            return any(map(_is_printed, one.body)) if one.printed else bool(one.brief)
+    return isinstance(one, str | Plot | Trend | Footnotes)
 
 
 def _print_table(columns: Columns, console: Console, indent: int) -> None:
@@ -126,13 +147,13 @@ def _print_table(columns: Columns, console: Console, indent: int) -> None:
             console.print()
         console.print(Padding(part, (0, 0, 0, indent), expand=False), highlight=False)
     if len(columns.rows) > len(shown):
-        say(console, f"and {len(columns.rows) - len(shown):,} more", indent)
+        say(console, f"and {len(columns.rows) - len(shown):,} more on the page", indent)
 
 
 def _parts(columns: Columns, heads: Sequence[Text], cells: Sequence[Sequence[Text]], room: int) -> Iterator[Table]:
     """One table, or several below each other where columns that are alike have no room beside each other."""
     if not columns.alike:
-        yield _table(columns, heads, cells, range(len(heads)), room)
+        yield _table(columns, heads, cells, [i for i in range(len(heads)) if i not in columns.unprinted], room)
         return
     for text in heads[columns.words :]:
         text.plain = shortened(text.plain, LONGEST_HEAD)
@@ -157,7 +178,8 @@ def _table(
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim", show_header=any(heads))
     for i in chosen:
         justify: JustifyMethod = "right" if columns.figures[i] else "left"
-        table.add_column(heads[i], justify=justify, overflow="fold", no_wrap=columns.alike)
+        drawn = any(isinstance(cell := row[i], Cell) and cell.span for row in columns.rows)
+        table.add_column(heads[i], justify=justify, overflow="fold", no_wrap=columns.alike or drawn)
     for row in cells:
         table.add_row(*(row[i] for i in chosen))
     return table
@@ -176,8 +198,20 @@ def measure_text(text: Text) -> int:
 def _cell(cell: str | Cell) -> Text:
     if isinstance(cell, str):
         return Text(printable(cell))
+    style = STYLES.get(cell.style.split("-")[0], "")
+    if cell.span is not None:
+        return Text(_bar(cell.span), style=style)
     note = str(cell.note or "")
-    return Text(printable(f"{cell.text}{note} {cell.brief}").rstrip(), style=STYLES.get(cell.style.split("-")[0], ""))
+    return Text(printable(f"{cell.text}{note} {cell.brief}").rstrip(), style=style)
+
+
+def _bar(span: Span) -> str:
+    """The interval as a line of characters, no difference in its middle."""
+    low, value, high = (round(span.at(ratio) * (BAR - 1)) for ratio in (span.low, span.value, span.high))
+    line = ["─" if low <= i <= high else " " for i in range(BAR)]
+    line[BAR // 2] = "┼" if low <= BAR // 2 <= high else "│"
+    line[value] = "●"
+    return "".join(line)
 
 
 def _print_plot(plot: Plot, console: Console, indent: int) -> None:
@@ -189,6 +223,19 @@ def _print_plot(plot: Plot, console: Console, indent: int) -> None:
         console.print(Text(" " * indent + line), soft_wrap=True)
     marks = "  ".join(f"{curve.mark} {curve.name}" for curve in plot.curves)
     say(console, Text(printable(f"{plot.y_title} over {plot.x_title}:  {marks}"), style="dim"), indent)
+
+
+def _print_trend(trend: Trend, console: Console, indent: int) -> None:
+    """A line of bars with its scale, and below it the marks of the changes."""
+    values = trend.values[trend.first :]
+    low, high = middle_range(values)
+    divisor, unit = scale_for(max(abs(low), abs(high)), trend.unit)
+    scale = f"{show_in(low, divisor)}–{show_in(high, divisor)} {unit}".rstrip()
+    changes = [(one.mark, one.at - trend.first) for one in trend.changes if one.at > trend.first]
+    bars, marks = sparkline(values, max(4, console.width - indent - len(scale) - 2), changes)
+    say(console, Text.assemble(bars, "  ", (scale, "dim")), indent)
+    if marks:
+        console.print(Text(" " * indent + marks, style="bold"), highlight=False, soft_wrap=True)
 
 
 def ticks(values: Sequence[Sequence[float]], unit: str, most: int = 7) -> list[tuple[float, str]]:

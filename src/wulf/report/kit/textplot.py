@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite, log10
+
+import numpy as np
+
+_BARS = "▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True)
@@ -77,3 +82,36 @@ def _under(across: _Axis, ticks: Sequence[tuple[float, str]], margin: int, width
             text[start : start + len(label)] = label
             free = start + len(label) + 1
     return [" " * margin + "└" + "".join(rule), " " * (margin + 1) + "".join(text)]
+
+
+def middle_range(values: Sequence[float]) -> tuple[float, float]:
+    """The 2nd and 98th percentile: one odd value does not flatten the others."""
+    low, high = np.quantile(values, [0.02, 0.98]).tolist()
+    return low, high
+
+
+def sparkline(values: Sequence[float], width: int, marks: Sequence[tuple[str, int]] = ()) -> tuple[str, str]:
+    """Values as bars, the median of so many each, over their `middle_range`, and what is marked below.
+
+    Parameters
+    ----------
+    marks
+        A character, and the index of the value that it stands below.
+
+    Returns
+    -------
+    tuple
+        `(bars, marks)`: of equal length at most; `+` stands where marks meet.
+    """
+    x = np.asarray(values, dtype=float)
+    columns = min(width, x.size)
+    edges = np.arange(columns + 1) * x.size // columns
+    heights = np.array([np.median(x[start:stop]) for start, stop in pairwise(edges)])
+    low, high = middle_range(values)
+    scaled = np.clip((heights - low) / (high - low), 0, 1) if high > low else np.full(columns, 0.5)
+    bars = "".join(_BARS[min(len(_BARS) - 1, int(height * len(_BARS)))] for height in scaled)
+    below = [" "] * columns
+    for mark, at in marks:
+        column = min(columns - 1, int(np.searchsorted(edges, at, side="right")) - 1)
+        below[column] = mark if below[column] == " " and len(mark) == 1 else "+"
+    return bars, "".join(below).rstrip()

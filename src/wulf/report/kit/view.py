@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from math import isfinite
+from math import isfinite, log
 from typing import Any, ClassVar, NamedTuple
 
 from wulf.stats.estimates import Interval
@@ -30,6 +30,29 @@ class Element:
 
 
 @dataclass(frozen=True)
+class Span:
+    """The interval of a ratio, drawn on a log scale that has 1, no difference, in its middle.
+
+    Attributes
+    ----------
+    reach
+        The ratio at the end of the scale, above 1; at its beginning is the inverse.
+    equal
+        No difference either: from the inverse of this ratio to the ratio.
+    """
+
+    low: float
+    value: float
+    high: float
+    reach: float
+    equal: float = 1.0
+
+    def at(self, ratio: float) -> float:
+        """Where a ratio stands on the scale, from 0 to 1."""
+        return (log(ratio) / log(self.reach) + 1) / 2
+
+
+@dataclass(frozen=True)
 class Cell:
     """A cell of a table that is more than its text.
 
@@ -45,6 +68,8 @@ class Cell:
         What a terminal says in their place, behind the text.
     note
         Number of the footnote that says why.
+    span
+        What is drawn in the text's place; the text says it to those who can't see it.
     """
 
     text: str
@@ -52,8 +77,8 @@ class Cell:
     title: str = ""
     small: Sequence[str] = ()
     brief: str = ""
-    warning: str = ""
     note: int = 0
+    span: Span | None = None
 
 
 Row = Sequence[str | Cell]
@@ -74,6 +99,8 @@ class Columns(Element):
         Columns of figures are of one kind, as a node each: what a terminal has no room for stands below.
     most
         Rows that a terminal shows; 0: all.
+    unprinted
+        Columns that pages alone have: a terminal has no room for them.
     key
         What scripts and styles know it by.
     """
@@ -86,6 +113,7 @@ class Columns(Element):
     merged: bool = False
     alike: bool = False
     most: int = 0
+    unprinted: Sequence[int] = ()
     key: str = ""
 
     @property
@@ -210,6 +238,8 @@ class Fold(Element):
 
     Attributes
     ----------
+    brief
+        What a terminal says that has no room for it.
     paper
         Whether it stands on paper, too.
     """
@@ -218,6 +248,7 @@ class Fold(Element):
     summary: str
     body: Sequence[Element | str]
     printed: bool = True
+    brief: str = ""
     open: bool = False
     paper: bool = False
 

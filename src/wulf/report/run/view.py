@@ -21,6 +21,7 @@ from wulf.report.kit.figures import (
     verdict_text,
 )
 from wulf.report.kit.matrices import run_nodes, verdict_counts
+from wulf.report.kit.outcomes import outcome_in
 from wulf.report.kit.parts import Part, parts, whole_part
 from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, Items, Note, Row, Section, View
 from wulf.report.node.grid import readable
@@ -41,8 +42,14 @@ MAX_VALUES = 12
 SEVERITIES = {Severity.BAD: ("Problem", "▲"), Severity.WARN: ("Look at", "◆"), Severity.INFO: ("Note", "●")}
 
 
+def report_view(run: Run, *, page: bool = True) -> View:
+    """The report of a run: what a campaign, a search or an impact came to, where it is one of these."""
+    outcome = outcome_in(run.path)
+    return run_view(run, page=page) if outcome is None else outcome.page(outcome.read(run.path))
+
+
 def run_view(run: Run, *, page: bool = True) -> View:
-    """The whole report; without what only a page shows, and takes time to make, where it is for a terminal."""
+    """All that was measured; without what only a page shows, and takes time to make, where it is for a terminal."""
     alone = whole_part(run)
     shown = {id(record) for part in parts() for record in part.shown(run)}
     others = singles([record for record in run.records if id(record) not in shown])

@@ -77,4 +77,4 @@ def measure_all(
             break
         cells += more
         writer.write_json("plan.json", replace(plan, cells=cells, budget=budget).to_json())
-        plan = replace(plan, cells=more, budget=left, seed=plan.seed + 1)
+        plan = replace(plan, cells=more, budget=left, seed=plan.seed + 1, together=study.together)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from wulf.cluster.access import access_to
 from wulf.core.errors import FOUND, INCOMPLETE, INTERRUPTED, OK
@@ -98,7 +97,9 @@ def measure(study: Study) -> RunOutcome:
     writer.finish(state, exit_code=code, time=spent.told())
     outcome = RunOutcome(read_run(writer.path), code)
     if study.page:
-        write_html(outcome.run)
+        from wulf.report.run.html import write_report  # slow to import, and not before something was measured
+
+        write_report(outcome.run)
     return outcome
 
 
@@ -149,12 +150,3 @@ def _judged(study: Study, found: Measurements) -> list[Finding]:
         *find(found.records, found.fingerprint, found.failed, found.notes, margin=study.effort.margin),
         *background_findings(found.baseline.seen, found.fingerprint),
     ]
-
-
-def write_html(run: Run) -> Path:
-    """Write a run's report.html beside its records."""
-    from wulf.report.run.html import write_report
-
-    path = run.path / "report.html"
-    write_report(run, path)
-    return path

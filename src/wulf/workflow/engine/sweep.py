@@ -162,7 +162,9 @@ def _sentence(line: Stretch) -> str:
     )
 
 
-def first_sizes(most: int) -> list[int]:
-    """1 B, 2 B, 4 B … up to the most."""
-    sizes = [2**exponent for exponent in range(most.bit_length()) if 2**exponent <= most]
+def first_sizes(most: int, least: int = 1) -> list[int]:
+    """The least, its double, and so on up to the most: 1 B, 2 B, 4 B …"""
+    sizes = [least]
+    while sizes[-1] * 2 <= most:
+        sizes.append(sizes[-1] * 2)
     return sizes if sizes[-1] == most else [*sizes, most]

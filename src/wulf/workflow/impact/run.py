@@ -23,6 +23,7 @@ from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import folded
 from wulf.model.impact import BEFORE, Quantity, impact_of
+from wulf.report.impact.outcome import OUTCOME
 from wulf.store.run import RunWriter
 from wulf.tune.campaign.plan import CONFIRM_SECONDS, DELTA
 from wulf.tune.setting import Aim
@@ -132,6 +133,7 @@ def impact(inventory: Inventory, request: ImpactRequest, writer: RunWriter, *, w
     writer.write_json("impact.json", result | {"exit_code": code})
     writer.write_findings([])
     writer.finish(told.state, exit_code=code)
+    OUTCOME.write(result, writer.path / "report.html")
     return Done(result | {"exit_code": code}, writer.path, code)
 
 

@@ -14,6 +14,7 @@ from wulf.measure.mpi.guidelines import ALPHA, FLOAT, METRIC, guideline_cells, h
 from wulf.measure.mpi.pairs import pair_records
 from wulf.stats.stopping import LOOKS
 from wulf.store.run import read_run, utc_now
+from wulf.workflow.engine.curve import Curve, patient
 from wulf.workflow.engine.effort import Effort
 from wulf.workflow.engine.study import Conditions, Judgement
 from wulf.workflow.engine.sweep import Sweep, first_sizes
@@ -214,6 +215,30 @@ class SizeSweep(RanksStudy):
         """The lines."""
         more, findings = self._sweep.judge(records) if self._sweep else ([], [])
         return more, [_with_protocols(finding) if finding.kind == "curve" else finding for finding in findings]
+
+
+class StreamCurve(RanksStudy):
+    """MPI's throughput over sizes, one way and both, blocking and not; what stands out is then proven in blocks."""
+
+    def __init__(
+        self, given: Conditions, launch: Launch, curve: Curve, params: Mapping[str, Param] | None = None
+    ) -> None:
+        super().__init__(given, launch, "stream")
+        self.effort = patient(given.effort)
+        self._curve, self._params = curve, params or {}
+
+    def shared(self, probe: Probe) -> Sequence[Cell]:
+        """All sizes in all ways."""
+        return self._curve.cells(self.ranks.cell(0, probe, self.needs.name, self._params))
+
+    def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
+        """What is to be proven, in blocks that hold each of it."""
+        self.together = True
+        return self._curve.extend(records, self.effort)
+
+    def conclude(self, records: Sequence[Record]) -> Judgement:
+        """The curves, and what they cost the hosts."""
+        return self._curve.judge(records, self.effort, self.given.writer)
 
 
 def _with_protocols(finding: Finding) -> Finding:

@@ -10,6 +10,7 @@ from wulf.measure.engine.plan import Cell
 from wulf.measure.engine.probes import Probe
 from wulf.stats.comparison import PairedRule
 from wulf.workflow.engine.connect import Connected
+from wulf.workflow.engine.curve import Curve, patient
 from wulf.workflow.engine.study import Conditions, Judgement, Study
 from wulf.workflow.engine.sweep import Sweep, first_sizes
 
@@ -25,7 +26,7 @@ class PairProbe(Study):
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """The cell, where both nodes answered."""
-        return _placed([self._cell], connected)
+        return placed([self._cell], connected)
 
 
 class Versus(Study):
@@ -39,7 +40,7 @@ class Versus(Study):
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """Both arms, where both nodes answered."""
-        return _placed(self._arms, connected)
+        return placed(self._arms, connected)
 
 
 class PairSweep(Study):
@@ -57,10 +58,10 @@ class PairSweep(Study):
 
     def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
         """The first sizes, where both nodes answered."""
-        placed = _placed([self._sweep.cell], connected)
-        if not placed:
+        there = placed([self._sweep.cell], connected)
+        if not there:
             return ()
-        self._sweep.cell = placed[0]
+        self._sweep.cell = there[0]
         return self._sweep.cells(first_sizes(self._most))
 
     def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
@@ -72,7 +73,35 @@ class PairSweep(Study):
         return self._sweep.judge(records)
 
 
-def _placed(cells: Sequence[Cell], connected: Connected) -> list[Cell]:
+class PairCurve(Study):
+    """One pair's throughput over sizes, one way and both, blocking and not; what stands out is then proven in blocks.
+
+    Parameters
+    ----------
+    cell
+        A stream; its `bytes` and what an arm asks are replaced.
+    """
+
+    def __init__(self, given: Conditions, cell: Cell, curve: Curve) -> None:
+        super().__init__(given)
+        self.effort = patient(given.effort)
+        self._cell, self._curve = cell, curve
+
+    def cells(self, connected: Connected, probe: Probe) -> Sequence[Cell]:
+        """All sizes in all ways, where both nodes answered."""
+        return [cell for stream in placed([self._cell], connected) for cell in self._curve.cells(stream)]
+
+    def extend(self, records: Sequence[Record], first: int) -> Sequence[Cell]:
+        """What is to be proven, in blocks that hold each of it."""
+        self.together = True
+        return self._curve.extend(records, self.effort)
+
+    def judge(self, records: Sequence[Record]) -> Judgement:
+        """The curves, and what they cost the hosts."""
+        return self._curve.judge(records, self.effort, self.given.writer)
+
+
+def placed(cells: Sequence[Cell], connected: Connected) -> list[Cell]:
     """The cells on the CPUs where they belong; none where an end did not answer."""
     if not {cells[0].client, cells[0].server} <= set(connected.sessions):
         return []

@@ -19,6 +19,7 @@ from wulf.core.errors import OK as FINE
 from wulf.core.records import Param, Record, Verdict
 from wulf.measure.engine.watcher import UNWATCHED, Progress, Watcher
 from wulf.measure.mpi.probes import folded
+from wulf.report.search.outcome import OUTCOME
 from wulf.search.history import History
 from wulf.search.journal import NAME, Journal, conduct
 from wulf.search.plan import LEAST_BLOCKS, SearchPlan
@@ -232,6 +233,7 @@ def _finished(
     if knobs is not None and not knobs.undone:
         code = FOUND
     writer.finish("complete", exit_code=code)
+    OUTCOME.write(result, writer.path / "report.html")
     return Searched(result, code)
 
 

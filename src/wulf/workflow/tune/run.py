@@ -17,6 +17,7 @@ from wulf.measure.engine.ends import Servers
 from wulf.measure.engine.plan import Plan
 from wulf.measure.engine.watcher import UNWATCHED, Watcher
 from wulf.measure.mpi.probes import EACH, mpi_probe
+from wulf.report.tune.outcome import OUTCOME
 from wulf.store.run import RunWriter
 from wulf.tune.campaign.plan import lease_of
 from wulf.tune.kept import FILE as KEPT_FILE
@@ -81,6 +82,7 @@ def _finished(writer: RunWriter, prepared: Prepared, told: CampaignState, nodes:
     writer.write_json(KEPT_FILE, kept.model_dump(mode="json"))
     writer.write_findings([])
     writer.finish(told.state, exit_code=code)
+    OUTCOME.write(result, writer.path / "report.html")
     return Done(result | {"exit_code": code}, writer.path, code)
 
 

@@ -42,7 +42,7 @@ def test_machines_of_two_runs_with_a_price(runs: Path) -> None:
 
 def test_machines_as_a_page(runs: Path, tmp_path: Path) -> None:
     out = invoke(runs, "old", "--machines", "--html", str(tmp_path / "m.html"))
-    assert "comparison: " in out
+    assert "page: " in out
     assert "1&nbsp;machine" in (tmp_path / "m.html").read_text(encoding="utf-8")
 
 

@@ -33,7 +33,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(tuning, "plan_only", plan)
     monkeypatch.setattr("wulf.workflow.tune.prepare.plan_object", lambda plan: plan)
     monkeypatch.setattr(tuning, "tune", tune)
-    monkeypatch.setattr("wulf.report.kit.outcomes.Outcome.write", lambda *_: None)
     return seen
 
 

@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,11 +25,13 @@ from wulf.report.compare.history import (
     fact_text,
     fact_texts,
     headline,
+    history_view,
     place_text,
-    print_history,
-    sparkline,
 )
-from wulf.report.compare.history_page import MAX_POINTS, chart, charts_of, render_history, write_history
+from wulf.report.kit.page import render_view, write_view
+from wulf.report.kit.terminal import print_view
+from wulf.report.kit.trends import MAX_POINTS, Trend, trend_chart
+from wulf.report.kit.view import walk
 from wulf.stats.series.changes import Change
 from wulf.store.history import Point, Series, Source
 from wulf.store.reading import StoreError
@@ -82,8 +85,12 @@ SHAPES = {
 
 def shown(of: MetricHistory, width: int = 80) -> list[str]:
     console = Console(width=width, file=io.StringIO(), record=True, color_system=None)
-    print_history(of, console)
+    print_view(history_view(of), console)
     return console.export_text().splitlines()
+
+
+def charts(of: JudgedSeries) -> list[dict[str, Any]]:
+    return [trend_chart(one) for one in walk(history_view(history(of)).sections) if isinstance(one, Trend)]
 
 
 @pytest.mark.parametrize("width", [80, 40])
@@ -101,12 +108,25 @@ def test_a_series_exactly(wording: Wording) -> None:
     assert lines[3].startswith("  ▁")
     assert lines[4].index("1") == 2 + 30
     assert lines[4].index("2") == 2 + 45
-    assert lacking(lines[5], "1 worse", "18.5 → 24.1 µs", "+30.1 % (+28.8 to +31.5)", "p 0.005") == []
-    assert lacking(lines[6], "2026-09-11 06:30", "20260901T0630-survey-001e") == []
-    assert lacking(lines[8], "2 better", "24.1 → 20.0 µs", "-17.0 % (-20.0 to -14.0)", "p 0.005") == []
-    assert lacking(lines[9], "2026-09-16 06:30", "20260901T0630-survey-002d", " 2 runs earlier") == []
-    assert all("n1 kernel.release: 6.1.0-28 → 6.1.0-31" in line for line in (lines[7], lines[10]))
-    wording("\n".join(lines[:3] + lines[5:11]))
+    assert lacking(lines[6], "1 WORSE", "18.5 → 24.1 µs", "+30.1 % (+28.8 to +31.5)", "p 0.005") == []
+    assert lacking(lines[7], "2026-09-11 06:30", "20260901T0630-survey-001e") == []
+    assert lacking(lines[10], "2 BETTER", "24.1 → 20.0 µs", "-17.0 % (-20.0 to -14.0)", "p 0.005") == []
+    assert lacking(lines[11], "2026-09-16 06:30", "20260901T0630-survey-002d", " 2 runs earlier") == []
+    assert all("n1 kernel.release: 6.1.0-28 → 6.1.0-31" in line for line in (lines[8], lines[12]))
+    wording("\n".join(lines[:3] + lines[5:13]))
+
+
+def test_a_terminal_says_what_it_has_no_room_for() -> None:
+    swings = [replace(RISE if i % 2 else FALL, at=4 * i, earliest=4 * i, latest=4 * i) for i in range(1, 15)]
+    facts = tuple(CoincidentChange(f"n{i}", "cpu.model", None, str(i)) for i in range(10))
+    of = history(*(told(60, *swings, subject=f"n0>n{i}", facts=facts) for i in range(24)), *[told(60)] * 13)
+    lines, page = shown(of), render_view(history_view(of))
+    assert "  and 4 more changed series" in lines
+    assert lines.count("  and 2 earlier changes") == 20
+    assert lines.count("  and 2 more facts") == 20 * 12
+    assert "  and 1 more series without a change" in lines
+    assert page.count('class="finding') == 24 * 14
+    assert page.count("cpu.model") == 24 * 14 * 10
 
 
 def test_the_headline_says_what_is_worse_now(wording: Wording) -> None:
@@ -156,14 +176,6 @@ def test_facts_in_words(wording: Wording) -> None:
     assert place_text(SeriesStep(replace(RISE, earliest=29, latest=33))) == "or up to 1 run earlier or 3 runs later"
 
 
-def test_bars() -> None:
-    assert sparkline([1.0, 1.0, 8.0, 8.0], 10, [2]) == ("▁▁██", "  1")
-    assert sparkline([3.0] * 5, 3) == ("▅▅▅", "")
-    bars, marks = sparkline(np.repeat([1.0, 2.0], 500).tolist(), 40, [500, 501])
-    assert bars == "▁" * 20 + "█" * 20
-    assert marks == " " * 20 + "+"
-
-
 def test_what_could_not_be_read_is_told() -> None:
     of = history(told(60), torn=(("r1", 2), ("r2", 1)), unread=(("r3", "no permission"),))  # type: ignore[arg-type]
     text = "\n".join(shown(of))
@@ -183,7 +195,7 @@ def test_json_has_every_figure() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_page_is_sound_closed_and_escaped(shape: str) -> None:
-    text = render_history(SHAPES[shape]())
+    text = render_view(history_view(SHAPES[shape]()))
     own = text.replace(PLOTLY, "")
     checker = Checker()
     checker.feed(own)
@@ -207,7 +219,7 @@ def test_every_page_is_sound_closed_and_escaped(shape: str) -> None:
 
 def test_long_series_are_thinned_and_keep_their_extremes() -> None:
     one = told(5000, RISE)
-    drawn = chart(one, "x")
+    (drawn,) = charts(one)
     values = [point.value for point in one.series.points]
     assert len(drawn["x"]) <= MAX_POINTS
     assert max(drawn["y"]) == pytest.approx(max(values) * 1e6)
@@ -218,26 +230,27 @@ def test_long_series_are_thinned_and_keep_their_extremes() -> None:
 
 def test_the_end_of_a_long_series_is_drawn_apart() -> None:
     late = told(5000, replace(RISE, at=4990, earliest=4989, latest=4991))
-    whole, end = charts_of(late, "x")
-    assert (whole["id"], end["id"]) == ("x", "x-end")
+    whole, end = charts(late)
+    assert (whole["id"], end["id"]) == ("series-0", "series-0-end")
     assert (end["x"][0], end["x"][-1]) == (4801, 5000)
     assert [level[:2] for level in end["levels"]] == [[4801, 4990], [4991, 5000]]
     assert end["levels"][0][2] == whole["levels"][0][2]
-    assert [change["number"] for change in end["changes"]] == [1]
+    assert [change["mark"] for change in end["changes"]] == ["1"]
     assert end["ticks"][0][0] == 4801
-    assert 'id="series-0-end"' in render_history(history(late))
-    assert len(charts_of(told(5000, RISE), "x")) == len(charts_of(told(60, RISE), "x")) == 1
+    assert 'id="series-0-end"' in render_view(history_view(history(late)))
+    assert len(charts(told(5000, RISE))) == len(charts(told(60, RISE))) == 1
 
 
 def test_one_odd_run_does_not_flatten_the_others() -> None:
     one = told(60)
     points = (*one.series.points[:-1], replace(one.series.points[-1], value=1.0))
-    low, high = chart(replace(one, series=replace(one.series, points=points)), "x")["range"]
+    (drawn,) = charts(replace(one, series=replace(one.series, points=points)))
+    low, high = drawn["range"]
     assert 10 < low < high < 40
 
 
 def test_a_page_that_can_not_be_written(tmp_path: Path) -> None:
-    write_history(history(told(60)), tmp_path / "h.html")
+    write_view(history_view(history(told(60))), tmp_path / "h.html")
     assert (tmp_path / "h.html").read_text().startswith("<!doctype html>")
     with pytest.raises(StoreError, match="No such file"):
-        write_history(history(told(60)), tmp_path / "absent" / "h.html")
+        write_view(history_view(history(told(60))), tmp_path / "absent" / "h.html")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from rich.console import Console
 
 from tests.unit.measure.make_runs import run
 from wulf.measure.comparing import RunComparison, compare_runs
-from wulf.report.compare.runs import BAR, drawn, print_comparison, rows_of, span_of
-from wulf.report.compare.runs_page import write_comparison
+from wulf.report.compare.runs import comparison_view, rows_of
+from wulf.report.kit.page import write_view
+from wulf.report.kit.terminal import BAR, print_view
 from wulf.store.reading import StoreError
 
 LIKE = {"n1>n2": 1.0, "n1>n3": 1.0, "n2>n3": 1.0}
@@ -27,7 +29,7 @@ def found() -> RunComparison:
 
 def shown(found: RunComparison) -> str:
     out = io.StringIO()
-    print_comparison(found, Console(file=out, width=80, highlight=False))
+    print_view(comparison_view(found), Console(file=out, width=80, highlight=False))
     return out.getvalue()
 
 
@@ -36,19 +38,29 @@ def test_fits_80_columns_and_says_all(found: RunComparison) -> None:
     assert max(len(line) for line in text.splitlines()) <= 80
     assert "2 slower" in text
     assert "A monday" in text and "B friday" in text
-    assert "cpu.governor performance → powersave" in text
-    row = next(line for line in text.splitlines() if "n1>n3 tcp pingpong 1 B " in line)
-    assert re.search(r" \+\d\d\.\d\d% .* slower +\d", row)
+    assert re.search(r"n1 +cpu.governor +performance +powersave", text)
+    row = next(line for line in text.splitlines() if "n1 → n3, tcp pingpong, 1 B " in line)
+    assert re.search(r" slower .* \+\d\d\.\d\d% +\d", row)
     assert "one after the other" in text
 
 
 def test_the_interval_is_drawn_around_no_difference(found: RunComparison) -> None:
-    span = span_of(found.cells)
-    lines = {cell.a.subject + cell.a.metric: drawn(cell, span) for cell in found.cells}
-    assert all(len(line) == BAR for line in lines.values())
-    assert "●" in lines["n1>n3rtt"][BAR // 2 + 3 :]
-    assert "●" in lines["n1>n3throughput"][: BAR // 2 - 2]
-    assert lines["n1>n2rtt"][BAR // 2] in "┼●"
+    lines = shown(found).splitlines()
+    start = next(line for line in lines if "1/1." in line).index("1/1.")
+    drawn = {line[2:].split(",")[0] + line.split()[4]: line[start : start + BAR] for line in lines if " tcp " in line}
+    assert "●" in drawn["n1 → n3pingpong,"][BAR // 2 + 3 :]
+    assert "●" in drawn["n1 → n3stream,"][: BAR // 2 - 2]
+    assert drawn["n1 → n2pingpong,"][BAR // 2] in "┼●"
+
+
+def test_a_cell_of_a_node_survey_is_named_by_its_row_or_curve(found: RunComparison) -> None:
+    def name(**own: str) -> str:
+        cell = found.cells[0]
+        one = replace(cell, a=cell.a.model_copy(update={"subject": "n1", **own}))
+        return shown(replace(found, cells=[one]))
+
+    assert "n1, cpu.int.add " in name(row="cpu.int.add")
+    assert "n1, mem.chase.huge, 1 B " in name(curve="mem.chase.huge")
 
 
 def test_json_rows_hold_interval_and_verdict(found: RunComparison) -> None:
@@ -60,7 +72,7 @@ def test_json_rows_hold_interval_and_verdict(found: RunComparison) -> None:
 
 def test_the_page_holds_every_cell_and_needs_no_network(found: RunComparison, tmp_path: Path) -> None:
     path = tmp_path / "change.html"
-    write_comparison(found, path)
+    write_view(comparison_view(found), path)
     page = path.read_text()
     assert page.count("<svg") == len(found.cells)
     assert "powersave" in page
@@ -71,10 +83,10 @@ def test_the_page_holds_every_cell_and_needs_no_network(found: RunComparison, tm
 def test_a_name_is_never_markup(found: RunComparison, tmp_path: Path) -> None:
     found.a.meta["id"] = "<script>alert(1)</script>"
     path = tmp_path / "change.html"
-    write_comparison(found, path)
+    write_view(comparison_view(found), path)
     assert "<script" not in path.read_text()
 
 
 def test_a_page_that_can_not_be_written_is_named(found: RunComparison, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"missing/change\.html"):
-        write_comparison(found, tmp_path / "missing" / "change.html")
+        write_view(comparison_view(found), tmp_path / "missing" / "change.html")

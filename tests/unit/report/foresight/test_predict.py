@@ -18,9 +18,10 @@ from wulf.model.network.figures import Network, scaled
 from wulf.model.network.file import parse_network, shipped_network
 from wulf.report.foresight.networks import network_details, network_view, networks_view, written
 from wulf.report.foresight.object import predict_object
-from wulf.report.foresight.page import FULL, render_predict, timeline_chart, write_predict
+from wulf.report.foresight.page import FULL, predict_page, timeline_chart
 from wulf.report.foresight.plots import curve_plots, sensitivity_plot
 from wulf.report.foresight.predict import MOST_ROWS, headline, predict_view
+from wulf.report.kit.page import render_view, write_view
 from wulf.report.kit.view import Section, View
 from wulf.stats.estimates import Interval
 from wulf.store.reading import StoreError
@@ -192,13 +193,13 @@ def test_the_timeline_has_a_byte_a_bucket(found: Prediction) -> None:
 
 def test_the_page_works_offline_and_escapes(found: Prediction, tmp_path: Path) -> None:
     evil = replace(found, traced=replace(found.traced, command="<script>alert(1)</script>"))
-    page = render_predict(evil)
+    page = render_view(predict_page(evil))
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
     assert page.count('class="chart"') == 4  # latency, bandwidth, networks, timeline
-    write_predict(found, tmp_path / "page.html")
+    write_view(predict_page(found), tmp_path / "page.html")
     with pytest.raises(StoreError):
-        write_predict(found, tmp_path / "no" / "page.html")
+        write_view(predict_page(found), tmp_path / "no" / "page.html")
 
 
 def test_networks_in_words() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wulf.report.kit.textplot import Marked, text_plot
+from wulf.report.kit.textplot import Marked, sparkline, text_plot
 
 
 def test_a_plot_exactly() -> None:
@@ -36,3 +36,11 @@ def test_labels_never_run_into_each_other() -> None:
     assert all(part.strip().isdecimal() for part in last.split(" workers")[:-1])
     assert last.count("workers") >= 2
     assert all(len(line) <= 60 for line in text_plot([Marked("x", [1, 50], [1, 50])], ticks, [], width=60))
+
+
+def test_bars() -> None:
+    assert sparkline([1.0, 1.0, 8.0, 8.0], 10, [("1", 2)]) == ("▁▁██", "  1")
+    assert sparkline([3.0] * 5, 3) == ("▅▅▅", "")
+    bars, marks = sparkline([1.0] * 500 + [2.0] * 500, 40, [("1", 500), ("2", 501)])
+    assert bars == "▁" * 20 + "█" * 20
+    assert marks == " " * 20 + "+"

@@ -128,6 +128,7 @@ def test_a_program_that_misbehaves_in_every_way_is_searched_all_the_same(searche
     assert len(run.records) == done.result["cost"]["runs"]
     assert all(record.value is None for record in run.records if record.params["outcome"] != "ok")
     assert OUTCOME.read(tmp_path / "run") == done.result
+    assert (tmp_path / "run" / "report.html").read_text() == OUTCOME.render(done.result)
 
 
 def test_killed_it_goes_on_and_ends_as_if_it_had_not_been(searched, tmp_path):

@@ -108,6 +108,7 @@ def test_a_campaign_leaves_what_is_proven_and_all_of_it_on_disk(cluster: Cluster
     assert (one["name"], one["place"], one["value"], one["before"], one["nodes"]) == ("net.good", "", 1, 0, "n[1-2]")
     assert one["effect"]["low"] <= 0.3 <= one["effect"]["high"] and one["effect"]["verdict"] == "faster"
     assert json.loads((done.path / "campaign.json").read_text())["dumps"]["same"] is True
+    assert "net.good" in (done.path / "report.html").read_text()
 
 
 def test_with_no_keep_the_dumps_are_equal_byte_by_byte(cluster: Cluster) -> None:

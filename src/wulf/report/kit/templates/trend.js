@@ -1,15 +1,15 @@
-// Draws the series of a wulf history from the JSON beside it, in the reader's theme and width. No network.
+// Draws figures over many runs from the JSON beside it, in the reader's theme and width. No network.
 (() => {
   "use strict";
-  // The verdicts' colours are Okabe and Ito's, told apart with every kind of colour vision.
+  // The changes' colours are Okabe and Ito's, told apart with every kind of colour vision.
   const THEMES = {
     light: {
       ink: "#1b1e23", soft: "#5b626d", line: "#e3e6ea", box: "#ffffff", hatch: "#8a919c", point: "#0072b2",
-      worse: "#d55e00", better: "#009e73", changed: "#7a5a00", spread: "#7a5a00", candidate: "#7a5a00",
+      bad: "#d55e00", good: "#009e73", warn: "#7a5a00",
     },
     dark: {
       ink: "#e4e6ea", soft: "#a0a7b2", line: "#2c3138", box: "#22262d", hatch: "#7d8590", point: "#56b4e9",
-      worse: "#ff8a3d", better: "#2fbf96", changed: "#e6c25c", spread: "#e6c25c", candidate: "#e6c25c",
+      bad: "#ff8a3d", good: "#2fbf96", warn: "#e6c25c",
     },
   };
   const PRINT_WIDTH = 660; // CSS pixels of an A4 page within its margins
@@ -26,7 +26,7 @@
     return shown;
   }
 
-  function series(chart, theme, width) {
+  function trend(chart, theme, width) {
     const many = chart.x.length > 300;
     const traces = [{
       type: "scatter", mode: "markers", x: chart.x, y: chart.y, customdata: chart.hover,
@@ -64,19 +64,19 @@
       shapes: chart.changes.flatMap((change) => [
         {
           type: "rect", xref: "x", yref: "paper", x0: change.from, x1: change.to, y0: 0, y1: 1, layer: "below",
-          fillcolor: theme[change.verdict], opacity: 0.15, line: { width: 0 },
+          fillcolor: theme[change.style], opacity: 0.15, line: { width: 0 },
         },
         {
           type: "line", xref: "x", yref: "paper", x0: change.at, x1: change.at, y0: 0, y1: 1,
-          line: { color: theme[change.verdict], width: 1.5, dash: "dash" },
+          line: { color: theme[change.style], width: 1.5, dash: "dash" },
         },
       ]),
       annotations: chart.changes.map((change) => (
-        { ...top, x: change.at, text: `<b>${change.number}</b>`, font: { size: 12, color: theme.ink } }
+        { ...top, x: change.at, text: `<b>${change.mark}</b>`, font: { size: 12, color: theme.ink } }
       )),
     };
     return { traces, layout };
   }
 
-  start({ series });
+  start({ trend });
 })();
