@@ -11,7 +11,7 @@ using namespace wulf::node;
 using wulf::Registry;
 
 TEST_CASE("every probe says what it is, and names no parameter or metric twice") {
-  for (const Probe* probe : Registry<Probe>::all()) {
+  for (const HostProbe* probe : Registry<HostProbe>::all()) {
     INFO(probe->name());
     const wulf::Json described = probe->describe();
     CHECK(!described.at("help").get<std::string>().empty());

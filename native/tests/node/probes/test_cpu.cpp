@@ -16,11 +16,11 @@ using wulf::Registry;
 
 /// One short replicate, on a CPU that this process has.
 Json run(const std::string& name, Json given) {
-  const Probe* probe = Registry<Probe>::find(name);
+  const HostProbe* probe = Registry<HostProbe>::find(name);
   REQUIRE(probe != nullptr);
   given["seconds"] = 0.001;
   given["cpu"] = wulf::process_cpus().front();
-  return probe->measure(resolve(probe->all_params(), given)).metrics;
+  return probe->measure(probe->settle(given)).metrics;
 }
 
 TEST_CASE("an instruction set that is not there has no value, but a reason") {
