@@ -9,7 +9,7 @@
 #include "fuzz/targets.hpp"
 #include "replay/lower/lower.hpp"
 #include "replay/program/builder.hpp"
-#include "tests/replay_traces.hpp"
+#include "tests/replay/traces.hpp"
 #include "trace/format/decode.hpp"
 #include "trace/format/encode_record.hpp"
 

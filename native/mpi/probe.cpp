@@ -1,24 +1,24 @@
 #include "mpi/probe.hpp"
 
+#include <string>
+
 namespace wulf::mpi {
 
-std::vector<Param> Probe::all_params() const {
+std::vector<Param> RankProbe::common_params() const {
   constexpr double kLongest = 600.0;
-  std::vector<Param> list = params();
-  list.push_back({"seconds", ParamType::kFloat, "s", 0.1, 0.0, kLongest, "how long to measure, about"});
-  return list;
+  return {{"seconds", ParamType::kFloat, "s", 0.1, 0.0, kLongest, "how long to measure, about"}};
 }
 
-std::vector<int> Probe::ends(const World& world, const Json& /*params*/) const {
+Json RankProbe::settle(const Json& given, int ranks) const {
+  if (ranks < least_ranks()) {
+    throw bad_parameter("probe", name() + " needs " + std::to_string(least_ranks()) +
+                                     " ranks, and there are " + std::to_string(ranks));
+  }
+  return Probe::settle(given);
+}
+
+std::vector<int> RankProbe::ends(const World& world, const Json& /*params*/) const {
   return world.size() > 1 ? std::vector<int>{0, world.size() - 1} : std::vector<int>{0};
-}
-
-Json Probe::describe() const {
-  Json json{{"name", name_},           {"group", group_},
-            {"help", help_},           {"least_ranks", least_ranks()},
-            {"params", Json::array()}, {"metrics", Json::array()}};
-  describe_into(json, all_params(), metrics());
-  return json;
 }
 
 }  // namespace wulf::mpi

@@ -1,22 +1,14 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/json/json.hpp"
-#include "core/json/params.hpp"
+#include "core/session/probe.hpp"
 #include "core/session/registry.hpp"
 #include "mpi/ranks/world.hpp"
 
 namespace wulf::mpi {
-
-/// What one replicate gave. Rank 0's is the answer; what other ranks know, a probe sends there itself.
-struct Outcome {
-  Json metrics = Json::object();  ///< name → {"unit", "value", "n", …}, or a reason in the value's place
-  double seconds = 0;             ///< the measured time, warm-up excluded
-  Json info = Json::object();     ///< what was really used: ranks, algorithm, clock error …
-};
 
 /// One replicate, prepared: its buffers, requests, windows, communicators. They go with it.
 class Replicate {
@@ -30,34 +22,21 @@ class Replicate {
 
   /// Collective. It must end on every rank or on none, so nothing may be thrown while messages are under
   /// way; a wrong result found afterwards is Error("wrong-result", which rank got what for what), thrown on
-  /// any rank.
+  /// any rank. Rank 0's outcome is the answer; what other ranks know, a probe sends there itself.
   [[nodiscard]] virtual Outcome measure() = 0;
 };
 
-/// One thing that can be measured of an MPI. An addition is one file in probes/ that registers itself.
-class Probe {
+/// What can be measured of an MPI. An addition is one file in probes/. Its group is p2p, collective,
+/// onesided, pattern or farm.
+class RankProbe : public Probe {
  public:
-  /// `group` is p2p, collective, onesided, pattern or farm.
-  Probe(std::string name, std::string group, std::string help)
-      : name_(std::move(name)), group_(std::move(group)), help_(std::move(help)) {}
-  Probe(const Probe&) = delete;
-  Probe& operator=(const Probe&) = delete;
-  Probe(Probe&&) = delete;
-  Probe& operator=(Probe&&) = delete;
-  virtual ~Probe() = default;
-
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] Json describe() const;
-
-  /// The parameters of this probe alone; `seconds` is added by all_params().
-  [[nodiscard]] virtual std::vector<Param> params() const = 0;
-  [[nodiscard]] std::vector<Param> all_params() const;
-
-  /// The first one decides when it has been measured long enough.
-  [[nodiscard]] virtual std::vector<Metric> metrics() const = 0;
+  using Probe::Probe;
 
   /// The least number of ranks that it can do something with.
   [[nodiscard]] virtual int least_ranks() const { return 2; }
+
+  /// Every parameter with its value. Throws bad-parameter, also where there are too few ranks.
+  [[nodiscard]] Json settle(const Json& given, int ranks) const;
 
   /// The ranks whose hosts' counters belong to the result, first `client`, then `server`.
   [[nodiscard]] virtual std::vector<int> ends(const World& world, const Json& params) const;
@@ -67,9 +46,9 @@ class Probe {
   [[nodiscard]] virtual std::unique_ptr<Replicate> prepare(const World& world, const Json& params) const = 0;
 
  private:
-  std::string name_;
-  std::string group_;
-  std::string help_;
+  /// `seconds`.
+  [[nodiscard]] std::vector<Param> common_params() const override;
+  [[nodiscard]] Json needs() const override { return {{"least_ranks", least_ranks()}}; }
 };
 
 }  // namespace wulf::mpi

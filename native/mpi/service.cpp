@@ -21,19 +21,15 @@ namespace wulf::mpi {
 namespace {
 
 struct Request {
-  const Probe* probe = nullptr;
+  const RankProbe* probe = nullptr;
   Json params;
 };
 
 /// The same on every rank, since all have the same text and the same program.
 Request read_request(int ranks, const Json& json) {
   refuse_unknown_fields(json, {"id", "op", "probe", "params"});
-  const Probe& probe = Registry<Probe>::at(text_field(json, "probe"), "probe");
-  if (ranks < probe.least_ranks()) {
-    throw bad_parameter("probe", probe.name() + " needs " + std::to_string(probe.least_ranks()) +
-                                     " ranks, and there are " + std::to_string(ranks));
-  }
-  return {&probe, resolve(probe.all_params(), json.value("params", Json::object()))};
+  const RankProbe& probe = Registry<RankProbe>::named_in(json, "probe");
+  return {&probe, probe.settle(json.value("params", Json::object()), ranks)};
 }
 
 /// What `work` threw on this rank, as an Error; nothing where it went well. What all have thrown goes on.
@@ -86,11 +82,8 @@ Json run(const World& world, const Json& json) {
   world.meet();
   agree(world, error);
   const std::vector<int> ends = request.probe->ends(world, request.params);
-  Json counters = counters_at_ends(world, ends, before.delta(after));
-  return {{"metrics", std::move(outcome.metrics)},
-          {"seconds", outcome.seconds},
-          {"counters", std::move(counters)},
-          {"info", std::move(outcome.info)}};
+  outcome.counters = counters_at_ends(world, ends, before.delta(after));
+  return outcome.answer();
 }
 
 /// Each rank stays on its CPU from now on, by rank. Throws on every rank or on none.
@@ -124,13 +117,7 @@ std::string library_version() {
   return version;
 }
 
-Json probes_and_mpi() {
-  Json probes = Json::array();
-  for (const Probe* probe : Registry<Probe>::all()) {
-    probes.push_back(probe->describe());
-  }
-  return {{"mpi", library_version()}, {"probes", std::move(probes)}};
-}
+Json probes_and_mpi() { return {{"mpi", library_version()}, {"probes", Registry<RankProbe>::describe()}}; }
 
 /// The program with these operations; without ranks they are only described.
 Program program_of(const std::function<Json(const Json&)>& all,

@@ -4,7 +4,6 @@
 #include "core/json/error.hpp"
 #include "core/json/params.hpp"
 #include "net/client/run.hpp"
-#include "net/run/parts.hpp"
 
 namespace wulf::net {
 
@@ -15,21 +14,15 @@ std::map<std::string, Operation> Service::operations() {
 }
 
 Json Service::describe() {
-  Json json{{"transports", Json::array()}, {"patterns", Json::array()}};
-  for (const Transport* transport : Registry<Transport>::all()) {
-    json["transports"].push_back(transport->describe());
-  }
-  for (const Pattern* pattern : Registry<Pattern>::all()) {
-    json["patterns"].push_back(pattern->describe());
-  }
-  return json;
+  return {{"transports", Registry<Transport>::describe()}, {"patterns", Registry<Pattern>::describe()}};
 }
 
 Service::Serve Service::read_serve(const Json& request) {
   constexpr std::int64_t kLargestCpu = 8191;
   refuse_unknown_fields(request, {"id", "op", "transport", "address", "key", "cpu"});
-  Serve serve{find_part<Transport>(request, "transport"), Address::parse(text_field(request, "address"), 0),
-              parse_key(text_field(request, "key")), std::nullopt};
+  Serve serve{Registry<Transport>::named_in(request, "transport"),
+              Address::parse(text_field(request, "address"), 0), parse_key(text_field(request, "key")),
+              std::nullopt};
   if (request.contains("cpu") && !request.at("cpu").is_null()) {
     serve.cpu = static_cast<int>(int_field(request, "cpu", 0, kLargestCpu));
     check_cpu(*serve.cpu, "cpu");

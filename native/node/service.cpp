@@ -17,16 +17,15 @@ namespace wulf::node {
 namespace {
 
 struct Request {
-  const Probe& probe;
+  const HostProbe& probe;
   Json params;
   SharedSet set;
 };
 
 Request read_request(const Json& json) {
   refuse_unknown_fields(json, {"id", "op", "probe", "params", "set"});
-  const Probe& probe = Registry<Probe>::at(text_field(json, "probe"), "probe");
-  Request request{probe, resolve(probe.all_params(), json.value("params", Json::object())),
-                  SharedSet::of(json)};
+  const HostProbe& probe = Registry<HostProbe>::named_in(json, "probe");
+  Request request{probe, probe.settle(json.value("params", Json::object())), SharedSet::of(json)};
   if (!request.set.name.empty() && !probe.shares_set(request.params)) {
     throw bad_parameter("set", "probe " + probe.name() + " has no working set to share, asked so");
   }
@@ -73,21 +72,13 @@ Json run(const Json& json) {
                                 {"before", rate_before},
                                 {"after", dependent_adds_per_second()},
                                 {"source", "dependent additions"}};
-  return {{"metrics", std::move(outcome.metrics)},
-          {"seconds", outcome.seconds},
-          {"counters", {{"client", before.delta(after)}}},
-          {"info", std::move(outcome.info)}};
+  outcome.counters["client"] = before.delta(after);
+  return outcome.answer();
 }
 
 }  // namespace
 
-Json describe() {
-  Json probes = Json::array();
-  for (const Probe* probe : Registry<Probe>::all()) {
-    probes.push_back(probe->describe());
-  }
-  return {{"probes", std::move(probes)}};
-}
+Json describe() { return {{"probes", Registry<HostProbe>::describe()}}; }
 
 void check_run(const Json& json) { (void)read_request(json); }
 

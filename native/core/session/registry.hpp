@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "core/json/error.hpp"
+#include "core/json/json.hpp"
+#include "core/json/params.hpp"
 
 namespace wulf {
 
-/// The parts of one kind (transports, patterns) that this program was linked with. A part registers itself by
-/// a namespace-scope `const Registered<Kind> registered{std::make_unique<Part>()};`: an addition is one file.
+/// The parts of one kind (transports, patterns, probes) that this program was linked with. A part registers
+/// itself by a namespace-scope `const Registered<Kind> registered{std::make_unique<Part>()};`: an addition is
+/// one file.
 template <typename Kind>
 class Registry {
  public:
@@ -36,6 +39,11 @@ class Registry {
     throw bad_parameter(field, "there is no " + field + " '" + name + "'; known: " + known);
   }
 
+  /// The part that the request's field names. Throws bad-parameter.
+  [[nodiscard]] static const Kind& named_in(const Json& request, const std::string& field) {
+    return at(text_field(request, field), field);
+  }
+
   /// All parts, by name.
   [[nodiscard]] static std::vector<const Kind*> all() {
     std::vector<const Kind*> list;
@@ -43,6 +51,15 @@ class Registry {
       list.push_back(part.get());
     }
     std::sort(list.begin(), list.end(), [](const Kind* a, const Kind* b) { return a->name() < b->name(); });
+    return list;
+  }
+
+  /// What --describe says of each part, by name.
+  [[nodiscard]] static Json describe() {
+    Json list = Json::array();
+    for (const Kind* each : all()) {
+      list.push_back(each->describe());
+    }
     return list;
   }
 

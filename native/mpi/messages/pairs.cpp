@@ -30,7 +30,8 @@ Outcome handed_over(const World& world, int leader, const Outcome& mine) {
   if (!world.root()) {
     return {};
   }
-  return {json.at("metrics"), json.at("seconds").get<double>(), json.at("info")};
+  return {
+      .metrics = json.at("metrics"), .seconds = json.at("seconds").get<double>(), .info = json.at("info")};
 }
 
 Pairs::Pairs(const World& world, const Json& params, std::vector<RankPair> pairs, int width)

@@ -75,9 +75,9 @@ class Pairs : public Replicate {
 
 /// A probe of the two ranks a and b; `T` is its replicate, made of world, params and their one pair.
 template <typename T>
-class PairProbe : public Probe {
+class PairProbe : public RankProbe {
  public:
-  using Probe::Probe;
+  using RankProbe::RankProbe;
 
   [[nodiscard]] std::vector<int> ends(const World& world, const Json& params) const override {
     const auto [a, b] = pair_of(world, params);

@@ -116,11 +116,11 @@ class ClockCheck : public Replicate {
   Clock clock_;
 };
 
-class ClockProbe : public Probe {
+class ClockProbe : public RankProbe {
  public:
   ClockProbe()
-      : Probe("clock", "collective",
-              "How well rank 0's clock is known on all ranks, which synchronised starts rely on") {}
+      : RankProbe("clock", "collective",
+                  "How well rank 0's clock is known on all ranks, which synchronised starts rely on") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr double kMost = 1e6;
@@ -141,7 +141,7 @@ class ClockProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered_clock_probe{std::make_unique<ClockProbe>()};
+const Registered<RankProbe> registered_clock_probe{std::make_unique<ClockProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

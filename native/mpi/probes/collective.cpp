@@ -118,10 +118,10 @@ class Collective : public Replicate {
   Operands operands_;
 };
 
-class CollectiveProbe : public Probe {
+class CollectiveProbe : public RankProbe {
  public:
   CollectiveProbe()
-      : Probe(
+      : RankProbe(
             "collective", "collective",
             "A collective operation, from an agreed start to the last rank's end, with its result checked") {}
 
@@ -183,7 +183,7 @@ class CollectiveProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered_collective_probe{std::make_unique<CollectiveProbe>()};
+const Registered<RankProbe> registered_collective_probe{std::make_unique<CollectiveProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -204,10 +204,10 @@ class Farm : public Replicate {
   std::unique_ptr<FarmWorker> worker_;
 };
 
-class FarmProbe : public Probe {
+class FarmProbe : public RankProbe {
  public:
   FarmProbe()
-      : Probe("farm", "farm", "A master deals work units out to workers, and takes their results in") {}
+      : RankProbe("farm", "farm", "A master deals work units out to workers, and takes their results in") {}
 
   [[nodiscard]] int least_ranks() const override { return 1; }
 
@@ -263,7 +263,7 @@ class FarmProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered_farm_probe{std::make_unique<FarmProbe>()};
+const Registered<RankProbe> registered_farm_probe{std::make_unique<FarmProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -132,11 +132,11 @@ class Linpack : public Replicate {
   Lu lu_;
 };
 
-class LinpackProbe : public Probe {
+class LinpackProbe : public RankProbe {
  public:
   LinpackProbe()
-      : Probe("linpack", "pattern",
-              "A random system of linear equations is solved by all ranks, as HPL does; it is not HPL") {}
+      : RankProbe("linpack", "pattern",
+                  "A random system of linear equations is solved by all ranks, as HPL does; it is not HPL") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMostRows = 1 << 20;
@@ -202,7 +202,7 @@ class LinpackProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered_linpack_probe{std::make_unique<LinpackProbe>()};
+const Registered<RankProbe> registered_linpack_probe{std::make_unique<LinpackProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -161,9 +161,9 @@ class Prtt : public Replicate {
   CallTimes calls_;
 };
 
-class LogGPProbe : public Probe {
+class LogGPProbe : public RankProbe {
  public:
-  LogGPProbe() : Probe("loggp", "p2p", "Messages with pauses between them, and one answer to the last") {}
+  LogGPProbe() : RankProbe("loggp", "p2p", "Messages with pauses between them, and one answer to the last") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMostBytes = 1 << 28;
@@ -189,7 +189,7 @@ class LogGPProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered_log_g_p_probe{std::make_unique<LogGPProbe>()};
+const Registered<RankProbe> registered_log_g_p_probe{std::make_unique<LogGPProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -278,10 +278,10 @@ class OneSided : public Replicate {
   std::unique_ptr<Window> window_;
 };
 
-class OneSidedProbe : public Probe {
+class OneSidedProbe : public RankProbe {
  public:
   OneSidedProbe(const std::string& name, const std::string& help, Kind kind)
-      : Probe(name, "onesided", help), kind_(kind) {}
+      : RankProbe(name, "onesided", help), kind_(kind) {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMost = 1 << 16;
@@ -318,9 +318,9 @@ class OneSidedProbe : public Probe {
   Kind kind_;
 };
 
-const Registered<Probe> put{
+const Registered<RankProbe> put{
     std::make_unique<OneSidedProbe>("put", "Writes into another rank's memory", Kind::kPut)};
-const Registered<Probe> get{
+const Registered<RankProbe> get{
     std::make_unique<OneSidedProbe>("get", "Reads another rank's memory", Kind::kGet)};
 
 }  // namespace

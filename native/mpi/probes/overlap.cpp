@@ -121,7 +121,7 @@ class OverlapProbe : public PairProbe<Overlap> {
   }
 };
 
-const Registered<Probe> registered_overlap_probe{std::make_unique<OverlapProbe>()};
+const Registered<RankProbe> registered_overlap_probe{std::make_unique<OverlapProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -111,11 +111,11 @@ class AllPairs : public Replicate {
   std::optional<std::string> wrong_;
 };
 
-class PairsProbe : public Probe {
+class PairsProbe : public RankProbe {
  public:
   PairsProbe()
-      : Probe("pairs", "pattern",
-              "Round trips between every two ranks, in rounds of disjoint pairs at the same time") {}
+      : RankProbe("pairs", "pattern",
+                  "Round trips between every two ranks, in rounds of disjoint pairs at the same time") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMost = 1 << 30;
@@ -130,7 +130,7 @@ class PairsProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered_pairs_probe{std::make_unique<PairsProbe>()};
+const Registered<RankProbe> registered_pairs_probe{std::make_unique<PairsProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

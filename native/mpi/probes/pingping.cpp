@@ -88,7 +88,7 @@ class PingPingProbe : public PairProbe<PingPing> {
   }
 };
 
-const Registered<Probe> registered_ping_ping_probe{std::make_unique<PingPingProbe>()};
+const Registered<RankProbe> registered_ping_ping_probe{std::make_unique<PingPingProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

@@ -115,7 +115,7 @@ class PingPongProbe : public PairProbe<PingPong> {
   }
 };
 
-const Registered<Probe> registered_ping_pong_probe{std::make_unique<PingPongProbe>()};
+const Registered<RankProbe> registered_ping_pong_probe{std::make_unique<PingPongProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

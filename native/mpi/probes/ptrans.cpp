@@ -171,11 +171,11 @@ class Transpose : public Replicate {
   std::vector<Parcel> in_;
 };
 
-class TransposeProbe : public Probe {
+class TransposeProbe : public RankProbe {
  public:
   TransposeProbe()
-      : Probe("ptrans", "pattern",
-              "A matrix is transposed over all ranks and added to another, as HPCC's PTRANS") {}
+      : RankProbe("ptrans", "pattern",
+                  "A matrix is transposed over all ranks and added to another, as HPCC's PTRANS") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMostRows = 1 << 20;
@@ -199,7 +199,7 @@ class TransposeProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered_transpose_probe{std::make_unique<TransposeProbe>()};
+const Registered<RankProbe> registered_transpose_probe{std::make_unique<TransposeProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

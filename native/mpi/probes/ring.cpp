@@ -202,11 +202,11 @@ class RingReplicate : public Replicate {
   double long_bytes_;
 };
 
-class RingProbe : public Probe {
+class RingProbe : public RankProbe {
  public:
   RingProbe()
-      : Probe("ring", "pattern",
-              "All ranks send to both neighbours in a ring at once, as HPCC and b_eff do") {}
+      : RankProbe("ring", "pattern",
+                  "All ranks send to both neighbours in a ring at once, as HPCC and b_eff do") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMost = 1 << 28;
@@ -236,7 +236,7 @@ class RingProbe : public Probe {
   }
 };
 
-const Registered<Probe> registered_ring_probe{std::make_unique<RingProbe>()};
+const Registered<RankProbe> registered_ring_probe{std::make_unique<RingProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

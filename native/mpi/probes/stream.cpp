@@ -148,9 +148,9 @@ class Stream : public Pairs {
   int width_;
 };
 
-class WindowProbe : public Probe {
+class WindowProbe : public RankProbe {
  public:
-  using Probe::Probe;
+  using RankProbe::RankProbe;
 
   [[nodiscard]] std::vector<int> ends(const World& world, const Json& params) const override {
     const auto [first, second] = pairs_of(world, params).front();
@@ -214,8 +214,8 @@ class MessageRateProbe : public WindowProbe {
   }
 };
 
-const Registered<Probe> stream{std::make_unique<StreamProbe>()};
-const Registered<Probe> message_rate{std::make_unique<MessageRateProbe>()};
+const Registered<RankProbe> stream{std::make_unique<StreamProbe>()};
+const Registered<RankProbe> message_rate{std::make_unique<MessageRateProbe>()};
 
 }  // namespace
 }  // namespace wulf::mpi

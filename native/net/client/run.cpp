@@ -8,7 +8,6 @@
 
 #include "core/host/affinity.hpp"
 #include "core/json/error.hpp"
-#include "net/run/parts.hpp"
 
 namespace wulf::net {
 namespace {
@@ -34,8 +33,9 @@ void check_start(const Json& params) {
 
 Asked read_request(const Json& json) {
   refuse_unknown_fields(json, {"id", "op", "pattern", "transport", "address", "port", "key", "params"});
-  Asked request{find_part<Pattern>(json, "pattern"), find_part<Transport>(json, "transport"), {}, {}, {}};
-  request.params = request.pattern.settle(json.value("params", Json::object()), request.transport);
+  const auto& pattern = Registry<Pattern>::named_in(json, "pattern");
+  const auto& transport = Registry<Transport>::named_in(json, "transport");
+  Asked request{pattern, transport, pattern.settle(json.value("params", Json::object()), transport), {}, {}};
   if (const auto cpu = optional_value<int>(request.params, "cpu")) {
     check_cpu(*cpu, "cpu");
   }
@@ -106,21 +106,6 @@ Json await_start(ClientRun& run) {
           {"late_seconds", to_seconds(std::max<Nanoseconds>(started - start, 0))}};
 }
 
-Json answer(Outcome outcome) {
-  Json counters = Json::object();
-  if (!outcome.client_counters.is_null()) {
-    counters["client"] = std::move(outcome.client_counters);
-  }
-  if (!outcome.server_counters.is_null()) {
-    counters["server"] = std::move(outcome.server_counters);
-  }
-  return {{"metrics", std::move(outcome.metrics)},
-          {"seconds", outcome.seconds},
-          {"counters", std::move(counters)},
-          {"during", std::move(outcome.during)},
-          {"info", std::move(outcome.info)}};
-}
-
 }  // namespace
 
 void check_run(const Json& json) { (void)read_request(json); }
@@ -141,7 +126,7 @@ Json run_replicate(const Json& json) {
   const Json start = await_start(run);
   Outcome outcome = request.pattern.measure(run);
   outcome.info.update(start);
-  return answer(std::move(outcome));
+  return outcome.answer();
 }
 
 }  // namespace wulf::net

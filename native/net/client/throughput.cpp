@@ -103,8 +103,7 @@ Outcome throughput_of(ClientRun& run, Window window) {
     outcome.metrics["retransmits"] = count_metric(*repeated);
   }
   outcome.seconds = window.finished.at("seconds").get<double>();
-  outcome.client_counters = std::move(window.counters);
-  outcome.server_counters = window.finished.at("counters");
+  outcome.counters = {{"client", std::move(window.counters)}, {"server", window.finished.at("counters")}};
   outcome.during = {{"client", std::move(window.during)}, {"server", window.finished.at("during")}};
   return outcome;
 }

@@ -32,8 +32,10 @@ Outcome ClientTimed::counted(ClientRun& run, const std::function<void()>& measur
   Json seen = during.end();
   Json finished = run.peer().ask({{"op", "finish"}});
   Outcome outcome;
-  outcome.client_counters = before.delta(after);
-  outcome.server_counters = finished.value("counters", Json(nullptr));
+  outcome.counters["client"] = before.delta(after);
+  if (const Json* counters = finished.find("counters")) {
+    outcome.counters["server"] = *counters;
+  }
   outcome.info = run.lanes().front().channel->info();
   outcome.during["client"] = std::move(seen);
   if (finished.contains("info")) {

@@ -7,8 +7,32 @@
 namespace wulf::net {
 namespace {
 
-/// What every run can be told, whatever its pattern.
-std::vector<Param> common_params() {
+/// Throws bad-parameter where a parameter asks for what the transport's channels do not have.
+void check_options(const Transport& transport, const Json& settled, const std::vector<Param>& params) {
+  const auto& has = transport.spec().options;
+  for (const Param& option : channel_params(/*nodelay=*/true)) {
+    const auto own =
+        std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.name == option.name; });
+    if (own != params.end() && settled.at(option.name) != own->preset &&
+        std::find(has.begin(), has.end(), option.name) == has.end()) {
+      throw bad_parameter(option.name, transport.name() + " has no " + option.name);
+    }
+  }
+}
+
+}  // namespace
+
+Json Pattern::needs() const {
+  Json names = Json::array();
+  for (const Transport* transport : Registry<Transport>::all()) {
+    if (supports(*transport)) {
+      names.push_back(transport->name());
+    }
+  }
+  return {{"transports", std::move(names)}};
+}
+
+std::vector<Param> Pattern::common_params() const {
   constexpr int kMostCpus = 8191;
   constexpr int kMostCall = 16 << 20;
   constexpr double kShortest = 0.01;
@@ -30,45 +54,11 @@ std::vector<Param> common_params() {
        "are open by then; null = at once"}};
 }
 
-/// Throws bad-parameter where a parameter asks for what the transport's channels do not have.
-void check_options(const Transport& transport, const Json& settled, const std::vector<Param>& params) {
-  const auto& has = transport.spec().options;
-  for (const Param& option : channel_params(/*nodelay=*/true)) {
-    const auto own =
-        std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.name == option.name; });
-    if (own != params.end() && settled.at(option.name) != own->preset &&
-        std::find(has.begin(), has.end(), option.name) == has.end()) {
-      throw bad_parameter(option.name, transport.name() + " has no " + option.name);
-    }
-  }
-}
-
-}  // namespace
-
-Json Pattern::describe() const {
-  Json json{{"name", name_}, {"help", help_}, {"transports", Json::array()}};
-  for (const Transport* transport : Registry<Transport>::all()) {
-    if (supports(*transport)) {
-      json["transports"].push_back(transport->name());
-    }
-  }
-  describe_into(json, all_params(), metrics());
-  return json;
-}
-
-std::vector<Param> Pattern::all_params() const {
-  std::vector<Param> list = params();
-  for (Param& param : common_params()) {
-    list.push_back(std::move(param));
-  }
-  return list;
-}
-
 Json Pattern::settle(const Json& given, const Transport& transport) const {
   if (!supports(transport)) {
-    throw bad_parameter("transport", "the pattern " + name_ + " does not run over " + transport.name());
+    throw bad_parameter("transport", "the pattern " + name() + " does not run over " + transport.name());
   }
-  Json settled = resolve(all_params(), given);
+  Json settled = Probe::settle(given);
   check_options(transport, settled, all_params());
   Json& bytes = settled["bytes"];
   if (bytes.is_null()) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/json/json.hpp"
-#include "core/json/params.hpp"
+#include "core/session/probe.hpp"
 #include "core/session/registry.hpp"
 #include "net/channel/lane.hpp"
 #include "net/channel/transport.hpp"
@@ -14,33 +14,11 @@ namespace wulf::net {
 class ClientRun;
 class ServerRun;
 
-/// What one replicate gave.
-struct Outcome {
-  Json metrics = Json::object();
-  double seconds = 0;              ///< the measured time, warm-up excluded
-  Json client_counters = nullptr;  ///< host counters of the measured time; null = there is no such side
-  Json server_counters = nullptr;
-  Json info = Json::object();
-  Json during = Json::object();  ///< {"client", "server"}: what During saw at either end
-};
-
-/// What is done over a transport. An addition is one file in patterns/ that registers itself.
-class Pattern {
+/// What is done over a transport. An addition is one file in patterns/.
+class Pattern : public Probe {
  public:
-  Pattern(std::string name, std::string help) : name_(std::move(name)), help_(std::move(help)) {}
-  Pattern(const Pattern&) = delete;
-  Pattern& operator=(const Pattern&) = delete;
-  Pattern(Pattern&&) = delete;
-  Pattern& operator=(Pattern&&) = delete;
-  virtual ~Pattern() = default;
+  Pattern(std::string name, std::string help) : Probe(std::move(name), "", std::move(help)) {}
 
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] Json describe() const;
-
-  /// The parameters of this pattern alone; those of every pattern are added by all_params().
-  [[nodiscard]] virtual std::vector<Param> params() const = 0;
-  [[nodiscard]] std::vector<Param> all_params() const;
-  [[nodiscard]] virtual std::vector<Metric> metrics() const = 0;
   [[nodiscard]] virtual bool supports(const Transport& transport) const = 0;
 
   /// Every parameter with its value, checked against the transport too. Throws bad-parameter.
@@ -59,8 +37,9 @@ class Pattern {
   virtual void serve(Lane& lane, const Json& params, bool datagrams) const = 0;
 
  private:
-  std::string name_;
-  std::string help_;
+  [[nodiscard]] std::vector<Param> common_params() const override;
+  /// The transports that it runs over.
+  [[nodiscard]] Json needs() const override;
 };
 
 }  // namespace wulf::net

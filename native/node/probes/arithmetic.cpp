@@ -30,10 +30,10 @@ Samples time_rounds(double (*body)(std::uint64_t) noexcept, std::size_t steps, d
 }
 
 /// lmbench's arithmetic: a chain in which each operation waits for the last, and chains side by side.
-class Arithmetic final : public Probe {
+class Arithmetic final : public HostProbe {
  public:
   Arithmetic()
-      : Probe("arithmetic", "cpu", "one arithmetic operation: how long it takes, how many a second") {}
+      : HostProbe("arithmetic", "cpu", "one arithmetic operation: how long it takes, how many a second") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     return {
@@ -77,7 +77,7 @@ class Arithmetic final : public Probe {
   }
 };
 
-const Registered<Probe> registered_arithmetic{std::make_unique<Arithmetic>()};
+const Registered<HostProbe> registered_arithmetic{std::make_unique<Arithmetic>()};
 
 }  // namespace
 }  // namespace wulf::node

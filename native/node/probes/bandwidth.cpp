@@ -112,9 +112,9 @@ std::vector<Track> measure_team(const Setting& setting, const Json& params, Json
 }
 
 /// Throughput of arrays much as STREAM measures it, with the stores' kind and the true traffic said.
-class Bandwidth final : public Probe {
+class Bandwidth final : public HostProbe {
  public:
-  Bandwidth() : Probe("bandwidth", "memory", "throughput of loops over arrays of doubles, as STREAM") {}
+  Bandwidth() : HostProbe("bandwidth", "memory", "throughput of loops over arrays of doubles, as STREAM") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr std::int64_t kMostBytes = 1LL << 44U;
@@ -189,7 +189,7 @@ class Bandwidth final : public Probe {
   }
 };
 
-const Registered<Probe> registered_bandwidth{std::make_unique<Bandwidth>()};
+const Registered<HostProbe> registered_bandwidth{std::make_unique<Bandwidth>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -29,9 +29,9 @@ Chains link(const WorkingSet& set, std::size_t line, const Json& params, Random&
 
 /// Loads that wait for one another (lmbench's lat_mem_rd, multichase), or several such chains at once: how
 /// many misses a core has in flight.
-class Chase final : public Probe {
+class Chase final : public HostProbe {
  public:
-  Chase() : Probe("chase", "memory", "latency of loads that each need the last one's value") {}
+  Chase() : HostProbe("chase", "memory", "latency of loads that each need the last one's value") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr std::int64_t kMostBytes = 1LL << 38U;  // 2³² lines, which is as many as are numbered
@@ -69,7 +69,7 @@ class Chase final : public Probe {
   }
 };
 
-const Registered<Probe> registered_chase{std::make_unique<Chase>()};
+const Registered<HostProbe> registered_chase{std::make_unique<Chase>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -157,9 +157,9 @@ void check_memory_of(std::size_t processes, std::size_t bytes) {
 }
 
 /// lmbench's lat_ctx.
-class ContextSwitch final : public Probe {
+class ContextSwitch final : public HostProbe {
  public:
-  ContextSwitch() : Probe("context-switch", "os", "from one process to the next in a ring of pipes") {}
+  ContextSwitch() : HostProbe("context-switch", "os", "from one process to the next in a ring of pipes") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMostProcesses = 256;
@@ -207,7 +207,7 @@ class ContextSwitch final : public Probe {
   }
 };
 
-const Registered<Probe> registered_context_switch{std::make_unique<ContextSwitch>()};
+const Registered<HostProbe> registered_context_switch{std::make_unique<ContextSwitch>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -96,9 +96,9 @@ int other_of(const Json& params, const std::vector<int>& cpus) {
 }
 
 /// Half a round trip of a flag between two CPUs: how long a line takes from one's cache to the other's.
-class CoreToCore final : public Probe {
+class CoreToCore final : public HostProbe {
  public:
-  CoreToCore() : Probe("core-to-core", "memory", "latency of a flag from one CPU to another") {}
+  CoreToCore() : HostProbe("core-to-core", "memory", "latency of a flag from one CPU to another") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     return {{"other", ParamType::kInt, "", nullptr, 0, 8191, "the other CPU (default: another one allowed)"}};
@@ -141,7 +141,7 @@ class CoreToCore final : public Probe {
   }
 };
 
-const Registered<Probe> registered_core_to_core{std::make_unique<CoreToCore>()};
+const Registered<HostProbe> registered_core_to_core{std::make_unique<CoreToCore>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -43,9 +43,9 @@ Samples sample(std::span<double> x, std::uint64_t passes, std::size_t runs, doub
 }
 
 /// Brown's sweep point: mean and standard deviation of a rate over a working set.
-class CpuRate final : public Probe {
+class CpuRate final : public HostProbe {
  public:
-  CpuRate() : Probe("cpu-rate", "cpu", "x = (1 + x)(1.5 - x)/x over an array: mean and deviation") {}
+  CpuRate() : HostProbe("cpu-rate", "cpu", "x = (1 + x)(1.5 - x)/x over an array: mean and deviation") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr std::int64_t kMost = std::int64_t{1} << 40U;
@@ -88,7 +88,7 @@ class CpuRate final : public Probe {
   }
 };
 
-const Registered<Probe> registered_cpu_rate{std::make_unique<CpuRate>()};
+const Registered<HostProbe> registered_cpu_rate{std::make_unique<CpuRate>()};
 
 }  // namespace
 }  // namespace wulf::node

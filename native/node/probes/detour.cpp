@@ -57,10 +57,10 @@ Watch watch(std::uint64_t span, std::uint64_t minimum, std::uint64_t limit) {
 }
 
 /// The selfish detour benchmark.
-class Detour final : public Probe {
+class Detour final : public HostProbe {
  public:
   Detour()
-      : Probe("detour", "noise", "what takes the CPU from a loop that does nothing but watch the time") {}
+      : HostProbe("detour", "noise", "what takes the CPU from a loop that does nothing but watch the time") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr double kMost = 1e6;
@@ -101,7 +101,7 @@ class Detour final : public Probe {
   }
 };
 
-const Registered<Probe> registered_detour{std::make_unique<Detour>()};
+const Registered<HostProbe> registered_detour{std::make_unique<Detour>()};
 
 }  // namespace
 }  // namespace wulf::node

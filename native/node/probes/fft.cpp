@@ -30,9 +30,9 @@ struct Arrays {
 };
 
 /// HPCC's local FFT: complex numbers of double precision.
-class Fft final : public Probe {
+class Fft final : public HostProbe {
  public:
-  Fft() : Probe("fft", "cpu", "fast Fourier transform of complex numbers, 5 n log2(n) operations") {}
+  Fft() : HostProbe("fft", "cpu", "fast Fourier transform of complex numbers, 5 n log2(n) operations") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr std::int64_t kMost = std::int64_t{1} << 32U;
@@ -65,7 +65,7 @@ class Fft final : public Probe {
   }
 };
 
-const Registered<Probe> registered_fft{std::make_unique<Fft>()};
+const Registered<HostProbe> registered_fft{std::make_unique<Fft>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -82,9 +82,9 @@ Samples time_files(Files& files, bool creating, double seconds) {
 }
 
 /// lmbench's file create and delete.
-class FileProbe final : public Probe {
+class FileProbe final : public HostProbe {
  public:
-  FileProbe() : Probe("file", "os", "makes files in a folder of their own, or removes them") {}
+  FileProbe() : HostProbe("file", "os", "makes files in a folder of their own, or removes them") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMostBytes = 1 << 20;
@@ -117,7 +117,7 @@ class FileProbe final : public Probe {
   }
 };
 
-const Registered<Probe> registered_file_probe{std::make_unique<FileProbe>()};
+const Registered<HostProbe> registered_file_probe{std::make_unique<FileProbe>()};
 
 }  // namespace
 }  // namespace wulf::node

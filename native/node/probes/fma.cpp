@@ -77,9 +77,9 @@ Chosen choose(const std::string& isa, const std::string& type) {
 }
 
 /// The most floating-point operations a second that a core, or all, can do: what HPL is held against.
-class Fma final : public Probe {
+class Fma final : public HostProbe {
  public:
-  Fma() : Probe("fma", "cpu", "peak rate of vector multiply-adds from registers") {}
+  Fma() : HostProbe("fma", "cpu", "peak rate of vector multiply-adds from registers") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     return {{"type", ParamType::kStr, "", "double", nullptr, nullptr, "", {"float", "double"}},
@@ -132,7 +132,7 @@ class Fma final : public Probe {
   }
 };
 
-const Registered<Probe> registered_fma{std::make_unique<Fma>()};
+const Registered<HostProbe> registered_fma{std::make_unique<Fma>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -27,9 +27,9 @@ std::vector<std::uint64_t> work_of(std::size_t count, std::uint64_t span) {
 }
 
 /// The fixed time quanta benchmark.
-class Ftq final : public Probe {
+class Ftq final : public HostProbe {
  public:
-  Ftq() : Probe("ftq", "noise", "how much work fits into equal times, one after the other") {}
+  Ftq() : HostProbe("ftq", "noise", "how much work fits into equal times, one after the other") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr double kUsual = 1e-4;
@@ -68,7 +68,7 @@ class Ftq final : public Probe {
   }
 };
 
-const Registered<Probe> registered_ftq{std::make_unique<Ftq>()};
+const Registered<HostProbe> registered_ftq{std::make_unique<Ftq>()};
 
 }  // namespace
 }  // namespace wulf::node

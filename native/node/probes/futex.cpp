@@ -75,9 +75,9 @@ class Partner {
 };
 
 /// Two threads that wake each other in turn; neither ever spins.
-class Futex final : public Probe {
+class Futex final : public HostProbe {
  public:
-  Futex() : Probe("futex", "os", "one thread wakes another, which slept on a futex(2)") {}
+  Futex() : HostProbe("futex", "os", "one thread wakes another, which slept on a futex(2)") {}
 
   [[nodiscard]] std::vector<Param> params() const override { return {placement_param()}; }
 
@@ -105,7 +105,7 @@ class Futex final : public Probe {
   }
 };
 
-const Registered<Probe> registered_futex{std::make_unique<Futex>()};
+const Registered<HostProbe> registered_futex{std::make_unique<Futex>()};
 
 }  // namespace
 }  // namespace wulf::node

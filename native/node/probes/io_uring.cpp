@@ -100,9 +100,9 @@ class IoUring {
   Shared entries_;
 };
 
-class IoUringProbe final : public Probe {
+class IoUringProbe final : public HostProbe {
  public:
-  IoUringProbe() : Probe("io-uring", "os", "an operation that does nothing, by io_uring(7)") {}
+  IoUringProbe() : HostProbe("io-uring", "os", "an operation that does nothing, by io_uring(7)") {}
 
   [[nodiscard]] std::vector<Param> params() const override { return {}; }
 
@@ -124,7 +124,7 @@ class IoUringProbe final : public Probe {
   }
 };
 
-const Registered<Probe> registered_io_uring_probe{std::make_unique<IoUringProbe>()};
+const Registered<HostProbe> registered_io_uring_probe{std::make_unique<IoUringProbe>()};
 
 }  // namespace
 }  // namespace wulf::node

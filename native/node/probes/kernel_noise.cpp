@@ -85,10 +85,10 @@ Json ticks_on(const Json& delta, const std::string& cpu) {
 }
 
 /// The kernel's own account of what it took from a busy thread.
-class KernelNoise final : public Probe {
+class KernelNoise final : public HostProbe {
  public:
   KernelNoise()
-      : Probe("kernel-noise", "noise", "how long a busy thread did not run, as the kernel counts") {}
+      : HostProbe("kernel-noise", "noise", "how long a busy thread did not run, as the kernel counts") {}
 
   [[nodiscard]] std::vector<Param> params() const override { return {}; }
 
@@ -119,7 +119,7 @@ class KernelNoise final : public Probe {
   }
 };
 
-const Registered<Probe> registered_kernel_noise{std::make_unique<KernelNoise>()};
+const Registered<HostProbe> registered_kernel_noise{std::make_unique<KernelNoise>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -37,9 +37,9 @@ Samples time_pairs(const Pages& pages, std::size_t distance, double seconds) {
 }
 
 /// The distance from which a second load misses as the first one did.
-class LineSize final : public Probe {
+class LineSize final : public HostProbe {
  public:
-  LineSize() : Probe("line-size", "memory", "bytes of a cache line, found by timing") {}
+  LineSize() : HostProbe("line-size", "memory", "bytes of a cache line, found by timing") {}
 
   [[nodiscard]] std::vector<Param> params() const override { return {}; }
 
@@ -73,7 +73,7 @@ class LineSize final : public Probe {
   }
 };
 
-const Registered<Probe> registered_line_size{std::make_unique<LineSize>()};
+const Registered<HostProbe> registered_line_size{std::make_unique<LineSize>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -34,10 +34,10 @@ class Reader {
 };
 
 /// Latency under load, as Intel's MLC: one CPU chases, the others stream.
-class LoadedLatency final : public Probe {
+class LoadedLatency final : public HostProbe {
  public:
   LoadedLatency()
-      : Probe("loaded-latency", "memory", "latency of dependent loads while other CPUs read memory") {}
+      : HostProbe("loaded-latency", "memory", "latency of dependent loads while other CPUs read memory") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr std::int64_t kMostBytes = 1LL << 38U;
@@ -104,7 +104,7 @@ class LoadedLatency final : public Probe {
   }
 };
 
-const Registered<Probe> registered_loaded_latency{std::make_unique<LoadedLatency>()};
+const Registered<HostProbe> registered_loaded_latency{std::make_unique<LoadedLatency>()};
 
 }  // namespace
 }  // namespace wulf::node

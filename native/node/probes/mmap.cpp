@@ -29,9 +29,9 @@ void map_and_touch(int file, std::size_t bytes) {
 }
 
 /// lmbench's lat_mmap.
-class Mmap final : public Probe {
+class Mmap final : public HostProbe {
  public:
-  Mmap() : Probe("mmap", "memory", "mapping a file, touching a tenth of it, and unmapping it") {}
+  Mmap() : HostProbe("mmap", "memory", "mapping a file, touching a tenth of it, and unmapping it") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr std::int64_t kMostBytes = 1LL << 40U;
@@ -61,7 +61,7 @@ class Mmap final : public Probe {
   }
 };
 
-const Registered<Probe> registered_mmap{std::make_unique<Mmap>()};
+const Registered<HostProbe> registered_mmap{std::make_unique<Mmap>()};
 
 }  // namespace
 }  // namespace wulf::node

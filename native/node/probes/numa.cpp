@@ -68,9 +68,9 @@ Samples time_read(const Pages& pages, double seconds) {
 }
 
 /// A cell of the NUMA matrix: this CPU's latency to, and read throughput from, one node's memory.
-class Numa final : public Probe {
+class Numa final : public HostProbe {
  public:
-  Numa() : Probe("numa", "memory", "latency and read throughput of the memory of one NUMA node") {}
+  Numa() : HostProbe("numa", "memory", "latency and read throughput of the memory of one NUMA node") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr std::int64_t kMostBytes = 1LL << 38U;
@@ -119,7 +119,7 @@ class Numa final : public Probe {
   }
 };
 
-const Registered<Probe> registered_numa{std::make_unique<Numa>()};
+const Registered<HostProbe> registered_numa{std::make_unique<Numa>()};
 
 }  // namespace
 }  // namespace wulf::node

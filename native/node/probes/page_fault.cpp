@@ -203,9 +203,9 @@ Outcome measure_pages(const ScratchFile& file, std::size_t bytes, double seconds
 }
 
 /// First touches of pages, and stores to a page that may not be written (lmbench's lat_pagefault, lat_sig).
-class PageFault final : public Probe {
+class PageFault final : public HostProbe {
  public:
-  PageFault() : Probe("page-fault", "memory", "cost of a page fault") {}
+  PageFault() : HostProbe("page-fault", "memory", "cost of a page fault") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     return {
@@ -256,7 +256,7 @@ class PageFault final : public Probe {
   }
 };
 
-const Registered<Probe> registered_page_fault{std::make_unique<PageFault>()};
+const Registered<HostProbe> registered_page_fault{std::make_unique<PageFault>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -10,9 +10,9 @@ namespace wulf::node {
 namespace {
 
 /// What the host draws while this program sleeps: its power at rest, if nobody else works.
-class Power final : public Probe {
+class Power final : public HostProbe {
  public:
-  Power() : Probe("power", "power", "what processors and memory draw while this program does nothing") {}
+  Power() : HostProbe("power", "power", "what processors and memory draw while this program does nothing") {}
 
   [[nodiscard]] std::vector<Param> params() const override { return {}; }
 
@@ -37,7 +37,7 @@ class Power final : public Probe {
   }
 };
 
-const Registered<Probe> registered_power{std::make_unique<Power>()};
+const Registered<HostProbe> registered_power{std::make_unique<Power>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -63,9 +63,9 @@ Json program_info(const std::string& path) {
 
 /// lmbench's fork, exec and sh. The program is this one, which ends before it does anything. All are on one
 /// CPU, the process that makes them, too.
-class Process final : public Probe {
+class Process final : public HostProbe {
  public:
-  Process() : Probe("process", "os", "makes a process or a thread, and waits for its end") {}
+  Process() : HostProbe("process", "os", "makes a process or a thread, and waits for its end") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     return {{"how",
@@ -110,7 +110,7 @@ class Process final : public Probe {
   }
 };
 
-const Registered<Probe> registered_process{std::make_unique<Process>()};
+const Registered<HostProbe> registered_process{std::make_unique<Process>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -44,9 +44,9 @@ Run run_updates(std::span<std::uint64_t> table, const std::vector<int>& cpus, do
 
 /// HPCC's RandomAccess: random words of a table are changed, threads sharing one table. HPCC makes four
 /// updates a word; here they are as many as fit into the time.
-class RandomAccess final : public Probe {
+class RandomAccess final : public HostProbe {
  public:
-  RandomAccess() : Probe("random-access", "cpu", "updates of random words of a table, as HPCC's") {}
+  RandomAccess() : HostProbe("random-access", "cpu", "updates of random words of a table, as HPCC's") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr std::int64_t kMostBytes = 1LL << 44U;
@@ -94,7 +94,7 @@ class RandomAccess final : public Probe {
   }
 };
 
-const Registered<Probe> registered_random_access{std::make_unique<RandomAccess>()};
+const Registered<HostProbe> registered_random_access{std::make_unique<RandomAccess>()};
 
 }  // namespace
 }  // namespace wulf::node

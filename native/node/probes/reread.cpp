@@ -109,9 +109,9 @@ void load_again(const Mapped& file, std::uint64_t count) {
 }
 
 /// lmbench's file reread (read) and mmap reread (mapped).
-class Reread final : public Probe {
+class Reread final : public HostProbe {
  public:
-  Reread() : Probe("reread", "os", "reads a file again that is in memory, and adds up what it holds") {}
+  Reread() : HostProbe("reread", "os", "reads a file again that is in memory, and adds up what it holds") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kDefault = 8 << 20;
@@ -167,7 +167,7 @@ class Reread final : public Probe {
   }
 };
 
-const Registered<Probe> registered_reread{std::make_unique<Reread>()};
+const Registered<HostProbe> registered_reread{std::make_unique<Reread>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -113,9 +113,9 @@ Samples time_epoll(const std::vector<File>& files, double seconds) {
 }
 
 /// lmbench's select on N descriptors: duplicates of one, whose state is asked for without waiting.
-class Select final : public Probe {
+class Select final : public HostProbe {
  public:
-  Select() : Probe("select", "os", "asks which of many descriptors can be read, without waiting") {}
+  Select() : HostProbe("select", "os", "asks which of many descriptors can be read, without waiting") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr int kMost = 100'000;
@@ -170,7 +170,7 @@ class Select final : public Probe {
   }
 };
 
-const Registered<Probe> registered_select{std::make_unique<Select>()};
+const Registered<HostProbe> registered_select{std::make_unique<Select>()};
 
 }  // namespace
 }  // namespace wulf::node

@@ -8,9 +8,9 @@ namespace wulf::node {
 namespace {
 
 /// Integer work with next to no parallelism in it: rotations, additions and logic that wait for each other.
-class Sha1 final : public Probe {
+class Sha1 final : public HostProbe {
  public:
-  Sha1() : Probe("sha1", "cpu", "SHA-1 of an array, in portable code") {}
+  Sha1() : HostProbe("sha1", "cpu", "SHA-1 of an array, in portable code") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     constexpr std::int64_t kMost = std::int64_t{1} << 40U;
@@ -38,7 +38,7 @@ class Sha1 final : public Probe {
   }
 };
 
-const Registered<Probe> registered_sha1{std::make_unique<Sha1>()};
+const Registered<HostProbe> registered_sha1{std::make_unique<Sha1>()};
 
 }  // namespace
 }  // namespace wulf::node

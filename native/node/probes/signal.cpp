@@ -28,9 +28,9 @@ Outcome measure_handle(double seconds) {
 
 /// lmbench's signal handler installation, and its handler overhead (excess: lat_sig takes off a kill(2) with
 /// signal 0).
-class Signal final : public Probe {
+class Signal final : public HostProbe {
  public:
-  Signal() : Probe("signal", "os", "a signal: its handler is installed, or sent one and run") {}
+  Signal() : HostProbe("signal", "os", "a signal: its handler is installed, or sent one and run") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     return {{"action",
@@ -54,7 +54,7 @@ class Signal final : public Probe {
   }
 };
 
-const Registered<Probe> registered_signal{std::make_unique<Signal>()};
+const Registered<HostProbe> registered_signal{std::make_unique<Signal>()};
 
 }  // namespace
 }  // namespace wulf::node

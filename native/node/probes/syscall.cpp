@@ -68,9 +68,9 @@ const Call& call_named(const std::string& name) {
 }
 
 /// lmbench's null call, null I/O, stat and open/close.
-class Syscall final : public Probe {
+class Syscall final : public HostProbe {
  public:
-  Syscall() : Probe("syscall", "os", "one system call") {}
+  Syscall() : HostProbe("syscall", "os", "one system call") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     Param call{"call",
@@ -115,7 +115,7 @@ class Syscall final : public Probe {
   }
 };
 
-const Registered<Probe> registered_syscall{std::make_unique<Syscall>()};
+const Registered<HostProbe> registered_syscall{std::make_unique<Syscall>()};
 
 }  // namespace
 }  // namespace wulf::node

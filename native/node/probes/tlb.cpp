@@ -22,9 +22,9 @@ std::vector<std::size_t> places_of(std::size_t count, std::size_t step, std::siz
 
 /// A chase over one line in each of so many pages. The same lines packed side by side need as much cache and
 /// few pages: what is slower than those is address translation.
-class Tlb final : public Probe {
+class Tlb final : public HostProbe {
  public:
-  Tlb() : Probe("tlb", "memory", "latency of dependent loads, each from another page") {}
+  Tlb() : HostProbe("tlb", "memory", "latency of dependent loads, each from another page") {}
 
   [[nodiscard]] std::vector<Param> params() const override {
     return {{"entries", ParamType::kInt, "1", 64, 2, kMostEntries, "pages; a line is read in each"},
@@ -66,7 +66,7 @@ class Tlb final : public Probe {
   }
 };
 
-const Registered<Probe> registered_tlb{std::make_unique<Tlb>()};
+const Registered<HostProbe> registered_tlb{std::make_unique<Tlb>()};
 
 }  // namespace
 }  // namespace wulf::node

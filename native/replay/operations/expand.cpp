@@ -79,7 +79,7 @@ class Expand final : public Question {
   [[nodiscard]] Json answer(const Json& request, Programs& /*programs*/) const override {
     refuse_unknown_fields(request,
                           {"id", "op", "algorithm", "ranks", "rank", "root", "bytes", "give", "take"});
-    const auto& algorithm = Registry<Algorithm>::at(text_field(request, "algorithm"), "algorithm");
+    const auto& algorithm = Registry<Algorithm>::named_in(request, "algorithm");
     Call call;
     call.size = static_cast<int>(int_field(request, "ranks", 1, kMostExpandedRanks));
     call.me = static_cast<int>(int_field(request, "rank", 0, call.size - 1));

@@ -9,7 +9,7 @@ import pytest
 
 NATIVE = Path(__file__).parents[3] / "native"
 
-PROGRAMS = sorted(path.name for path in NATIVE.iterdir() if path.is_dir() and path.name not in ("fuzz", "tests"))
+PROGRAMS = sorted(path.name for path in NATIVE.iterdir() if path.is_dir())
 
 MOST_MODULES = 15
 PEERS = {"node/probes", "replay/collectives"}
@@ -60,6 +60,13 @@ def test_no_room_has_more_modules_than_one_takes_in(program):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_includes_run_one_way_between_rooms(program):
     assert circle(arrows(NATIVE / program)) == []
+
+
+def test_tests_stand_in_the_rooms_of_what_they_test():
+    tests = NATIVE / "tests"
+    rooms = {path.parent.relative_to(tests) for path in sources(tests)}
+    assert sorted(room for room in rooms if not (NATIVE / room).is_dir()) == []
+    assert [path.name for path in sources(tests) if path.parent == tests and path.name.startswith("test_")] == []
 
 
 def test_a_circle_is_found(tmp_path):
