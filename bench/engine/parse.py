@@ -154,3 +154,22 @@ def hpcbench_round_trip(output: str) -> float:
     """Seconds, from the first repetition of `tcptest -a`."""
     found = _find(rf"Round Trip Time \(1\) :\s+{_NUMBER} ([mu])sec", output, "round trip of Hpcbench")
     return float(found[1]) * {"m": 1e-3, "u": 1e-6}[found[2]]
+
+
+def netperf_throughput(output: str) -> float:
+    """B/s, from the last line of a stream test: of the receiver, where both ends have one."""
+    return float(_netperf_row(output, 4)[-1]) * 1e6 / 8
+
+
+def netperf_rate(output: str) -> float:
+    """Transactions a second, from a request/response test: its first line has six figures, the second the server's."""
+    return float(_netperf_row(output, 6)[-1])
+
+
+def _netperf_row(output: str, least: int) -> list[str]:
+    """The last line of so many figures at least, and of nothing else."""
+    rows = [line.split() for line in output.splitlines()]
+    found = [row for row in rows if len(row) >= least and all(re.fullmatch(_NUMBER, word) for word in row)]
+    if not found:
+        raise BenchError(f"no figures of netperf in: …{output.strip()[-300:]}")
+    return found[-1]

@@ -1,7 +1,7 @@
 """`python -m bench.net.like [SECONDS [TOOL …]]`: what `--as TOOL` measures beside the tool itself, interleaved.
 
 One pair, both ends on one CPU. A ratio of 1 says that wulf repeats the tool's loop well enough to be checked against
-it. Hpcbench takes part where its tcptest and tcpserver are in PATH.
+it. Hpcbench takes part where its tcptest and tcpserver are in PATH, netperf where it is with its netserver.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from wulf.core.records import Param
 from wulf.core.units import show
 from wulf.measure import tools
 from wulf.measure.tool import Loop, throughput
+from wulf.measure.tools.netperf import connections
 
 LOOKS, WIDTH, SECONDS = (12, 18, 27, 40), 0.02, 420.0
 TIMED = 1.0
@@ -82,21 +83,40 @@ ORIGINALS = {
     ("hpcbench", "pingpong", "tcp"): Original(
         "tcpserver", "tcptest -h {} -a -r 1", ("tcp", 5677), parse.hpcbench_round_trip
     ),
+    **{
+        ("netperf", pattern, transport): Original(
+            "netserver -D -4", f"netperf -H {{}} -l 1 -t {test}", ("tcp", 12865), read
+        )
+        for pattern, transport, test, read in (
+            ("stream", "tcp", "TCP_STREAM", parse.netperf_throughput),
+            ("stream", "udp", "UDP_STREAM", parse.netperf_throughput),
+            ("pingpong", "tcp", "TCP_RR", lambda text: 1 / parse.netperf_rate(text)),
+            ("pingpong", "udp", "UDP_RR", lambda text: 1 / parse.netperf_rate(text)),
+            ("connect", "tcp", "TCP_CRR", parse.netperf_rate),
+        )
+    },
 }  # fmt: skip
+
+
+FIGURES = {"stream": throughput, "connect": connections}
+"""Of a pattern whose loops have no figure of their own."""
+
+UNITS = {"stream": ("B/s", "higher"), "connect": ("Hz", "higher")}
+"""Pattern → unit, and which is better, where the figure is no time."""
 
 
 def _ours(pair: Pair, place: Placement, loop: Loop) -> Callable[[], float]:
     """One run of the loop by wulf-net: the figure that the tool would print."""
     times = {"pingpong": 0.1} if loop.tool == "hpcbench" else {}
     params: dict[str, Param] = {**loop.options, **loop.timing(times.get(loop.pattern, TIMED), 1.0).params}
-    pattern = "stream" if loop.pattern == "stream" else "pingpong"
+    pattern = "pingpong" if loop.pattern == "sweep" else loop.pattern
     if loop.tool == "iperf3":
         params["seconds"] = TIMED
     if loop.tool == "netpipe":
         params |= {"bytes": 64, "count": NETPIPE_COUNT}
 
     def run() -> float:
-        figure = loop.figure or throughput
+        figure = loop.figure or FIGURES[pattern]
         trials = NETPIPE_TRIALS if loop.tool == "netpipe" else 1
         return min(figure(pair.wulf(place, pattern, loop.transport, **params)) for _ in range(trials))
 
@@ -114,7 +134,7 @@ def contests(pair: Pair, place: Placement) -> Iterator[Contest]:
     """Every loop whose original is installed."""
     for (tool, pattern, transport), original in ORIGINALS.items():
         loop = tools.find(tool, pattern, transport)
-        unit, better = ("B/s", "higher") if pattern == "stream" else ("s", "lower")
+        unit, better = UNITS.get(pattern, ("s", "lower"))
         if shutil.which(original.client.split()[0]):
             name = f"{tool} {pattern} {transport}, {place.name}"
             yield Contest(name, tool, unit, better, _ours(pair, place, loop), _peer(pair, place, original))

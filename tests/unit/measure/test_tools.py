@@ -264,6 +264,8 @@ bytes  Bytes  bytes    bytes   secs.    per sec
 
 def test_netperf_streams() -> None:
     assert text("netperf", "stream", "tcp", [flow(rate) for rate in (1e8, 2e8, 3e8)]) == NETPERF
+    assert parse.netperf_throughput(NETPERF) == 2e8
+    assert parse.netperf_throughput(text("netperf", "stream", "udp", [flow(1e8)])) == 1e8
     *_, sent, received = text("netperf", "stream", "udp", [flow(1e8)]).splitlines()
     assert sent.split() == ["16384", "65507", "5.00", "400", "-", "808.00"]
     assert received.split() == ["87381", "5.00", "300", "800.00"]
@@ -272,6 +274,7 @@ def test_netperf_streams() -> None:
 def test_netperf_counts_transactions_a_second() -> None:
     sockets = flow(1.0)["info"]
     assert text("netperf", "pingpong", "tcp", [trip(20e-6, info=sockets)]) == NETPERF_RR
+    assert parse.netperf_rate(NETPERF_RR) == 50_000
     unknown = text("netperf", "pingpong", "udp", [trip(20e-6)]).splitlines()[-1]
     assert unknown.split() == ["-", "-"], "what a probe does not tell is no figure"
     loop = tools.find("netperf", "connect", "tcp")
