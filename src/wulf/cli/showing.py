@@ -54,22 +54,6 @@ def show_outcome(outcome: Outcome, result: Mapping[str, Any], page: Path, *, as_
     echo(f"report: {page}", err=as_json)
 
 
-def show_rows(view: View, rows: Iterable[str], *, as_json: bool, html: Path | None, kept: str) -> None:
-    """What was found in runs: `rows` are its JSON, a line each; `kept` is told where the page can't be written."""
-    from wulf.report.kit.page import write_view
-    from wulf.report.kit.terminal import print_view
-
-    if html is not None:
-        write_view(view, html, kept)
-    if as_json:
-        for row in rows:
-            echo(row)
-    else:
-        print_view(view, colour_console())
-    if html is not None:
-        echo(f"page: {html}", err=as_json)
-
-
 def show_view(
     view: View, content: Mapping[str, Any], *, as_json: bool, html: Path | None, page: View | None = None
 ) -> None:
@@ -77,20 +61,28 @@ def show_view(
 
     Raises UsageError where a figure of it is not finite.
     """
-    from wulf.report.kit.terminal import print_view
-
     try:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         what = "what was given leads to figures beyond all bounds"
         raise UsageError(what, "give figures of machines that there are") from error
-    if html is not None:
-        from wulf.report.kit.page import write_view
+    show_rows(view, [text], as_json=as_json, html=html, page=page)
 
-        write_view(page or view, html)
-    if as_json:
-        echo(text)
-        return
-    print_view(view, colour_console())
+
+def show_rows(
+    view: View, rows: Iterable[str], *, as_json: bool, html: Path | None, page: View | None = None,
+    kept: str = "`--html PATH` writes it again",
+) -> None:  # fmt: skip
+    """A view, and its page if there is to be one: `rows` are its JSON, `kept` is said where the disk is full."""
+    from wulf.report.kit.page import write_view
+    from wulf.report.kit.terminal import print_view
+
     if html is not None:
-        echo(f"page: {html}")
+        write_view(page or view, html, kept)
+    if as_json:
+        for row in rows:
+            echo(row)
+    else:
+        print_view(view, colour_console())
+    if html is not None:
+        echo(f"page: {html}", err=as_json)

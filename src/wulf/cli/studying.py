@@ -147,12 +147,12 @@ def tell_change(outcome: RunOutcome, *, as_json: bool) -> None:
     """What changed since the run of `--baseline`, and its page beside the report; beside --json in one line."""
     if outcome.change is None:
         return
-    from wulf.report.compare.runs import comparison_view
+    from wulf.report.compare.runs import KEPT, comparison_view
     from wulf.report.kit.page import write_view
     from wulf.report.kit.terminal import print_view
 
     view, page = comparison_view(outcome.change), outcome.run.path / "change.html"
-    write_view(view, page, "the runs are kept, `wulf compare A B --html PATH` writes the page again")
+    write_view(view, page, KEPT)
     if as_json:
         echo(f"since {outcome.change.a.id}: {view.headline}", err=True)
     else:

@@ -64,12 +64,11 @@ def command(
 def _cells(a: Run, b: Run, delta: float, page: Path | None, as_json: bool) -> int:
     """Two runs, cell by cell."""
     from wulf.measure.comparing import compare_runs
-    from wulf.report.compare.runs import comparison_view, rows_of
+    from wulf.report.compare.runs import KEPT, comparison_view, rows_of
 
     found = compare_runs(a, b, delta=delta)
     rows = map(json.dumps, rows_of(found))
-    kept = "the runs are kept, `wulf compare A B --html PATH` writes the page again"
-    show_rows(comparison_view(found), rows, as_json=as_json, html=page, kept=kept)
+    show_rows(comparison_view(found), rows, as_json=as_json, html=page, kept=KEPT)
     return found.exit_code
 
 

@@ -204,7 +204,9 @@ def _changed(history: MetricHistory) -> Section:
     body: list[Element | str] = [Note(READING, reading=True), *shown[:MAX_CHANGED]] if shown else []
     if len(history.changed) > MAX_CHANGED:
         more = plural(len(history.changed) - MAX_CHANGED, "more changed series", "more changed series")
-        body.append(Fold(more, shown[MAX_CHANGED:], printed=False, brief=f"and {more}", open=True))
+        undrawn = len(history.changed) - MAX_DRAWN
+        rest = [Note(f"and {plural(undrawn, 'more', 'more')}, in the table of all series")] if undrawn > 0 else []
+        body.append(Fold(more, [*shown[MAX_CHANGED:], *rest], printed=False, brief=f"and {more}", open=True))
     return Section("Over the runs", key="series", link="Changes", body=body)
 
 
@@ -249,7 +251,7 @@ def _series(told: JudgedSeries, key: str) -> Section:
     steps = [_step(told, number, step) for number, step in enumerate(told.steps, 1)]
     if earlier := steps[:-MAX_CHANGES]:
         said = plural(len(earlier), "earlier change")
-        body.append(Fold(said, earlier, printed=False, brief=f"and {said}"))
+        body.append(Fold(said, earlier, printed=False, brief=f"and {said}", paper=True))
     return Section(f"{series_name(series)}: {plural(count, 'run')}{left}", body=[*body, *steps[-MAX_CHANGES:]])
 
 
@@ -285,7 +287,7 @@ def _step(told: JudgedSeries, number: int, step: SeriesStep) -> Callout:
     return Callout(
         style, sign, f"{number} {WORDS.get(verdict, verdict)}",
         f"{move(change, told.series.unit)}, {amount(change, told.series.unit)}, p {change.p:.2g}", lines,
-        body=[Fold(more, facts[MAX_FACTS:])] if len(facts) > MAX_FACTS else [],
+        body=[Fold(more, facts[MAX_FACTS:], paper=True)] if len(facts) > MAX_FACTS else [],
     )  # fmt: skip
 
 

@@ -19,6 +19,9 @@ ROWS = 30
 FACTOR = 10.0
 """From here on a ratio is said as a factor: nobody reads +2940 %."""
 
+KEPT = "the runs are kept, `wulf compare A B --html PATH` writes the page again"
+"""Said where the page can't be written."""
+
 STYLES = {
     Judgement.SLOWER: "no",
     Judgement.FASTER: "yes",
