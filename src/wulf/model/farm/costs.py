@@ -185,6 +185,10 @@ def karp_flatt(speedup: float, workers: float) -> float:
     return (1 / speedup - 1 / workers) / (1 - 1 / workers)
 
 
+MESSAGES_A_CYCLE = 2
+"""Work to a worker, and its results."""
+
+
 @dataclass(frozen=True)
 class Tables:
     """The tables of the 2007 report, of any farm: workers → batch → figure.
@@ -222,10 +226,15 @@ class Tables:
         row = self.seconds[workers]
         return row[batch] - row[self.batches[-1]] if self.batches[-1] in row else None
 
-    def overhead_each(self, workers: int, batch: int) -> float | None:
-        """The same, a message."""
+    def overhead_cycle(self, workers: int, batch: int) -> float | None:
+        """The same by cycles: a batch that goes to a worker, and its results that come back."""
         total = self.overhead(workers, batch)
         return None if total is None else total / self.messages(batch)
+
+    def overhead_message(self, workers: int, batch: int) -> float | None:
+        """The same by messages, of which a cycle has two: as the report of 2007 defines it."""
+        each = self.overhead_cycle(workers, batch)
+        return None if each is None else each / MESSAGES_A_CYCLE
 
     def speedup(self, workers: int, batch: int, base: float | None = None) -> float | None:
         """Against `base` seconds; without it against one worker with the same batch, where that was measured."""

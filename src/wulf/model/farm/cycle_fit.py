@@ -29,6 +29,9 @@ WALKERS, SWEEPS, KEPT = 400, 260, 60
 STEPS = 60
 """Of Levenberg and Marquardt."""
 
+NOTHING = 1e-7
+"""Of the largest parameter: what is less was driven to zero, which its logarithm has not."""
+
 
 class TooFewCellsError(ValueError):
     """A form has too many parameters for the cells of the table."""
@@ -131,7 +134,8 @@ def _best(form: CycleForm, cycles: Cycles) -> tuple[Floats, float]:
     values = np.broadcast_to(np.log(cycles.means), (len(starts), cycles.means.size))
     theta, squares = solve(form, cycles, values, np.ones_like(values), starts)
     least = int(np.argmin(squares))
-    return theta[least], float(squares[least])
+    best = theta[least]
+    return np.where(best < NOTHING * best.max(), 0.0, best), float(squares[least])
 
 
 def _starts(form: CycleForm, cycles: Cycles) -> Floats:
@@ -215,7 +219,11 @@ def _region(form: CycleForm, cycles: Cycles, theta: Floats, most: float, random:
             walkers[mine] = np.where(taken[:, None], moved, walkers[mine])
         if sweep >= SWEEPS - KEPT:
             kept.append(walkers.copy())
-    return np.concatenate(kept)
+    edge = walkers
+    for axis in np.eye(parts):  # a walker comes near zero, and never to it
+        there = edge * (1 - axis)
+        edge = np.concatenate([edge, there[within(there)]])
+    return np.concatenate([theta[None], *kept, edge])
 
 
 def left_out(fits: Sequence[CycleFit], values: Floats, folds: int) -> list[Floats]:

@@ -9,8 +9,13 @@ import numpy as np
 
 from wulf.model.draws import Uncertain, mean_of
 from wulf.model.farm.costs import MasterCost, Metg, Tables, master_cost, metg, metg_buffered, metg_waiting, saturation
+from wulf.model.farm.times import FarmTimes, TimesStudy, times_study
 from wulf.model.speedup.study import Study as Speedup
 from wulf.model.speedup.study import study as speedup_study
+
+
+TABLE = "table"
+"""The style of a farm of which there are times alone."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,8 @@ class FarmStudy:
         Name of the claim → METG(50 %) [s] that it makes.
     speedup
         The models of seconds over workers, with the largest batch.
+    times
+        What the times alone say; None without units of which they are.
     """
 
     workers: int
@@ -85,6 +92,7 @@ class FarmStudy:
     predicted: Mapping[str, Uncertain] = field(default_factory=dict)
     speedup: Speedup | None = None
     speedup_batch: int = 0
+    times: TimesStudy | None = None
     lacks: Sequence[str] = ()
 
 
@@ -100,26 +108,57 @@ def farm_study(points: Sequence[Point], seed: int = 0) -> FarmStudy | None:
         Of the draws behind the intervals.
     """
     random = np.random.default_rng(seed)
-    table = [point for point in points if point.phase == "farm" and point.values.get("seconds")]
-    crowd = [point for point in table if point.workers > 0]
+    crowd, alone = _table(points)
     if not crowd:
         return None
     workers = max(point.workers for point in crowd)
     most = [point for point in crowd if point.workers == workers]
     first = min(most, key=lambda point: point.batch)
     lacks: list[str] = []
-    rtt, overhead, unit = (_mean(first, name, random, lacks) for name in ("rtt", "worker_overhead", "unit"))
+    rtt, overhead, unit = (
+        None if first.style == TABLE else _mean(first, name, random, lacks) for name in ("rtt", "worker_overhead", "unit")
+    )
     cost = _cost(most, random, lacks)
     found = _metg(points, workers, random)
     largest = max(point.batch for point in crowd)
-    alone = next((point for point in table if point.workers == 0), None)
     return FarmStudy(
         workers, first.style, _tables(crowd), _mean(alone, "seconds", random, lacks) if alone else None,
         rtt, overhead, unit, cost,
         _saturation(most, unit, rtt, overhead, cost), *found,
         _predicted(workers, first.style, rtt, overhead, cost),
-        _speedup([point for point in crowd if point.batch == largest], alone, seed, lacks), largest, lacks,
+        _speedup([point for point in crowd if point.batch == largest], alone, seed, lacks), largest,
+        times_study(farm_times(points), seed=seed) if first.units else None, lacks,
     )  # fmt: skip
+
+
+def _table(points: Sequence[Point]) -> tuple[list[Point], Point | None]:
+    """The cells with workers, and the serial run."""
+    timed = [point for point in points if point.phase == "farm" and point.values.get("seconds")]
+    alone = next((point for point in timed if point.workers == 0), None)
+    return [point for point in timed if point.workers > 0], alone
+
+
+def farm_times(points: Sequence[Point]) -> FarmTimes:
+    """The table of times; of points that have their units."""
+    crowd, alone = _table(points)
+    runs = {(one.workers, one.batch): _each_unit(one) for one in crowd if one.units}
+    return FarmTimes(runs, crowd[0].units if crowd else None, _each_unit(alone) if alone and alone.units else ())
+
+
+def _each_unit(point: Point) -> list[float]:
+    return [seconds / (point.units or 1) for seconds in point.values["seconds"]]
+
+
+def speedups(points: Sequence[Point], seed: int = 0) -> tuple[dict[int, Speedup], list[str]]:
+    """The models of seconds over workers with every batch, and why some have none."""
+    crowd, alone = _table(points)
+    lacks: list[str] = []
+    found = {}
+    for batch in sorted({point.batch for point in crowd}):
+        one = _speedup([point for point in crowd if point.batch == batch], alone, seed, lacks)
+        if one is not None:
+            found[batch] = one
+    return found, lacks
 
 
 def _tables(crowd: Sequence[Point]) -> Tables:
@@ -137,6 +176,11 @@ def _mean(point: Point, metric: str, random: np.random.Generator, lacks: list[st
 
 
 def _cost(most: Sequence[Point], random: np.random.Generator, lacks: list[str]) -> MasterCost | None:
+    if most[0].style == TABLE:
+        lacks.append(
+            "the master's own clock and round trips: a table of times has none (`wulf mpi farm` measures them)"
+        )
+        return None
     if most[0].style == "plain":
         lacks.append("the master's own time: a blocking receive does not tell waiting from receiving (--style async)")
         return None

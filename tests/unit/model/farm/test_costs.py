@@ -132,7 +132,8 @@ def test_tables_are_arithmetic() -> None:
     assert TABLES.rate(2, 1) == 2.0
     assert TABLES.message_time(2, 3) == 0.75
     assert TABLES.overhead(1, 1) == 2.0
-    assert TABLES.overhead_each(1, 1) == 0.2
+    assert TABLES.overhead_cycle(1, 1) == 0.2
+    assert TABLES.overhead_message(1, 1) == 0.1
     assert TABLES.speedup(2, 3) == 2.0
     assert TABLES.speedup(2, 3, base=9.0) == 3.0
     assert TABLES.least_cost_bound(1) == 0.5

@@ -44,7 +44,7 @@ def test_tables_stand_beside_those_of_2007() -> None:
     assert messages[2][-3:] == ["4.71", "0.487", "0.0492"]
     speedup = table(lines, "Speedup against one worker")
     assert speedup[3] == ["3", "3.00", "3.00", "3.00"]
-    assert table(lines, "Overhead a message (µs)")[1] == ["1", "14.8", "13.5", "0.00"]
+    assert table(lines, "Overhead a cycle: a batch and its results (µs)")[1] == ["1", "14.8", "13.5", "0.00"]
 
 
 def test_more_workers_than_in_2007_stand_alone() -> None:
