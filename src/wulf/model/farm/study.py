@@ -19,6 +19,24 @@ TABLE = "table"
 
 
 @dataclass(frozen=True)
+class Nearby:
+    """Workers that are equally near to the master, in one cell.
+
+    Attributes
+    ----------
+    workers
+        How many.
+    trips, overheads
+        Of each replicate: the round trip of an empty batch, and a worker's time a message that is neither work nor
+        waiting [s], each a mean over them.
+    """
+
+    workers: int
+    trips: list[float]
+    overheads: list[float]
+
+
+@dataclass(frozen=True)
 class Point:
     """One cell, and what its replicates gave.
 
@@ -34,6 +52,8 @@ class Point:
         Seconds of a unit of spin; None of sha1.
     values
         Metric → value of each replicate that had one.
+    near
+        How near to the master ("same core", "other node", …) → what the workers there say.
     """
 
     phase: str
@@ -43,6 +63,7 @@ class Point:
     spin: float | None
     style: str
     values: Mapping[str, Sequence[float]]
+    near: Mapping[str, Nearby] = field(default_factory=dict)
 
     def has(self, metric: str) -> bool:
         """Whether there are enough replicates for an interval."""
@@ -76,6 +97,8 @@ class FarmStudy:
         The models of seconds over workers, with the largest batch.
     times
         What the times alone say; None without units of which they are.
+    near
+        How near to the master → workers, round trip and a worker's overhead a message.
     """
 
     workers: int
@@ -94,7 +117,11 @@ class FarmStudy:
     speedup_batch: int = 0
     times: TimesStudy | None = None
     lacks: Sequence[str] = ()
+    near: Mapping[str, tuple[int, Uncertain, Uncertain]] = field(default_factory=dict)
 
+
+NEARNESS = ("same CPU", "same core", "same socket", "other socket", "same node", "other node")
+"""The nearest first."""
 
 WAITING, BUFFERED = "max(RTT + o_w, W·o/2)", "max(o_w, (o_w + RTT)/3, W·o/2)"
 
@@ -127,7 +154,7 @@ def farm_study(points: Sequence[Point], seed: int = 0) -> FarmStudy | None:
         _saturation(most, unit, rtt, overhead, cost), *found,
         _predicted(workers, first.style, rtt, overhead, cost),
         _speedup([point for point in crowd if point.batch == largest], alone, seed, lacks), largest,
-        times_study(farm_times(points), seed=seed) if first.units else None, lacks,
+        times_study(farm_times(points), seed=seed) if first.units else None, lacks, _near(first, random),
     )  # fmt: skip
 
 
@@ -173,6 +200,15 @@ def _mean(point: Point, metric: str, random: np.random.Generator, lacks: list[st
         return mean_of(point.values[metric], random)
     lacks.append(f"{metric}: fewer than two replicates with {point.workers} workers and batches of {point.batch}")
     return None
+
+
+def _near(point: Point, random: np.random.Generator) -> dict[str, tuple[int, Uncertain, Uncertain]]:
+    """By place, the nearest first; those with a single replicate have no interval, and are left out."""
+    return {
+        place: (one.workers, mean_of(one.trips, random), mean_of(one.overheads, random))
+        for place, one in sorted(point.near.items(), key=lambda item: NEARNESS.index(item[0]))
+        if len(one.trips) >= 2
+    }
 
 
 def _cost(most: Sequence[Point], random: np.random.Generator, lacks: list[str]) -> MasterCost | None:

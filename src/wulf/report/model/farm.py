@@ -18,7 +18,7 @@ from wulf.model.speedup.study import SUPPORTED, TOLD_APART
 from wulf.model.speedup.study import Study as Speedup
 from wulf.report.kit.view import Columns, Curve, Plot, Section, View, interval_object
 from wulf.report.model.speedup import TITLES
-from wulf.report.mpi.farm import sentences
+from wulf.report.mpi.farm import near_section, sentences
 from wulf.report.mpi.farm_tables import farm_tables
 from wulf.stats.estimates import Interval
 
@@ -97,7 +97,7 @@ def farm_view(farm: Farm) -> View:
     study = farm.study
     sections = [_choice(farm.times), _figures(farm), _fractions(farm)]
     if study.cost is not None:
-        sections.append(Section("By the master's own clock", sentences(study)))
+        sections += [Section("By the master's own clock", sentences(study)), *near_section(study)]
     sections += farm_tables(study.tables, farm.theirs, rates=farm.rates)
     if farm.times.best is not None:
         sections.append(Section("Units a second over workers", plot=_plot(farm)))

@@ -12,7 +12,7 @@ from wulf.model.draws import Uncertain
 from wulf.model.farm.costs import MasterCost, refuted
 from wulf.model.farm.pelikan import published
 from wulf.model.farm.study import FarmStudy, farm_study
-from wulf.report.kit.view import Element, Fold, Note, Section, SideBySide
+from wulf.report.kit.view import Columns, Element, Fold, Note, Section, SideBySide
 from wulf.report.mpi.farm_charts import farm_charts
 from wulf.report.mpi.farm_tables import farm_tables
 from wulf.report.mpi.operations import figure_table
@@ -44,7 +44,7 @@ def farm_section(run: Run) -> list[Section]:
     told = any(finding.kind == "farm" for finding in run.findings)
     body: list[Element | str] = [SideBySide([chart.section() for chart in drawn], "two")] if drawn else []
     body += [Note(f"2007: {theirs.source}; single runs. Here: {study.tables.units:,} units, {study.style}.")]
-    body += farm_tables(study.tables, theirs)
+    body += [*near_section(study), *farm_tables(study.tables, theirs)]
     figures = [(_name(r), r) for r in run.records if r.phase in PHASES and r.metric in METRICS]
     body += [Fold("All figures with their intervals", [figure_table(figures)], printed=False)] if figures else []
     return [Section("Farm", () if told else sentences(study), key="farm", link="Farm", body=body)]
@@ -53,6 +53,29 @@ def farm_section(run: Run) -> list[Section]:
 def _name(record: Record) -> str:
     spin = f", units of {show(float(record.params['spin_seconds'] or 0), 's')}" if record.phase == METG else ""
     return f"{record.params['workers']} workers, batch {record.params['batch']}{spin}"
+
+
+def near_section(study: FarmStudy) -> list[Section]:
+    """What a message costs by where its worker is; none where no run said so."""
+    rows = [
+        (place, str(workers), *_cells(trip), *_cells(overhead))
+        for place, (workers, trip, overhead) in study.near.items()
+    ]
+    if not rows:
+        return []
+    heads = ["from the master", "workers", "round trip", "95 % interval", "o_w", "95 % interval"]
+    small = [
+        "Round trip: of an empty batch. o_w: a worker's time a message that is neither work nor waiting. The master's own "
+        "time isn't split: it reads no clock for each message."
+    ]
+    if len(rows) == 1:
+        small.insert(0, "All workers are equally near.")
+    return [Section("By the place of the worker", table=Columns(heads, rows), small=small)]
+
+
+def _cells(figure: Uncertain) -> tuple[str, str]:
+    one = figure.interval()
+    return show(one.value, "s"), show_interval(one.low, one.high, "s")
 
 
 def study_lines(run: Run) -> list[str]:

@@ -41,6 +41,8 @@ class Farm(RanksStudy):
     together = True
 
     def __init__(self, given: Conditions, launch: Launch, design: Design, search: bool = False) -> None:
+        if design.threads > 1:  # threads of a rank that is bound to a core would take turns there
+            launch = replace(launch, spec=replace(launch.spec, bind="none"))
         super().__init__(given, launch, PROBE)
         self._design, self._search = design, search
 
