@@ -22,8 +22,8 @@ MOST_FARMS = 2
 
 @click.command(
     cls=Command,
-    epilog="Examples: wulf model farm farm.csv --units 1000000; wulf model farm gbe.csv infiniband.csv; wulf model farm "
-    "last. The CSV's columns: workers,batch and one of seconds, units/s, messages/s; units (of each run: seconds need "
+    epilog="Examples: wulf model farm farm.csv --units 1000000; wulf model farm gbe.csv infiniband.csv; wulf model "
+    "farm last. The CSV's columns: workers,batch and one of seconds, units/s, messages/s; units (of each run: seconds need "
     "it, or --units) and replicate if you like; `serial` in the place of workers is a run of the serial program.",
 )
 @click.argument("farms", nargs=-1, shell_complete=offers.runs, metavar="[TABLE|RUN]...")
@@ -44,8 +44,8 @@ def farm(
 ) -> int:
     """What a message costs master and worker, how many workers saturate the master, and the smallest useful unit.
 
-    Of times over workers and batches: your own table, or a run of `wulf mpi farm`. Two of them, as of two networks, stand
-    beside each other with ratios. Says which forms can't be told apart; docs/farm.md says what they are.
+    Of times over workers and batches: your own table, or a run of `wulf mpi farm`. Two of them, as of two networks,
+    stand beside each other with ratios. Says which forms can't be told apart; docs/farm.md says what they are.
     """
     from wulf.report.model.farm import farm_object, farm_view, pair_object, pair_view
     from wulf.workflow.model.farm import of_2007

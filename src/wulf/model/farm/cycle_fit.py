@@ -23,7 +23,7 @@ LEAST_SPREAD = 1e-6
 MISFIT_LEVEL = 0.01
 """Means that miss the form by more than their runs' noise does in one of so many: that is said."""
 
-WALKERS, SWEEPS, KEPT = 400, 260, 60
+WALKERS, SWEEPS, KEPT = 300, 200, 50
 """Of the sample of the region: so many move so often, and the last positions count."""
 
 STEPS = 60
@@ -152,7 +152,7 @@ def _starts(form: CycleForm, cycles: Cycles) -> Floats:
 
 
 def solve(
-    form: CycleForm, cycles: Cycles, values: Floats, kept: Floats, starts: Floats, steps: int = STEPS
+    form: CycleForm, cycles: Cycles, values: Floats, kept: Floats, starts: Floats, *, steps: int = STEPS
 ) -> tuple[Floats, Floats]:
     """Levenberg and Marquardt's least squares of many tables at once, in the parameters' logarithms.
 
@@ -246,7 +246,7 @@ def left_out(fits: Sequence[CycleFit], values: Floats, folds: int) -> list[Float
     errors = []
     for one in fits:
         starts = np.broadcast_to(np.maximum(one.theta, one.theta.max() * 1e-8), (tables * folds, one.theta.size))
-        theta, _ = solve(one.form, one.cycles, repeated, kept, starts, LEFT_OUT_STEPS)
+        theta, _ = solve(one.form, one.cycles, repeated, kept, starts, steps=LEFT_OUT_STEPS)
         missed = (repeated - np.log(one.form.at(theta, one.cycles.workers, one.cycles.batch))) * (1 - kept)
         errors.append(np.sqrt((missed**2).reshape(tables, -1).sum(axis=1) / cells))
     return errors

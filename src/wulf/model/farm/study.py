@@ -13,7 +13,6 @@ from wulf.model.farm.times import FarmTimes, TimesStudy, times_study
 from wulf.model.speedup.study import Study as Speedup
 from wulf.model.speedup.study import study as speedup_study
 
-
 TABLE = "table"
 """The style of a farm of which there are times alone."""
 
@@ -143,7 +142,8 @@ def farm_study(points: Sequence[Point], seed: int = 0) -> FarmStudy | None:
     first = min(most, key=lambda point: point.batch)
     lacks: list[str] = []
     rtt, overhead, unit = (
-        None if first.style == TABLE else _mean(first, name, random, lacks) for name in ("rtt", "worker_overhead", "unit")
+        None if first.style == TABLE else _mean(first, name, random, lacks)
+        for name in ("rtt", "worker_overhead", "unit")
     )
     cost = _cost(most, random, lacks)
     found = _metg(points, workers, random)

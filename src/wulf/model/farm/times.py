@@ -1,7 +1,7 @@
 """What a table of workers and batches says by its times alone: o, W*, METG, and which form its cycles have.
 
 Every cell is left out in turn, a fold of them at a time, and predicted from the others; the same with the runs drawn
-anew. A form is told apart from the best one where it is worse in 95 % of these draws, as `wulf.model.speedup.study` does.
+anew. A form is told apart from the best one where it is worse in 95 % of these draws, as in `wulf.model.speedup.study`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HALF = 0.5
 
 FOLDS = 10
 
-CHOICE_DRAWS = 199
+CHOICE_DRAWS = 99
 
 LEAST_METG, MOST_METG = 1e-12, 1e6
 """Seconds between which a unit's time is looked for."""
@@ -75,7 +75,9 @@ class FarmTimes:
         cells = sorted(self.runs)
         each = [np.asarray(self.runs[cell], dtype=float) for cell in cells]
         means, counts = np.array([one.mean() for one in each]), np.array([float(one.size) for one in each])
-        within = sum(float(np.var(one) / one.mean() ** 2) * one.size**2 / (one.size - 1) for one in each if one.size > 1)
+        within = sum(
+            float(np.var(one) / one.mean() ** 2) * one.size**2 / (one.size - 1) for one in each if one.size > 1
+        )
         workers, batch = np.array(cells, dtype=float).T
         return Cycles(workers, batch, workers * batch * means, counts, within, int((counts - 1).sum()))
 

@@ -1,9 +1,10 @@
-"""What a table of workers and batches says of its farm: forms, figures, serial fraction, and two farms beside each other."""
+"""What a table of workers and batches says of its farm: forms, figures, serial fraction; and two farms together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isfinite
 from typing import Any
 
@@ -24,11 +25,28 @@ from wulf.stats.estimates import Interval
 
 GRID = 80
 
+LEGEND = (
+    "t and h at a worker that waits for nobody, o at the master: what a unit and a message cost them. From W* workers "
+    "on the master is busy all the time. METG(50 %): the unit, one a message, at which half of the workers' time is lost, "
+    "were t alone another."
+)
+
 METHOD = (
     "C, the time from one message of a worker to its next, is W·T·b/units. Forms: least squares of ln C; intervals are "
-    "a figure's range over all parameters that the times allow by their likelihood ratio (95\u00a0%), and over all forms "
-    f"that can't be told apart. A form is told apart where it predicts cells left out worse in {TOLD_APART:.0%} of draws."
+    "a figure's range over all parameters that the times allow by their likelihood ratio (95\u00a0%), and over all "
+    "forms that can't be told apart. A form is told apart where it predicts cells left out worse in "
+    f"{TOLD_APART:.0%} of draws."
 )
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One of what a farm comes to; `key` is for programs."""
+
+    key: str
+    title: str
+    unit: str
+    interval: Interval
 
 
 @dataclass(frozen=True)
@@ -57,39 +75,36 @@ class Farm:
         assert self.study.times is not None  # noqa: S101 - see FarmStudy
         return self.study.times
 
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """A unit's time, a message's cost at worker and master, W* and METG(50 %), as far as they are known."""
+        return [*self._by_times(), *self._by_clock()]
 
-@dataclass(frozen=True)
-class Figure:
-    """One of what a farm comes to.
+    def _by_times(self) -> Iterator[Figure]:
+        times = self.times
+        if times.best is None:
+            return
+        workers, batches = max(times.times.workers), times.times.batches
+        yield Figure("unit", "t, a unit", "s", times.unit())
+        yield Figure("message", "h, a message", "s", times.message())
+        for batch in batches:
+            yield Figure(f"o.{batch}", f"o, batch {batch}", "s", times.service(batch))
+        for batch in batches:
+            yield Figure(f"saturation.{batch}", f"W*, batch {batch}", "1", times.saturation(batch))
+        yield Figure("metg", f"METG(50 %), {workers} workers", "s", times.metg(workers))
 
-    Attributes
-    ----------
-    key
-        For programs.
-    interval
-        None: no form could be fitted.
-    """
-
-    key: str
-    title: str
-    unit: str
-    interval: Interval | None
-
-
-def figures_of(farm: Farm) -> list[Figure]:
-    """A unit's time, a message's cost at worker and master, W* and METG(50 %)."""
-    times = farm.times
-    if times.best is None:
-        return []
-    workers, batches = max(times.times.workers), times.times.batches
-    return [
-        Figure("unit", "t, a unit at a worker", "s", times.unit()),
-        Figure("message", "h, a message at a worker", "s", times.message()),
-        *(Figure(f"o.{b}", f"o, a message at the master, batch {b}", "s", times.service(b)) for b in batches),
-        *(Figure(f"saturation.{b}", f"W*, workers that keep it busy, batch {b}", "1", times.saturation(b))
-          for b in batches),
-        Figure("metg", f"METG(50 %), {workers} workers, batch 1", "s", times.metg(workers)),
-    ]  # fmt: skip
+    def _by_clock(self) -> Iterator[Figure]:
+        """What the ranks of a live farm measured themselves."""
+        study = self.study
+        if study.rtt is not None:
+            yield Figure("clock.rtt", "round trip, measured", "s", study.rtt.interval())
+        for batch, workers in study.saturation.items():
+            if study.cost is not None:
+                yield Figure(f"clock.o.{batch}", f"o measured, batch {batch}", "s", study.cost.at(batch).interval())
+            yield Figure(f"clock.saturation.{batch}", f"W* measured, batch {batch}", "1", workers.interval())
+        if study.metg is not None and study.metg.value is not None:
+            title = f"METG(50 %) measured, {study.workers} workers"
+            yield Figure("clock.metg", title, "s", study.metg.value.interval())
 
 
 def farm_view(farm: Farm) -> View:
@@ -137,10 +152,10 @@ def _verdict(times: TimesStudy) -> str:
 
 
 def _figures(farm: Farm) -> Section:
-    rows = [[one.title, *_shown(one.interval, one.unit)] for one in figures_of(farm)]
+    rows = [[one.title, *_shown(one.interval, one.unit)] for one in farm.figures]
     lines = [] if rows else ["o, W* and METG: not known, as no form can be fitted."]
     table = Columns(["figure", "value", "95 % interval"], rows) if rows else None
-    return Section("What the times come to", lines, table)
+    return Section("What it comes to", lines, table, small=[LEGEND] if rows else ())
 
 
 def _fractions(farm: Farm) -> Section:
@@ -151,7 +166,9 @@ def _fractions(farm: Farm) -> Section:
         fraction = "–" if last is None else f"{last.fraction.value:.2%}"
         spread = "–" if last is None or not isfinite(last.fraction.low) else _percent(last.fraction)
         names = [TITLES[name] for name in study.alike]
-        rows.append([str(batch), "–" if last is None else f"{last.workers:g}", fraction, spread, " | ".join(names) or "–"])
+        rows.append(
+            [str(batch), "–" if last is None else f"{last.workers:g}", fraction, spread, " | ".join(names) or "–"]
+        )
     lines = []
     if not rows:
         lines.append("Not known: no batch has times of several numbers of workers.")
@@ -190,8 +207,8 @@ def _notes(farm: Farm) -> Iterator[str]:
     uneven = times.times.uneven()
     if uneven:
         yield (
-            f"{plural(len(uneven), 'cell')} of {len(times.times.runs)} have fewer than {FEW_MESSAGES} messages a worker: "
-            "one more than another has is a large part of its time, and no form knows of it; measure more units"
+            f"{plural(len(uneven), 'cell')} of {len(times.times.runs)} have fewer than {FEW_MESSAGES} messages a "
+            "worker: one more than another has is a large part of its time, and no form knows of it; measure more units"
         )
     if times.best is None:
         return
@@ -207,19 +224,22 @@ def _notes(farm: Farm) -> Iterator[str]:
     far = [batch for batch in times.times.batches if times.saturation(batch).value > SUPPORTED * most]
     if far:
         yield (
-            f"W* of batch {', '.join(map(str, far))} is beyond {SUPPORTED:g} times the most workers measured ({most}): it "
-            "holds only if the form does"
+            f"W* of batch {', '.join(map(str, far))} is beyond {SUPPORTED:g} times the most workers measured ({most}): "
+            "it holds only if the form does"
         )
 
 
-def _shown(one: Interval | None, unit: str) -> tuple[str, str]:
+def _shown(one: Interval, unit: str) -> tuple[str, str]:
     """A value and its interval; where the times bound it on one side alone, that side."""
-    if one is None:
-        return "–", "–"
     value = "no bound" if one.value == inf else _figure(one.value, unit)
     if one.high == inf:
         return value, f"at least {_figure(one.low, unit)}" if one.low > 0 else "none"
-    return value, f"at most {_figure(one.high, unit)}" if one.low <= 0 else f"{_figure(one.low, unit)} to {_figure(one.high, unit)}"
+    return (
+        value,
+        f"at most {_figure(one.high, unit)}"
+        if one.low <= 0
+        else f"{_figure(one.low, unit)} to {_figure(one.high, unit)}",
+    )
 
 
 def _figure(value: float, unit: str) -> str:
@@ -240,7 +260,7 @@ def farm_object(farm: Farm) -> dict[str, Any]:
         "refused": dict(times.refused),
         "forms": {name: _form_object(times, name) for name in times.fits},
         "figures": {
-            one.key: {"title": one.title, "unit": one.unit, **_interval_object(one.interval)} for one in figures_of(farm)
+            one.key: {"title": one.title, "unit": one.unit, **interval_object(one.interval)} for one in farm.figures
         },
         "serial_fraction": [
             {"batch": batch, "workers": one.workers, **interval_object(one.fraction)}
@@ -254,10 +274,6 @@ def farm_object(farm: Farm) -> dict[str, Any]:
         "by_the_clock": sentences(farm.study) if farm.study.style != TABLE else [],
         "reasons": [*farm.study.lacks, *_notes(farm)],
     }
-
-
-def _interval_object(one: Interval | None) -> dict[str, float | None]:
-    return dict.fromkeys(("value", "low", "high")) if one is None else interval_object(one)
 
 
 def _form_object(times: TimesStudy, name: str) -> dict[str, Any]:
@@ -277,19 +293,17 @@ def _form_object(times: TimesStudy, name: str) -> dict[str, Any]:
 
 def pair_view(first: Farm, second: Farm) -> View:
     """Two farms, as of two networks, beside each other."""
-    rows, verdicts = [], []
+    rows = []
     for one, other, quotient in _pairs(first, second):
         answer = _differs(quotient)
-        rows.append([one.title, _both(one), _both(other), *_shown(_known(quotient), "1"), answer])
-        if answer not in ("no", "–"):
-            verdicts.append(f"{one.title}: {_shown(quotient, '1')[0]} times ({_shown(quotient, '1')[1]}) that of the first.")
-    lines = [f"First: {_headline(first)}.", f"Second: {_headline(second)}."]
-    lines += [f"{'First' if farm is first else 'Second'}: {_verdict(farm.times)}" for farm in (first, second)]
+        value, interval = _shown(quotient, "1") if answer else ("–", "–")
+        rows.append([one.title, _both(one), _both(other), value, interval, answer or "–"])
+    lines = [f"First: {_headline(first)}. {_verdict(first.times)}"]
+    lines += [f"Second: {_headline(second)}. {_verdict(second.times)}"]
     heads = ["figure", "first", "second", "second/first", "95 % interval", "differs"]
     sections = [
         Section("The two", lines),
-        Section("Beside each other", verdicts or ["No figure differs by more than the times explain."],
-                Columns(heads, rows, tail=1)),
+        Section("Beside each other", table=Columns(heads, rows, tail=1), small=[LEGEND]),
     ]  # fmt: skip
     notes = [f"{farm.source}: {note}" for farm in (first, second) for note in _notes(farm)]
     return View("wulf model farm", f"{first.source} and {second.source}", sections, notes, f"{METHOD} {RATIOS}")
@@ -298,17 +312,12 @@ def pair_view(first: Farm, second: Farm) -> View:
 RATIOS = "Intervals of ratios are recovered from those of both (Zou & Donner 2008)."
 
 
-def _pairs(first: Farm, second: Farm) -> Iterator[tuple[Figure, Figure, Interval | None]]:
-    """Figures that both have; W* and METG of as many workers alone."""
-    others = {(one.key, one.title): one for one in figures_of(second)}
-    for one in figures_of(first):
-        other = others.get((one.key, one.title))
-        if other is not None and one.interval is not None and other.interval is not None:
-            yield one, other, ratio(other.interval, one.interval)
-
-
-def _known(quotient: Interval | None) -> Interval | None:
-    return None if quotient is None or not isfinite(quotient.value) else quotient
+def _pairs(first: Farm, second: Farm) -> Iterator[tuple[Figure, Figure, Interval]]:
+    """Figures that both have, and second/first; METG of as many workers alone."""
+    others = {one.title: one for one in second.figures}
+    for one in first.figures:
+        if one.title in others:
+            yield one, others[one.title], ratio(others[one.title].interval, one.interval)
 
 
 def _both(one: Figure) -> str:
@@ -316,17 +325,17 @@ def _both(one: Figure) -> str:
     return f"{value} ({interval})"
 
 
-def _differs(quotient: Interval | None) -> str:
-    known = _known(quotient)
-    if known is None:
-        return "–"
-    return "more" if known.low > 1 else "less" if known.high < 1 else "no"
+def _differs(quotient: Interval) -> str:
+    """`more`, `less` or `no`; empty where one of the two may be zero or has no bound, so that there is no ratio."""
+    if not isfinite(quotient.value):
+        return ""
+    return "more" if quotient.low > 1 else "less" if quotient.high < 1 else "no"
 
 
 def pair_object(first: Farm, second: Farm) -> dict[str, Any]:
-    """Both for programs, and their ratios."""
+    """Both for programs, and their ratios; null where one of two figures may be zero or has no bound."""
     return {
         "first": farm_object(first),
         "second": farm_object(second),
-        "ratios": {one.key: _interval_object(_known(quotient)) for one, _, quotient in _pairs(first, second)},
+        "ratios": {one.key: interval_object(quotient) for one, _, quotient in _pairs(first, second)},
     }

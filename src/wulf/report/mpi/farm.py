@@ -65,8 +65,8 @@ def near_section(study: FarmStudy) -> list[Section]:
         return []
     heads = ["from the master", "workers", "round trip", "95 % interval", "o_w", "95 % interval"]
     small = [
-        "Round trip: of an empty batch. o_w: a worker's time a message that is neither work nor waiting. The master's own "
-        "time isn't split: it reads no clock for each message."
+        "Round trip: of an empty batch. o_w: a worker's time a message that is neither work nor waiting. The master's "
+        "own time isn't split: it reads no clock for each message."
     ]
     if len(rows) == 1:
         small.insert(0, "All workers are equally near.")

@@ -117,9 +117,7 @@ def _beside(kind: Kind, theirs: Published, *, own: bool) -> dict[str, dict[int, 
     return found
 
 
-def _texts(
-    values: Mapping[int, Mapping[int, float | None]], text: Callable[[float], str]
-) -> dict[int, dict[int, str]]:
+def _texts(values: Mapping[int, Mapping[int, float | None]], text: Callable[[float], str]) -> dict[int, dict[int, str]]:
     return {w: {b: text(value) for b, value in row.items() if value is not None} for w, row in values.items()}
 
 
