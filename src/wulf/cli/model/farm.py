@@ -23,8 +23,8 @@ MOST_FARMS = 2
 @click.command(
     cls=Command,
     epilog="Examples: wulf model farm farm.csv --units 1000000; wulf model farm gbe.csv infiniband.csv; wulf model "
-    "farm last. The CSV's columns: workers,batch and one of seconds, units/s, messages/s; units (of each run: seconds need "
-    "it, or --units) and replicate if you like; `serial` in the place of workers is a run of the serial program.",
+    "farm last. The CSV's columns: workers,batch and one of seconds, units/s, messages/s; units (of each run: seconds "
+    "need it, or --units) and replicate if you like; `serial` in the place of workers is a run of the serial program.",
 )
 @click.argument("farms", nargs=-1, shell_complete=offers.runs, metavar="[TABLE|RUN]...")
 @runs_option

@@ -27,8 +27,8 @@ GRID = 80
 
 LEGEND = (
     "t and h at a worker that waits for nobody, o at the master: what a unit and a message cost them. From W* workers "
-    "on the master is busy all the time. METG(50 %): the unit, one a message, at which half of the workers' time is lost, "
-    "were t alone another."
+    "on the master is busy all the time. METG(50 %): the unit, one a message, at which half of the workers' time is "
+    "lost, were t alone another."
 )
 
 METHOD = (
@@ -293,17 +293,20 @@ def _form_object(times: TimesStudy, name: str) -> dict[str, Any]:
 
 def pair_view(first: Farm, second: Farm) -> View:
     """Two farms, as of two networks, beside each other."""
-    rows = []
+    rows, ratios = [], []
     for one, other, quotient in _pairs(first, second):
         answer = _differs(quotient)
         value, interval = _shown(quotient, "1") if answer else ("–", "–")
-        rows.append([one.title, _both(one), _both(other), value, interval, answer or "–"])
+        both = _shown(one.interval, one.unit), _shown(other.interval, other.unit)
+        rows.append([one.title, *both[0], *both[1]])
+        ratios.append([one.title, value, interval, answer or "–"])
     lines = [f"First: {_headline(first)}. {_verdict(first.times)}"]
     lines += [f"Second: {_headline(second)}. {_verdict(second.times)}"]
-    heads = ["figure", "first", "second", "second/first", "95 % interval", "differs"]
     sections = [
         Section("The two", lines),
-        Section("Beside each other", table=Columns(heads, rows, tail=1), small=[LEGEND]),
+        Section("Second by first", table=Columns(["figure", "ratio", "95 % interval", "differs"], ratios, tail=1)),
+        Section("Beside each other",
+                table=Columns(["figure", "first", "95 % interval", "second", "95 % interval"], rows), small=[LEGEND]),
     ]  # fmt: skip
     notes = [f"{farm.source}: {note}" for farm in (first, second) for note in _notes(farm)]
     return View("wulf model farm", f"{first.source} and {second.source}", sections, notes, f"{METHOD} {RATIOS}")
@@ -318,11 +321,6 @@ def _pairs(first: Farm, second: Farm) -> Iterator[tuple[Figure, Figure, Interval
     for one in first.figures:
         if one.title in others:
             yield one, others[one.title], ratio(others[one.title].interval, one.interval)
-
-
-def _both(one: Figure) -> str:
-    value, interval = _shown(one.interval, one.unit)
-    return f"{value} ({interval})"
 
 
 def _differs(quotient: Interval) -> str:
