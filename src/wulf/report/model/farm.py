@@ -25,6 +25,9 @@ from wulf.stats.estimates import Interval
 
 GRID = 80
 
+MARKS = "·+x~*#@%&="
+"""Of the curves of as many batches: a picture of more could not be read."""
+
 LEGEND = (
     "t and h at a worker that waits for nobody, o at the master: what a unit and a message cost them. From W* workers "
     "on the master is busy all the time. METG(50 %): the unit, one a message, at which half of the workers' time is "
@@ -33,7 +36,7 @@ LEGEND = (
 
 METHOD = (
     "C, the time from one message of a worker to its next, is W·T·b/units. Forms: least squares of ln C; intervals are "
-    "a figure's range over all parameters that the times allow by their likelihood ratio (95\u00a0%), and over all "
+    "a figure's range over all parameters that the times allow by their likelihood ratio (95 %), and over all "
     "forms that can't be told apart. A form is told apart where it predicts cells left out worse in "
     f"{TOLD_APART:.0%} of draws."
 )
@@ -190,16 +193,13 @@ def _plot(farm: Farm) -> Plot:
     best = times.fits[times.best or ""]
     crowd = times.times.workers
     grid = np.geomspace(crowd[0], 1.5 * crowd[-1], GRID)
-    curves = []
-    for batch, mark in zip(times.times.batches, "ox+*#@%&", strict=False):
+    curves, measured = [], []
+    for batch, mark in zip(times.times.batches, MARKS, strict=False):
         cycle = best.form.at(best.theta, grid, np.full(GRID, float(batch)))
-        curves.append(Curve(f"batch {batch}, fitted", grid.tolist(), (grid * batch / cycle).tolist(), dashed=True))
-        row = times.times.row(batch)
-        places = sorted(row)
-        curves.append(
-            Curve(f"batch {batch}", places, [1 / float(np.mean(row[n])) for n in places], points=True, mark=mark)
-        )
-    return Plot("farm", curves, "workers", "units a second", y_unit="Hz")
+        curves.append(Curve(f"batch {batch}", grid.tolist(), (grid * batch / cycle).tolist(), mark=mark))
+        measured += [(n, 1 / float(np.mean(each))) for n, each in sorted(times.times.row(batch).items())]
+    curves.append(Curve("measured", *map(list, zip(*measured, strict=True)), points=True, mark="o"))
+    return Plot("farm", curves, "workers", f"units a second ({best.form.title})", y_unit="Hz")
 
 
 def _notes(farm: Farm) -> Iterator[str]:
