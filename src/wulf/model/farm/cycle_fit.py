@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wulf.model.farm.cycles import CycleForm
 from wulf.stats.estimates import Interval
@@ -87,12 +88,24 @@ class CycleFit:
         """Whether the means miss the form by more than their runs' noise explains."""
         return self.misfit is not None and self.misfit <= MISFIT_LEVEL
 
+    @property
+    def parameters(self) -> dict[str, Interval]:
+        """Each by its name, in seconds."""
+        return {name: self.interval(_part(i)) for i, name in enumerate(self.form.parameters)}
+
     def interval(self, figure: Callable[[Floats], Floats]) -> Interval:
         """A figure of the parameters, and its range over the region: (…, parameters) → (…)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             drawn = figure(self.region)
             value = float(figure(self.theta))
         return Interval(value, min(float(drawn.min()), value), max(float(drawn.max()), value))
+
+
+def _part(index: int) -> Callable[[Floats], Floats]:
+    def part(theta: Floats) -> Floats:
+        return theta[..., index]
+
+    return part
 
 
 def fit(form: CycleForm, cycles: Cycles, confidence: float = 0.95, seed: int = 0) -> CycleFit:
@@ -190,7 +203,8 @@ def solve(
         better = total < squares
         place, now = np.where(better[:, None], trial, place), np.where(better[:, None], tried, now)
         squares, damping = np.where(better, total, squares), np.where(better, damping / 4, np.minimum(damping * 6, 1e9))
-    return np.exp(place), squares
+    solved: Floats = np.exp(place)
+    return solved, squares
 
 
 def _region(form: CycleForm, cycles: Cycles, theta: Floats, most: float, random: np.random.Generator) -> Floats:
@@ -201,9 +215,9 @@ def _region(form: CycleForm, cycles: Cycles, theta: Floats, most: float, random:
     """
     values, parts = np.log(cycles.means), theta.size
 
-    def within(at: Floats) -> Floats:
-        inside = np.asarray((at >= 0).all(axis=1))
-        return inside & ((_residuals(form, cycles, np.abs(at), values) ** 2).sum(axis=1) <= most)
+    def within(at: Floats) -> NDArray[np.bool_]:
+        squares = (_residuals(form, cycles, np.abs(at), values) ** 2).sum(axis=1)
+        return np.asarray((at >= 0).all(axis=1) & (squares <= most))
 
     # A millionth of t beside each: parameters that are zero, too, have somewhere to go.
     walkers = theta * (1 + 1e-7 * random.normal(size=(WALKERS, parts)))

@@ -198,7 +198,8 @@ def _plot(farm: Farm) -> Plot:
         cycle = best.form.at(best.theta, grid, np.full(GRID, float(batch)))
         curves.append(Curve(f"batch {batch}", grid.tolist(), (grid * batch / cycle).tolist(), mark=mark))
         measured += [(n, 1 / float(np.mean(each))) for n, each in sorted(times.times.row(batch).items())]
-    curves.append(Curve("measured", *map(list, zip(*measured, strict=True)), points=True, mark="o"))
+    crowds, rates = zip(*measured, strict=True)
+    curves.append(Curve("measured", crowds, rates, points=True, mark="o"))
     return Plot("farm", curves, "workers", f"units a second ({best.form.title})", y_unit="Hz")
 
 
@@ -280,10 +281,7 @@ def _form_object(times: TimesStudy, name: str) -> dict[str, Any]:
     one, held = times.fits[name], times.held_out[name]
     return {
         "formula": one.form.formula,
-        "parameters": {
-            parameter: interval_object(one.interval(lambda theta, i=i: theta[..., i]))
-            for i, parameter in enumerate(one.form.parameters)
-        },
+        "parameters": {name: interval_object(value) for name, value in one.parameters.items()},
         "held_out_error": held.error,
         "told_apart": held.told_apart,
         "spread": one.spread,

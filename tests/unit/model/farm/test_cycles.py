@@ -22,7 +22,8 @@ ONE = np.array([1.0])
 
 def theta_of(form: CycleForm, shares: float = 1.0) -> Floats:
     """The truth of a form; `shares` of the master's time."""
-    return (TRUTH * np.array([1, 1, shares, shares]))[: len(form.parameters)]
+    theta: Floats = TRUTH * np.array([1, 1, shares, shares])
+    return theta[: len(form.parameters)]
 
 
 def farm(form: CycleForm, seed: int, runs: int = 5, spread: float = 0.02, shares: float = 1.0) -> FarmTimes:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from wulf.model.farm.costs import karp_flatt
-from wulf.model.farm.pelikan import LAST_DIGIT, counted, cycle, least_saturation, published, row_of, serial_fractions
+from wulf.model.farm.pelikan import (
+    LAST_DIGIT,
+    Printed,
+    counted,
+    cycle,
+    least_saturation,
+    published,
+    row_of,
+    serial_fractions,
+)
 
 DOC = (Path(__file__).parents[4] / "docs" / "farm.md").read_text()
 
@@ -54,9 +64,20 @@ def test_four_per_cent_serial_would_allow_a_speedup_of_eleven() -> None:
     assert karp_flatt(theirs.speedup[19][100], 19) == pytest.approx(0.005, abs=0.0002)
 
 
+def line_of(workers: int, ours: Mapping[int, float | None], printed: Printed, *, scale: float, digits: int) -> str:
+    """One of docs/farm.md: our figure, and in bold what was printed."""
+    cells = []
+    for batch, value in ours.items():
+        theirs = printed.get(workers, {}).get(batch)
+        beside = "" if theirs is None else f" (**{theirs * scale:.0f}**)"
+        cells.append(f"{(value or 0) * scale:.{digits}f}{beside}")
+    return f"| {workers} | {' | '.join(cells)} |"
+
+
 def rows() -> list[str]:
     """The tables of docs/farm.md, from the code."""
-    tables = published().tables
+    theirs = published()
+    tables = theirs.tables
     lines = []
     for workers in tables.seconds:
         row = row_of(tables, workers)
@@ -69,6 +90,13 @@ def rows() -> list[str]:
         lines.append(f"| {workers} | {shares} |")
     bounds = " | ".join(f"{tables.least_cost_bound(batch) * 1e6:.1f}" for batch in tables.batches)
     least = " | ".join(f"{least_saturation(tables, batch):.1f}" for batch in tables.batches)
+    for workers in tables.seconds:
+        ours = {b: tables.overhead_message(workers, b) for b in tables.batches[:-1]}
+        lines.append(line_of(workers, ours, theirs.overhead, scale=1e6, digits=1))
+        ours = {b: tables.overhead_cycle(workers, b) for b in tables.batches[:-1]}
+        lines.append(line_of(workers, ours, {}, scale=1e6, digits=1))
+        ours = {b: tables.rate(workers, b) for b in tables.batches}
+        lines.append(line_of(workers, ours, theirs.messages, scale=1, digits=0))
     return [*lines, f"| o at most [µs] | {bounds} |", f"| W* at least | {least} |"]
 
 
