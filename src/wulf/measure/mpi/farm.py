@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wulf.model.farm.study import Nearby, Point
+from wulf.model.farm.study import FarmPoint, Nearby
 
 FARM, METG = "farm", "metg"
 """Phases: the designed table, and the search for the smallest useful unit."""
@@ -80,7 +80,7 @@ def expected_seconds(params: Mapping[str, Any]) -> float:
     return float(min(max(params["units"] * each + messages * SLOW_MESSAGE, LEAST_PATIENCE), MOST_PATIENCE))
 
 
-def points_of(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]]) -> list[Point]:
+def points_of(plan: Mapping[str, Any], replicates: Iterable[Mapping[str, Any]]) -> list[FarmPoint]:
     """Every farm cell with its metrics' values, replicate by replicate; those that failed are left out.
 
     Parameters
@@ -111,9 +111,9 @@ def _add_nearness(near: dict[str, Nearby], info: Mapping[str, Any]) -> None:
         found.overheads.append(sum(row[2] for row in own) / sum(row[3] for row in own))
 
 
-def _point(cell: Mapping[str, Any], values: Mapping[str, list[float]], near: Mapping[str, Nearby]) -> Point:
+def _point(cell: Mapping[str, Any], values: Mapping[str, list[float]], near: Mapping[str, Nearby]) -> FarmPoint:
     params = cell["params"]
-    return Point(
+    return FarmPoint(
         phase=cell["phase"], workers=params["workers"], batch=params["batch"], units=params.get("units"),
         spin=params["spin_seconds"] if params["unit"] == "spin" else None, style=params["style"], values=values,
         near=near,

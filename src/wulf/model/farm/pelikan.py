@@ -79,7 +79,7 @@ def counted(theirs: Published) -> Interval:
 
 
 @dataclass(frozen=True)
-class Row:
+class RowFit:
     """One number of workers: T = A + B/b, least squares.
 
     Attributes
@@ -98,13 +98,13 @@ class Row:
     worst: float
 
 
-def row_of(tables: Tables, workers: int) -> Row:
+def row_of(tables: Tables, workers: int) -> RowFit:
     """Fit one row of the table of seconds."""
     seconds = np.array([tables.seconds[workers][batch] for batch in tables.batches])
     columns = np.stack([np.ones(seconds.size), 1 / np.array(tables.batches)], axis=1)
     theta, *_ = np.linalg.lstsq(columns, seconds, rcond=None)
     worst = float(np.abs(seconds - columns @ theta).max())
-    return Row(workers, float(theta[0]), float(theta[1]) * workers / tables.units, worst)
+    return RowFit(workers, float(theta[0]), float(theta[1]) * workers / tables.units, worst)
 
 
 def cycle(tables: Tables, workers: int, batch: int) -> float:

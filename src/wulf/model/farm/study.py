@@ -36,7 +36,7 @@ class Nearby:
 
 
 @dataclass(frozen=True)
-class Point:
+class FarmPoint:
     """One cell, and what its replicates gave.
 
     Attributes
@@ -125,7 +125,7 @@ NEARNESS = ("same CPU", "same core", "same socket", "other socket", "same node",
 WAITING, BUFFERED = "max(RTT + o_w, W·o/2)", "max(o_w, (o_w + RTT)/3, W·o/2)"
 
 
-def farm_study(points: Sequence[Point], seed: int = 0) -> FarmStudy | None:
+def farm_study(points: Sequence[FarmPoint], seed: int = 0) -> FarmStudy | None:
     """Everything that the points allow; None without a cell of the table that has a worker.
 
     Parameters
@@ -158,25 +158,25 @@ def farm_study(points: Sequence[Point], seed: int = 0) -> FarmStudy | None:
     )  # fmt: skip
 
 
-def _table(points: Sequence[Point]) -> tuple[list[Point], Point | None]:
+def _table(points: Sequence[FarmPoint]) -> tuple[list[FarmPoint], FarmPoint | None]:
     """The cells with workers, and the serial run."""
     timed = [point for point in points if point.phase == "farm" and point.values.get("seconds")]
     alone = next((point for point in timed if point.workers == 0), None)
     return [point for point in timed if point.workers > 0], alone
 
 
-def farm_times(points: Sequence[Point]) -> FarmTimes:
+def farm_times(points: Sequence[FarmPoint]) -> FarmTimes:
     """The table of times; of points that have their units."""
     crowd, alone = _table(points)
     runs = {(one.workers, one.batch): _each_unit(one) for one in crowd if one.units}
     return FarmTimes(runs, crowd[0].units if crowd else None, _each_unit(alone) if alone and alone.units else ())
 
 
-def _each_unit(point: Point) -> list[float]:
+def _each_unit(point: FarmPoint) -> list[float]:
     return [seconds / (point.units or 1) for seconds in point.values["seconds"]]
 
 
-def speedups(points: Sequence[Point], seed: int = 0) -> tuple[dict[int, Speedup], list[str]]:
+def speedups(points: Sequence[FarmPoint], seed: int = 0) -> tuple[dict[int, Speedup], list[str]]:
     """The models of seconds over workers with every batch, and why some have none."""
     crowd, alone = _table(points)
     lacks: list[str] = []
@@ -188,21 +188,21 @@ def speedups(points: Sequence[Point], seed: int = 0) -> tuple[dict[int, Speedup]
     return found, lacks
 
 
-def _tables(crowd: Sequence[Point]) -> Tables:
+def _tables(crowd: Sequence[FarmPoint]) -> Tables:
     seconds: dict[int, dict[int, float]] = {}
     for point in sorted(crowd, key=lambda point: (point.workers, point.batch)):
         seconds.setdefault(point.workers, {})[point.batch] = float(np.mean(point.values["seconds"]))
     return Tables(crowd[0].units or 0, seconds)
 
 
-def _mean(point: Point, metric: str, random: np.random.Generator, lacks: list[str]) -> Uncertain | None:
+def _mean(point: FarmPoint, metric: str, random: np.random.Generator, lacks: list[str]) -> Uncertain | None:
     if point.has(metric):
         return mean_of(point.values[metric], random)
     lacks.append(f"{metric}: fewer than two replicates with {point.workers} workers and batches of {point.batch}")
     return None
 
 
-def _near(point: Point, random: np.random.Generator) -> dict[str, tuple[int, Uncertain, Uncertain]]:
+def _near(point: FarmPoint, random: np.random.Generator) -> dict[str, tuple[int, Uncertain, Uncertain]]:
     """By place, the nearest first; those with a single replicate have no interval, and are left out."""
     return {
         place: (one.workers, mean_of(one.trips, random), mean_of(one.overheads, random))
@@ -211,7 +211,7 @@ def _near(point: Point, random: np.random.Generator) -> dict[str, tuple[int, Unc
     }
 
 
-def _cost(most: Sequence[Point], random: np.random.Generator, lacks: list[str]) -> MasterCost | None:
+def _cost(most: Sequence[FarmPoint], random: np.random.Generator, lacks: list[str]) -> MasterCost | None:
     if most[0].style == TABLE:
         lacks.append(
             "the master's own clock and round trips: a table of times has none (`wulf mpi farm` measures them)"
@@ -228,7 +228,7 @@ def _cost(most: Sequence[Point], random: np.random.Generator, lacks: list[str]) 
 
 
 def _saturation(
-    most: Sequence[Point],
+    most: Sequence[FarmPoint],
     unit: Uncertain | None,
     rtt: Uncertain | None,
     overhead: Uncertain | None,
@@ -240,7 +240,7 @@ def _saturation(
 
 
 def _metg(
-    points: Sequence[Point], workers: int, random: np.random.Generator
+    points: Sequence[FarmPoint], workers: int, random: np.random.Generator
 ) -> tuple[Metg | None, dict[float, Sequence[float]]]:
     """Points without a second replicate have no interval, and are left out."""
     sweep = {
@@ -263,7 +263,7 @@ def _predicted(
     return claims
 
 
-def _speedup(row: Sequence[Point], alone: Point | None, seed: int, lacks: list[str]) -> Speedup | None:
+def _speedup(row: Sequence[FarmPoint], alone: FarmPoint | None, seed: int, lacks: list[str]) -> Speedup | None:
     serial = alone.values["seconds"] if alone else None
     try:
         return speedup_study({point.workers: point.values["seconds"] for point in row}, serial, seed=seed)

@@ -43,7 +43,7 @@ METHOD = (
 
 
 @dataclass(frozen=True)
-class Figure:
+class FarmFigure:
     """One of what a farm comes to; `key` is for programs."""
 
     key: str
@@ -79,35 +79,35 @@ class Farm:
         return self.study.times
 
     @cached_property
-    def figures(self) -> list[Figure]:
+    def figures(self) -> list[FarmFigure]:
         """A unit's time, a message's cost at worker and master, W* and METG(50 %), as far as they are known."""
         return [*self._by_times(), *self._by_clock()]
 
-    def _by_times(self) -> Iterator[Figure]:
+    def _by_times(self) -> Iterator[FarmFigure]:
         times = self.times
         if times.best is None:
             return
         workers, batches = max(times.times.workers), times.times.batches
-        yield Figure("unit", "t, a unit", "s", times.unit())
-        yield Figure("message", "h, a message", "s", times.message())
+        yield FarmFigure("unit", "t, a unit", "s", times.unit())
+        yield FarmFigure("message", "h, a message", "s", times.message())
         for batch in batches:
-            yield Figure(f"o.{batch}", f"o, batch {batch}", "s", times.service(batch))
+            yield FarmFigure(f"o.{batch}", f"o, batch {batch}", "s", times.service(batch))
         for batch in batches:
-            yield Figure(f"saturation.{batch}", f"W*, batch {batch}", "1", times.saturation(batch))
-        yield Figure("metg", f"METG(50 %), {workers} workers", "s", times.metg(workers))
+            yield FarmFigure(f"saturation.{batch}", f"W*, batch {batch}", "1", times.saturation(batch))
+        yield FarmFigure("metg", f"METG(50 %), {workers} workers", "s", times.metg(workers))
 
-    def _by_clock(self) -> Iterator[Figure]:
+    def _by_clock(self) -> Iterator[FarmFigure]:
         """What the ranks of a live farm measured themselves."""
         study = self.study
         if study.rtt is not None:
-            yield Figure("clock.rtt", "round trip, measured", "s", study.rtt.interval())
+            yield FarmFigure("clock.rtt", "round trip, measured", "s", study.rtt.interval())
         for batch, workers in study.saturation.items():
             if study.cost is not None:
-                yield Figure(f"clock.o.{batch}", f"o measured, batch {batch}", "s", study.cost.at(batch).interval())
-            yield Figure(f"clock.saturation.{batch}", f"W* measured, batch {batch}", "1", workers.interval())
+                yield FarmFigure(f"clock.o.{batch}", f"o measured, batch {batch}", "s", study.cost.at(batch).interval())
+            yield FarmFigure(f"clock.saturation.{batch}", f"W* measured, batch {batch}", "1", workers.interval())
         if study.metg is not None and study.metg.value is not None:
             title = f"METG(50 %) measured, {study.workers} workers"
-            yield Figure("clock.metg", title, "s", study.metg.value.interval())
+            yield FarmFigure("clock.metg", title, "s", study.metg.value.interval())
 
 
 def farm_view(farm: Farm) -> View:
@@ -313,7 +313,7 @@ def pair_view(first: Farm, second: Farm) -> View:
 RATIOS = "Intervals of ratios are recovered from those of both (Zou & Donner 2008)."
 
 
-def _pairs(first: Farm, second: Farm) -> Iterator[tuple[Figure, Figure, Interval]]:
+def _pairs(first: Farm, second: Farm) -> Iterator[tuple[FarmFigure, FarmFigure, Interval]]:
     """Figures that both have, and second/first; METG of as many workers alone."""
     others = {one.title: one for one in second.figures}
     for one in first.figures:

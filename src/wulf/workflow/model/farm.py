@@ -9,7 +9,7 @@ from pathlib import Path
 from wulf.core.errors import UsageError
 from wulf.measure.mpi.farm import points_of
 from wulf.model.farm.pelikan import published
-from wulf.model.farm.study import TABLE, Point
+from wulf.model.farm.study import TABLE, FarmPoint
 from wulf.store.run import Run
 from wulf.workflow.model.csv_table import CsvLine, CsvTable, read_csv
 from wulf.workflow.model.times import BATCH, SECONDS, SERIAL
@@ -37,7 +37,7 @@ class FarmTable:
         Whether it is the report's.
     """
 
-    points: Sequence[Point]
+    points: Sequence[FarmPoint]
     source: str
     rates: bool = False
     of_2007: bool = False
@@ -67,7 +67,9 @@ def from_csv(path: Path, units: int | None = None) -> FarmTable:
         found.setdefault((workers, batch), []).append(_each_unit(line, figure, batch, count) * total)
     if not any(workers for workers, _ in found):
         raise UsageError(f"{path} has no line with a number of workers", "a line is, for example: 4,10,12.5,1000000")
-    points = [Point("farm", w, b, total, None, TABLE, {SECONDS: seconds}) for (w, b), seconds in sorted(found.items())]
+    points = [
+        FarmPoint("farm", w, b, total, None, TABLE, {SECONDS: seconds}) for (w, b), seconds in sorted(found.items())
+    ]
     return FarmTable(points, str(path), rates=common is None)
 
 
@@ -123,7 +125,7 @@ def of_2007() -> FarmTable:
     """The table of the report."""
     theirs = published()
     points = [
-        Point("farm", workers, batch, theirs.tables.units, None, TABLE, {SECONDS: [seconds]})
+        FarmPoint("farm", workers, batch, theirs.tables.units, None, TABLE, {SECONDS: [seconds]})
         for workers, row in theirs.tables.seconds.items()
         for batch, seconds in row.items()
     ]
