@@ -90,13 +90,13 @@ def master_cost(samples: Mapping[int, Sequence[float]], random: np.random.Genera
 
 def saturation(unit: Uncertain, batch: int, rtt: Uncertain, overhead: Uncertain, cost: Uncertain) -> Uncertain:
     """W*: with as many workers the master has no idle time left; infinite where its time may be none."""
+    return combine(lambda t, r, w, o: busy_workers(np.maximum(t * batch + r + w, 0.0), o), unit, rtt, overhead, cost)
 
-    def ratio(t: Floats, r: Floats, w: Floats, o: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            result: Floats = np.maximum(t * batch + r + w, 0.0) / o
-        return result
 
-    return combine(ratio, unit, rtt, overhead, cost)
+def busy_workers(own: Floats, masters: Floats) -> Floats:
+    """How many workers that need `own` seconds a message by themselves keep a master busy that needs `masters`."""
+    found = masters > 0
+    return np.where(found, own / np.where(found, masters, 1.0), np.inf)
 
 
 def metg_waiting(workers: int, rtt: Uncertain, overhead: Uncertain, cost: Uncertain) -> Uncertain:

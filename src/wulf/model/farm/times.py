@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wulf.model.farm.costs import HALF, busy_workers
 from wulf.model.farm.cycle_fit import CycleFit, Cycles, TooFewCellsError, fit, left_out
 from wulf.model.farm.cycles import FORMS, CycleForm, alone, service
 from wulf.model.speedup.study import HeldOut
 from wulf.stats.estimates import Interval
 from wulf.stats.samples import Floats
-
-HALF = 0.5
 
 FOLDS = 10
 
@@ -125,8 +124,7 @@ class TimesStudy:
 
         def ratio(theta: Floats) -> Floats:
             one = np.array([batch])
-            own, masters = alone(theta, one)[..., 0], service(theta, one)[..., 0]
-            return np.where(masters > 0, own / np.where(masters > 0, masters, 1.0), np.inf)
+            return busy_workers(alone(theta, one)[..., 0], service(theta, one)[..., 0])
 
         return self._over(lambda one: one.interval(ratio))
 

@@ -131,8 +131,10 @@ def _times_sentences(study: FarmStudy) -> Iterator[str]:
     if study.cost is None:
         yield f"{text}."
         return
-    verdict = "is refuted by" if refuted(_not_negative(study.cost.at(batch).interval()), found) else "agrees with"
-    yield f"{text}, which {verdict} the master's clock."
+    if refuted(_not_negative(study.cost.at(batch).interval()), found):
+        yield f"{text}, which the master's clock refutes: workers wait for something else, too."
+    else:
+        yield f"{text}, which the master's clock does not refute."
 
 
 def _not_negative(one: Interval) -> Interval:

@@ -115,6 +115,8 @@ def test_a_master_whose_time_may_be_none_has_no_upper_bound() -> None:
     random = np.random.default_rng(3)
     cost = master_cost({1: [1e-8, 9e-6, 1e-8], 2: [9e-6, 1e-8, 1e-8]}, random)
     assert cost.at(1).interval().low == 0.0
+    nothing = saturation(known(0.0), 1, known(0.0), known(0.0), cost.at(1)).interval()
+    assert nothing.low == 0.0 and nothing.high == np.inf, "and none of a worker's, either"
     assert saturation(known(1e-5), 1, known(RTT), known(OVERHEAD), cost.at(1)).interval().high == np.inf
 
 
