@@ -154,10 +154,7 @@ struct Expected {
 class Farm : public Replicate {
  public:
   Farm(const World& world, const Json& params)
-      : world_(world),
-        params_(params),
-        plan_(plan_of(world, params)),
-        work_(work_of(world, plan_, params)) {
+      : world_(world), params_(params), plan_(plan_of(world, params)), work_(work_of(world, plan_, params)) {
     if (world.root()) {
       master_ = std::make_unique<FarmMaster>(world, plan_, *work_);
     } else {
@@ -177,14 +174,9 @@ class Farm : public Replicate {
     const Report report(world_, plan_, work_->seconds(), tally, tallies(), std::move(trips));
     master_->release();
     check_results(units, tally.units, right.sum, tally.sum);
-    Json info{{"style", params_.at("style")},
-              {"workers", plan_.workers},
-              {"batch", plan_.batch},
-              {"threads", plan_.threads},
-              {"units", units},
-              {"by", work_->by()},
-              {"digest", hex(tally.sum)},
-              {"checked", right.how}};
+    Json info{{"style", params_.at("style")}, {"workers", plan_.workers}, {"batch", plan_.batch},
+              {"threads", plan_.threads},     {"units", units},           {"by", work_->by()},
+              {"digest", hex(tally.sum)},     {"checked", right.how}};
     info["messages"] = tally.messages;
     info.update(report.by_worker());
     return {.metrics = report.metrics(), .seconds = tally.seconds, .info = std::move(info)};
@@ -269,7 +261,8 @@ class FarmProbe : public Probe {
          nullptr,
          "nonblocking and two batches a worker, or a receive from anybody and a send",
          {"async", "plain"}},
-        {"threads", ParamType::kInt, "1", 1, 1, kMostThreads, "that do a worker's batches, its units shared out"},
+        {"threads", ParamType::kInt, "1", 1, 1, kMostThreads,
+         "that do a worker's batches, its units shared out"},
     };
   }
 

@@ -31,7 +31,9 @@ std::set<std::string> said_of(const std::vector<int>& cpus, const std::string& f
                               const std::string& name) {
   std::set<std::string> lines;
   for (const int cpu : cpus) {
-    lines.insert(line_in(folder + "/cpu" + std::to_string(cpu) + "/topology/" + name));
+    std::string path = folder;
+    path.append("/cpu").append(std::to_string(cpu)).append("/topology/").append(name);
+    lines.insert(line_in(path));
   }
   return lines;
 }
