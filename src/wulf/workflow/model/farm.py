@@ -19,6 +19,14 @@ UNIT_RATE, MESSAGE_RATE = "units/s", "messages/s"
 FIGURES = (SECONDS, UNIT_RATE, MESSAGE_RATE)
 COLUMNS = (WORKERS, BATCH, *FIGURES, UNITS, "replicate")
 
+MOST_COUNT = 10**9
+"""Workers, and units a message."""
+
+LEAST_EACH, MOST_EACH = 1e-12, 1e9
+"""Seconds a unit that any farm may take: beyond, there is a slip in the table, and no fit has a meaning."""
+
+MOST_CELLS = 1000
+
 NOMINAL = 1_000_000
 """Batches of the largest size in a run of which a rate alone is known: rates say nothing of a run's length."""
 
@@ -63,10 +71,12 @@ def from_csv(path: Path, units: int | None = None) -> FarmTable:
     total = common or NOMINAL * max(batches, default=1)
     found: dict[tuple[int, int], list[float]] = {}
     for line, batch, count in zip(table.lines, batches, counts, strict=True):
-        workers = 0 if _serial(line) else line.count(WORKERS)
+        workers = 0 if _serial(line) else _bounded(line, WORKERS)
         found.setdefault((workers, batch), []).append(_each_unit(line, figure, batch, count) * total)
     if not any(workers for workers, _ in found):
         raise UsageError(f"{path} has no line with a number of workers", "a line is, for example: 4,10,12.5,1000000")
+    if len(found) > MOST_CELLS:
+        raise UsageError(f"{path} has {len(found):,} cells of workers and batches", f"give {MOST_CELLS:,} at most")
     points = [
         FarmPoint("farm", w, b, total, None, TABLE, {SECONDS: seconds}) for (w, b), seconds in sorted(found.items())
     ]
@@ -99,18 +109,26 @@ def _serial(line: CsvLine) -> bool:
 
 
 def _batch(line: CsvLine, units: int | None) -> int:
-    batch = line.count(BATCH)
+    batch = _bounded(line, BATCH)
     if units is not None and batch > units:
         line.refuse(f"batch is {batch}, of {units} units in all")
     return batch
 
 
+def _bounded(line: CsvLine, name: str) -> int:
+    count = line.count(name)
+    if count > MOST_COUNT:
+        line.refuse(f"{name} is {line.text(name)}, more than {MOST_COUNT:,}")
+    return count
+
+
 def _each_unit(line: CsvLine, figure: str, batch: int, units: int | None) -> float:
     """Seconds a unit."""
     value = line.number_of(figure)
-    if figure == SECONDS:
-        return value / (units or 1)
-    return 1 / value if figure == UNIT_RATE else 1 / (value * batch)
+    done = {SECONDS: (units or 1) / value, UNIT_RATE: value, MESSAGE_RATE: value * batch}[figure]
+    if not LEAST_EACH <= 1 / done <= MOST_EACH:
+        line.refuse(f"{figure} is {line.text(figure)}: {1 / done:.3g} s a unit, not {LEAST_EACH:g} to {MOST_EACH:g} s")
+    return 1 / done
 
 
 def from_run(run: Run) -> FarmTable:

@@ -72,6 +72,9 @@ def test_seconds_of_runs_of_different_lengths(tmp_path: Path) -> None:
         ("workers,batch,seconds\n1,11,2\n", 10, "line 2: batch is 11, of 10 units in all"),
         ("workers,batch,seconds\n1,1\n", 10, "line 2: 2 columns, where the first line names 3"),
         ("workers,batch,seconds\n0,1,2\n", 10, "line 2: workers is 0, which is not above 0"),
+        ("workers,batch,seconds\n1e10,1,2\n", 10, "line 2: workers is 1e10, more than 1,000,000,000"),
+        ("workers,batch,seconds\n1,1,1e30\n", 10, "line 2: seconds is 1e30: 1e.29 s a unit, not 1e-12 to 1e.09 s"),
+        ("workers,batch,units/s\n1,1,1e-300\n", None, "line 2: units/s is 1e-300: 1e.300 s a unit"),
         ("workers,batch,messages/s\n1,1,inf\n", None, "line 2: messages/s is inf, which is not above 0"),
     ],
 )
@@ -80,6 +83,12 @@ def test_what_is_wrong_is_told_with_its_line_and_column(tmp_path: Path, text: st
         read(tmp_path, text, units)
     assert re.search(rf"farm\.csv,? .*{why}|farm\.csv {why}|farm\.csv has {why}", error.value.what), error.value.what
     assert error.value.next_step
+
+
+def test_a_table_is_no_larger_than_can_be_fitted(tmp_path: Path) -> None:
+    rows = "\n".join(f"{workers},{batch},1" for workers in range(1, 34) for batch in range(1, 32))
+    with pytest.raises(UsageError, match="has 1,023 cells"):
+        read(tmp_path, f"workers,batch,units/s\n{rows}\n")
 
 
 def test_a_run_of_the_live_farm() -> None:
