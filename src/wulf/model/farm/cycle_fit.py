@@ -47,7 +47,7 @@ class Cycles:
     workers, batch, means, counts
         Of each cell, shape (cells,): C in seconds as a mean, and of how many runs.
     within
-        Sum of squares of the runs' relative deviations from their cells' means, each times n/(n-1).
+        Sum of squares of the runs' relative deviations from their cells' means.
     dof
         Runs beyond the first of each cell.
     """

@@ -74,9 +74,7 @@ class FarmTimes:
         cells = sorted(self.runs)
         each = [np.asarray(self.runs[cell], dtype=float) for cell in cells]
         means, counts = np.array([one.mean() for one in each]), np.array([float(one.size) for one in each])
-        within = sum(
-            float(np.var(one) / one.mean() ** 2) * one.size**2 / (one.size - 1) for one in each if one.size > 1
-        )
+        within = sum(float(((one / one.mean() - 1) ** 2).sum()) for one in each)
         workers, batch = np.array(cells, dtype=float).T
         return Cycles(workers, batch, workers * batch * means, counts, within, int((counts - 1).sum()))
 

@@ -35,6 +35,12 @@ def test_cells_of_few_messages_are_named() -> None:
     assert (times.workers, times.batches, times.row(1)) == ([1, 7], [1, 100], {1.0: [1.0], 7.0: [0.2]})
 
 
+def test_the_noise_of_runs_is_pooled_over_cells() -> None:
+    cycles = FarmTimes({(1, 1): [0.9, 1.1], (2, 1): [0.5], (2, 10): [0.4, 0.5, 0.6]}).cycles()
+    assert cycles.means == pytest.approx([1.0, 1.0, 10.0])
+    assert (cycles.within, cycles.dof) == (pytest.approx(0.02 + 0.08), 3)
+
+
 def test_ratios_have_the_intervals_of_both() -> None:
     exact = Interval(2.0, 2.0, 2.0)
     found = ratio(Interval(4.0, 3.0, 6.0), exact)
