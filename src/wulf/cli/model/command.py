@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wulf.cli.commands import Group
+from wulf.cli.model.farm import farm
 from wulf.cli.mpi.options import launch_options, mpi_inventory, over_ranks
 from wulf.cli.options import (
     Number,
@@ -77,6 +78,9 @@ class Gain(Percent):
 @click.group(cls=Group)
 def command() -> None:
     """Models of what was measured: how a program scales, what a message costs, what a node can reach."""
+
+
+command.add_command(farm)
 
 
 @command.command(

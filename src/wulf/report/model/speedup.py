@@ -230,7 +230,7 @@ def _method(study: Study) -> str:
     source = "repeated runs" if study.times.noise is not None else "the fit's residuals, as no run was repeated"
     return (
         "Weighted non-negative least squares; intervals by bootstrap of relative errors, from "
-        f"{source}, and of what launches may add; they cover in 93\u00a0% of simulated campaigns or more "
+        f"{source}, and of what launches may add; they cover in 93 % of simulated campaigns or more "
         f"(docs/models.md). A form is told apart where it is worse in {TOLD_APART:.0%} of draws; means miss it where "
         f"the runs' noise does as much in {MISFIT_LEVEL:.0%}."
     )

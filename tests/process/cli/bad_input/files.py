@@ -170,6 +170,7 @@ network = "own"
 bytes = 8192
 parts = { parallel = 1000, serial = 5, communication = 0.1 }
 """
+FARM = b"workers,batch,seconds,units\nserial,1,8,900\n1,1,8.1,900\n2,1,4.2,900\n1,9,8,900\n2,9,4,900\n3,9,2.9,900\n"
 TIMES = b"workers,seconds\nserial,8\n1,8.1\n2,4.2\n4,2.3\n8,1.4\n"
 POWER = b"# watts\n1764000000,215.5\n1764000001,216\n1764000002,214\n"
 HOSTFILE = b"a.invalid slots=4\nb.invalid:4\n"
@@ -225,6 +226,7 @@ def documents(folder: Path) -> Iterator[Document]:
     power = ("cost", "--power-log", "f.csv", "--gflops", "100", "--price", "1000", "--job-seconds", "2")
     yield Document("power log", power, "f.csv", "text", POWER)
     yield Document("times", ("model", "speedup", "f.csv"), "f.csv", "text", TIMES)
+    yield Document("farm", ("model", "farm", "f.csv"), "f.csv", "text", FARM)
     yield Document("network", ("networks", "show", "./f.toml"), "f.toml", "toml", THIS.encode())
     switches = ("predict", "trace", "--topology", "f.json", "--engine", "b", "--draws", "39")
     yield Document("topology", switches, "f.json", "json", TOPOLOGY, trace)
