@@ -35,6 +35,7 @@ GROUPS = {
         "check": ("wulf.cli.node.check", "Is this node well? In seconds, for a prolog or health check."),
         "audit": ("wulf.cli.tune.audit", "Every setting of every node: as advised, alike, kept at boot?"),
         "compare": ("wulf.cli.runs.compare", "Compare two runs cell by cell."),
+        "impacts": ("wulf.cli.runs.impacts", "What changes were worth to many programs; what to expect."),
         "history": ("wulf.cli.runs.history", "Where a metric changed over many runs, and what changed with it."),
         "trace": ("wulf.cli.foresight.trace", "An MPI program's messages, recorded: shown, exported, imported."),
     },

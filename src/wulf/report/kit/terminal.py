@@ -15,8 +15,21 @@ from wulf.core.names import printable, shortened
 from wulf.core.units import show
 from wulf.report.kit.charts import round_values
 from wulf.report.kit.printing import say
-from wulf.report.kit.textplot import Marked, text_plot
-from wulf.report.kit.view import Callout, Cell, Columns, Element, Fold, Footnotes, Note, Plot, Section, SideBySide, View
+from wulf.report.kit.textplot import Marked, Span, text_forest, text_plot
+from wulf.report.kit.view import (
+    Callout,
+    Cell,
+    Columns,
+    Element,
+    Fold,
+    Footnotes,
+    Forest,
+    Note,
+    Plot,
+    Section,
+    SideBySide,
+    View,
+)
 
 STYLES = {
     "noisy": "yellow", "unresolved": "red", "failed": "red", "yes": "green", "no": "bold red", "unknown": "yellow",
@@ -32,6 +45,9 @@ INDENT = 2
 
 GAP = 2
 """Blanks between columns, where there is room for them."""
+
+LONGEST_NAME, MOST_SPANS = 24, 20
+"""Of a forest: a row's name, and how many rows there are; a page shows them all."""
 
 LONGEST_HEAD = 13
 """Of columns that are alike: a longer head is shortened, rather than that it takes the room of two columns."""
@@ -71,6 +87,8 @@ def _print(one: Element | str, console: Console, indent: int) -> None:
             _print_table(one, console, indent)
         case Plot():
             _print_plot(one, console, indent)
+        case Forest() if one.rows:
+            _print_forest(one, console, indent)
         case Footnotes():
             for number, text in enumerate(one.texts, 1):
                 say(console, Text(f"–{number} {printable(text)}", style="dim"), indent)
@@ -110,6 +128,8 @@ def _is_printed(one: Element | str) -> bool:
             return bool(one.rows)
         case Fold():
             return one.printed and any(map(_is_printed, one.body))
+        case Forest():
+            return bool(one.rows)
     return isinstance(one, str | Plot | Footnotes)
 
 
@@ -189,6 +209,20 @@ def _print_plot(plot: Plot, console: Console, indent: int) -> None:
         console.print(Text(" " * indent + line), soft_wrap=True)
     marks = "  ".join(f"{curve.mark} {curve.name}" for curve in plot.curves)
     say(console, Text(printable(f"{plot.y_title} over {plot.x_title}:  {marks}"), style="dim"), indent)
+
+
+def _print_forest(forest: Forest, console: Console, indent: int) -> None:
+    spans = [
+        Span(shortened(printable(row.name), LONGEST_NAME), row.inner.value, *(
+            (one.low, one.high) for one in (row.inner, row.outer or row.inner)
+        ))
+        for row in forest.rows[:MOST_SPANS]
+    ]  # fmt: skip
+    console.print()
+    for line in text_forest(spans, forest.axis, forest.unit, min(console.width, 100) - indent):
+        console.print(Text(" " * indent + line), soft_wrap=True)
+    wide = f"  ─ {forest.outer}" if any(row.outer for row in forest.rows) else ""
+    say(console, Text(printable(f"{forest.title}:  ━ {forest.inner}{wide}"), style="dim"), indent)
 
 
 def ticks(values: Sequence[Sequence[float]], unit: str, most: int = 7) -> list[tuple[float, str]]:
