@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 BLOCKS = 8
 """As `workflow.impact.arms` has it, which is not imported for `--help`."""
 
+LONGEST_DOMAIN = 80
+"""As `workflow.impact.collecting` reads it."""
+
 
 @click.command(
     cls=WithProgram,
@@ -117,6 +120,8 @@ def _request(options: dict[str, Any], words: tuple[str, ...], seed: int) -> Any:
     links = parse_links(own["links"]) if own["links"] else None
     answer = pattern_of(own["answer"], "--answer", 0) if own["answer"] else None
     domain = own["domain"] or (_driver(own["driver"]).DOMAIN if own["driver"] else None)
+    if domain is not None and not (domain.isprintable() and len(domain) <= LONGEST_DOMAIN):
+        raise UsageError(f"--domain {domain!r} is no name of at most {LONGEST_DOMAIN} characters", "as 'climate'")
 
     def request(nodes: int) -> ImpactRequest:
         application = _application(own, words, launch(nodes).spec, over_ranks=over_ranks)

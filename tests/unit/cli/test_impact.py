@@ -83,6 +83,8 @@ def test_links_of_a_lab(asked: dict[str, Any], tmp_path: Any) -> None:
         (["--links", "delay=5", "delay=1ms", "--", "x"], "delay"),
         (["--settings", "nic.mtu=9000", "--app", "nothing"], "no application 'nothing'"),
         (["--settings", "nic.mtu=9000", "--answer", "(", "--", "x"], "--answer"),
+        (["--settings", "nic.mtu=9000", "--domain", "a\tb", "--", "x"], "--domain"),
+        (["--settings", "nic.mtu=9000", "--domain", "x" * 81, "--", "x"], "at most 80"),
     ],
 )
 def test_what_can_not_be_measured(asked: dict[str, Any], tmp_path: Any, words: list[str], why: str) -> None:

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 @click.option("--mix", "mix_file", type=click.Path(path_type=Path), help="A TOML of the cluster's mix of programs.")
 @click.option(
     "--sacct", "sacct_file", type=click.Path(path_type=Path),
-    help="Its mix by Slurm: the output of `sacct -a -P -X -S now-30days "
+    help="The mix by Slurm's accounting: the output of `sacct -a -P -X -S now-30days "
     "--format=JobName,Account,CPUTimeRAW,Elapsed,State`.",
 )  # fmt: skip
 @click.option(
-    "--days", type=NumberIn(min=0, min_open=True, max=36525), default=30.0, show_default=True,
-    help="That the file of --sacct is of.",
+    "--days", metavar="N", type=NumberIn(min=0, min_open=True, max=36525), default=30.0, show_default=True,
+    help="How many days the jobs of --sacct are of.",
 )  # fmt: skip
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the plots.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
@@ -49,7 +49,7 @@ def command(
     names: tuple[str, ...], directory: Path | None, change: str | None, domains_file: Path | None,
     mix_file: Path | None, sacct_file: Path | None, days: float, html: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """What changes of the network were worth to the applications of many runs, and what to expect for one more.
+    """Show what changes of the network were worth to many applications, and what to expect for one more.
 
     Reads all runs of `wulf impact`, or those named, and groups them by domain of application, by change and by network:
     the mean gain, how much programs differ, and the interval for a program that was not measured. With a mix, what

@@ -11,6 +11,7 @@ from typing import Any
 from wulf.core.names import plural, shortened
 from wulf.model.impacts import (
     GROUPINGS,
+    UNKNOWN,
     Expectation,
     MixGain,
     MixPart,
@@ -27,7 +28,7 @@ from wulf.stats.pooling import LEAST, LEAST_MODERATED, Moderation, Pooled
 
 HEADINGS = {"domain": "By domain of application", "change": "By what was changed", "network": "By network"}
 TOO_FEW = "too few to say"
-SAVED = "less time for the same work"
+SAVED = "less time"
 MOST_ROWS, LONGEST_NAME = 30, 20
 """Runs in a terminal's table; characters of a command line."""
 
@@ -118,12 +119,7 @@ def _headline(report: ImpactsReport) -> str:
     if whole.pooled is None:
         return f"{of}: {TOO_FEW} what one more program would gain ({LEAST} programs are needed)."
     mean, ahead = saved(whole.pooled.mean), saved(whole.pooled.next)
-    return f"{of}: {_less(mean)} time on average ({_bounds(mean)} %); one more program: {_bounds(ahead)} %."
-
-
-def _less(one: Interval, word: str = "less") -> str:
-    """`3.2 % less`, or `3.2 % more`."""
-    return f"{100 * abs(one.value):.1f} % {word if one.value >= 0 else 'more'}"
+    return f"{of} saved {_percents(mean)} of the time on average; one more program: {_bounds(ahead)} %."
 
 
 def _mix_headline(mix: MixGain) -> str:
@@ -131,7 +127,7 @@ def _mix_headline(mix: MixGain) -> str:
         return f"What this mix would gain is not known: no part of it has {LEAST} programs that were measured."
     jobs = mix.more_jobs
     more = "" if jobs is None else f", {_count(jobs.value)} jobs a month ({_count(jobs.low)} … {_count(jobs.high)})"
-    return f"This mix would take {_less(mix.saved, 'fewer')} core-hours ({_bounds(mix.saved)} %){more}."
+    return f"This mix would save {_percents(mix.saved)} of its core-hours{more}."
 
 
 def _count(jobs: float) -> str:
@@ -147,7 +143,7 @@ def _notes(report: ImpactsReport) -> Iterator[str]:
             f"These runs are of {len(changes)} different changes, which groups by domain and by network mix: "
             "--change NAME keeps to one."
         )
-    if any(one.domain == "unknown" for one in report.counted):
+    if any(one.domain == UNKNOWN for one in report.counted):
         yield "Runs that don't say their domain are `unknown`: --domains FILE says it, or `wulf impact --domain NAME`."
 
 

@@ -13,9 +13,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from wulf.stats.estimates import Interval
 
-WIDEST = 4.0
-"""Times the largest value of a forest: intervals that reach further are cut, and their ends stand in the table."""
-
 
 class Element:
     """What a section is made of, besides sentences.
@@ -146,6 +143,10 @@ class Plot(Element):
     y_unit: str = "1"
     x_ticks: Sequence[tuple[float, str]] = ()
     x_words: Mapping[float, str] = field(default_factory=dict)
+
+
+WIDEST = 4.0
+"""Times the largest value of a forest: intervals that reach further are cut, and their ends stand in the table."""
 
 
 class ForestRow(NamedTuple):

@@ -142,8 +142,8 @@ def _read(path: Path, domains: Mapping[str, str]) -> tuple[str, RunImpact]:
         raise StoreError(f"{path} is no run of `wulf impact`: it has no {FILE}")
     result = read_shaped(path / FILE, ImpactFile)
     row = result["rows"][0]
-    gain = _gain(row)
-    error = _error(gain, row["compared"]["n"])
+    gain = gain_of(row)
+    error = error_of(gain, row["compared"]["n"])
     before = result["profiles"].get("before", {}).get("share")
     domain = result.get("domain") or domain_of(result["application"], domains)
     change = " + ".join(sorted({one["name"] for one in result["changes"]}))
@@ -154,8 +154,8 @@ def _read(path: Path, domains: Mapping[str, str]) -> tuple[str, RunImpact]:
     )  # fmt: skip
 
 
-def _gain(row: Mapping[str, Any]) -> PointEstimate | None:
-    """ln(time before / time after)."""
+def gain_of(row: Mapping[str, Any]) -> PointEstimate | None:
+    """ln(time before / time after) of a row of impact.json."""
     compared, sign = row["compared"], -1 if row["lower_is_better"] else 1
     if compared["ratio"] is None:
         return None
@@ -166,7 +166,7 @@ def _gain(row: Mapping[str, Any]) -> PointEstimate | None:
     return PointEstimate(gain, low, high)
 
 
-def _error(gain: PointEstimate | None, blocks: int) -> float | None:
+def error_of(gain: PointEstimate | None, blocks: int) -> float | None:
     """Of its interval the half width is Student's quantile times the standard error, as `least_visible` has it."""
     if gain is None or gain.low is None or gain.high is None or blocks < 2:
         return None

@@ -63,7 +63,7 @@ def test_a_mix_and_a_page(runs: Path, tmp_path: Path) -> None:
     assert found["unknown"] == pytest.approx(0.5) and 0 < found["saved"]["value"] < 0.05
     done = given(runs, *words, "--html", str(tmp_path / "page.html"))
     assert "jobs a month" in done.output and "50 % of the core-hours (art)" in done.output
-    assert "This mix would take" in (tmp_path / "page.html").read_text()
+    assert "This mix would save" in (tmp_path / "page.html").read_text()
 
 
 def test_a_mix_of_slurms_jobs(runs: Path, tmp_path: Path) -> None:
