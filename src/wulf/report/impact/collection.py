@@ -29,6 +29,9 @@ from wulf.stats.pooling import LEAST, LEAST_MODERATED, Moderation, Pooled
 HEADINGS = {"domain": "By domain of application", "change": "By what was changed", "network": "By network"}
 TOO_FEW = "too few to say"
 SAVED = "less time"
+LEAST_SHARE = 5e-4
+"""Of the core-hours: less is none, as it is shown."""
+
 MOST_ROWS, LONGEST_NAME = 30, 20
 """Runs in a terminal's table; characters of a command line."""
 
@@ -154,17 +157,22 @@ def _mix(report: ImpactsReport, mix: MixGain) -> Section:
     lines = [f"Shares of the core-hours are from {report.source}; each part gains what one more of its programs may."]
     if report.core_hours is not None:
         lines.append(f"{report.core_hours:,.0f} core-hours and {mix.jobs or 0:,.0f} completed jobs a month of 30 days.")
-    if mix.unknown > 5e-4:
-        names = ", ".join(part.load.name for part in mix.parts if part.saved is None)
+    if mix.unknown > LEAST_SHARE:
         lines.append(
-            f"Not known: {100 * mix.unknown:.3g} % of the core-hours ({names or 'what the mix leaves out'}). They "
-            "count as no gain, and the interval does not hold what they may gain or lose."
+            f"Not known: {100 * mix.unknown:.3g} % of the core-hours ({', '.join(_unknown(mix))}). They count as no "
+            "gain, and the interval does not hold what they may gain or lose."
         )
     heads = ["part", "of all, %", "n", "a program\nsaves, %", "95 %", "of the\nwhole, %"]
     table = Columns(heads, [_mix_row(part) for part in mix.parts], 1)
     rows = [ForestRow(part.load.name, _scaled(part.saved)) for part in mix.parts if part.saved is not None]
     rows += [ForestRow("the whole", _scaled(mix.saved))] if mix.saved is not None else []
     return Section("What all of the cluster's work would gain", lines, table, body=_forest("mix", rows, "expected"))
+
+
+def _unknown(mix: MixGain) -> list[str]:
+    """Whose core-hours nothing is known of."""
+    left = 1 - sum(part.load.share for part in mix.parts) > LEAST_SHARE
+    return [part.load.name for part in mix.parts if part.saved is None] + ["what the mix leaves out"] * left
 
 
 def _mix_row(part: MixPart) -> Row:

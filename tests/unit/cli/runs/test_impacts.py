@@ -62,7 +62,7 @@ def test_a_mix_and_a_page(runs: Path, tmp_path: Path) -> None:
     found = said(runs, *words)["mix"]
     assert found["unknown"] == pytest.approx(0.5) and 0 < found["saved"]["value"] < 0.05
     done = given(runs, *words, "--html", str(tmp_path / "page.html"))
-    assert "jobs a month" in done.output and "50 % of the core-hours (art)" in done.output
+    assert "jobs a month" in done.output and "50 % of the core-hours (art, what the" in done.output
     assert "This mix would save" in (tmp_path / "page.html").read_text()
 
 
