@@ -49,7 +49,8 @@ def test_json_and_page(times: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_browns_figures(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(run(capsys, "speedup", "--brown", "--json"))
-    assert [figure["tis"] for figure in found["figures"]] == [0, 1, 10, 1]
+    assert [figure["tis"] for figure in found["figures"]] == [0, 1, 10, 10, 1]
+    assert [figure["figure"] for figure in found["figures"]] == [None, None, None, 4, 4]
     assert found["figures"][1]["curves"][3] == {
         "tp": 10000,
         "peak": pytest.approx(100),
