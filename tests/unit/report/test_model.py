@@ -208,9 +208,10 @@ def test_what_traces_tell_and_why_they_do_not() -> None:
     assert re.search(r"^ +8 +2 +2\.51 s +2\.25 s +260 ms +11 s$", text, re.M)
     found = json.loads(json.dumps(parts_object(traced(1, 2, 4, 8), "4 traces", (12,)), allow_nan=False))
     assert found["parameters"]["tp"]["low"] < 10 < found["parameters"]["tp"]["high"]
-    assert found["speedup"]["best"] == "brown"
+    assert found["best"] == "brown"
+    assert found["workers"] == [1, 2, 4, 8]
     one = parts_object(traced(4), "a trace")
-    assert one["speedup"] is None
+    assert one["best"] is None
     reason = one["parameters"]["tis"].pop("reason")
     assert one["parameters"]["tis"] == {"value": None, "low": None, "high": None}
     assert reason.startswith("traces of 4 ranks tell")

@@ -17,7 +17,7 @@ MARKS = "abcde"
 SOURCES = {"book": "The book's", "caption": "Figure 4 of the paper, by its caption", "text": "Figure 4, by its text"}
 
 NOTES = (
-    "the paper contradicts itself: in its figure with N²·Tis, Tis is 10 by the caption and 1 by the text; both are drawn",
+    "the paper contradicts itself: Tis of its figure with N²·Tis is 10 by the caption, 1 by the text; both are drawn",
     "the paper's figures of speedup are those from 2 to 4, and the one with N² is taken for the last; which Tis its "
     "figures 2 and 3 have was not to be had, nor the other parameters of figure 4: those of the book are drawn",
     "his range of processors is not known: here it is 1 to 1,000",

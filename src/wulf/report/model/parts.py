@@ -65,18 +65,14 @@ def _parameters(parts: TracedParts) -> Section:
 
 
 def parts_object(parts: TracedParts, source: str, at: Sequence[float] = ()) -> dict[str, Any]:
-    """All of it for programs; a parameter that is not told is null, with the reason."""
+    """As of a table's times where all is told, and the traces; what is not told is null, with the reason."""
     unknown = {"value": None, "low": None, "high": None}
+    told = {name: interval_object(value) for name, value in parts.parameters.items()}
     return {
-        "source": source,
+        **({"source": source, "best": None} if parts.study is None else speedup_object(parts.study, source, at)),
         "traces": [
             {"ranks": run.ranks, "seconds": run.seconds, "computing": run.computing, "left": run.left, "work": run.work}
             for run in parts.runs
         ],
-        "parameters": {
-            name: {**(interval_object(parts.parameters[name]) if name in parts.parameters else unknown),
-                   "reason": parts.refused.get(name)}
-            for name in WORDS
-        },
-        "speedup": None if parts.study is None else speedup_object(parts.study, source, at),
-    }  # fmt: skip
+        "parameters": {name: told.get(name, unknown) | {"reason": parts.refused.get(name)} for name in WORDS},
+    }
