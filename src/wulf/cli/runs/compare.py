@@ -40,7 +40,8 @@ def command(
     changed stand above the table. Exit code 1 when something got slower.
 
     With --machines, the nodes that `wulf node` measured stand side by side, of one run or several: the time of each
-    operation, its clock cycles, and with prices what the work costs.
+    operation, its clock cycles, and with prices what the work costs; without --row also latency, cpu-rate and its σ
+    over the working set, all machines in one picture.
     """
     if not machines and (prices or wanted):
         raise UsageError("--price and --row are for --machines", "add --machines")
@@ -87,12 +88,13 @@ def _machines(
             f"{', '.join(wanted) or 'a row'}: no machine of {', '.join(runs)} has a time of that",
             "`wulf node --list` names the rows, and `wulf node` measures them",
         )
+    view = machines_view(these, curves=not wanted)
     if as_json:
         for row in json_rows(these):
             echo(json.dumps(row))
     else:
-        print_view(machines_view(these), colour_console())
+        print_view(view, colour_console())
     if page is not None:
-        write_view(machines_view(these), page, "the runs are kept, `wulf compare --machines` writes the page again")
+        write_view(view, page, "the runs are kept, `wulf compare --machines` writes the page again")
         echo(f"comparison: {page}", err=as_json)
     return OK

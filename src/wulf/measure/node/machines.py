@@ -13,7 +13,7 @@ from statistics import median
 
 from wulf.core.errors import UsageError
 from wulf.core.records import Record, Verdict
-from wulf.measure.node.rows import rows_of
+from wulf.measure.node.rows import CURVE, rows_of
 from wulf.stats.estimates import PointEstimate
 from wulf.store.run import Run
 
@@ -42,6 +42,8 @@ class Machine:
         What it costs, in whatever currency; None where nobody said.
     rows
         Row name → its record.
+    points
+        The records of its curves.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Machine:
     clock: float | None
     price: float | None
     rows: Mapping[str, Record]
+    points: Sequence[Record] = ()
 
     def time(self, row: str) -> PointEstimate | None:
         """Seconds for one operation, byte or flop."""
@@ -92,11 +95,12 @@ def clock_of(records: Iterable[Record]) -> float | None:
 
 
 def machine(
-    name: str, rows: Mapping[str, Record], facts: Mapping[str, Mapping[str, object]], price: float | None = None
-) -> Machine:
-    """A machine from a node's rows and facts."""
+    name: str, rows: Mapping[str, Record], facts: Mapping[str, Mapping[str, object]], price: float | None = None,
+    points: Sequence[Record] = (),
+) -> Machine:  # fmt: skip
+    """A machine from a node's rows and facts, and what was swept there."""
     model = (facts.get("cpu.model") or {}).get("value")
-    return Machine(name, str(model or ""), clock_of(rows.values()), price, rows)
+    return Machine(name, str(model or ""), clock_of(rows.values()), price, rows, points)
 
 
 def machines_of(runs: Mapping[str, Run], prices: Mapping[str, float]) -> list[Machine]:
@@ -123,7 +127,8 @@ def machines_of(runs: Mapping[str, Run], prices: Mapping[str, float]) -> list[Ma
         alone = sum(other == run for other, _, _ in found) == 1
         name = node if nodes.count(node) == 1 else run if alone else f"{run}:{node}"
         given = price_of(prices, name, f"{run}:{node}", node, run)
-        machines.append(machine(name, rows, runs[run].fingerprint.get(node, {}), given))
+        points = [record for record in runs[run].records if record.phase == CURVE and record.nodes[0] == node]
+        machines.append(machine(name, rows, runs[run].fingerprint.get(node, {}), given, points))
         known |= {name, f"{run}:{node}", node, run}
     strangers = sorted(set(prices) - known)
     if strangers:
