@@ -15,9 +15,10 @@ from wulf.report.kit.view import Cell
 from wulf.stats.estimates import PointEstimate
 
 CHOSEN = (
-    "cpu.int.add", "cpu.int.div", "cpu.double.add", "cpu.double.mul", "cpu.double.div", "cpu.fma.double",
-    "cpu.fma.double.all", "mem.l1.latency", "mem.l2.latency", "mem.l3.latency", "mem.random.latency", "mem.triad",
-    "mem.triad.all", "os.syscall.null", "os.process.fork", "os.context.2p.0k", "net.pipe.latency", "net.tcp.latency",
+    "cpu.int.add", "cpu.int.div", "cpu.float.add", "cpu.float.mul", "cpu.float.div", "cpu.double.add",
+    "cpu.double.mul", "cpu.double.div", "cpu.fma.double", "cpu.fma.double.all", "mem.l1.latency", "mem.l2.latency",
+    "mem.l3.latency", "mem.random.latency", "mem.triad", "mem.triad.all", "os.syscall.null", "os.process.fork",
+    "os.context.2p.0k", "net.pipe.latency", "net.tcp.latency",
 )  # fmt: skip
 """Rows that are compared where nobody chose any: of each part of a machine the one that speaks for it."""
 
