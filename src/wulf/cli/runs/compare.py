@@ -41,7 +41,8 @@ def command(
 
     With --machines, the nodes that `wulf node` measured stand side by side, of one run or several: the time of each
     operation, its clock cycles, and with prices what the work costs; without --row also latency, cpu-rate and its σ
-    over the working set, all machines in one picture.
+    over the working set, all machines in one picture. Runs of `wulf app` on the same nodes may be named with them: what
+    your own program takes is a row then, too.
     """
     if not machines and (prices or wanted):
         raise UsageError("--price and --row are for --machines", "add --machines")
