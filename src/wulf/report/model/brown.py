@@ -16,8 +16,11 @@ MARKS = "abcde"
 
 SOURCES = {"book": "The book's", "caption": "Figure 4 of the paper, by its caption", "text": "Figure 4, by its text"}
 
+CONTRADICTION = (
+    "The paper contradicts itself: Tis is 10 by the caption of this figure, and 1 by its text. Both are drawn."
+)
+
 NOTES = (
-    "the paper contradicts itself: Tis of its figure with N²·Tis is 10 by the caption, 1 by the text; both are drawn",
     "the paper's figures of speedup are those from 2 to 4, and the one with N² is taken for the last; which Tis its "
     "figures 2 and 3 have was not to be had, nor the other parameters of figure 4: those of the book are drawn",
     "his range of processors is not known: here it is 1 to 1,000",
@@ -39,7 +42,7 @@ def _section(figure: Figure) -> Section:
     power = "N²·Tis" if figure.form.growth == 2 else "N·Tis"
     heading = f"{SOURCES[figure.source]}: {power}, Tis = {figure.communication:g}"
     table = Columns(["Tp", "fastest at N*", "S(N*)"], rows, 0)
-    return Section(heading, table=table, plot=plot_of(figure))
+    return Section(heading, [CONTRADICTION] if figure.source == "caption" else [], table, plot_of(figure))
 
 
 def plot_of(figure: Figure) -> Plot:
