@@ -16,9 +16,7 @@ MARKS = "abcde"
 
 SOURCES = {"book": "The book's", "caption": "Figure 4 of the paper, by its caption", "text": "Figure 4, by its text"}
 
-CONTRADICTION = (
-    "The paper contradicts itself: Tis is 10 by the caption of this figure, and 1 by its text. Both are drawn."
-)
+CONTRADICTION = "The paper contradicts itself: Tis of this figure is 10 by its caption, 1 by its text. Both are drawn."
 
 NOTES = (
     "the paper's figures of speedup are those from 2 to 4, and the one with N² is taken for the last; which Tis its "
