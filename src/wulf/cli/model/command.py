@@ -258,9 +258,12 @@ def _given(
 
 
 def _is_table(sources: tuple[str, ...]) -> bool:
-    """Whether a table is named, and no trace: one file."""
-    place = Path(sources[0])
-    return len(sources) == 1 and not place.is_dir() and (place.exists() or place.suffix == ".csv")
+    """Whether a table is named, and no traces: a file, or what would be one."""
+    places = [Path(source) for source in sources]
+    tables = [place for place in places if not place.is_dir() and (place.exists() or place.suffix == ".csv")]
+    if tables and len(places) > 1:
+        raise UsageError(f"{tables[0]} is a table, which stands alone", "give one table, or traces")
+    return bool(tables)
 
 
 def _traced(

@@ -73,6 +73,7 @@ def test_browns_figures(capsys: pytest.CaptureFixture[str]) -> None:
         (["speedup", "TIMES", "--from", "last"], "from a table or from a run"),
         (["speedup", "TIMES", "--metric", "seconds"], "choose from a run"),
         (["speedup", "TIMES", "--brown"], "--brown draws his figures"),
+        (["speedup", "TIMES", "a"], "is a table, which stands alone"),
         (["speedup", "a", "b", "--serial", "1"], "--serial is not for traces"),
         (["speedup", "a", "--from", "last"], "--from is not for traces"),
         (["roofline", "--node", "n1"], "--node chooses from a run"),
