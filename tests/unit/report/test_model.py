@@ -139,7 +139,6 @@ VIEWS = {
     "few": lambda: speedup_view(studied(most=4), "times.csv"),
     "brown": brown_view,
     "traces": lambda: parts_view(traced(1, 2, 4, 8), EVIL, (12, 64), [EVIL]),
-    "one trace": lambda: parts_view(traced(4), EVIL, (12,)),
     "loggp": loggp,
     "sweep": lambda: loggp(alone=True),
     "roofline": roofs,
@@ -161,9 +160,8 @@ def test_a_page_is_self_contained_and_escaped(name: str) -> None:
     assert "<script>alert" not in page.replace("\\u003c", "")
     assert "\x1b" not in own
     assert "http://" not in own and "https://" not in own
-    data = re.findall(r'id="chart-data">(.*?)</script>', page, flags=re.DOTALL)
-    assert len(data) == (name != "one trace")
-    for chart in (chart for text in data for chart in json.loads(text)):
+    (charts,) = re.findall(r'id="chart-data">(.*?)</script>', page, flags=re.DOTALL)
+    for chart in json.loads(charts):
         assert f'id="{chart["id"]}"' in page
         assert chart["series"]
 
@@ -215,7 +213,11 @@ def test_what_traces_tell_and_why_they_do_not() -> None:
     reason = one["parameters"]["tis"].pop("reason")
     assert one["parameters"]["tis"] == {"value": None, "low": None, "high": None}
     assert reason.startswith("traces of 4 ranks tell")
-    assert "Tip and Tis: traces of 4 ranks" in shown(parts_view(traced(4), "a trace"))
+    alone = parts_view(traced(4), EVIL, (12,))
+    assert "Tip and Tis: traces of 4 ranks" in shown(alone)
+    assert "nothing is predicted" in shown(alone)
+    assert max(map(len, shown(alone).splitlines())) <= 80
+    assert "<script>alert" not in render_view(alone)
 
 
 def test_a_sweep_says_why_it_has_no_overhead() -> None:
