@@ -45,8 +45,8 @@ def command(
     With --machines, the nodes that `wulf node` measured stand side by side, of one run or several: the time of each
     operation, its clock cycles, and with prices what the work costs; without --row also latency, cpu-rate and its σ
     over the working set, all machines in one picture. Runs of `wulf app` on the same nodes may be named with them: what
-    your own program takes is a row then, too. With --curves, runs of `wulf net curve` and `wulf mpi curve` are drawn over
-    each other: networks, settings, MPIs.
+    your own program takes is a row then, too. With --curves, runs of `wulf net curve` and `wulf mpi curve` are drawn
+    over each other: networks, settings, MPIs.
     """
     if machines and curves:
         raise UsageError("--machines and --curves are two comparisons", "give one of them")
