@@ -43,7 +43,7 @@ ELSEWHERE = {
     "compare --machines": "browser/test_node_report.py", "impact": "lab/test_commands.py",
     "impact --app hpcc": "unit/workflow/impact/test_run.py", "impacts": "lab/impact/test_settings.py",
     "model farm": "unit/workflow/model/test_farm.py", "model speedup": "unit/workflow/model/test_traces.py",
-    "predict": "lab/foresight/test_ladder.py", "search hpl": "lab/test_commands.py", "tune import": "unit/workflow/tune",
+    "predict": "contract/test_predict.py", "search hpl": "lab/test_commands.py", "tune import": "unit/workflow/tune",
 }  # fmt: skip
 """What needs a program, a run or a table of the user's, and where it is run with one."""
 
