@@ -170,6 +170,7 @@ network = "own"
 bytes = 8192
 parts = { parallel = 1000, serial = 5, communication = 0.1 }
 """
+TUNED = b"gro,mtu,mean,sd,n\noff,1500,10,1,9\non,1500,8,1,9\noff,9000,9,1,9\non,9000,6,1,9\n"
 TIMES = b"workers,seconds\nserial,8\n1,8.1\n2,4.2\n4,2.3\n8,1.4\n"
 POWER = b"# watts\n1764000000,215.5\n1764000001,216\n1764000002,214\n"
 HOSTFILE = b"a.invalid slots=4\nb.invalid:4\n"
@@ -214,6 +215,7 @@ def documents(folder: Path) -> Iterator[Document]:
     yield Document("check's baseline", ("check", "--baseline", "f.json"), "f.json", "json", baseline)
     audited = b'{"readings": {"n1": {"a": {"": {"value": 1}}}}}'
     yield Document("audit's baseline", ("audit", "--baseline", "f.json", *NODES), "f.json", "json", audited)
+    yield Document("tuning table", ("tune", "import", "f.csv"), "f.csv", "text", TUNED)
     yield Document("candidates", ("cost", "--candidates", "f.toml"), "f.toml", "toml", MARKET)
     yield Document("candidates", ("cost", "--candidates", "f.toml", "--json"), "f.toml", "toml", CLUSTERS)
     design = ("design", "f.toml", "--budget", "30000")
