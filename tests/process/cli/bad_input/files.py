@@ -170,11 +170,11 @@ network = "own"
 bytes = 8192
 parts = { parallel = 1000, serial = 5, communication = 0.1 }
 """
-TUNED = b"gro,mtu,mean,sd,n\noff,1500,10,1,9\non,1500,8,1,9\noff,9000,9,1,9\non,9000,6,1,9\n"
 TIMES = b"workers,seconds\nserial,8\n1,8.1\n2,4.2\n4,2.3\n8,1.4\n"
 POWER = b"# watts\n1764000000,215.5\n1764000001,216\n1764000002,214\n"
 HOSTFILE = b"a.invalid slots=4\nb.invalid:4\n"
 TOPOLOGY = b'{"kind": "fat-tree", "ports": 4, "levels": 2, "bytes_per_second": 12.5e9, "positions": {"random": 7}}'
+TUNED = b"gro,mtu,mean,sd,n\noff,1500,10,1,9\non,1500,8,1,9\noff,9000,9,1,9\non,9000,6,1,9\n"
 
 
 def templates(folder: Path) -> tuple[Path, Path]:
